@@ -1,0 +1,52 @@
+"""One hierarchy of errors; each says what happened and what to do about it."""
+
+
+class KgragError(Exception):
+    """Base of every error that kgrag raises on purpose.
+
+    `message` says what happened, `remedy` what to do next; `exit_code` is what the command line ends with.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.remedy}" if self.remedy else self.message
+
+
+class ConfigurationError(KgragError):
+    """A setting is missing or makes no sense, or an optional package is not installed."""
+
+    exit_code = 2
+
+
+class DatabaseError(KgragError):
+    """Neo4j cannot be reached, refuses the login, or failed while answering."""
+
+    exit_code = 3
+
+
+class LocalServerError(DatabaseError):
+    """The local Neo4j cannot be set up, started or stopped."""
+
+
+class NotFoundError(KgragError):
+    """A collection, document, passage or retriever of that name does not exist."""
+
+    exit_code = 4
+
+
+class InputError(KgragError):
+    """What the user gave to read cannot be read."""
+
+    exit_code = 5
+
+
+class MismatchError(KgragError):
+    """A collection was made with another embedder, dimension, schema version or chunking."""
+
+    exit_code = 6

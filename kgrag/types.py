@@ -1,0 +1,152 @@
+"""The values that flow through kgrag: frozen dataclasses without input or output."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+Scalar = str | int | float | bool
+Progress = Callable[[str, int, int | None], None]
+"""Called as progress(stage, done, total); total is None while it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A stretch of a document under one heading; `heading` is the path of headings, "Guide > Install", or empty."""
+
+    text: str
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A fact (subject, predicate, object) that one passage states."""
+
+    subject: str
+    predicate: str
+    object: str
+
+    @property
+    def text(self) -> str:
+        """The triple as the text that is embedded and searched: "subject predicate object"."""
+        return f"{self.subject} {self.predicate} {self.object}"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document as a loader yields it.
+
+    `key` is the user's own id or path, unique in a collection. `metadata` holds scalars or JSON-able values.
+    `triples` are facts that were extracted elsewhere; each is attached to the passage that mentions its names.
+    """
+
+    key: str
+    sections: tuple[Section, ...]
+    title: str = ""
+    source: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    triples: tuple[Triple, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All sections' text, a blank line between them."""
+        return "\n\n".join(s.text for s in self.sections)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in the input that could not be read; `place` is a path, with ":LINE" where a line is to blame."""
+
+    place: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage as it stands in the graph. `ordinal` counts from 0 within its document."""
+
+    id: str
+    document: str
+    title: str
+    text: str
+    ordinal: int = 0
+    section: str = ""
+    source: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One node on the trail to a passage, and the edge (or index) that led to it: `via` -> (`label` `name`)."""
+
+    via: str
+    label: str
+    name: str
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A retrieved passage. `score` is comparable only within its ranking; `why` is the trail that led to it."""
+
+    passage: Passage
+    score: float
+    why: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Passages in descending order of score; iterates over its hits."""
+
+    query: str
+    retriever: str
+    hits: tuple[Hit, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which documents may be searched.
+
+    `where`: metadata key -> value, compared as text; `source`: part of the document's source;
+    `since`: only documents written at or after this time.
+    """
+
+    where: Mapping[str, Scalar] = field(default_factory=dict)
+    source: str | None = None
+    since: datetime | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.where) or self.source is not None or self.since is not None
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What an ingest did. Counts are of documents, except `passages` (written) and `embedded` (vectors computed)."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    passages: int = 0
+    embedded: int = 0
+    embedded_batches: int = 0
+    problems: tuple[Problem, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionInfo:
+    """A collection at a glance; `counts` is label or relationship type -> number."""
+
+    name: str
+    embedder: str
+    dimension: int
+    schema_version: int
+    counts: Mapping[str, int]
+    finished: bool
