@@ -67,6 +67,9 @@ class Settings(BaseSettings):
     max_file_mb: int = Field(64, ge=1, description="larger files are reported instead of read (JSON Lines and CSV stream)")
     writers: int = Field(2, ge=1, le=16, description="transactions written side by side while ingesting")
     batch_passages: int = Field(512, ge=1, description="passages embedded and written per batch")
+    exact_neighbours_mb: int = Field(
+        512, ge=1, description="nearest neighbours are found exactly while a collection's vectors fit into this much memory"
+    )
     local: LocalSettings = Field(default_factory=LocalSettings)
     indexing: IndexingSettings = Field(default_factory=IndexingSettings)
     retrieval: RetrievalSettings = Field(default_factory=RetrievalSettings)

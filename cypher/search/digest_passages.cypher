@@ -1,0 +1,8 @@
+// What a digest of a collection takes in of its passages.
+// mode: read
+// $collection: STRING - name of the collection
+// -> id: STRING - node id
+// -> content: LIST<STRING> - what the node says
+// -> edges: LIST<STRING> - where it leads, in no order
+MATCH (n:Passage {collection: $collection})
+RETURN n.id AS id, [n.name, n.text] AS content, [(n)-[:NEXT]->(m) | m.id] + [(n)-[m:MENTIONS]->(e) | e.id + ':' + m.via] + [(n)-[h:HAS_KEYWORD]->(k) | k.id + ':' + toString(h.weight)] + [(n)-[:STATES]->(t) | t.id] AS edges ORDER BY id

@@ -1,0 +1,13 @@
+// What mentions are made of: texts, titles and the entities of the triples that a passage states.
+// mode: read
+// $ids: LIST<STRING> - passage ids
+// -> id: STRING - passage id
+// -> title: STRING - title
+// -> text: STRING - text
+// -> own: LIST<STRING> - entities that the document's title names
+// -> stated: LIST<STRING> - entities of its triples
+UNWIND $ids AS id
+MATCH (p:Passage {id: id})
+RETURN id, p.title AS title, p.text AS text,
+       [(p)<-[:HAS_PASSAGE]-(:Document)-[:ABOUT]->(e:Entity) | e.id] AS own,
+       [(p)-[:STATES]->(:Triple)-[:SUBJECT|OBJECT]->(e:Entity) | e.id] AS stated

@@ -1,0 +1,18 @@
+// What surrounds a passage: every edge that leaves or enters it, the strongest first, capped for each kind.
+// mode: read
+// $id: STRING - passage id
+// $limit: INTEGER = 10 - edges of each kind
+// -> type: STRING - relationship type
+// -> outgoing: BOOLEAN - whether the edge leaves the passage
+// -> label: STRING - label of the node at the other end
+// -> name: STRING - its name
+// -> id: STRING - its id
+// -> properties: MAP - properties of the edge
+// -> total: INTEGER - how many edges of this kind there are
+MATCH (p:Passage {id: $id})-[r]-(n)
+WITH type(r) AS type, startNode(r) = p AS outgoing, r, n
+ORDER BY coalesce(r.score, r.weight, 0) DESC, n.name
+WITH type, outgoing, collect({label: [l IN labels(n) WHERE NOT l CONTAINS '_'][0], name: n.name, id: n.id, properties: properties(r)}) AS edges
+UNWIND edges[0..$limit] AS edge
+RETURN type, outgoing, edge.label AS label, edge.name AS name, edge.id AS id, edge.properties AS properties, size(edges) AS total
+ORDER BY type, outgoing

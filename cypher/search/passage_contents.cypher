@@ -1,0 +1,10 @@
+// What the vector of a passage is made of.
+// mode: read
+// $ids: LIST<STRING> - passage ids
+// -> id: STRING - passage id
+// -> title: STRING - title
+// -> section: STRING - path of headings, or empty
+// -> text: STRING - text
+UNWIND $ids AS id
+MATCH (p:Passage {id: id})
+RETURN id, p.title AS title, p.section AS section, p.text AS text

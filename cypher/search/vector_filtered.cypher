@@ -1,0 +1,18 @@
+// Dense among the documents that pass a filter: an exact scan of the filtered set.
+// mode: read
+// $collection: STRING - name of the collection
+// $embedding: STRING - property that holds the vector
+// $vector: LIST<FLOAT> - the question's vector
+// $limit: INTEGER = 10 - rows wanted
+// $where: MAP = {} - metadata key -> value as text
+// $source: STRING = null - part of the document's source
+// $since: DATETIME = null - documents written at or after this time
+// -> id: STRING - passage id
+// -> score: FLOAT - (1 + cosine) / 2
+MATCH (d:Document {collection: $collection})
+WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
+  AND ($source IS NULL OR d.source CONTAINS $source)
+  AND ($since IS NULL OR d.updated >= $since)
+MATCH (d)-[:HAS_PASSAGE]->(p:Passage)
+WITH p.id AS id, vector.similarity.cosine(p[$embedding], $vector) AS score
+RETURN id, score ORDER BY score DESC, id LIMIT $limit

@@ -1,0 +1,6 @@
+// Write documents (all properties replaced; without a content hash until they are sealed).
+// mode: write
+// $rows: LIST<MAP> - {id, properties}
+UNWIND $rows AS row
+MERGE (d:Document {id: row.id})
+SET d = row.properties, d.updated = datetime()

@@ -1,0 +1,9 @@
+// Put a corpus-wide stage on the list of the passages that hold any of some words or names.
+// mode: write
+// $index: STRING - the collection's index of stems
+// $phrases: LIST<STRING> - Lucene phrases of stems
+// $stage: STRING - name of the stage
+UNWIND $phrases AS phrase
+CALL db.index.fulltext.queryNodes($index, phrase) YIELD node
+WITH DISTINCT node WHERE NOT $stage IN coalesce(node.todo, [])
+SET node.todo = coalesce(node.todo, []) + [$stage]

@@ -1,0 +1,12 @@
+// Remove documents that have no passages left.
+// mode: write
+// $ids: LIST<STRING> - document ids
+// -> entity: STRING - entity that lost a title
+UNWIND $ids AS id
+MATCH (d:Document {id: id})
+OPTIONAL MATCH (d)-[:ABOUT]->(e:Entity)
+SET e.todo = coalesce(e.todo, []) + [stage IN ['titles'] WHERE NOT stage IN coalesce(e.todo, [])]
+WITH collect(DISTINCT e.id) AS entities, collect(DISTINCT d) AS documents
+FOREACH (d IN documents | DETACH DELETE d)
+WITH entities UNWIND entities AS entity
+RETURN entity

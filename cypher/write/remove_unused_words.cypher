@@ -1,0 +1,6 @@
+// Remove words that no passage holds any more.
+// mode: write
+// $ids: LIST<STRING> - word ids
+UNWIND $ids AS id
+MATCH (w:Word {id: id}) WHERE w.df <= 0
+DELETE w

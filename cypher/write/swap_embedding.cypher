@@ -1,0 +1,6 @@
+// Let the new vectors of a collection take over from the old ones, whose removal is now due.
+// mode: write
+// $name: STRING - name of the collection
+MATCH (c:Collection {name: $name}) WHERE c.reembedding IS NOT NULL
+SET c.discard = c.embedding, c.embedding = c.reembedding_slot, c.embedder = c.reembedding, c.dimension = c.reembedding_dimension
+REMOVE c.reembedding, c.reembedding_dimension, c.reembedding_slot

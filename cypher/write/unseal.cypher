@@ -1,0 +1,6 @@
+// Take back the seal of documents that are about to be removed, so that a broken-off removal is not taken for a document.
+// mode: write
+// $ids: LIST<STRING> - document ids
+UNWIND $ids AS id
+MATCH (d:Document {id: id})
+REMOVE d.content_hash

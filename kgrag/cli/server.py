@@ -1,0 +1,218 @@
+"""kgrag up, down, status, logs, doctor: the Neo4j of this machine."""
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgrag.cli.console import load_settings, note, print_json, progress_bars
+from kgrag.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from kgrag.graph.local import ServerStatus
+    from kgrag.settings import Settings
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
+
+
+@click.command()
+@click.option("--plugin", "plugins", multiple=True, metavar="NAME", help="Add a plugin (gds); later starts keep it.")
+@click.option("--show-password", is_flag=True, help="Print the password, not only where it is kept.")
+@as_json
+def up(plugins: tuple[str, ...], show_password: bool, as_json: bool) -> None:
+    """Start Neo4j on this machine and say where it is.
+
+    The first time this downloads Neo4j (143 MB) and makes a password; after that it needs no network.
+    When the server runs already, nothing happens. It keeps running until `kgrag down`.
+
+    \b
+    kgrag up                      start, or find that it runs
+    kgrag up --plugin gds         with the Graph Data Science library (15 MB, GPLv3)
+    KGRAG_LOCAL__HEAP=4g kgrag up more memory (for a server that is not running yet)
+    """
+    from kgrag.graph.local import LocalServer
+
+    settings = load_settings()
+    server = LocalServer(settings)
+    with progress_bars() as progress:
+        endpoint = server.ensure_running(plugins=plugins, progress=progress)
+    if settings.neo4j_uri is not None:
+        note(f"KGRAG_NEO4J_URI is set: the other commands use {settings.neo4j_uri}, not this server.")
+    answer = {
+        "uri": endpoint.uri,
+        "browser": endpoint.browser_url,
+        "user": endpoint.user,
+        "database": endpoint.database,
+        "password_file": str(server.password_path),
+    }
+    if show_password:
+        answer["password"] = endpoint.password.get_secret_value()
+    if as_json:
+        print_json(answer)
+        return
+    titles = {
+        "uri": "Bolt", "browser": "Browser", "user": "User", "password_file": "Password in", "password": "Password"
+    }  # fmt: skip
+    _print_table([(title, answer[key]) for key, title in titles.items() if key in answer])
+
+
+@click.command()
+def down() -> None:
+    """Stop the Neo4j of this machine. Its data stays.
+
+    \b
+    kgrag down
+    """
+    from kgrag.graph.local import LocalServer
+
+    click.echo("Stopped." if LocalServer(load_settings()).stop() else "It was not running.")
+
+
+@click.command()
+@as_json
+def status(as_json: bool) -> None:
+    """Say whether the server runs, where, and in what version. Ends with 3 if it does not answer.
+
+    Speaks of the server in KGRAG_NEO4J_URI when that is set, else of the one that `kgrag up` starts.
+
+    \b
+    kgrag status
+    kgrag status --json
+    kgrag status || kgrag up
+    """
+    settings = load_settings()
+    if settings.neo4j_uri is not None:
+        _remote_status(settings, as_json)
+        return
+    from kgrag.graph.local import LocalServer
+
+    server = LocalServer(settings)
+    state = server.status()
+    if as_json:
+        print_json(_status_json(state, server.home.root))
+    elif not state.running:
+        click.echo("Not running. Start it with: kgrag up")
+    else:
+        assert state.started is not None and state.memory is not None
+        rows = [
+            ("State", "running" if state.answering else f"running, but {state.problem}"),
+            ("Neo4j", " with ".join(filter(None, [state.version, ", ".join(state.plugins)]))),
+            ("Bolt", state.uri or ""),
+            ("Browser", state.browser_url or ""),
+            ("Process", f"{state.pid}, up {_duration(time.time() - state.started)}, {state.memory / 1e6:,.0f} MB"),
+            ("Data", str(server.home.server)),
+        ]
+        _print_table([row for row in rows if row[1]])
+    if not state.answering:
+        click.get_current_context().exit(3)
+
+
+@click.command()
+@click.option("-f", "--follow", is_flag=True, help="Keep printing what is added, until Ctrl-C.")
+@click.option("-n", "--lines", default=50, show_default=True, type=click.IntRange(0), help="How many lines of the end.")
+def logs(follow: bool, lines: int) -> None:
+    """Print the end of the local server's log.
+
+    \b
+    kgrag logs
+    kgrag logs -n 200
+    kgrag logs -f
+    """
+    from kgrag.graph.local import LocalServer
+    from kgrag.graph.local.failure import tail
+
+    path = LocalServer(load_settings()).log_path
+    if not path.exists():
+        raise NotFoundError("There is no log yet: the local server was never started.", "Start it with: kgrag up")
+    size = path.stat().st_size
+    for line in tail(path, lines):
+        click.echo(line)
+    if follow:
+        _follow(path, size)
+
+
+@click.command()
+@as_json
+def doctor(as_json: bool) -> None:
+    """Check everything that the server needs, and say how to mend what fails. Ends with 1 if a check fails.
+
+    \b
+    kgrag doctor
+    kgrag doctor --json
+    """
+    from kgrag.graph.local.checks import run_checks
+
+    found = []
+    for check in run_checks(load_settings()):
+        found.append(check)
+        if not as_json:
+            mark = click.style("ok  ", fg="green") if check.ok else click.style("FAIL", fg="red")
+            click.echo(f"{mark}  {check.name}: {check.detail}")
+            if check.remedy and not check.ok:
+                click.echo(f"      {check.remedy}")
+    failed = [check for check in found if not check.ok]
+    if as_json:
+        print_json({"ok": not failed, "checks": found})
+    if failed:
+        click.get_current_context().exit(1)
+
+
+def _remote_status(settings: "Settings", as_json: bool) -> None:
+    from kgrag.graph.local.probe import server_version
+
+    assert settings.neo4j_uri is not None
+    number = server_version(settings.neo4j_uri, settings.neo4j_user, settings.neo4j_password)
+    if as_json:
+        print_json({"local": False, "answering": True, "uri": settings.neo4j_uri, "version": number})
+    else:
+        _print_table([("State", "answering"), ("Neo4j", number), ("Bolt", f"{settings.neo4j_uri} (KGRAG_NEO4J_URI)")])
+
+
+def _status_json(state: "ServerStatus", home: Path) -> dict[str, Any]:
+    started = None if state.started is None else datetime.fromtimestamp(state.started, UTC)
+    return {
+        "local": True,
+        "running": state.running,
+        "answering": state.answering,
+        "uri": state.uri,
+        "browser": state.browser_url,
+        "version": state.version,
+        "plugins": state.plugins,
+        "pid": state.pid,
+        "started": started,
+        "memory": state.memory,
+        "home": home,
+        "problem": state.problem,
+    }
+
+
+def _follow(path: Path, position: int) -> None:
+    """Print what is added to `path` from `position` on; begins again when the server turns to a new file."""
+    while True:
+        size = path.stat().st_size if path.exists() else 0
+        if size < position:
+            position = 0
+        if size > position:
+            with path.open("rb") as file:
+                file.seek(position)
+                added = file.read(size - position)
+            position = size
+            click.echo(added.decode("utf-8", "replace"), nl=False)
+        time.sleep(0.2)
+
+
+def _print_table(rows: list[tuple[str, str]]) -> None:
+    width = max(len(title) for title, _ in rows)
+    for title, value in rows:
+        click.echo(f"{title:<{width}}  {value}")
+
+
+def _duration(seconds: float) -> str:
+    minutes, hours = int(seconds // 60), int(seconds // 3600)
+    if hours >= 48:
+        return f"{hours // 24} days"
+    if hours:
+        return f"{hours} h {minutes % 60} min"
+    return f"{minutes} min" if minutes else f"{int(seconds)} s"

@@ -1,0 +1,249 @@
+"""The public face of kgrag: a KnowledgeGraph is a context manager that ingests, searches and deletes."""
+
+import threading
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import SecretStr
+
+from kgrag.errors import MismatchError, NotFoundError
+from kgrag.graph import collections as registry, reader, schema
+from kgrag.graph.connection import Graph
+from kgrag.identity import document_id
+from kgrag.models.embed import Embedder, load_embedder
+from kgrag.retrieval.base import Index, Query, Retriever
+from kgrag.retrieval.registry import DEFAULT_RETRIEVER, make_retriever
+from kgrag.settings import Settings
+from kgrag.types import CollectionInfo, Document, Filter, IngestReport, Passage, Problem, Progress, Ranking
+
+if TYPE_CHECKING:
+    from kgrag.loaders import Columns
+
+DEFAULT_COLLECTION = "default"
+
+
+def _silent(stage: str, done: int, total: int | None) -> None:
+    pass
+
+
+class KnowledgeGraph:
+    """A Neo4j database with collections of documents. Safe to share between threads; close it, or use `with`.
+
+    >>> with KnowledgeGraph.local() as kg:
+    ...     kg.ingest("notes/", collection="notes")
+    ...     for hit in kg.search("Who designed the ship?", collection="notes"):
+    ...         print(hit.score, hit.passage.title, hit.why)
+    """
+
+    def __init__(self, graph: Graph, settings: Settings) -> None:
+        self.graph = graph
+        self.settings = settings
+        self._embedders: dict[str, Embedder] = {}
+        self._lock = threading.Lock()
+
+    @classmethod
+    def connect(
+        cls,
+        uri: str | None = None,
+        user: str | None = None,
+        password: str | SecretStr | None = None,
+        database: str | None = None,
+        settings: Settings | None = None,
+    ) -> Self:
+        """Connect to a Neo4j by its address; what is left out comes from the settings (KGRAG_NEO4J_*).
+
+        Without an address anywhere this is `local()`. Raises DatabaseError when the server does not answer.
+        """
+        settings = settings or Settings()
+        uri = uri or settings.neo4j_uri
+        if uri is None:
+            return cls.local(settings)
+        secret = SecretStr(password) if isinstance(password, str) else password or settings.neo4j_password
+        return cls(Graph(uri, user or settings.neo4j_user, secret, database or settings.neo4j_database), settings)
+
+    @classmethod
+    def local(cls, settings: Settings | None = None, progress: Progress | None = None) -> Self:
+        """Connect to this machine's own Neo4j, which is set up and started first if need be.
+
+        Raises LocalServerError when that fails, with the remedy.
+        """
+        from kgrag.graph.local import LocalServer
+
+        settings = settings or Settings()
+        endpoint = LocalServer(settings).ensure_running(progress=progress)
+        return cls(Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database), settings)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"KnowledgeGraph({self.graph!r})"
+
+    def close(self) -> None:
+        """Close the connections; the server goes on."""
+        self.graph.close()
+
+    def collections(self) -> list[CollectionInfo]:
+        """Every collection with its counts."""
+        return [registry.describe(self.graph, c) for c in registry.list_collections(self.graph)]
+
+    def ingest(
+        self,
+        source: str | Path | Iterable[str | Path] | Iterable[Document | Problem],
+        collection: str = DEFAULT_COLLECTION,
+        *,
+        embedder: str | Embedder | None = None,
+        columns: "Columns | None" = None,
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Read files and folders, or take Documents, into a collection, which is made if it does not exist.
+
+        Unchanged documents are passed over; a broken-off ingest goes on where it was. Raises MismatchError when the
+        collection has another embedder, InputError when no path can be read at all.
+        """
+        settings = self.settings
+        existing = registry.find_collection(self.graph, collection)
+        model = self._embedder(existing.embedder if existing is not None and embedder is None else embedder)
+        if existing is not None:
+            self._check_indexing(existing)
+            registry.check_embedder(existing, model.name, model.dimension)
+            schema.ensure_collection_indexes(self.graph, existing.number, existing.dimension, existing.embedding)
+        else:
+            existing = registry.create_collection(
+                self.graph, collection, model.name, model.dimension, settings.indexing
+            )
+        from kgrag.indexing.pipeline import ingest
+
+        items, total = _items(source, columns, settings)
+        return ingest(self.graph, existing, items, model, settings, progress or _silent, total=total)
+
+    def retriever(self, name: str = DEFAULT_RETRIEVER, collection: str = DEFAULT_COLLECTION) -> Retriever:
+        """A retriever over a collection, to be asked many questions. Raises NotFoundError."""
+        found = registry.open_collection(self.graph, collection)
+        model = self._embedder(found.embedder)
+        registry.check_embedder(found, model.name, model.dimension)
+        return make_retriever(name, Index(reader.Reader(self.graph, found), model, self.settings.retrieval))
+
+    def search(
+        self,
+        query: str,
+        collection: str = DEFAULT_COLLECTION,
+        *,
+        retriever: str = DEFAULT_RETRIEVER,
+        k: int = 8,
+        filter: Filter | None = None,
+    ) -> Ranking:
+        """The `k` best passages for a question, each with the trail that led to it. Raises NotFoundError."""
+        return self.retriever(retriever, collection).retrieve(Query(query, filter or Filter()), k)
+
+    def passage(self, text: str, collection: str | None = None) -> Passage:
+        """A passage by (the beginning of) its id, or the first one of a document by key or title.
+
+        Raises NotFoundError if there is none, or if several collections have one.
+        """
+        found = reader.find_passages(self.graph, text, collection)
+        if not found:
+            raise NotFoundError(f"No passage {text!r}.", "`kgrag search … --json` shows the ids of passages.")
+        names = sorted({name for _, name in found})
+        if len(names) > 1:
+            raise NotFoundError(
+                f"{text!r} is found in several collections: {', '.join(names)}.", "Choose one with --collection."
+            )
+        chosen = registry.open_collection(self.graph, found[0][1])
+        return reader.Reader(self.graph, chosen).passages([found[0][0]])[found[0][0]]
+
+    def neighbourhood(self, passage_id: str, limit: int = 10) -> list[dict[str, Any]]:
+        """The edges around a passage, at most `limit` of each kind: maps with type, outgoing, label, name, id, ..."""
+        return reader.neighbourhood(self.graph, passage_id, limit)
+
+    def delete(
+        self, collection: str, *, documents: Iterable[str] | None = None, progress: Progress | None = None
+    ) -> int:
+        """Delete documents by their keys, or with `documents` None the whole collection; returns the passages removed.
+
+        Broken off and run again, it goes on where it was. Raises NotFoundError for a key that does not exist, before
+        anything is removed.
+        """
+        from kgrag.graph import writer
+        from kgrag.indexing.finish import finish
+
+        if documents is None:
+            return self._delete_collection(collection)
+        found = registry.open_collection(self.graph, collection)
+        ids = {document_id(collection, key): key for key in documents}
+        known = {r["id"] for r in self.graph.run("search/content_hashes", ids=list(ids))}
+        missing = [key for id, key in ids.items() if id not in known]
+        if missing:
+            raise NotFoundError(
+                f"Collection {collection!r} has no document {', '.join(map(repr, missing))}.",
+                "A document's key is its path as ingested, or its id column; `kgrag search … --json` shows it.",
+            )
+        removed = sum(writer.remove_document(self.graph, found, id) for id in ids)
+        finish(self.graph, found, self.settings, progress or _silent, removed=True)
+        return removed
+
+    def reembed(self, collection: str, embedder: str | Embedder, progress: Progress | None = None) -> CollectionInfo:
+        """Embed a collection anew; searches go on with the old vectors until the new ones are complete."""
+        from kgrag.indexing.reembed import reembed
+
+        model = self._embedder(embedder)
+        return registry.describe(
+            self.graph, reembed(self.graph, collection, model, self.settings, progress or _silent)
+        )
+
+    def migrate(self) -> list[str]:
+        """Bring the database to this version's schema; returns the steps taken."""
+        return schema.migrate(self.graph)
+
+    def _delete_collection(self, name: str) -> int:
+        from kgrag.graph import writer
+
+        records = self.graph.run("search/collections", name=name)
+        if not records:
+            registry.open_collection(self.graph, name)  # raises NotFoundError with the names
+        counts = self.graph.run("search/count_nodes", collection=name)
+        writer.remove_collection(self.graph, name, records[0]["collection"]["number"])
+        return sum(r["number"] for r in counts if r["label"] == "Passage")
+
+    def _check_indexing(self, collection: registry.Collection) -> None:
+        wanted = self.settings.indexing
+        for key in wanted.model_fields_set:
+            if getattr(wanted, key) != getattr(collection.indexing, key):
+                raise MismatchError(
+                    f"Collection {collection.name!r} was made with {key} = {getattr(collection.indexing, key)}, "
+                    f"not {getattr(wanted, key)}.",
+                    f"Unset KGRAG_INDEXING__{key.upper()}, or ingest into a new collection.",
+                )
+
+    def _embedder(self, embedder: str | Embedder | None) -> Embedder:
+        if embedder is not None and not isinstance(embedder, str):
+            return embedder
+        name = embedder or self.settings.embedder
+        with self._lock:
+            if name not in self._embedders:
+                self._embedders[name] = load_embedder(name)
+            return self._embedders[name]
+
+
+def _items(
+    source: str | Path | Iterable[str | Path] | Iterable[Document | Problem], columns: "Columns | None", settings: Settings
+) -> tuple[Iterable[Document | Problem], int | None]:
+    """Documents from paths, which are loaded together, or as they are; and how many, if that is known."""
+    if isinstance(source, str | Path):
+        source = [source]
+    total = len(source) if isinstance(source, list | tuple) else None
+    stream = iter(source)
+    first = next(stream, None)
+    if isinstance(first, str | Path):
+        from kgrag.loaders import load
+
+        paths = [first, *(item for item in stream if isinstance(item, str | Path))]
+        return load(paths, columns=columns, max_file_mb=settings.max_file_mb), None
+    documents = (item for item in stream if not isinstance(item, str | Path))
+    return chain([] if first is None else [first], documents), total

@@ -1,0 +1,150 @@
+"""Collections: namespaces with their own labels, indexes, embedder and settings."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from kgrag.errors import ConfigurationError, MismatchError, NotFoundError
+from kgrag.graph import schema
+from kgrag.graph.connection import Graph
+from kgrag.settings import IndexingSettings
+from kgrag.types import CollectionInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A collection as it is recorded in the graph.
+
+    `embedding` is the property that holds its vectors now; `reembedding` names the embedder of vectors that are being
+    made beside them, `discard` the property whose old vectors are to be removed.
+    """
+
+    name: str
+    number: int
+    embedder: str
+    dimension: int
+    embedding: str
+    schema_version: int
+    indexing: IndexingSettings
+    reembedding: str | None = None
+    discard: str | None = None
+
+    def label(self, label: str) -> str:
+        """The label that nodes of this kind carry in this collection, besides `label`."""
+        return schema.label_of(label, self.number)
+
+    def index(self, kind: str) -> str:
+        """The name of one of its full-text indexes."""
+        return schema.index_name(kind, self.number)
+
+    def vector_index(self, label: str) -> str:
+        """The name of the vector index on its passages or triples."""
+        return schema.index_name(f"{label.lower()}_{self.embedding}", self.number)
+
+
+def list_collections(graph: Graph) -> list[Collection]:
+    """Every collection, by name."""
+    schema.check_schema(graph)
+    records = graph.run("search/collections", name=None)
+    return [_collection(r["collection"]) for r in records if not r["collection"].get("removing")]
+
+
+def find_collection(graph: Graph, name: str) -> Collection | None:
+    """The collection of that name. Raises MismatchError for another schema version or a half-removed collection."""
+    schema.check_schema(graph)
+    records = graph.run("search/collections", name=name)
+    if not records:
+        return None
+    properties = records[0]["collection"]
+    if properties.get("removing"):
+        raise MismatchError(
+            f"The removal of collection {name!r} was broken off.",
+            f"Finish it with `kgrag delete --collection {name} --yes`.",
+        )
+    collection = _collection(properties)
+    if collection.schema_version > schema.SCHEMA_VERSION:
+        raise schema.version_mismatch(collection.schema_version)
+    return collection
+
+
+def open_collection(graph: Graph, name: str) -> Collection:
+    """The collection of that name. Raises NotFoundError, naming those that exist, if there is none."""
+    collection = find_collection(graph, name)
+    if collection is None:
+        names = ", ".join(c.name for c in list_collections(graph)) or "none yet"
+        raise NotFoundError(
+            f"There is no collection {name!r} (there are: {names}).",
+            f"Make it with `kgrag ingest PATH... --collection {name}`.",
+        )
+    return collection
+
+
+def check_embedder(collection: Collection, embedder: str, dimension: int | None = None) -> None:
+    """Raise MismatchError when the collection was embedded by another embedder or with another dimension."""
+    if collection.embedder != embedder:
+        raise MismatchError(
+            f"Collection {collection.name!r} was embedded with {collection.embedder!r}, not {embedder!r}.",
+            f"Leave out --embedder to go on with {collection.embedder!r}, or change it with "
+            f"`kgrag reembed {collection.name} --embedder {embedder}`.",
+        )
+    if dimension is not None and collection.dimension != dimension:
+        raise MismatchError(
+            f"Collection {collection.name!r} holds vectors of {collection.dimension} numbers; "
+            f"{embedder!r} now gives {dimension}.",
+            f"Embed it anew with `kgrag reembed {collection.name} --embedder {embedder}`.",
+        )
+
+
+def create_collection(
+    graph: Graph, name: str, embedder: str, dimension: int, indexing: IndexingSettings
+) -> Collection:
+    """The collection of that name, made with its indexes if it does not exist; of several makers one wins."""
+    if not name or len(name) > 200 or any(ord(c) < 32 for c in name):
+        raise ConfigurationError(
+            f"{name!r} cannot be the name of a collection.", "Use 1 to 200 characters without line breaks."
+        )
+    schema.ensure_schema(graph)
+    graph.run(
+        "write/create_collection",
+        name=name,
+        embedder=embedder,
+        dimension=dimension,
+        settings=indexing.model_dump_json(),
+    )
+    collection = open_collection(graph, name)
+    check_embedder(collection, embedder, dimension)
+    schema.ensure_collection_indexes(graph, collection.number, dimension, collection.embedding)
+    graph.run("schema/await", seconds=300)
+    return collection
+
+
+def describe(graph: Graph, collection: Collection) -> CollectionInfo:
+    """A collection's counts by label and relationship type, and whether its corpus-wide stages are finished."""
+    nodes = graph.run("search/count_nodes", collection=collection.name)
+    edges = graph.run("search/count_edges", collection=collection.name)
+    counts = {r["label"]: r["number"] for r in nodes}
+    for record in edges:
+        counts[record["type"]] = counts.get(record["type"], 0) + record["number"]
+    left = graph.run("search/unfinished", collection=collection.name)[0]["number"]
+    return CollectionInfo(
+        name=collection.name,
+        embedder=collection.embedder,
+        dimension=collection.dimension,
+        schema_version=collection.schema_version,
+        counts=counts,
+        finished=left == 0,
+    )
+
+
+def _collection(properties: dict[str, Any]) -> Collection:
+    return Collection(
+        name=properties["name"],
+        number=properties["number"],
+        embedder=properties["embedder"],
+        dimension=properties["dimension"],
+        embedding=properties["embedding"],
+        schema_version=properties["schema_version"],
+        indexing=IndexingSettings(**json.loads(properties["settings"])),
+        reembedding=properties.get("reembedding"),
+        discard=properties.get("discard"),
+    )

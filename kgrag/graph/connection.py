@@ -1,0 +1,159 @@
+"""The connection to Neo4j: runs queries of the catalogue by name, in the mode that their header states."""
+
+import re
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import neo4j
+from neo4j.exceptions import (
+    AuthError,
+    ClientError,
+    ConfigurationError as DriverConfigurationError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+)
+from pydantic import SecretStr
+
+from kgrag.errors import ConfigurationError, DatabaseError
+from kgrag.graph.queries import Query, catalogue
+
+T = TypeVar("T")
+LABEL = re.compile(r"[A-Z][A-Za-z0-9_]{0,60}")
+_FETCH_SIZE = 2000  # records per network message of a stream
+
+
+class Unit:
+    """A transaction in progress: runs queries by name; all of them are committed together or not at all."""
+
+    def __init__(self, transaction: neo4j.ManagedTransaction) -> None:
+        self._transaction = transaction
+
+    def run(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
+        """Run a query of the catalogue and return its records."""
+        query = lookup(name, parameters)
+        return list(self._transaction.run(query.text, parameters))  # type: ignore[arg-type]
+
+
+class Graph:
+    """One database of one Neo4j server. A context manager; safe to share between threads."""
+
+    def __init__(self, uri: str, user: str, password: SecretStr | None, database: str = "neo4j") -> None:
+        """Connect and check that the server answers. Raises DatabaseError or ConfigurationError."""
+        self.uri = uri
+        self.database = database
+        auth = (user, password.get_secret_value()) if password is not None else None
+        try:
+            self._driver = neo4j.GraphDatabase.driver(
+                uri,
+                auth=auth,
+                user_agent="kgrag",
+                connection_timeout=15,
+                notifications_min_severity="OFF",
+                warn_notification_severity="OFF",
+            )
+        except (DriverConfigurationError, ValueError) as error:
+            raise ConfigurationError(
+                f"{uri!r} is not an address of a Neo4j server: {error}",
+                "Use bolt://HOST:7687, neo4j://HOST:7687 or neo4j+s://HOST in KGRAG_NEO4J_URI.",
+            ) from error
+        try:
+            self.run("search/ping")
+        except BaseException:
+            self._driver.close()
+            raise
+
+    def __repr__(self) -> str:
+        return f"Graph({self.uri!r}, database={self.database!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._driver.close()
+
+    def run(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
+        """Run a query of the catalogue by name, in the mode of its header, and return its records."""
+        query = lookup(name, parameters)
+        if query.mode in ("auto", "schema"):
+            return self._run_alone(query.text, parameters)
+        with translated(self.uri), self._driver.session(database=self.database, fetch_size=_FETCH_SIZE) as session:
+            execute = session.execute_read if query.mode == "read" else session.execute_write
+            return execute(lambda tx: list(tx.run(query.text, parameters)))  # type: ignore[arg-type]
+
+    def run_schema(self, name: str, label: str, /, **parameters: Any) -> list[neo4j.Record]:
+        """Run a schema query with its placeholder {label} filled. Raises ValueError for an unlawful label."""
+        if not LABEL.fullmatch(label):
+            raise ValueError(f"not a label that kgrag generates: {label!r}")
+        query = lookup(name, parameters)
+        if query.mode != "schema":
+            raise ValueError(f"{name} is not a schema query")
+        return self._run_alone(query.text.replace("{label}", label), parameters)
+
+    def stream(self, name: str, /, **parameters: Any) -> Iterator[neo4j.Record]:
+        """Run a read query and yield its records one by one, holding few of them at a time."""
+        query = lookup(name, parameters)
+        with (
+            translated(self.uri),
+            self._driver.session(
+                database=self.database, fetch_size=_FETCH_SIZE, default_access_mode=neo4j.READ_ACCESS
+            ) as session,
+        ):
+            yield from session.run(query.text, parameters)  # type: ignore[arg-type]
+
+    def write(self, work: Callable[[Unit], T]) -> T:
+        """Run `work` in one write transaction; it may be called again after a transient error, so it must be pure."""
+        with translated(self.uri), self._driver.session(database=self.database) as session:
+            return session.execute_write(lambda tx: work(Unit(tx)))
+
+    def explain(self, query: Query, parameters: dict[str, Any], label: str = "Any") -> tuple[str, list[str]]:
+        """What the server says of a query without running it: its type (r, rw, w or s) and its columns."""
+        with translated(self.uri), self._driver.session(database=self.database) as session:
+            result = session.run("EXPLAIN " + query.text.replace("{label}", label), parameters)  # type: ignore[arg-type]
+            columns = list(result.keys())
+            return result.consume().query_type or "", columns
+
+    def _run_alone(self, text: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
+        with translated(self.uri), self._driver.session(database=self.database) as session:
+            return list(session.run(text, parameters))  # type: ignore[arg-type]
+
+
+def lookup(name: str, parameters: dict[str, Any]) -> Query:
+    """The query of that name, after checking that exactly its parameters are given. Raises KeyError or TypeError."""
+    query = catalogue()[name]
+    expected = {p.name for p in query.parameters}
+    if expected != parameters.keys():
+        raise TypeError(f"{name} takes {sorted(expected)}, not {sorted(parameters)}")
+    return query
+
+
+class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
+    """Turns the driver's errors into DatabaseError with a remedy."""
+
+    def __init__(self, uri: str) -> None:
+        self._uri = uri
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if isinstance(error, AuthError):
+            raise DatabaseError(
+                f"Neo4j at {self._uri} refuses the login.", "Check KGRAG_NEO4J_USER and KGRAG_NEO4J_PASSWORD."
+            ) from error
+        if isinstance(error, ServiceUnavailable):
+            raise DatabaseError(
+                f"Neo4j at {self._uri} does not answer.",
+                "Is it running? `kgrag status` tells for the local server; otherwise check KGRAG_NEO4J_URI.",
+            ) from error
+        if isinstance(error, ClientError) and error.code and "DatabaseNotFound" in error.code:
+            raise DatabaseError(
+                f"The server at {self._uri} has no such database.", "Check KGRAG_NEO4J_DATABASE."
+            ) from error
+        if isinstance(error, Neo4jError | DriverError):
+            raise DatabaseError(f"Neo4j failed: {error}", "The server's log says more: `kgrag logs`.") from error

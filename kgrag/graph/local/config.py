@@ -1,0 +1,146 @@
+"""What the local server is told: neo4j.conf, free ports, the generated password."""
+
+import errno
+import re
+import secrets
+import socket
+import stat
+import string
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from kgrag.errors import LocalServerError
+from kgrag.graph.local.files import write_atomic
+from kgrag.settings import LocalSettings
+
+HOST = "127.0.0.1"
+USER = "neo4j"
+_PORTS_TRIED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The two ports of a server, both on the loopback address."""
+
+    bolt: int
+    http: int
+
+
+def choose_ports(settings: LocalSettings) -> Ports:
+    """The preferred ports, or the next free ones. Raises LocalServerError if there is none near them."""
+    bolt = free_port(settings.bolt_port)
+    return Ports(bolt, free_port(settings.http_port, but=bolt))
+
+
+def free_port(preferred: int, but: int | None = None) -> int:
+    """The first port from `preferred` on that nobody listens on, other than `but`."""
+    for port in range(preferred, min(preferred + _PORTS_TRIED, 65536)):
+        if port != but and port_is_free(port):
+            return port
+    raise LocalServerError(
+        f"There is no free port from {preferred} on.",
+        "Name others in KGRAG_LOCAL__BOLT_PORT and KGRAG_LOCAL__HTTP_PORT.",
+    )
+
+
+def port_is_free(port: int) -> bool:
+    """Whether a server could listen on `port` of the loopback address now."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        if sys.platform != "win32":
+            # As the server does, so that connections of a server stopped a moment ago do not count.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+            probe.listen(1)
+        except OSError as error:
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+            return False
+    return True
+
+
+def is_listening(port: int) -> bool:
+    """Whether somebody accepts connections on `port` of the loopback address."""
+    try:
+        with socket.create_connection((HOST, port), timeout=2):
+            return True
+    except OSError:
+        return False
+
+
+def conf_text(settings: LocalSettings, ports: Ports, plugins: Sequence[str]) -> str:
+    """The text of neo4j.conf."""
+    values = {
+        "server.default_listen_address": HOST,
+        "server.bolt.listen_address": f"{HOST}:{ports.bolt}",
+        "server.bolt.advertised_address": f"{HOST}:{ports.bolt}",
+        "server.http.listen_address": f"{HOST}:{ports.http}",
+        "server.http.advertised_address": f"{HOST}:{ports.http}",
+        "server.https.enabled": "false",
+        "server.memory.heap.max_size": settings.heap,
+        "server.memory.pagecache.size": settings.page_cache,
+        # Without this an empty server takes half a gigabyte of disk.
+        "db.tx_log.preallocate": "false",
+        "dbms.security.auth_enabled": "true",
+        "dbms.usage_report.enabled": "false",
+        "client.allow_telemetry": "false",
+    }
+    if plugins:
+        values["dbms.security.procedures.unrestricted"] = ",".join(f"{plugin}.*" for plugin in plugins)
+    lines = "".join(f"{key}={value}\n" for key, value in values.items())
+    return f"# Written by kgrag at every start; change settings with KGRAG_LOCAL__* instead.\n{lines}"
+
+
+def ports_of(conf: Path) -> Ports | None:
+    """The ports that a neo4j.conf of ours names, None if it names none."""
+    try:
+        text = conf.read_text(encoding="utf-8")
+    except OSError:
+        return None
+    found = dict(re.findall(r"^server\.(bolt|http)\.listen_address=.*:(\d+)$", text, re.MULTILINE))
+    return Ports(int(found["bolt"]), int(found["http"])) if len(found) == 2 else None
+
+
+class PasswordFile:
+    """The file that holds the server's password, readable by its owner alone."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def exists(self) -> bool:
+        """Whether a password was generated before."""
+        return self.path.exists()
+
+    def read(self) -> SecretStr:
+        """The password. Raises LocalServerError if the file is missing, empty or cannot be read."""
+        try:
+            text = self.path.read_text(encoding="utf-8").strip()
+        except FileNotFoundError:
+            text = ""
+        except OSError as error:
+            raise LocalServerError(f"Cannot read {self.path}: {error.strerror}.", f"chmod 600 {self.path}") from error
+        if not text:
+            raise LocalServerError(
+                f"The password file {self.path} is missing or empty.",
+                "Put the server's password into it (mode 0600), or move the folder server away to begin with an empty one.",
+            )
+        return SecretStr(text)
+
+    def create(self) -> SecretStr:
+        """Generate a password and keep it. Raises OSError."""
+        alphabet = string.ascii_letters + string.digits
+        password = "".join(secrets.choice(alphabet) for _ in range(24))
+        write_atomic(self.path, password + "\n", mode=0o600)
+        return SecretStr(password)
+
+    def is_private(self) -> bool:
+        """Whether nobody but the owner may read the file (always true on Windows)."""
+        return sys.platform == "win32" or not self.path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+
+    def make_private(self) -> None:
+        """Take every right from others. Raises OSError."""
+        self.path.chmod(0o600)

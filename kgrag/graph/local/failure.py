@@ -1,0 +1,66 @@
+"""Why a server did not start, told from what it wrote."""
+
+import re
+from pathlib import Path
+
+from kgrag.errors import LocalServerError
+
+PORT_TAKEN = re.compile(r"Address already in use|BindException")
+_CAUSES = (
+    (
+        re.compile(r"No space left on device|Disk quota exceeded"),
+        "its disk is full",
+        "Free some space, or set KGRAG_HOME to a folder on a larger disk, then run kgrag up again.",
+    ),
+    (
+        re.compile(r"Could not reserve enough space|Cannot allocate memory|insufficient memory|OutOfMemoryError"),
+        "there is not enough memory",
+        "Set KGRAG_LOCAL__HEAP and KGRAG_LOCAL__PAGE_CACHE to less, for example 512m and 128m.",
+    ),
+    (
+        re.compile(
+            r"(Invalid|Too small) (maximum|initial) heap|Initial heap size set to a larger|Error evaluating value"
+        ),
+        "a memory setting makes no sense",
+        "Correct KGRAG_LOCAL__HEAP and KGRAG_LOCAL__PAGE_CACHE, for example 1g and 512m.",
+    ),
+    (
+        re.compile(r"lock file has been locked by another process|Lock file already locked"),
+        "another process uses its data",
+        "Stop the other server first; ps lists it as a java process.",
+    ),
+    (
+        re.compile(r"UnsupportedClassVersionError"),
+        "this Java is too old",
+        'Install Java 17 or 21, or run pip install "kgrag[local]".',
+    ),
+    (
+        re.compile(r"Permission denied|AccessDeniedException"),
+        "it may not write to its folder",
+        "Give this user the right to write below KGRAG_HOME, or set KGRAG_HOME to another folder.",
+    ),
+)
+
+
+def tail(path: Path, lines: int) -> list[str]:
+    """The last lines of a log, none if it is absent; reads at most the last 256 kB."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - (1 << 18)))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return []
+    return text.splitlines()[-lines:] if lines > 0 else []
+
+
+def explain_failure(output: str) -> LocalServerError:
+    """The LocalServerError for a server that ended while starting, having written `output`."""
+    for pattern, cause, remedy in _CAUSES:
+        if pattern.search(output):
+            return LocalServerError(f"Neo4j did not start: {cause}.", remedy)
+    lines = output.splitlines()
+    # The innermost cause stands last; what follows it is the stack.
+    causes = [line for line in lines if line.startswith("Caused by:")] or [line for line in lines if " ERROR " in line]
+    last = "\n".join(causes[-1:] or lines[-5:]) or "it wrote nothing"
+    return LocalServerError(f"Neo4j ended while starting: {last[:1000]}", "Look at kgrag logs, and run kgrag doctor.")

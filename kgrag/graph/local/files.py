@@ -1,0 +1,79 @@
+"""Small file helpers of the local server: atomic writes, and disk errors that say what to do."""
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kgrag.errors import LocalServerError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+def write_atomic(path: Path, text: str, *, mode: int = 0o644) -> None:
+    """Write `path` in one step: a reader sees the old file or the new one, never half of it.
+
+    The file has `mode` from its first byte on. Raises OSError.
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(mode)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def disk_errors(place: Path, setting: str) -> Iterator[None]:
+    """Turn an OSError of the block into a LocalServerError about `place`; `setting` is the variable that moves it."""
+    try:
+        yield
+    except OSError as error:
+        raise explain(error, place, setting) from error
+
+
+def explain(error: OSError, place: Path, setting: str) -> LocalServerError:
+    """The LocalServerError for a failed write below `place`."""
+    if error.errno in _FULL:
+        return LocalServerError(
+            f"There is no space left for {error.filename or place} ({megabytes(free_bytes(place))} free).",
+            f"Free some space, or set {setting} to a folder on a larger disk, then run the command again.",
+        )
+    if error.errno in _REFUSED or isinstance(error, (NotADirectoryError, FileExistsError)):
+        return LocalServerError(
+            f"Cannot write to {error.filename or place}: {error.strerror}.",
+            f"Make it writable for this user, or set {setting} to a folder that is.",
+        )
+    return LocalServerError(f"{error.strerror or error}: {error.filename or place}.", f"Check the disk of {place}.")
+
+
+def require_space(place: Path, needed: int, setting: str) -> None:
+    """Raise LocalServerError if the disk of `place` has fewer than `needed` bytes free."""
+    free = free_bytes(place)
+    if free < needed:
+        raise LocalServerError(
+            f"{megabytes(needed)} are needed in {place}, only {megabytes(free)} are free.",
+            f"Free some space, or set {setting} to a folder on a larger disk, then run the command again.",
+        )
+
+
+def free_bytes(place: Path) -> int:
+    """Free bytes on the disk that holds `place`, which need not exist yet."""
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    return shutil.disk_usage(place).free
+
+
+def megabytes(size: int) -> str:
+    """`size` in bytes as text in MB."""
+    return f"{size / 1e6:,.0f} MB"

@@ -1,0 +1,139 @@
+"""The folder of a local server: its layout, the files a start needs, and the command lines that run on it."""
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from kgrag.errors import ConfigurationError
+from kgrag.graph.local.config import PasswordFile, Ports, conf_text, ports_of
+from kgrag.graph.local.files import write_atomic
+from kgrag.graph.local.jars import SERVER, JarStore, lock_groups
+from kgrag.graph.local.java import Java
+from kgrag.settings import LocalSettings
+
+_OPEN_MODULES = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
+_FIRST_HEAP = "256m"
+
+
+class Home:
+    """Where a server keeps everything but its jars. `server` is Neo4j's own home."""
+
+    def __init__(self, root: Path, settings: LocalSettings, jars: JarStore) -> None:
+        self._settings = settings
+        self._jars = jars
+        self.root = root
+        self.server = root / "server"
+        self.conf = self.server / "conf"
+        self.plugins = self.server / "plugins"
+        self.log = self.server / "logs" / "neo4j.log"
+        self.console = self.server / "logs" / "console.log"
+        self.pid_file = root / "server.pid"
+        self.lock_file = root / ".lock"
+        self.password = PasswordFile(root / "password")
+        self._memory_file = root / "server.json"
+
+    def has_data(self) -> bool:
+        """Whether a server was ever started here."""
+        return (self.server / "data" / "databases" / "system").exists()
+
+    def ports(self) -> Ports | None:
+        """The ports of the latest start."""
+        return ports_of(self.conf / "neo4j.conf")
+
+    def prepare(self, ports: Ports, plugins: Sequence[str]) -> None:
+        """Write what a start reads: neo4j.conf, the class path, the plugins. Raises OSError."""
+        for folder in (self.conf, self.log.parent, self.plugins):
+            folder.mkdir(parents=True, exist_ok=True)
+        write_atomic(self.conf / "neo4j.conf", conf_text(self._settings, ports, plugins))
+        # Plugins stand on the class path too, as in Neo4j's own scripts: GDS registers services that way.
+        entries = [*self._jars.paths(lock_groups()[SERVER]), self.plugins / "*"]
+        classpath = os.pathsep.join(str(path) for path in entries).replace("\\", "\\\\").replace('"', '\\"')
+        write_atomic(self.conf / "classpath.args", f'-cp "{classpath}"\n')
+        self._place_plugins(plugins)
+
+    def start_command(self, java: Java) -> list[str | Path]:
+        """The command line of the server. Raises ConfigurationError if the heap setting is no memory size."""
+        heap = self._settings.heap
+        return [
+            java.path,
+            *self._classpath(),
+            f"-Xms{min(heap, _FIRST_HEAP, key=memory_size)}",
+            f"-Xmx{heap}",
+            "-XX:+UseG1GC",
+            "-XX:+ExitOnOutOfMemoryError",
+            *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPEN_MODULES),
+            "-Dio.netty.tryReflectionSetAccessible=true",
+            "-Dlog4j2.disable.jmx=true",
+            "org.neo4j.server.CommunityEntryPoint",
+            self.mark,
+            f"--config-dir={self.conf}",
+            "--console-mode",
+        ]
+
+    def admin_command(self, *args: str) -> list[str]:
+        """The arguments of Java that run neo4j-admin; it needs `admin_environment` too."""
+        return [*self._classpath(), f"-Xmx{self._settings.heap}", "org.neo4j.cli.AdminTool", *args]
+
+    def admin_environment(self) -> dict[str, str]:
+        """How neo4j-admin is told which server it is about."""
+        return {"NEO4J_HOME": str(self.server), "NEO4J_CONF": str(self.conf)}
+
+    @property
+    def mark(self) -> str:
+        """The argument by which a server of this home is known among all processes."""
+        return f"--home-dir={self.server}"
+
+    def remembered(self) -> tuple[str, ...]:
+        """The plugins that every start brings."""
+        return tuple(plugin for plugin in self._memory().get("plugins", []) if plugin in lock_groups())
+
+    def remember(self, plugins: Sequence[str]) -> None:
+        """Make `plugins` those of every later start. Raises OSError."""
+        self._write_memory(plugins=list(plugins))
+
+    def _classpath(self) -> list[str]:
+        # In a file, for the class path is longer than some systems allow on a command line.
+        return [f"@{self.conf / 'classpath.args'}"]
+
+    def _place_plugins(self, plugins: Sequence[str]) -> None:
+        """Hold the plugins folder to what the lock file says, but leave alone what the user put there."""
+        jars = [jar for plugin in plugins for jar in lock_groups()[plugin]]
+        names = {jar.filename for jar in jars}
+        for old in self._memory().get("plugin_jars", []):
+            if old not in names:
+                (self.plugins / old).unlink(missing_ok=True)
+        self._write_memory(plugin_jars=sorted(names))
+        for jar, source in zip(jars, self._jars.paths(jars), strict=True):
+            target = self.plugins / jar.filename
+            if not target.exists() or target.stat().st_size != jar.size:
+                target.unlink(missing_ok=True)
+                _link_or_copy(source, target)
+
+    def _memory(self) -> dict[str, list[str]]:
+        try:
+            memory: dict[str, list[str]] = json.loads(self._memory_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return memory
+
+    def _write_memory(self, **values: list[str]) -> None:
+        write_atomic(self._memory_file, json.dumps(self._memory() | values) + "\n")
+
+
+def memory_size(text: str) -> int:
+    """A JVM memory size ("512m", "2g") in bytes. Raises ConfigurationError."""
+    units = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+    unit = units.get(text[-1:].lower(), 1)
+    number = text if unit == 1 else text[:-1]
+    if not number.isdecimal():
+        raise ConfigurationError(f"KGRAG_LOCAL__HEAP={text} is not a memory size.", "Write for example 512m or 2g.")
+    return int(number) * unit
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
+    try:
+        target.hardlink_to(source)
+    except OSError:
+        shutil.copyfile(source, target)

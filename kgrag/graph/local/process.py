@@ -1,0 +1,99 @@
+"""The server's process: started detached, found again by pid and start time, stopped cleanly."""
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+
+from kgrag.errors import LocalServerError
+from kgrag.graph.local.config import Ports
+from kgrag.graph.local.files import write_atomic
+
+_SECRET = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A started server: `created` is the process's start time, which tells it from a later one with the same pid."""
+
+    pid: int
+    created: float
+    bolt_port: int
+    http_port: int
+    plugins: tuple[str, ...] = ()
+
+    @property
+    def ports(self) -> Ports:
+        """Where it listens."""
+        return Ports(self.bolt_port, self.http_port)
+
+    def process(self) -> psutil.Process | None:
+        """The live process, None if it has ended or the pid belongs to somebody else by now."""
+        try:
+            process = psutil.Process(self.pid)
+            if abs(process.create_time() - self.created) > 1 or process.status() == psutil.STATUS_ZOMBIE:
+                return None
+        except psutil.NoSuchProcess:
+            return None
+        return process
+
+
+def read_pid_file(path: Path) -> Running | None:
+    """What the pid file says; None if it is absent or not one of ours."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        return Running(**{**values, "plugins": tuple(values["plugins"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def write_pid_file(path: Path, running: Running) -> None:
+    """Keep `running` in `path`. Raises OSError."""
+    write_atomic(path, json.dumps(asdict(running), indent=1) + "\n")
+
+
+def start_detached(command: Sequence[str | Path], *, cwd: Path, output: Path) -> psutil.Process:
+    """Start `command` in a session of its own, so that it outlives us and our Ctrl-C. Raises OSError."""
+    with output.open("wb") as file:
+        child = subprocess.Popen(
+            command, cwd=cwd, env=clean_environment(),
+            stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+    # It is meant to outlive this object: without a return code Popen would warn of that.
+    child.returncode = 0
+    return psutil.Process(child.pid)
+
+
+def clean_environment() -> dict[str, str]:
+    """This process's environment without our settings and anything that looks like a secret."""
+    return {k: v for k, v in os.environ.items() if not k.startswith("KGRAG_") and not k.upper().endswith(_SECRET)}
+
+
+def find_server(argument: str) -> psutil.Process | None:
+    """A process with that command line argument: a server whose `up` was killed before it wrote the pid file."""
+    for process in psutil.process_iter(["cmdline", "status"]):
+        if argument in (process.info["cmdline"] or ()) and process.info["status"] != psutil.STATUS_ZOMBIE:
+            return process
+    return None
+
+
+def stop_process(process: psutil.Process, timeout: float) -> None:
+    """End a process cleanly. Raises LocalServerError if it has not ended after `timeout` seconds."""
+    try:
+        process.terminate()
+        process.wait(timeout)
+    except psutil.NoSuchProcess:
+        return
+    except psutil.AccessDenied as error:
+        raise LocalServerError(
+            f"Process {process.pid} belongs to another user.", "Stop the server as the user that started it."
+        ) from error
+    except psutil.TimeoutExpired as error:
+        raise LocalServerError(
+            f"The server (process {process.pid}) has not ended after {timeout:.0f} s.",
+            "It may still be writing to disk: look at kgrag logs, then run kgrag down again.",
+        ) from error

@@ -1,0 +1,314 @@
+"""A Neo4j on this machine: set up on first use, started, watched and stopped."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from filelock import FileLock, Timeout
+from pydantic import SecretStr
+
+from kgrag.errors import ConfigurationError, DatabaseError, LocalServerError
+from kgrag.graph.local import config, failure, process
+from kgrag.graph.local.files import disk_errors, require_space
+from kgrag.graph.local.home import Home
+from kgrag.graph.local.jars import SERVER, JarStore, lock_groups
+from kgrag.graph.local.java import Java, find_java, run_java
+from kgrag.settings import Settings
+from kgrag.types import Progress
+
+STARTS = 3
+STOP_TIMEOUT = 120.0
+_ADMIN_TIMEOUT = 24 * 3600.0
+_START_SPACE = 100_000_000
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """How to reach a server."""
+
+    uri: str
+    user: str
+    password: SecretStr
+    database: str
+    browser_url: str
+
+
+@dataclass(frozen=True)
+class ServerStatus:
+    """A server at a glance. `running`: its process is alive; `answering`: Bolt accepts our password.
+
+    `started` is in seconds since 1970, `memory` in bytes; `problem` says why a running server does not answer.
+    """
+
+    running: bool
+    answering: bool
+    uri: str | None = None
+    browser_url: str | None = None
+    version: str | None = None
+    pid: int | None = None
+    started: float | None = None
+    memory: int | None = None
+    plugins: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+class LocalServer:
+    """The Neo4j that kgrag runs for this user.
+
+    `settings.home` holds its data, configuration, logs and password; `settings.cache` the jars.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings.local
+        self._database = settings.neo4j_database
+        self.jars = JarStore(settings.cache.expanduser().resolve() / "jars", settings.local.maven_repository)
+        self.home = Home(settings.home.expanduser().resolve(), settings.local, self.jars)
+
+    @property
+    def log_path(self) -> Path:
+        """Neo4j's log."""
+        return self.home.log
+
+    @property
+    def password_path(self) -> Path:
+        """The file that holds the password."""
+        return self.home.password.path
+
+    def ensure_running(self, *, plugins: Sequence[str] = (), progress: Progress | None = None) -> Endpoint:
+        """Set up whatever is missing, start the server unless it runs, and return when it answers.
+
+        `plugins` ("gds") are remembered for later starts; a running server without them is restarted.
+        Raises LocalServerError with a remedy if it cannot be started, ConfigurationError if Java, a plugin of
+        that name or the extra `local` is missing.
+        """
+        known = set(lock_groups()) - {SERVER}
+        for plugin in plugins:
+            if plugin not in known:
+                raise ConfigurationError(f"There is no plugin {plugin!r}.", f"Known: {', '.join(sorted(known))}.")
+        running = self._running()
+        if running is not None and set(plugins) <= set(running.plugins):
+            with suppress(DatabaseError):
+                endpoint = self._endpoint(running.ports)
+                self._ask(endpoint)
+                return endpoint
+        with self._locked(progress):
+            return self._ensure_locked(plugins, progress)
+
+    def stop(self) -> bool:
+        """Stop the server cleanly and wait for its end; False if it did not run.
+
+        Raises LocalServerError if it does not end.
+        """
+        if not self.home.root.exists():
+            return False
+        with self._locked():
+            return self._stop_locked()
+
+    def status(self) -> ServerStatus:
+        """What the server is doing now; changes nothing."""
+        running = self._running()
+        live = running.process() if running else None
+        if running is None or live is None:
+            return ServerStatus(running=False, answering=False, plugins=self.home.remembered())
+        endpoint, version, problem = self._endpoint(running.ports, SecretStr("")), None, None
+        try:
+            endpoint = self._endpoint(running.ports)
+            version = self._ask(endpoint)
+        except DatabaseError as error:
+            problem = error.message
+        return ServerStatus(
+            running=True,
+            answering=problem is None,
+            uri=endpoint.uri,
+            browser_url=endpoint.browser_url,
+            version=version,
+            pid=running.pid,
+            started=running.created,
+            memory=live.memory_info().rss,
+            plugins=running.plugins,
+            problem=problem,
+        )
+
+    def admin(self, *args: str, progress: Progress | None = None) -> str:
+        """Run neo4j-admin (`admin("database", "info")`) on this server's data and return what it printed.
+
+        Sets up what is missing first. Raises LocalServerError if the server runs, or with the command's output
+        if it fails.
+        """
+        with self._locked(progress):
+            if self._find_running() is not None:
+                raise LocalServerError("The local server is running.", "Stop it first: kgrag down")
+            java = find_java()
+            self._prepare(java, self.home.remembered(), progress)
+            return self._run_admin(java, *args, timeout=_ADMIN_TIMEOUT)
+
+    # From here on, the home folder's lock is held.
+
+    def _ensure_locked(self, plugins: Sequence[str], progress: Progress | None) -> Endpoint:
+        wanted = tuple(sorted({*self.home.remembered(), *plugins}))
+        running = self._find_running()
+        if running is not None and set(plugins) <= set(running.plugins):
+            # Another `up` was faster, or was killed while the server was starting.
+            return self._wait(running, progress)
+        java = find_java()
+        self._download(wanted, progress)
+        if running is not None:
+            self._stop_locked()
+        starts = 0
+        while True:
+            starts += 1
+            ports = self._prepare(java, wanted, progress)
+            try:
+                endpoint = self._wait(self._start(java, ports, wanted), progress)
+            except _PortTaken:
+                # Somebody took the port between our look and the server's bind: look again.
+                if starts == STARTS:
+                    raise
+                continue
+            # Only now: a plugin with which the server does not start must not spoil later starts.
+            self.home.remember(wanted)
+            return endpoint
+
+    def _download(self, plugins: Sequence[str], progress: Progress | None) -> None:
+        for name in (SERVER, *plugins):
+            stage = "Downloading Neo4j" if name == SERVER else f"Downloading {name}"
+            self.jars.ensure(lock_groups()[name], stage=stage, progress=progress)
+
+    def _prepare(self, java: Java, plugins: Sequence[str], progress: Progress | None) -> config.Ports:
+        """Bring everything up to the point where the server can be started; the ports it is to have."""
+        self._download(plugins, progress)
+        require_space(self.home.root, _START_SPACE, "KGRAG_HOME")
+        ports = config.choose_ports(self._settings)
+        self.home.prepare(ports, plugins)
+        password = self.home.password
+        if password.exists():
+            password.make_private()
+        elif not self.home.has_data():
+            password.create()
+        password.read()
+        if not self.home.has_data():
+            # A file instead of an argument: any user of this machine may read a command line.
+            self._run_admin(java, "dbms", "set-initial-password", f"@{password.path}", timeout=120)
+        return ports
+
+    def _start(self, java: Java, ports: config.Ports, plugins: tuple[str, ...]) -> process.Running:
+        command = self.home.start_command(java)
+        try:
+            started = process.start_detached(command, cwd=self.home.server, output=self.home.console)
+            running = process.Running(started.pid, started.create_time(), ports.bolt, ports.http, plugins)
+        except psutil.NoSuchProcess as error:
+            raise failure.explain_failure(self._console()) from error
+        process.write_pid_file(self.home.pid_file, running)
+        return running
+
+    def _wait(self, running: process.Running, progress: Progress | None) -> Endpoint:
+        """Wait until the server answers on both ports."""
+        from kgrag.graph.local.probe import WrongPassword
+
+        endpoint = self._endpoint(running.ports)
+        begin = time.monotonic()
+        problem = ""
+        while (waited := time.monotonic() - begin) < self._settings.start_timeout:
+            if progress is not None:
+                progress("Starting Neo4j", int(waited), None)
+            if running.process() is None:
+                self.home.pid_file.unlink(missing_ok=True)
+                output = self._console()
+                raise _PortTaken() if failure.PORT_TAKEN.search(output) else failure.explain_failure(output)
+            # HTTP comes up last: once it listens, databases and Bolt are ready too.
+            if config.is_listening(running.http_port) and config.is_listening(running.bolt_port):
+                try:
+                    self._ask(endpoint)
+                    return endpoint
+                except WrongPassword:
+                    raise
+                except DatabaseError as error:
+                    problem = f" {error.message}"
+            time.sleep(0.1)
+        raise LocalServerError(
+            f"Neo4j (process {running.pid}) runs but has not answered within {self._settings.start_timeout:.0f} s."
+            + problem,
+            "Look at kgrag logs. Give it longer with KGRAG_LOCAL__START_TIMEOUT, or stop it with kgrag down.",
+        )
+
+    def _stop_locked(self) -> bool:
+        running = self._find_running()
+        live = running.process() if running else None
+        if live is not None:
+            process.stop_process(live, STOP_TIMEOUT)
+        self.home.pid_file.unlink(missing_ok=True)
+        return live is not None
+
+    def _find_running(self) -> process.Running | None:
+        """The running server, also one whose `up` was killed before it wrote the pid file."""
+        running = self._running()
+        if running is not None:
+            return running
+        found, ports = process.find_server(self.home.mark), self.home.ports()
+        if found is None or ports is None:
+            return None
+        running = process.Running(found.pid, found.create_time(), ports.bolt, ports.http, self.home.remembered())
+        process.write_pid_file(self.home.pid_file, running)
+        return running
+
+    # Helpers that need no lock.
+
+    def _running(self) -> process.Running | None:
+        running = process.read_pid_file(self.home.pid_file)
+        return running if running is not None and running.process() is not None else None
+
+    def _endpoint(self, ports: config.Ports, password: SecretStr | None = None) -> Endpoint:
+        return Endpoint(
+            uri=f"bolt://{config.HOST}:{ports.bolt}",
+            user=config.USER,
+            password=self.home.password.read() if password is None else password,
+            database=self._database,
+            browser_url=f"http://{config.HOST}:{ports.http}/browser/",
+        )
+
+    def _ask(self, endpoint: Endpoint) -> str:
+        """The server's version. Raises DatabaseError if it does not answer, WrongPassword if it refuses ours."""
+        from kgrag.graph.local.probe import WrongPassword, server_version
+
+        try:
+            return server_version(endpoint.uri, endpoint.user, endpoint.password)
+        except WrongPassword as error:
+            raise WrongPassword(
+                f"The server at {endpoint.uri} refuses the password in {self.password_path}.",
+                "Write the password that it was changed to into that file.",
+            ) from error
+
+    def _run_admin(self, java: Java, *args: str, timeout: float) -> str:
+        env = process.clean_environment() | self.home.admin_environment()
+        return run_java(java, self.home.admin_command(*args), cwd=self.home.server, env=env, timeout=timeout)
+
+    def _console(self) -> str:
+        return "\n".join(failure.tail(self.home.console, 400))
+
+    @contextmanager
+    def _locked(self, progress: Progress | None = None) -> Iterator[None]:
+        """Hold the home folder: one process sets up, starts or stops at a time."""
+        with disk_errors(self.home.root, "KGRAG_HOME"):
+            self.home.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            lock = FileLock(self.home.lock_file)
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                if progress is not None:
+                    progress("Waiting for another kgrag", 0, None)
+                lock.acquire()
+            try:
+                yield
+            finally:
+                lock.release()
+
+
+class _PortTaken(LocalServerError):
+    def __init__(self) -> None:
+        super().__init__(
+            "Neo4j did not start: its port was taken.",
+            "Run kgrag up again, or name other ports in KGRAG_LOCAL__BOLT_PORT and KGRAG_LOCAL__HTTP_PORT.",
+        )

@@ -1,0 +1,98 @@
+"""The catalogue of queries: one statement a file under `cypher/`, each with a header that is checked.
+
+A header is the leading comment of the file::
+
+    // What the statement does, in a sentence or two.
+    // mode: read | write | auto | schema
+    // $name: TYPE [= default] - meaning
+    // -> column: TYPE - meaning
+    // source: where it comes from (optional)
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+_PARAMETER = re.compile(r"^\$(\w+): ([\w<>| ]+?)(?: = (.+?))? - (.+)$")
+_COLUMN = re.compile(r"^-> (\w+): ([\w<>| ]+?) - (.+)$")
+MODES = ("read", "write", "auto", "schema")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a query: its Cypher type, its default as Cypher text (or None), and what it means."""
+
+    name: str
+    type: str
+    default: str | None
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query of the catalogue. `mode`: read and write run in a managed transaction that is retried, auto and schema
+    by themselves; a schema query may hold the placeholder {label}."""
+
+    name: str
+    purpose: str
+    mode: str
+    parameters: tuple[Parameter, ...]
+    columns: tuple[tuple[str, str, str], ...]
+    source: str
+    text: str
+
+
+def parse(name: str, content: str) -> Query:
+    """Read a query file. Raises ValueError when the header breaks the rules."""
+    purpose: list[str] = []
+    parameters: list[Parameter] = []
+    columns: list[tuple[str, str, str]] = []
+    mode = source = ""
+    lines = content.splitlines()
+    body = 0
+    for body, line in enumerate(lines):
+        if not line.startswith("//"):
+            break
+        entry = line.removeprefix("//").strip()
+        if entry.startswith("mode: "):
+            mode = entry.removeprefix("mode: ")
+        elif entry.startswith("source: "):
+            source = entry.removeprefix("source: ")
+        elif entry.startswith("$"):
+            match = _PARAMETER.match(entry)
+            if not match:
+                raise ValueError(f"{name}: not a parameter line: {entry}")
+            parameters.append(Parameter(match[1], match[2], match[3], match[4]))
+        elif entry.startswith("->"):
+            match = _COLUMN.match(entry)
+            if not match:
+                raise ValueError(f"{name}: not a column line: {entry}")
+            columns.append((match[1], match[2], match[3]))
+        elif not mode:
+            purpose.append(entry)
+        else:
+            raise ValueError(f"{name}: unexpected header line: {entry}")
+    if mode not in MODES:
+        raise ValueError(f"{name}: mode must be one of {', '.join(MODES)}, not {mode!r}")
+    if not purpose:
+        raise ValueError(f"{name}: the header does not say what the query is for")
+    text = "\n".join(lines[body:]).strip().removesuffix(";")
+    return Query(name, " ".join(purpose), mode, tuple(parameters), tuple(columns), source, text)
+
+
+@cache
+def catalogue() -> dict[str, Query]:
+    """Every query by its name, "folder/file" without the suffix."""
+    found: dict[str, Query] = {}
+    for folder in sorted(_folders(), key=lambda f: f.name):
+        for file in sorted(folder.iterdir(), key=lambda f: f.name):
+            if file.name.endswith(".cypher"):
+                name = f"{folder.name}/{file.name.removesuffix('.cypher')}"
+                found[name] = parse(name, file.read_text(encoding="utf-8"))
+    return found
+
+
+def _folders() -> list[Traversable]:
+    return [f for f in files("kgrag.cypher").iterdir() if f.is_dir() and not f.name.startswith("_")]

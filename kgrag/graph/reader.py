@@ -1,0 +1,106 @@
+"""The read model: what retrievers ask of one collection, in one round trip each."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from kgrag.graph.collections import Collection
+from kgrag.graph.connection import Graph
+from kgrag.graph.lucene import escape
+from kgrag.types import Filter, Passage
+
+Scores = list[tuple[str, float]]
+_FILTER_CANDIDATES = 1000  # nearest passages that a filter is tried on before the filtered set is scanned
+
+
+class Reader:
+    """Reads one collection; safe to share between threads."""
+
+    def __init__(self, graph: Graph, collection: Collection) -> None:
+        self._graph = graph
+        self.collection = collection
+
+    def fulltext(self, text: str, limit: int, only: Filter | None = None) -> Scores:
+        """(passage id, BM25 score) of the passages that share a word with `text`, best first, ties by id."""
+        query = escape(text)
+        if not query or limit < 1:
+            return []
+        parameters: dict[str, Any] = {"index": self.collection.index("passage_text"), "query": query, "limit": limit}
+        if only:
+            return _scores(self._graph.run("search/fulltext_filtered", **parameters, **_filter(only)))
+        return _scores(self._graph.run("search/fulltext", **parameters))
+
+    def vector(self, vector: Sequence[float], limit: int, over_fetch: int, only: Filter | None = None) -> Scores:
+        """(passage id, (1 + cosine) / 2) of the passages nearest to a vector, best first, ties by id."""
+        if limit < 1:
+            return []
+        parameters: dict[str, Any] = {"embedding": self.collection.embedding, "vector": list(vector), "limit": limit}
+        index = self.collection.vector_index("Passage")
+        candidates = max(over_fetch, limit)
+        if not only:
+            return _scores(self._graph.run("search/vector", index=index, candidates=candidates, **parameters))
+        candidates = max(_FILTER_CANDIDATES, candidates)
+        found = self._graph.run(
+            "search/vector_candidates_filtered", index=index, candidates=candidates, **parameters, **_filter(only)
+        )
+        if len(found) < limit:
+            found = self._graph.run(
+                "search/vector_filtered", collection=self.collection.name, **parameters, **_filter(only)
+            )
+        return _scores(found)
+
+    def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
+        """Passages by their ids; ids that are gone are left out."""
+        if not ids:
+            return {}
+        records = self._graph.run("search/passages", ids=list(ids))
+        return {r["id"]: passage(r["id"], r["passage"], r["document"]) for r in records}
+
+
+def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Passage:
+    """A Passage from the properties of its node and of its document's."""
+    metadata = {k.removeprefix("meta_"): v for k, v in document.items() if k.startswith("meta_")}
+    if document.get("metadata"):
+        metadata |= json.loads(document["metadata"])
+    return Passage(
+        id=id,
+        document=document["key"],
+        title=properties["title"] or document["name"],
+        text=properties["text"],
+        ordinal=properties["ordinal"] or 0,
+        section=properties["section"] or "",
+        source=document.get("source", ""),
+        metadata=metadata,
+    )
+
+
+def find_passages(graph: Graph, text: str, collection: str | None) -> list[tuple[str, str]]:
+    """(passage id, collection) of passages by the beginning of their id, or by their document's key or title."""
+    records = graph.run("search/passages_like", text=text, collection=collection)
+    return [(r["id"], r["collection"]) for r in records]
+
+
+def neighbourhood(graph: Graph, id: str, limit: int) -> list[dict[str, Any]]:
+    """The edges around a passage, at most `limit` of each kind; keys as in `cypher/search/neighbourhood.cypher`."""
+    return [dict(r) for r in graph.run("search/neighbourhood", id=id, limit=limit)]
+
+
+def _scores(records: Iterable[Any]) -> Scores:
+    return [(r["id"], float(r["score"])) for r in records]
+
+
+def _filter(only: Filter) -> dict[str, Any]:
+    since = only.since
+    if since is not None and since.tzinfo is None:
+        since = since.astimezone()
+    where = {key: _as_text(value) for key, value in only.where.items()}
+    return {"where": where, "source": only.source, "since": since}
+
+
+def _as_text(value: object) -> str:
+    """A value as Cypher's toString() writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
+
+

@@ -1,0 +1,124 @@
+"""The schema: constraints and indexes of the database, those of each collection, and the versions they went through."""
+
+from collections.abc import Callable
+
+from kgrag.errors import MismatchError
+from kgrag.graph.connection import Graph
+
+SCHEMA_VERSION = 1
+SLOTS = ("embedding", "embedding_b")
+_LABELS = ("document", "passage", "keyword", "word", "entity", "triple")
+
+
+def ensure_schema(graph: Graph) -> None:
+    """Make the constraints and indexes that all collections share, unless they are there.
+
+    Raises MismatchError when the database was written by an older or newer schema.
+    """
+    version = stored_version(graph)
+    if version == SCHEMA_VERSION:
+        return
+    if version is not None:
+        raise version_mismatch(version)
+    _create(graph)
+    graph.run("write/set_version", version=SCHEMA_VERSION)
+
+
+def stored_version(graph: Graph) -> int | None:
+    """The schema version of the database, or None when kgrag never wrote to it."""
+    records = graph.run("schema/version")
+    return int(records[0]["version"]) if records else None
+
+
+def check_schema(graph: Graph) -> None:
+    """Raise MismatchError when the database was written by an older or newer schema; an empty one is fine."""
+    version = stored_version(graph)
+    if version not in (None, SCHEMA_VERSION):
+        raise version_mismatch(version)
+
+
+def version_mismatch(version: int) -> MismatchError:
+    """The error for a database of another schema version, with its remedy."""
+    if version < SCHEMA_VERSION:
+        return MismatchError(
+            f"The database has schema version {version}; this kgrag works with {SCHEMA_VERSION}.",
+            "Run `kgrag migrate` to bring it up to date (your documents and vectors stay).",
+        )
+    return MismatchError(
+        f"The database has schema version {version}; this kgrag knows only {SCHEMA_VERSION}.",
+        "Install the newer kgrag that wrote it: pip install --upgrade kgrag.",
+    )
+
+
+def migrate(graph: Graph) -> list[str]:
+    """Bring the database to the current schema version, step by step; returns what was done, nothing if up to date.
+
+    Each step can be run again after it was broken off; the version is recorded after each. Raises MismatchError for
+    a database of a newer version.
+    """
+    version = stored_version(graph) or 0
+    if version > SCHEMA_VERSION:
+        raise version_mismatch(version)
+    done: list[str] = []
+    for target in range(version + 1, SCHEMA_VERSION + 1):
+        description, step = MIGRATIONS[target]
+        step(graph)
+        graph.run("write/set_version", version=target)
+        done.append(f"{target - 1} -> {target}: {description}")
+    return done
+
+
+def _create(graph: Graph) -> None:
+    graph.run("schema/schema_id")
+    graph.run("schema/collection_name")
+    for label in _LABELS:
+        graph.run(f"schema/{label}_id")
+        graph.run(f"schema/{label}_collection")
+    for label in ("passage", "entity", "word"):
+        graph.run(f"schema/{label}_todo")
+    graph.run("schema/await", seconds=300)
+
+
+MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
+    1: ("constraints, and indexes by collection and by work left", _create),
+}
+"""Schema version -> what the step to it does, and the step."""
+
+
+def index_name(kind: str, number: int) -> str:
+    """The name of an index of a collection: kind is the name of its file under cypher/schema."""
+    return f"{kind}_c{number}"
+
+
+def label_of(label: str, number: int) -> str:
+    """The label that the nodes of a kind carry in one collection, besides `label` itself: Passage_c7."""
+    return f"{label}_c{number}"
+
+
+def ensure_collection_indexes(graph: Graph, number: int, dimension: int, embedding: str) -> None:
+    """Make the vector and full-text indexes of a collection, unless they are there."""
+    for kind, label in (("passage_text", "Passage"), ("passage_stems", "Passage"), ("triple_text", "Triple"),
+                        ("entity_name", "Entity")):
+        graph.run_schema(f"schema/{kind}", label_of(label, number), index=index_name(kind, number))
+    ensure_vector_indexes(graph, number, dimension, embedding)
+
+
+def ensure_vector_indexes(graph: Graph, number: int, dimension: int, embedding: str) -> None:
+    """Make the vector indexes of a collection on the property `embedding`, unless they are there."""
+    for label in ("Passage", "Triple"):
+        kind = f"{label.lower()}_{embedding}"
+        graph.run_schema(f"schema/{kind}", label_of(label, number), index=index_name(kind, number), dimension=dimension)
+
+
+def drop_vector_indexes(graph: Graph, number: int, embedding: str) -> None:
+    """Drop the vector indexes of a collection on the property `embedding`."""
+    for label in ("passage", "triple"):
+        graph.run("schema/drop_index", index=index_name(f"{label}_{embedding}", number))
+
+
+def drop_collection_indexes(graph: Graph, number: int) -> None:
+    """Drop every index of a collection."""
+    for kind in ("passage_text", "passage_stems", "triple_text", "entity_name"):
+        graph.run("schema/drop_index", index=index_name(kind, number))
+    for slot in SLOTS:
+        drop_vector_indexes(graph, number, slot)

@@ -1,0 +1,132 @@
+"""Transactions that change documents: each is atomic, and can be run again."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kgrag.graph import schema
+from kgrag.graph.collections import Collection
+from kgrag.graph.connection import Graph, Unit
+from kgrag.identity import word_id
+from kgrag.text import is_content
+
+STAGES = ("words", "mentions", "keywords", "similar")
+"""The corpus-wide stages that every new passage waits for, in their order."""
+
+Row = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one transaction writes. Rows are plain maps, their keys as in the headers of `cypher/write`.
+
+    `sealed`: documents whose last part this is; `stale_*`: ids of what they no longer hold.
+    """
+
+    documents: list[Row] = field(default_factory=list)
+    passages: list[Row] = field(default_factory=list)
+    entities: dict[str, Row] = field(default_factory=dict)
+    about: list[Row] = field(default_factory=list)
+    triples: list[Row] = field(default_factory=list)
+    sealed: list[Row] = field(default_factory=list)
+    rewritten: list[Row] = field(default_factory=list)
+    stale_passages: list[str] = field(default_factory=list)
+    stale_triples: list[str] = field(default_factory=list)
+
+
+def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
+    """Write a batch of documents in one transaction."""
+
+    def work(unit: Unit) -> None:
+        touched: set[str] = set()
+        if batch.stale_triples:
+            touched.update(r["entity"] for r in unit.run("write/remove_triples", ids=batch.stale_triples))
+        if batch.stale_passages:
+            touched |= remove_passages(unit, collection, batch.stale_passages)
+        if batch.documents:
+            unit.run("write/documents", rows=batch.documents)
+        if batch.passages:
+            unit.run(
+                "write/passages",
+                rows=batch.passages,
+                labels=[collection.label("Passage")],
+                embedding=collection.embedding,
+                todo=list(STAGES),
+            )
+        if batch.sealed:
+            unit.run("write/order", rows=batch.sealed)
+        if batch.entities:
+            rows = sorted(batch.entities.values(), key=lambda row: str(row["id"]))
+            unit.run("write/entities", rows=rows, collection=collection.name, labels=[collection.label("Entity")])
+        if batch.rewritten:
+            touched.update(r["entity"] for r in unit.run("write/not_about", rows=batch.rewritten))
+        if batch.about:
+            unit.run("write/about", rows=sorted(batch.about, key=lambda row: str(row["entity"])))
+        if batch.triples:
+            unit.run(
+                "write/triples",
+                rows=batch.triples,
+                labels=[collection.label("Triple")],
+                embedding=collection.embedding,
+            )
+        if touched:
+            unit.run("write/settle_entities", ids=sorted(touched))
+        if batch.sealed:
+            unit.run("write/seal", rows=batch.sealed, collection=collection.name)
+
+    graph.write(work)
+
+
+def remove_passages(unit: Unit, collection: Collection, ids: Sequence[str]) -> set[str]:
+    """Remove passages within a transaction, taking back their word counts; returns the entities to be settled."""
+    counts: Counter[str] = Counter()
+    for record in unit.run("search/stems", ids=list(ids)):
+        counts.update(content_stems(record["stems"]))
+    if counts:
+        rows = [{"id": word_id(collection.name, s), "stem": s, "n": -n} for s, n in sorted(counts.items())]
+        unit.run("write/count_words", rows=rows, collection=collection.name)
+        unit.run("write/remove_unused_words", ids=[row["id"] for row in rows])
+    removed = unit.run("write/remove_passages", ids=list(ids))
+    keywords = {k for r in removed for k in r["keywords"]}
+    if keywords:
+        unit.run("write/settle_keywords", ids=sorted(keywords))
+    return {e for r in removed for e in r["entities"]}
+
+
+def content_stems(stems: Iterable[str]) -> set[str]:
+    """The distinct stems that are counted as words."""
+    return {s for s in stems if is_content(s)}
+
+
+def remove_document(graph: Graph, collection: Collection, document: str, *, batch: int = 1000) -> int:
+    """Remove a document by its id, its passages some at a time; returns how many passages it had.
+
+    It is unsealed first, so a broken-off removal leaves a document that is written again or removed again, never one
+    that is taken for whole.
+    """
+    graph.run("write/unseal", ids=[document])
+    passages = [r["passage"] for r in graph.run("search/passage_ids", ids=[document])]
+    for start in range(0, len(passages), batch):
+        part = passages[start : start + batch]
+
+        def remove(unit: Unit, part: list[str] = part) -> None:
+            unit.run("write/settle_entities", ids=sorted(remove_passages(unit, collection, part)))
+
+        graph.write(remove)
+
+    def finish(unit: Unit) -> None:
+        touched = [r["entity"] for r in unit.run("write/remove_documents", ids=[document])]
+        unit.run("write/settle_entities", ids=sorted(touched))
+
+    graph.write(finish)
+    return len(passages)
+
+
+def remove_collection(graph: Graph, collection: str, number: int) -> None:
+    """Remove a collection with all it holds, a few thousand nodes a transaction; run again, it goes on where it was."""
+    graph.run("write/close_collection", collection=collection)
+    schema.drop_collection_indexes(graph, number)
+    for label in ("triples", "passages", "documents", "keywords", "words", "entities"):
+        graph.run(f"write/clear_{label}", collection=collection)
+    graph.run("write/remove_collection", collection=collection)

@@ -1,0 +1,56 @@
+"""The ids of nodes: hashes of what identifies a node, its collection included, never of its whole content."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from kgrag.types import Document
+
+
+def node_id(*parts: str | int) -> str:
+    """A 32-digit hexadecimal id of the parts, in order; no two different lists of parts share one in practice."""
+    return hashlib.blake2b("\x1f".join(map(str, parts)).encode(), digest_size=16).hexdigest()
+
+
+def document_id(collection: str, key: str) -> str:
+    """The id of a document: its collection and the user's own key."""
+    return node_id(collection, "document", key)
+
+
+def passage_id(document: str, text: str, occurrence: int) -> str:
+    """The id of the `occurrence`-th passage (from 0) with exactly this text in the document with that id."""
+    return node_id(document, "passage", text, occurrence)
+
+
+def entity_id(collection: str, name: str) -> str:
+    """The id of an entity by its normalised name."""
+    return node_id(collection, "entity", name)
+
+
+def word_id(collection: str, stem: str) -> str:
+    """The id of a word by its stem."""
+    return node_id(collection, "word", stem)
+
+
+def keyword_id(collection: str, stem: str) -> str:
+    """The id of a keyword by its stem."""
+    return node_id(collection, "keyword", stem)
+
+
+def triple_id(passage: str, subject: str, predicate: str, obj: str) -> str:
+    """The id of a triple within its passage."""
+    return node_id(passage, "triple", subject, predicate, obj)
+
+
+def content_hash(document: Document) -> str:
+    """A hash of everything in a document that ends up in the graph, for telling whether it changed."""
+    content: Mapping[str, Any] = {
+        "title": document.title,
+        "source": document.source,
+        "sections": [(s.heading, s.text) for s in document.sections],
+        "metadata": document.metadata,
+        "triples": [(t.subject, t.predicate, t.object) for t in document.triples],
+    }
+    return hashlib.blake2b(json.dumps(content, sort_keys=True, default=str).encode("utf-8", "surrogatepass"),
+                           digest_size=16).hexdigest()

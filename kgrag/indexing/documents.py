@@ -1,0 +1,207 @@
+"""The local stage of indexing: documents -> rows of passages, names and triples, each document by itself."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kgrag import identity
+from kgrag.graph.writer import Batch, Row
+from kgrag.indexing.chunking import chunk
+from kgrag.indexing.names import title_aliases
+from kgrag.models.embed import Embedder
+from kgrag.settings import IndexingSettings
+from kgrag.text import normalise, stems, tokens
+from kgrag.types import Document, Triple
+
+
+@dataclass(slots=True)
+class Plan:
+    """A document that must be written: its passages in order, of which `existing` are in the graph already."""
+
+    document: Document
+    id: str
+    content_hash: str
+    passages: list[Row]
+    triples: list[Row]
+    existing: set[str] = field(default_factory=set)
+    existing_triples: set[str] = field(default_factory=set)
+    known: bool = False
+
+
+def embedding_text(title: str, section: str, text: str) -> str:
+    """What the vector of a passage is made of."""
+    heading = f"{title}: {section}" if section else title
+    return f"{heading}\n{text}" if heading else text
+
+
+def plan(collection: str, document: Document, settings: IndexingSettings) -> Plan:
+    """Cut a document into passages and attach its triples to them; nothing is embedded yet."""
+    document_id = identity.document_id(collection, document.key)
+    seen: Counter[str] = Counter()
+    passages: list[Row] = []
+    for part in chunk(document, settings):
+        content = "\x1f".join((document.title, part.section, part.text))
+        passage = identity.passage_id(document_id, content, seen[content])
+        seen[content] += 1
+        words = [t.norm for t in tokens(f"{document.title}\n{part.text}")]
+        properties = {
+            "id": passage,
+            "name": document.title,
+            "collection": collection,
+            "title": document.title,
+            "section": part.section,
+            "text": part.text,
+            "tokens": part.tokens,
+            "stems": stems(words),
+        }
+        passages.append({"id": passage, "document": document_id, "properties": properties})
+    return Plan(
+        document=document,
+        id=document_id,
+        content_hash=identity.content_hash(document),
+        passages=passages,
+        triples=list(_triples(collection, document.triples, passages)),
+    )
+
+
+def _triples(collection: str, triples: Iterable[Triple], passages: list[Row]) -> Iterator[Row]:
+    """Each triple on the passage that holds most of its subject and object, the first of equals."""
+    seen: set[str] = set()
+    texts = [f"{p['properties']['title']}\n{p['properties']['text']}".lower() for p in passages]
+    for triple in triples:
+        subject, obj = normalise(triple.subject), normalise(triple.object)
+        if not subject or not obj or not passages:
+            continue
+        best = 0
+        if len(passages) > 1:
+            ends = (triple.subject.lower(), triple.object.lower())
+            best = max(range(len(texts)), key=lambda i: sum(end in texts[i] for end in ends))
+        passage = passages[best]["id"]
+        key = identity.triple_id(passage, triple.subject, triple.predicate, triple.object)
+        if key in seen:
+            continue
+        seen.add(key)
+        yield {
+            "id": key,
+            "passage": passage,
+            "subject": identity.entity_id(collection, subject),
+            "object": identity.entity_id(collection, obj),
+            "names": ((subject, triple.subject), (obj, triple.object)),
+            "properties": {
+                "id": key,
+                "name": triple.predicate or triple.text,
+                "collection": collection,
+                "subject": triple.subject,
+                "predicate": triple.predicate,
+                "object": triple.object,
+                "text": triple.text,
+            },
+        }
+
+
+def document_properties(collection: str, document_id: str, document: Document) -> Row:
+    """The properties of a Document node: metadata scalars as meta_KEY, the rest as JSON in `metadata`."""
+    properties: Row = {
+        "id": document_id,
+        "name": document.title or document.key,
+        "collection": collection,
+        "key": document.key,
+        "title": document.title,
+        "source": document.source or document.key,
+    }
+    rest = {}
+    for key, value in document.metadata.items():
+        if isinstance(value, str | bool | int | float):
+            properties[f"meta_{key}"] = value
+        elif value is not None:
+            rest[key] = value
+    if rest:
+        properties["metadata"] = json.dumps(rest, ensure_ascii=False, sort_keys=True, default=str)
+    return properties
+
+
+def split(plans: Iterable[Plan], size: int) -> Iterator[list[tuple[Plan, int, int]]]:
+    """Groups of parts (plan, first passage, end), each of about `size` passages; a long document spans several groups.
+
+    Parts of one document stay in order; the one whose end is the document's end is the last.
+    """
+    group: list[tuple[Plan, int, int]] = []
+    count = 0
+    for item in plans:
+        start = 0
+        while True:
+            end = min(len(item.passages), start + size - count)
+            group.append((item, start, end))
+            count += end - start
+            if count >= size:
+                yield group
+                group, count = [], 0
+            start = end
+            if start >= len(item.passages):
+                break
+    if group:
+        yield group
+
+
+def rows(collection: str, parts: list[tuple[Plan, int, int]], embedder: Embedder) -> tuple[Batch, int]:
+    """Embed what is new in the parts and lay out the rows of their transaction; returns them and the vectors computed."""
+    batch = Batch()
+    fresh: list[Row] = []
+    fresh_triples: list[Row] = []
+    for item, start, end in parts:
+        if start == 0:
+            properties = document_properties(collection, item.id, item.document)
+            batch.documents.append({"id": item.id, "properties": properties})
+            _name(batch, collection, item)
+        part = item.passages[start:end]
+        fresh.extend(p for p in part if p["id"] not in item.existing)
+        ids = {p["id"] for p in part}
+        fresh_triples.extend(t for t in item.triples if t["passage"] in ids and t["id"] not in item.existing_triples)
+        if end >= len(item.passages):
+            _seal(batch, item)
+    texts = [embedding_text(p["properties"]["title"], p["properties"]["section"], p["properties"]["text"]) for p in fresh]
+    texts += [t["properties"]["text"] for t in fresh_triples]
+    vectors = embedder.embed(texts).tolist()
+    batch.passages = [{**p, "vector": v} for p, v in zip(fresh, vectors, strict=False)]
+    for triple, vector in zip(fresh_triples, vectors[len(fresh) :], strict=True):
+        for normal, surface in triple["names"]:
+            _entity(batch, collection, normal, surface)
+        batch.triples.append({key: triple[key] for key in ("id", "passage", "subject", "object", "properties")} | {"vector": vector})
+    return batch, len(texts)
+
+
+def _name(batch: Batch, collection: str, item: Plan) -> None:
+    lead = item.passages[0]["properties"]["text"][:200] if item.passages else ""
+    about = []
+    for alias in title_aliases(item.document.title, lead):
+        entity = _entity(batch, collection, alias.normal, alias.surface)
+        about.append({"document": item.id, "entity": entity, "weight": alias.weight})
+    batch.about.extend(about)
+    if item.known:
+        batch.rewritten.append({"document": item.id, "entities": [a["entity"] for a in about]})
+
+
+def _seal(batch: Batch, item: Plan) -> None:
+    ids = [p["id"] for p in item.passages]
+    title = item.document.title or item.document.key
+    batch.sealed.append({"id": item.id, "title": title, "passages": ids, "content_hash": item.content_hash})
+    batch.stale_passages.extend(sorted(item.existing.difference(ids)))
+    batch.stale_triples.extend(sorted(item.existing_triples.difference(t["id"] for t in item.triples)))
+
+
+def _entity(batch: Batch, collection: str, normal: str, surface: str) -> str:
+    entity = identity.entity_id(collection, normal)
+    known = batch.entities.get(entity)
+    if known is None or surface < known["name"]:
+        batch.entities[entity] = {"id": entity, "name": surface, "normal": normal}
+    return entity
+
+
+def group_ids(pairs: Iterable[Mapping[str, Any]], key: str, value: str) -> dict[str, set[str]]:
+    """Records as a map from one column to the set of another."""
+    grouped: defaultdict[str, set[str]] = defaultdict(set)
+    for pair in pairs:
+        grouped[pair[key]].add(pair[value])
+    return grouped

@@ -1,0 +1,123 @@
+"""Names: the aliases that a title gives an entity, and the names that a text mentions.
+
+Source: the PathRank recipe (index, steps 1 and 4).
+"""
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from kgrag.text import STOP_WORDS, Token, normalise, tokens
+
+LONGEST_NAME = 14  # words
+_PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
+_ARTICLE = re.compile(r"^(the|a|an) ")
+_LEAD = re.compile(r"^[\"“]?([^,(\"”.\n]{3,60}?)[\"”]?\s*(?:\(|,| is | was | are | were )")
+_QUESTION_WORDS = frozenset("name film movie song located born die died year date country city place".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A name that a title gives: its normal form, how it is written, and how surely it means the title (0 to 1)."""
+
+    normal: str
+    surface: str
+    weight: float
+
+
+def without_parenthesis(title: str) -> str:
+    """`title` without a trailing parenthesis: "Mercury (planet)" -> "Mercury"."""
+    return _PARENTHESIS.sub("", title).strip()
+
+
+def without_initials(name: str) -> str | None:
+    """A normalised name without its middle initials ("albert s rogell" -> "albert rogell"), or None if it has none."""
+    words = name.split()
+    last = len(words) - 1
+    kept = [w for i, w in enumerate(words) if len(w) > 1 or w in "aioey" or i in (0, last)]
+    if not 1 < len(kept) < len(words) or len(kept[0]) < 2 or len(kept[-1]) < 2 or any(c.isdigit() for c in name):
+        return None
+    return " ".join(kept)
+
+
+def title_aliases(title: str, lead: str) -> list[Alias]:
+    """The names by which a document of this title is known; `lead` is the beginning of its text.
+
+    Weights: the title and the title without its parenthesis 1; without article .9; without middle initials .8; the
+    name that the text begins with .8; the part before a comma .6.
+    """
+    if not title:
+        return []
+    bare = without_parenthesis(title) or title
+    found: dict[str, Alias] = {}
+
+    def add(surface: str, weight: float, normal: str | None = None) -> None:
+        normal = normalise(surface) if normal is None else normal
+        if len(normal) > 1 and normal not in STOP_WORDS and normal not in found:
+            found[normal] = Alias(normal, surface, weight)
+
+    add(title, 1.0)
+    add(bare, 1.0)
+    for alias in list(found.values()):
+        short = _ARTICLE.sub("", alias.normal)
+        if len(short) > 3 and short != alias.normal:
+            add(alias.surface.split(" ", 1)[-1], 0.9, short)
+    for alias in list(found.values()):
+        shorter = without_initials(alias.normal)
+        if shorter:
+            add(shorter.title(), 0.8, shorter)
+    if "," in bare:
+        add(bare.split(",")[0].strip(), 0.6)
+    match = _LEAD.match(lead)
+    if match:
+        words = match[1].split()
+        if match[1][0].isupper() and words[0].lower() not in STOP_WORDS - {"the"} and 1 < len(words) <= 7:
+            surface = match[1].split(" ", 1)[-1] if words[0].lower() in ("the", "a", "an") else match[1]
+            add(surface, 0.8)
+    return list(found.values())
+
+
+def find_names(
+    words: Sequence[Token], known: Callable[[str], bool], skip: Collection[str] = ()
+) -> dict[str, list[int]]:
+    """The known names in a text, longest first and from left to right: normal form -> positions (word numbers from 0).
+
+    A name begins and ends on a capital, a digit or a letter without case; one word alone must be longer than two
+    letters, no stop word, and no number. `skip`: names that are passed over, so that names within them are found.
+    """
+    found: dict[str, list[int]] = {}
+    capital = [w.is_capital for w in words]
+    i = 0
+    while i < len(words):
+        length = 0
+        if capital[i]:
+            for n in range(min(LONGEST_NAME, len(words) - i), 0, -1):
+                if not capital[i + n - 1]:
+                    continue
+                name = _known_form(words, i, n, known)
+                if name is not None and name not in skip:
+                    found.setdefault(name, []).append(i)
+                    length = n
+                    break
+        i += length or 1
+    return found
+
+
+def _known_form(words: Sequence[Token], start: int, n: int, known: Callable[[str], bool]) -> str | None:
+    if n == 1:
+        name = words[start].norm
+        if len(name) < 3 and name.isascii() or name in STOP_WORDS or name.isdigit():
+            return None
+        if start == 0 and name in _QUESTION_WORDS:
+            return None
+        return name if known(name) else None
+    name = " ".join(w.norm for w in words[start : start + n])
+    if known(name):
+        return name
+    shorter = without_initials(name) if n > 2 else None
+    return shorter if shorter is not None and known(shorter) else None
+
+
+def names_in(text: str, known: Callable[[str], bool], skip: Collection[str] = ()) -> dict[str, list[int]]:
+    """`find_names` over the words of a text."""
+    return find_names(tokens(text), known, skip)

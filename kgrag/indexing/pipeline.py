@@ -1,0 +1,149 @@
+"""Ingestion: documents -> local stage, several transactions side by side -> the corpus-wide stages.
+
+The graph is the ledger: a document whose content hash is recorded is not touched again, a passage that exists is not
+embedded again, and whatever the corpus-wide stages have yet to visit is marked on the nodes themselves.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from itertools import islice
+
+from kgrag.graph.collections import Collection
+from kgrag.graph.connection import Graph
+from kgrag.graph.writer import Batch, write_batch
+from kgrag.identity import document_id
+from kgrag.indexing import documents as local
+from kgrag.indexing.finish import finish
+from kgrag.models.embed import Embedder
+from kgrag.settings import Settings
+from kgrag.types import Document, IngestReport, Problem, Progress
+
+_GROUP = 256  # documents whose hashes are asked for at once
+
+
+@dataclass(slots=True)
+class _Tally:
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    passages: int = 0
+    embedded: int = 0
+    batches: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def documents(self) -> int:
+        return self.added + self.changed + self.unchanged
+
+
+def ingest(
+    graph: Graph,
+    collection: Collection,
+    source: Iterable[Document | Problem],
+    embedder: Embedder,
+    settings: Settings,
+    progress: Progress,
+    *,
+    total: int | None = None,
+) -> IngestReport:
+    """Write documents into a collection and bring its corpus-wide edges up to date.
+
+    Can be broken off at any moment and run again. `total`: number of documents, if known, for the progress bar.
+    Raises DatabaseError when Neo4j goes away.
+    """
+    started = time.monotonic()
+    tally = _Tally()
+    with _Writers(graph, collection, settings.writers) as writers:
+        for parts in local.split(_plans(graph, collection, source, tally), settings.batch_passages):
+            batch, embedded = local.rows(collection.name, parts, embedder)
+            tally.embedded += embedded
+            tally.batches += embedded > 0
+            tally.passages += len(batch.passages)
+            # the parts of a long document must be committed in order: the last one seals it
+            writers.submit(batch, alone=any(start > 0 or end < len(p.passages) for p, start, end in parts))
+            progress("documents", tally.documents, total)
+    progress("documents", tally.documents, total if total is None else tally.documents)
+    finish(graph, collection, settings, progress)
+    return IngestReport(
+        added=tally.added,
+        changed=tally.changed,
+        unchanged=tally.unchanged,
+        passages=tally.passages,
+        embedded=tally.embedded,
+        embedded_batches=tally.batches,
+        problems=tuple(tally.problems),
+        seconds=time.monotonic() - started,
+    )
+
+
+def _plans(
+    graph: Graph, collection: Collection, source: Iterable[Document | Problem], tally: _Tally
+) -> Iterator[local.Plan]:
+    """The documents that are new or changed, with what the graph holds of them already."""
+    stream = iter(source)
+    while group := list(islice(stream, _GROUP)):
+        by_id: dict[str, Document] = {}
+        for item in group:
+            if isinstance(item, Problem):
+                tally.problems.append(item)
+            else:
+                by_id[document_id(collection.name, item.key)] = item
+        ids = list(by_id)
+        hashes = {r["id"]: r["content_hash"] for r in graph.run("search/content_hashes", ids=ids)} if ids else {}
+        due: list[local.Plan] = []
+        for key, document in by_id.items():
+            item = local.plan(collection.name, document, collection.indexing)
+            if key in hashes and hashes[key] == item.content_hash:
+                tally.unchanged += 1
+            elif not item.passages:
+                tally.problems.append(Problem(document.source or document.key, "holds no text"))
+            else:
+                item.known = key in hashes
+                due.append(item)
+        known = [item.id for item in due if item.known]
+        if known:
+            passages = local.group_ids(graph.run("search/passage_ids", ids=known), "document", "passage")
+            triples = local.group_ids(graph.run("search/triple_ids", ids=known), "document", "triple")
+            for item in due:
+                item.existing = passages.get(item.id, set())
+                item.existing_triples = triples.get(item.id, set())
+        for item in due:
+            yield item
+            tally.changed += item.known
+            tally.added += not item.known
+
+
+class _Writers:
+    """Transactions side by side, never more waiting than there are writers; the first failure is raised."""
+
+    def __init__(self, graph: Graph, collection: Collection, number: int) -> None:
+        self._graph = graph
+        self._collection = collection
+        self._number = number
+        self._pool = ThreadPoolExecutor(number, thread_name_prefix="kgrag-writer")
+        self._running: set[Future[None]] = set()
+
+    def __enter__(self) -> "_Writers":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._drain(0)
+        finally:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def submit(self, batch: Batch, *, alone: bool) -> None:
+        """Write a batch as soon as a writer is free; `alone`: after all before it and before all after it."""
+        self._drain(0 if alone else self._number)
+        self._running.add(self._pool.submit(write_batch, self._graph, self._collection, batch))
+        if alone:
+            self._drain(0)
+
+    def _drain(self, allowed: int) -> None:
+        while len(self._running) > allowed:
+            done, self._running = wait(self._running, return_when=FIRST_COMPLETED)
+            for future in done:
+                future.result()

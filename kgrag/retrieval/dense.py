@@ -1,0 +1,19 @@
+"""Dense retrieval: nearest passages by embedding, approximate candidates scored exactly."""
+
+from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.types import Step
+
+
+class Dense(Retriever):
+    """Passages whose embedding is nearest to the question's."""
+
+    name = "dense"
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        """See Retriever; scores are (1 + cosine) / 2."""
+        vector = self.index.embedder.embed([query.text])[0].tolist()
+        found = self.index.reader.vector(vector, n, self.index.settings.over_fetch, query.filter)
+        return [
+            Scored(id, score, (Step(f"dense rank {rank}", "Passage", "", score),))
+            for rank, (id, score) in enumerate(found, 1)
+        ]

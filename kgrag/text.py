@@ -1,0 +1,88 @@
+"""Words and names in one normal form, the same for texts, titles, entity names and questions."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import local
+from typing import Any
+
+import Stemmer
+
+_WORD = re.compile(r"\w+(?:[.'’](?=\w)\w+)*")
+_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_UNDECOMPOSED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i", "ß": "ss"})
+_THREAD = local()
+
+STOP_WORDS = frozenset(
+    """a about after against all also an and any are as at be because been before being between both but by can could
+    did do does during each few for from had has have he her hers him his how i if in into is it its many may more most
+    much no nor not of off on once only or other our out over own same she should since so some such than that the
+    their them then there these they this those through to too under until up us very was we were what when where which
+    while who whom whose why will with would you your one two three first""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word as written (`raw`, diacritics folded) and in normal form (`norm`: lower case, letters and digits)."""
+
+    raw: str
+    norm: str
+
+    @property
+    def is_capital(self) -> bool:
+        """Whether it can begin or end a name: a capital, a digit, or a letter of a script without case."""
+        return not self.raw[0].islower()
+
+
+def fold(text: str) -> str:
+    """`text` without diacritics ("Tromsø" -> "Tromso")."""
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", text.translate(_UNDECOMPOSED))
+    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not unicodedata.combining(c)))
+
+
+def tokens(text: str) -> list[Token]:
+    """The words of `text`; a possessive 's is cut, and initials written apart are joined ("R. G." = "R.G." = "rg")."""
+    found: list[Token] = []
+    end_of_initial = -9
+    for match in _WORD.finditer(fold(text)):
+        raw = match.group()
+        if raw[-1] in "sS":
+            raw = _POSSESSIVE.sub("", raw)
+        norm = raw.lower()
+        if not norm.isalnum():
+            norm = "".join(c for c in norm if c.isalnum())
+            if not norm:
+                continue
+        initial = len(norm) == 1 and raw.isupper()
+        if initial and match.start() == end_of_initial + 2:
+            last = found.pop()
+            found.append(Token(last.raw + raw, last.norm + norm))
+        else:
+            found.append(Token(raw, norm))
+        end_of_initial = match.end() if initial else -9
+    return found
+
+
+def normalise(name: str) -> str:
+    """The normal form under which a name is known: "The Hague's" -> "the hague"."""
+    return " ".join(t.norm for t in tokens(name))
+
+
+def stems(words: Sequence[str]) -> list[str]:
+    """The stem of each word (Porter 2, English; words of other languages mostly stay as they are)."""
+    stemmer: Any = getattr(_THREAD, "stemmer", None)
+    if stemmer is None:  # a Stemmer must not be shared by threads
+        stemmer = _THREAD.stemmer = Stemmer.Stemmer("english")
+    stemmed: list[str] = stemmer.stemWords(list(words))
+    return stemmed
+
+
+@lru_cache(maxsize=65536)
+def is_content(word: str) -> bool:
+    """Whether a normalised word carries meaning: no stop word, no single letter, no stray digit."""
+    return len(word) > 1 and word not in STOP_WORDS
