@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import SecretStr
 
 from kgrag.errors import MismatchError, NotFoundError
-from kgrag.graph import collections as registry, reader, schema
+from kgrag.graph import collections as registry
+from kgrag.graph import reader, schema
 from kgrag.graph.connection import Graph
 from kgrag.identity import document_id
 from kgrag.models.embed import Embedder, load_embedder
@@ -79,7 +80,9 @@ class KnowledgeGraph:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -193,9 +196,7 @@ class KnowledgeGraph:
         from kgrag.indexing.reembed import reembed
 
         model = self._embedder(embedder)
-        return registry.describe(
-            self.graph, reembed(self.graph, collection, model, self.settings, progress or _silent)
-        )
+        return registry.describe(self.graph, reembed(self.graph, collection, model, self.settings, progress or _silent))
 
     def migrate(self) -> list[str]:
         """Bring the database to this version's schema; returns the steps taken."""
@@ -232,7 +233,9 @@ class KnowledgeGraph:
 
 
 def _items(
-    source: str | Path | Iterable[str | Path] | Iterable[Document | Problem], columns: "Columns | None", settings: Settings
+    source: str | Path | Iterable[str | Path] | Iterable[Document | Problem],
+    columns: "Columns | None",
+    settings: Settings,
 ) -> tuple[Iterable[Document | Problem], int | None]:
     """Documents from paths, which are loaded together, or as they are; and how many, if that is known."""
     if isinstance(source, str | Path):

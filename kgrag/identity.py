@@ -52,5 +52,6 @@ def content_hash(document: Document) -> str:
         "metadata": document.metadata,
         "triples": [(t.subject, t.predicate, t.object) for t in document.triples],
     }
-    return hashlib.blake2b(json.dumps(content, sort_keys=True, default=str).encode("utf-8", "surrogatepass"),
-                           digest_size=16).hexdigest()
+    return hashlib.blake2b(
+        json.dumps(content, sort_keys=True, default=str).encode("utf-8", "surrogatepass"), digest_size=16
+    ).hexdigest()

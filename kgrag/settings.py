@@ -64,11 +64,11 @@ class Settings(BaseSettings):
         description="where downloads are kept; safe to delete, shared by all servers of this user",
     )
     embedder: str = Field("wordllama", description="wordllama, minilm, sbert:MODEL or openai:MODEL")
-    max_file_mb: int = Field(64, ge=1, description="larger files are reported instead of read (JSON Lines and CSV stream)")
+    max_file_mb: int = Field(64, ge=1, description="larger files are reported, not read (JSON Lines and CSV stream)")
     writers: int = Field(2, ge=1, le=16, description="transactions written side by side while ingesting")
     batch_passages: int = Field(512, ge=1, description="passages embedded and written per batch")
     exact_neighbours_mb: int = Field(
-        512, ge=1, description="nearest neighbours are found exactly while a collection's vectors fit into this much memory"
+        512, ge=1, description="neighbours are found exactly while a collection's vectors fit into this much memory"
     )
     local: LocalSettings = Field(default_factory=LocalSettings)
     indexing: IndexingSettings = Field(default_factory=IndexingSettings)

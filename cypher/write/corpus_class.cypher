@@ -1,9 +1,6 @@
-// Record how many passages a collection has, and the power of two that its keywords were weighed with.
+// Record the power of two of the number of passages that a collection's keywords were weighed with.
 // mode: write
 // $collection: STRING - name of the collection
-// $class: INTEGER - floor(log2(number of passages)), or null to leave it
-// -> passages: INTEGER - number of passages
-// -> class: INTEGER - the class recorded now
+// $class: INTEGER - floor(log2(number of passages))
 MATCH (c:Collection {name: $collection})
-SET c.passages = COUNT { MATCH (p:Passage {collection: $collection}) }, c.class = coalesce($class, c.class)
-RETURN c.passages AS passages, c.class AS class
+SET c.class = $class

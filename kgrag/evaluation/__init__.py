@@ -1,1 +1,1 @@
-
+"""How well retrieval works: metrics, data sets, experiments."""

@@ -95,9 +95,7 @@ def check_embedder(collection: Collection, embedder: str, dimension: int | None 
         )
 
 
-def create_collection(
-    graph: Graph, name: str, embedder: str, dimension: int, indexing: IndexingSettings
-) -> Collection:
+def create_collection(graph: Graph, name: str, embedder: str, dimension: int, indexing: IndexingSettings) -> Collection:
     """The collection of that name, made with its indexes if it does not exist; of several makers one wins."""
     if not name or len(name) > 200 or any(ord(c) < 32 for c in name):
         raise ConfigurationError(

@@ -9,10 +9,12 @@ import neo4j
 from neo4j.exceptions import (
     AuthError,
     ClientError,
-    ConfigurationError as DriverConfigurationError,
     DriverError,
     Neo4jError,
     ServiceUnavailable,
+)
+from neo4j.exceptions import (
+    ConfigurationError as DriverConfigurationError,
 )
 from pydantic import SecretStr
 
@@ -33,7 +35,7 @@ class Unit:
     def run(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
         """Run a query of the catalogue and return its records."""
         query = lookup(name, parameters)
-        return list(self._transaction.run(query.text, parameters))  # type: ignore[arg-type]
+        return list(self._transaction.run(query.text, parameters))
 
 
 class Graph:
@@ -70,7 +72,9 @@ class Graph:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -84,7 +88,7 @@ class Graph:
             return self._run_alone(query.text, parameters)
         with translated(self.uri), self._driver.session(database=self.database, fetch_size=_FETCH_SIZE) as session:
             execute = session.execute_read if query.mode == "read" else session.execute_write
-            return execute(lambda tx: list(tx.run(query.text, parameters)))  # type: ignore[arg-type]
+            return execute(lambda tx: list(tx.run(query.text, parameters)))
 
     def run_schema(self, name: str, label: str, /, **parameters: Any) -> list[neo4j.Record]:
         """Run a schema query with its placeholder {label} filled. Raises ValueError for an unlawful label."""
@@ -104,7 +108,7 @@ class Graph:
                 database=self.database, fetch_size=_FETCH_SIZE, default_access_mode=neo4j.READ_ACCESS
             ) as session,
         ):
-            yield from session.run(query.text, parameters)  # type: ignore[arg-type]
+            yield from session.run(query.text, parameters)
 
     def write(self, work: Callable[[Unit], T]) -> T:
         """Run `work` in one write transaction; it may be called again after a transient error, so it must be pure."""
@@ -114,13 +118,13 @@ class Graph:
     def explain(self, query: Query, parameters: dict[str, Any], label: str = "Any") -> tuple[str, list[str]]:
         """What the server says of a query without running it: its type (r, rw, w or s) and its columns."""
         with translated(self.uri), self._driver.session(database=self.database) as session:
-            result = session.run("EXPLAIN " + query.text.replace("{label}", label), parameters)  # type: ignore[arg-type]
+            result = session.run("EXPLAIN " + query.text.replace("{label}", label), parameters)
             columns = list(result.keys())
             return result.consume().query_type or "", columns
 
     def _run_alone(self, text: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
         with translated(self.uri), self._driver.session(database=self.database) as session:
-            return list(session.run(text, parameters))  # type: ignore[arg-type]
+            return list(session.run(text, parameters))
 
 
 def lookup(name: str, parameters: dict[str, Any]) -> Query:
@@ -141,7 +145,9 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if isinstance(error, AuthError):
             raise DatabaseError(
                 f"Neo4j at {self._uri} refuses the login.", "Check KGRAG_NEO4J_USER and KGRAG_NEO4J_PASSWORD."

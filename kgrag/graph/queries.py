@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import takewhile
 
 _PARAMETER = re.compile(r"^\$(\w+): ([\w<>| ]+?)(?: = (.+?))? - (.+)$")
 _COLUMN = re.compile(r"^-> (\w+): ([\w<>| ]+?) - (.+)$")
@@ -51,10 +52,8 @@ def parse(name: str, content: str) -> Query:
     columns: list[tuple[str, str, str]] = []
     mode = source = ""
     lines = content.splitlines()
-    body = 0
-    for body, line in enumerate(lines):
-        if not line.startswith("//"):
-            break
+    header = list(takewhile(lambda line: line.startswith("//"), lines))
+    for line in header:
         entry = line.removeprefix("//").strip()
         if entry.startswith("mode: "):
             mode = entry.removeprefix("mode: ")
@@ -78,7 +77,7 @@ def parse(name: str, content: str) -> Query:
         raise ValueError(f"{name}: mode must be one of {', '.join(MODES)}, not {mode!r}")
     if not purpose:
         raise ValueError(f"{name}: the header does not say what the query is for")
-    text = "\n".join(lines[body:]).strip().removesuffix(";")
+    text = "\n".join(lines[len(header) :]).strip().removesuffix(";")
     return Query(name, " ".join(purpose), mode, tuple(parameters), tuple(columns), source, text)
 
 

@@ -102,5 +102,3 @@ def _as_text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value)
-
-

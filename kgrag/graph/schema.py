@@ -97,8 +97,12 @@ def label_of(label: str, number: int) -> str:
 
 def ensure_collection_indexes(graph: Graph, number: int, dimension: int, embedding: str) -> None:
     """Make the vector and full-text indexes of a collection, unless they are there."""
-    for kind, label in (("passage_text", "Passage"), ("passage_stems", "Passage"), ("triple_text", "Triple"),
-                        ("entity_name", "Entity")):
+    for kind, label in (
+        ("passage_text", "Passage"),
+        ("passage_stems", "Passage"),
+        ("triple_text", "Triple"),
+        ("entity_name", "Entity"),
+    ):
         graph.run_schema(f"schema/{kind}", label_of(label, number), index=index_name(kind, number))
     ensure_vector_indexes(graph, number, dimension, embedding)
 

@@ -146,7 +146,7 @@ def split(plans: Iterable[Plan], size: int) -> Iterator[list[tuple[Plan, int, in
 
 
 def rows(collection: str, parts: list[tuple[Plan, int, int]], embedder: Embedder) -> tuple[Batch, int]:
-    """Embed what is new in the parts and lay out the rows of their transaction; returns them and the vectors computed."""
+    """Embed what is new in the parts and lay out their transaction; returns it and the number of vectors computed."""
     batch = Batch()
     fresh: list[Row] = []
     fresh_triples: list[Row] = []
@@ -161,14 +161,18 @@ def rows(collection: str, parts: list[tuple[Plan, int, int]], embedder: Embedder
         fresh_triples.extend(t for t in item.triples if t["passage"] in ids and t["id"] not in item.existing_triples)
         if end >= len(item.passages):
             _seal(batch, item)
-    texts = [embedding_text(p["properties"]["title"], p["properties"]["section"], p["properties"]["text"]) for p in fresh]
+    texts = [
+        embedding_text(p["properties"]["title"], p["properties"]["section"], p["properties"]["text"]) for p in fresh
+    ]
     texts += [t["properties"]["text"] for t in fresh_triples]
     vectors = embedder.embed(texts).tolist()
     batch.passages = [{**p, "vector": v} for p, v in zip(fresh, vectors, strict=False)]
     for triple, vector in zip(fresh_triples, vectors[len(fresh) :], strict=True):
         for normal, surface in triple["names"]:
             _entity(batch, collection, normal, surface)
-        batch.triples.append({key: triple[key] for key in ("id", "passage", "subject", "object", "properties")} | {"vector": vector})
+        batch.triples.append(
+            {key: triple[key] for key in ("id", "passage", "subject", "object", "properties")} | {"vector": vector}
+        )
     return batch, len(texts)
 
 

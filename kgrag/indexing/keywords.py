@@ -6,10 +6,16 @@ and adding documents changes them only where a word's df, or the number of passa
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from kgrag.graph.connection import Unit
+from kgrag.identity import keyword_id, word_id
+from kgrag.indexing.work import Work, phrase
 from kgrag.text import is_content, stems, tokens
+
+_BATCH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +39,56 @@ def terms(text: str) -> Terms:
     return Terms(counts, surfaces)
 
 
-def top_terms(
-    found: Terms, df_class: Callable[[str], int | None], corpus_class: int, n: int
-) -> list[tuple[str, float]]:
+def top_terms(found: Terms, df_classes: Mapping[str, int], corpus_class: int, n: int) -> list[tuple[str, float]]:
     """The n stems of highest TF-IDF that at least two passages share, with their weights; ties by stem.
 
-    `df_class(stem)` and `corpus_class` are floor(log2(df)) and floor(log2(number of passages)).
+    `df_classes` and `corpus_class` are floor(log2(df)) by stem and floor(log2(number of passages)).
     """
     weighed = []
     for stem, count in found.counts.items():
-        df = df_class(stem)
-        if df is not None and df > 0:
+        df = df_classes.get(stem, 0)
+        if df > 0:
             weight = (1 + math.log(count)) * (1 + math.log(2) * max(0, corpus_class - df))
             weighed.append((stem, round(weight, 4)))
     weighed.sort(key=lambda entry: (-entry[1], entry[0]))
     return weighed[:n]
+
+
+def spread_words(work: Work) -> int:
+    """Mark the passages whose keywords may change; returns floor(log2(number of passages))."""
+    due = work.due("words", "spread")
+    passages = work.count_passages()
+    corpus_class = int(math.log2(passages)) if passages else 0
+    if work.graph.run("search/corpus_class", collection=work.name)[0]["class"] != corpus_class:
+        work.graph.run("write/due_all_passages", collection=work.name, stage="keywords")
+
+    def phrases(ids: list[str]) -> list[str]:
+        return [phrase([r["stem"]]) for r in work.graph.run("search/word_stems", ids=ids)]
+
+    work.spread("words", due, phrases, "keywords")
+    work.graph.run("write/corpus_class", collection=work.name, **{"class": corpus_class})
+    return corpus_class
+
+
+def link_keywords(work: Work, corpus_class: int) -> None:
+    """Write the keywords of the passages that are marked, and count the passages of each keyword."""
+    for ids in work.batches(work.due("passages", "keywords"), _BATCH, "keywords"):
+        sources = work.graph.run("search/keyword_sources", ids=ids)
+        found = {r["id"]: terms(f"{r['title']}\n{r['text']}") for r in sources}
+        words = {word_id(work.name, stem): stem for its in found.values() for stem in its.counts}
+        frequencies = work.graph.run("search/word_frequencies", ids=list(words))
+        classes = {words[r["id"]]: int(r["class"]) for r in frequencies}
+        names: dict[str, str] = {}
+        rows = []
+        for passage, its in found.items():
+            for stem, weight in top_terms(its, classes, corpus_class, work.collection.indexing.keywords):
+                names.setdefault(stem, its.surfaces[stem])
+                rows.append({"passage": passage, "keyword": keyword_id(work.name, stem), "weight": weight})
+        keywords = [{"id": keyword_id(work.name, s), "stem": s, "name": n} for s, n in sorted(names.items())]
+        parameters = {"collection": work.name, "passages": ids, "keywords": keywords, "rows": rows}
+
+        def write(unit: Unit, parameters: dict[str, Any] = parameters) -> None:
+            touched = unit.run("write/keywords", **parameters)
+            unit.run("write/settle_keywords", ids=sorted(r["keyword"] for r in touched))
+
+        work.commit("passages", "keywords", ids, write)

@@ -106,7 +106,7 @@ def find_names(
 def _known_form(words: Sequence[Token], start: int, n: int, known: Callable[[str], bool]) -> str | None:
     if n == 1:
         name = words[start].norm
-        if len(name) < 3 and name.isascii() or name in STOP_WORDS or name.isdigit():
+        if (len(name) < 3 and name.isascii()) or name in STOP_WORDS or name.isdigit():
             return None
         if start == 0 and name in _QUESTION_WORDS:
             return None

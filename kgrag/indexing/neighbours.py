@@ -28,13 +28,20 @@ def nearest(
         best_index = np.empty((len(block), 0), np.intp)
         for low in range(0, len(vectors), 16 * _BLOCK):
             part = vectors[low : low + 16 * _BLOCK]
-            scores = np.round((1 + vectors[block] @ part.T) / 2, _DIGITS)
+            scores = _scores(vectors[block], part)
             inside = (block >= low) & (block < low + len(part))
             scores[np.nonzero(inside)[0], block[inside] - low] = -1
             best_score, best_index = _merge(best_score, best_index, scores, low, k)
         for i, row in enumerate(block):
-            found = sorted(zip(best_index[i].tolist(), best_score[i].tolist(), strict=True), key=lambda f: (-f[1], ids[f[0]]))
+            found = sorted(
+                zip(best_index[i].tolist(), best_score[i].tolist(), strict=True), key=lambda f: (-f[1], ids[f[0]])
+            )
             yield int(row), [(j, round(s, _DIGITS)) for j, s in found[:k] if s >= 0]
+
+
+def _scores(rows: Vectors, columns: Vectors) -> Vectors:
+    scores: Vectors = np.round((1 + rows @ columns.T) / 2, _DIGITS).astype(np.float32, copy=False)
+    return scores
 
 
 def _merge(
@@ -61,7 +68,7 @@ def displaced(vectors: Vectors, floors: NDArray[np.float32], new: NDArray[np.int
     for start in range(0, len(new), _BLOCK):
         block = vectors[new[start : start + _BLOCK]]
         for low in range(0, len(vectors), 16 * _BLOCK):
-            scores = np.round((1 + vectors[low : low + 16 * _BLOCK] @ block.T) / 2, _DIGITS)
+            scores = _scores(vectors[low : low + 16 * _BLOCK], block)
             hit[low : low + 16 * _BLOCK] |= scores.max(axis=1) >= floors[low : low + 16 * _BLOCK]
     hit[new] = False
     return np.nonzero(hit)[0]

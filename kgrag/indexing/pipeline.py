@@ -13,7 +13,7 @@ from itertools import islice
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.writer import Batch, write_batch
-from kgrag.identity import document_id
+from kgrag.identity import content_hash, document_id
 from kgrag.indexing import documents as local
 from kgrag.indexing.finish import finish
 from kgrag.models.embed import Embedder
@@ -94,25 +94,26 @@ def _plans(
         hashes = {r["id"]: r["content_hash"] for r in graph.run("search/content_hashes", ids=ids)} if ids else {}
         due: list[local.Plan] = []
         for key, document in by_id.items():
-            item = local.plan(collection.name, document, collection.indexing)
-            if key in hashes and hashes[key] == item.content_hash:
+            if hashes.get(key) == content_hash(document):
                 tally.unchanged += 1
-            elif not item.passages:
+                continue
+            plan = local.plan(collection.name, document, collection.indexing)
+            if not plan.passages:
                 tally.problems.append(Problem(document.source or document.key, "holds no text"))
             else:
-                item.known = key in hashes
-                due.append(item)
-        known = [item.id for item in due if item.known]
+                plan.known = key in hashes
+                due.append(plan)
+        known = [plan.id for plan in due if plan.known]
         if known:
             passages = local.group_ids(graph.run("search/passage_ids", ids=known), "document", "passage")
             triples = local.group_ids(graph.run("search/triple_ids", ids=known), "document", "triple")
-            for item in due:
-                item.existing = passages.get(item.id, set())
-                item.existing_triples = triples.get(item.id, set())
-        for item in due:
-            yield item
-            tally.changed += item.known
-            tally.added += not item.known
+            for plan in due:
+                plan.existing = passages.get(plan.id, set())
+                plan.existing_triples = triples.get(plan.id, set())
+        for plan in due:
+            yield plan
+            tally.changed += plan.known
+            tally.added += not plan.known
 
 
 class _Writers:

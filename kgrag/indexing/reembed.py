@@ -30,9 +30,7 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
         slot = next(s for s in schema.SLOTS if s != collection.embedding)
         if collection.reembedding not in (None, embedder.name):
             _discard(graph, collection, slot)  # another embedder's unfinished work
-        graph.run(
-            "write/begin_reembed", name=name, embedder=embedder.name, dimension=embedder.dimension, slot=slot
-        )
+        graph.run("write/begin_reembed", name=name, embedder=embedder.name, dimension=embedder.dimension, slot=slot)
         schema.ensure_vector_indexes(graph, collection.number, embedder.dimension, slot)
         for kind in _TEXTS:
             _embed(graph, name, kind, slot, embedder, progress)

@@ -1,1 +1,1 @@
-
+"""Models: embedders."""

@@ -45,7 +45,7 @@ class WordLlamaEmbedder:
 
 
 class SentenceTransformerEmbedder:
-    """A sentence-transformers model by name or path; "minilm" is all-MiniLM-L6-v2 from a package, without a download."""
+    """A sentence-transformers model by name or path; "minilm" is all-MiniLM-L6-v2 out of a package."""
 
     def __init__(self, name: str) -> None:
         try:
@@ -94,7 +94,8 @@ class OpenAIEmbedder:
             self.dimension = self.embed(["dimension"]).shape[1]
         except openai.OpenAIError as error:
             raise ConfigurationError(
-                f"Embedder {name!r} does not work: {error}", "Set OPENAI_API_KEY, and OPENAI_BASE_URL for your own server."
+                f"Embedder {name!r} does not work: {error}",
+                "Set OPENAI_API_KEY, and OPENAI_BASE_URL for your own server.",
             ) from error
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -110,14 +111,15 @@ class OpenAIEmbedder:
 
 
 def unit(vectors: Any) -> Vectors:
-    """The rows scaled to length 1; a row of zeros or of no numbers becomes the first unit vector, which is a lawful one."""
+    """The rows scaled to length 1; a row of zeros or of no numbers becomes the first unit vector."""
     rows: Vectors = np.array(vectors, dtype=np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     bad = ~np.isfinite(lengths[:, 0]) | (lengths[:, 0] < 1e-12)
     rows[bad] = 0
     rows[bad, 0] = 1
     lengths[bad] = 1
-    return rows / lengths
+    rows /= lengths
+    return rows
 
 
 def load_embedder(name: str) -> Embedder:

@@ -1,1 +1,1 @@
-
+"""Questions -> rankings: one retriever a module, and their fusion."""

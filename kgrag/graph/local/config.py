@@ -85,6 +85,8 @@ def conf_text(settings: LocalSettings, ports: Ports, plugins: Sequence[str]) -> 
         "server.memory.pagecache.size": settings.page_cache,
         # Without this an empty server takes half a gigabyte of disk.
         "db.tx_log.preallocate": "false",
+        # By default a stop waits five seconds for connections that are idle already.
+        "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
         "dbms.security.auth_enabled": "true",
         "dbms.usage_report.enabled": "false",
         "client.allow_telemetry": "false",
@@ -126,7 +128,7 @@ class PasswordFile:
         if not text:
             raise LocalServerError(
                 f"The password file {self.path} is missing or empty.",
-                "Put the server's password into it (mode 0600), or move the folder server away to begin with an empty one.",
+                "Put the server's password into it (mode 0600), or move the folder server away to begin anew.",
             )
         return SecretStr(text)
 

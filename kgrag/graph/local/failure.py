@@ -54,13 +54,13 @@ def tail(path: Path, lines: int) -> list[str]:
     return text.splitlines()[-lines:] if lines > 0 else []
 
 
-def explain_failure(output: str) -> LocalServerError:
-    """The LocalServerError for a server that ended while starting, having written `output`."""
+def explain_failure(output: str, what: str = "Neo4j did not start") -> LocalServerError:
+    """The LocalServerError for a Java that failed, having written `output`."""
     for pattern, cause, remedy in _CAUSES:
         if pattern.search(output):
-            return LocalServerError(f"Neo4j did not start: {cause}.", remedy)
+            return LocalServerError(f"{what}: {cause}.", remedy)
     lines = output.splitlines()
     # The innermost cause stands last; what follows it is the stack.
     causes = [line for line in lines if line.startswith("Caused by:")] or [line for line in lines if " ERROR " in line]
     last = "\n".join(causes[-1:] or lines[-5:]) or "it wrote nothing"
-    return LocalServerError(f"Neo4j ended while starting: {last[:1000]}", "Look at kgrag logs, and run kgrag doctor.")
+    return LocalServerError(f"{what}: {last[:1000]}", "Look at kgrag logs, and run kgrag doctor.")

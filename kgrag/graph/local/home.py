@@ -73,8 +73,12 @@ class Home:
         ]
 
     def admin_command(self, *args: str) -> list[str]:
-        """The arguments of Java that run neo4j-admin; it needs `admin_environment` too."""
-        return [*self._classpath(), f"-Xmx{self._settings.heap}", "org.neo4j.cli.AdminTool", *args]
+        """The arguments of Java that run neo4j-admin; it needs `admin_environment` too.
+
+        Raises ConfigurationError if the heap setting is no memory size.
+        """
+        heap = max(self._settings.heap, _FIRST_HEAP, key=memory_size)
+        return [*self._classpath(), f"-Xmx{heap}", "org.neo4j.cli.AdminTool", *args]
 
     def admin_environment(self) -> dict[str, str]:
         """How neo4j-admin is told which server it is about."""

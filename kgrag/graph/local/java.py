@@ -62,8 +62,8 @@ def java_version(path: Path) -> int | None:
     return int(match.group(1)) if match else None
 
 
-def run_java(java: Java, arguments: list[str], *, cwd: Path, env: dict[str, str], timeout: float) -> str:
-    """Run Java to its end and return what it printed. Raises LocalServerError with that output if it fails."""
+def run_java(java: Java, arguments: list[str], *, cwd: Path, env: dict[str, str], timeout: float) -> tuple[int, str]:
+    """Run Java to its end: its exit code and what it printed. Raises LocalServerError if it cannot be run."""
     try:
         result = subprocess.run(
             [java.path, *arguments], cwd=cwd, env=env, timeout=timeout, check=False, text=True,
@@ -73,9 +73,7 @@ def run_java(java: Java, arguments: list[str], *, cwd: Path, env: dict[str, str]
         raise LocalServerError(f"Java did not finish within {timeout:.0f} s.", "Run the command again.") from error
     except OSError as error:
         raise LocalServerError(f"Cannot run {java.path}: {error.strerror}.", "Run kgrag doctor.") from error
-    if result.returncode != 0:
-        raise LocalServerError(f"Java ended with {result.returncode}:\n{result.stdout.strip()}", "Run kgrag doctor.")
-    return result.stdout
+    return result.returncode, result.stdout
 
 
 def _system() -> Iterator[tuple[Path, str]]:

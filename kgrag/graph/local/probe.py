@@ -10,12 +10,12 @@ from kgrag.graph.connection import translated
 TIMEOUT = 10.0
 
 
-class WrongPassword(DatabaseError):
+class LoginRefused(DatabaseError):
     """The server answers but refuses the login."""
 
 
 def server_version(uri: str, user: str, password: SecretStr | None) -> str:
-    """The version of the Neo4j at `uri`, as it names it. Raises DatabaseError, WrongPassword for a refused login."""
+    """The version of the Neo4j at `uri`, as it names it. Raises DatabaseError, LoginRefused for a refused login."""
     auth = None if password is None else (user, password.get_secret_value())
     try:
         with (
@@ -27,5 +27,5 @@ def server_version(uri: str, user: str, password: SecretStr | None) -> str:
             return driver.get_server_info().agent.removeprefix("Neo4j/")
     except DatabaseError as error:
         if isinstance(error.__cause__, AuthError):
-            raise WrongPassword(error.message, error.remedy) from error.__cause__
+            raise LoginRefused(error.message, error.remedy) from error.__cause__
         raise

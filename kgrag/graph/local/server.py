@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,10 +90,15 @@ class LocalServer:
                 raise ConfigurationError(f"There is no plugin {plugin!r}.", f"Known: {', '.join(sorted(known))}.")
         running = self._running()
         if running is not None and set(plugins) <= set(running.plugins):
-            with suppress(DatabaseError):
-                endpoint = self._endpoint(running.ports)
+            endpoint = self._endpoint(running.ports)
+            try:
                 self._ask(endpoint)
                 return endpoint
+            except WrongPassword:
+                # Asking again would only make the server lock the account for some seconds.
+                raise
+            except DatabaseError:
+                pass
         with self._locked(progress):
             return self._ensure_locked(plugins, progress)
 
@@ -206,8 +211,6 @@ class LocalServer:
 
     def _wait(self, running: process.Running, progress: Progress | None) -> Endpoint:
         """Wait until the server answers on both ports."""
-        from kgrag.graph.local.probe import WrongPassword
-
         endpoint = self._endpoint(running.ports)
         begin = time.monotonic()
         problem = ""
@@ -271,11 +274,11 @@ class LocalServer:
 
     def _ask(self, endpoint: Endpoint) -> str:
         """The server's version. Raises DatabaseError if it does not answer, WrongPassword if it refuses ours."""
-        from kgrag.graph.local.probe import WrongPassword, server_version
+        from kgrag.graph.local.probe import LoginRefused, server_version
 
         try:
             return server_version(endpoint.uri, endpoint.user, endpoint.password)
-        except WrongPassword as error:
+        except LoginRefused as error:
             raise WrongPassword(
                 f"The server at {endpoint.uri} refuses the password in {self.password_path}.",
                 "Write the password that it was changed to into that file.",
@@ -283,7 +286,11 @@ class LocalServer:
 
     def _run_admin(self, java: Java, *args: str, timeout: float) -> str:
         env = process.clean_environment() | self.home.admin_environment()
-        return run_java(java, self.home.admin_command(*args), cwd=self.home.server, env=env, timeout=timeout)
+        command = self.home.admin_command(*args)
+        code, output = run_java(java, command, cwd=self.home.server, env=env, timeout=timeout)
+        if code != 0:
+            raise failure.explain_failure(output, f"neo4j-admin {' '.join(args[:2])} failed")
+        return output
 
     def _console(self) -> str:
         return "\n".join(failure.tail(self.home.console, 400))
@@ -304,6 +311,10 @@ class LocalServer:
                 yield
             finally:
                 lock.release()
+
+
+class WrongPassword(LocalServerError):
+    """The server answers but refuses the password in the password file."""
 
 
 class _PortTaken(LocalServerError):

@@ -1,0 +1,59 @@
+# Every target sets up what it needs: Python 3.11+ and make are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+SOURCES := $(wildcard pyproject.toml constraints.txt)
+
+.PHONY: help setup demo test test-models test-browser test-slow bench lint types check clean
+
+help: ## Show this help
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+$(VENV)/.ready: $(SOURCES)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "kgrag needs Python 3.11 or later; name one with: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade pip
+	$(PIP) install -c constraints.txt -e '.[local,openai,dev]'
+	@touch $@
+
+$(VENV)/.models: $(VENV)/.ready
+	$(PIP) install -c constraints.txt -e '.[local,openai,dev,sbert]'
+	@touch $@
+
+setup: $(VENV)/.ready ## Make a virtual environment with kgrag in it
+
+demo: $(VENV)/.ready ## Start Neo4j, ingest the demo corpus and ask it three questions
+	$(BIN)/kgrag demo
+
+test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
+	$(BIN)/python -m pytest -m "not models and not browser and not slow"
+
+test-models: $(VENV)/.models ## Tests that need sentence-transformers (5 GB)
+	$(BIN)/python -m pytest -m "models and not slow"
+
+test-browser: $(VENV)/.ready ## Tests that look at Neo4j Browser in Chromium
+	$(BIN)/python -m pytest -m "browser and not slow"
+
+test-slow: $(VENV)/.models ## Kills, a hundred thousand passages
+	$(BIN)/python -m pytest -m slow --timeout=3600
+
+bench: $(VENV)/.ready ## Ingest speed against the lower bound, on synthetic passages
+	$(BIN)/python bench/ingest.py --synthetic 20000
+
+lint: $(VENV)/.ready ## Style and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(VENV)/.ready ## mypy --strict on the built wheel
+	rm -rf build/types && mkdir -p build/types
+	$(BIN)/python -m build -q --wheel --outdir build/types .
+	cd build/types && ../../$(BIN)/python -m zipfile -e *.whl site
+	cd build/types/site && MYPYPATH=. ../../../$(BIN)/mypy --config-file ../../../pyproject.toml -p kgrag
+
+check: lint types test ## Everything that is quick
+
+clean: ## Remove what make made
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,81 @@
+"""The tests run against a real Neo4j, which they start themselves and stop at the end."""
+
+import itertools
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import NotFoundError
+from kgrag.graph.local import LocalServer
+from kgrag.settings import Settings
+
+_NUMBERS = itertools.count(1)
+
+
+def test_settings(home: Path, **values: object) -> Settings:
+    """Settings of a server of its own in `home`; downloads are shared with the user's own."""
+    return Settings(_env_file=None, home=home, **values)  # type: ignore[arg-type, call-arg]
+
+
+test_settings.__test__ = False  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_from_outside() -> Iterator[None]:
+    """Whatever KGRAG_* the developer has set does not reach the tests, the place of downloads apart."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith("KGRAG_") and name != "KGRAG_CACHE":
+                patch.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="session")
+def graph_settings(_no_settings_from_outside: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """Settings that name a running, empty Neo4j."""
+    home = tmp_path_factory.mktemp("home")
+    server = LocalServer(test_settings(home))
+    endpoint = server.ensure_running()
+    try:
+        yield test_settings(
+            home,
+            neo4j_uri=endpoint.uri,
+            neo4j_user=endpoint.user,
+            neo4j_password=endpoint.password,
+            neo4j_database=endpoint.database,
+        )
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def neo4j_env(graph_settings: Settings) -> dict[str, str]:
+    """The environment that makes `kgrag` in a subprocess use the tests' Neo4j."""
+    assert graph_settings.neo4j_uri is not None
+    assert graph_settings.neo4j_password is not None
+    return {
+        "KGRAG_NEO4J_URI": graph_settings.neo4j_uri,
+        "KGRAG_NEO4J_USER": graph_settings.neo4j_user,
+        "KGRAG_NEO4J_PASSWORD": graph_settings.neo4j_password.get_secret_value(),
+        "KGRAG_HOME": str(graph_settings.home),
+    }
+
+
+@pytest.fixture(scope="session")
+def kg(graph_settings: Settings) -> Iterator[KnowledgeGraph]:
+    """A client of the tests' Neo4j."""
+    with KnowledgeGraph.connect(settings=graph_settings) as client:
+        yield client
+
+
+@pytest.fixture
+def collection_name(kg: KnowledgeGraph) -> Iterator[str]:
+    """A name that no other test uses; what was made under it is deleted afterwards."""
+    name = f"test-{next(_NUMBERS)}"
+    yield name
+    with suppress(NotFoundError):
+        kg.delete(name)

@@ -1,0 +1,54 @@
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgrag.graph.local import LocalServer
+from kgrag.graph.local.jars import SERVER, lock_groups
+from kgrag.settings import LocalSettings, Settings
+
+MakeSettings = Callable[..., Settings]
+
+
+def small_server(home: Path, **local: Any) -> Settings:
+    """Settings of a small server in `home` that shares the jars of every other test and is far from Neo4j's ports."""
+    with socket.socket() as one, socket.socket() as two:
+        one.bind(("127.0.0.1", 0))
+        two.bind(("127.0.0.1", 0))
+        ports = {"bolt_port": one.getsockname()[1], "http_port": two.getsockname()[1]}
+    return Settings(home=home, local=LocalSettings(**{**ports, "heap": "512m", "page_cache": "64m", **local}))
+
+
+@pytest.fixture(scope="session")
+def jars() -> None:
+    """Every jar of the server is in the shared cache."""
+    LocalServer(Settings()).jars.ensure(lock_groups()[SERVER], stage="Downloading Neo4j")
+
+
+@pytest.fixture
+def make_settings(tmp_path: Path, jars: None) -> Iterator[MakeSettings]:
+    """Settings of a server of this test's own, stopped at the end."""
+    made: list[Settings] = []
+
+    def make(home: str = "home", **local: Any) -> Settings:
+        made.append(small_server(tmp_path / home, **local))
+        return made[-1]
+
+    yield make
+    for settings in made:
+        LocalServer(settings).stop()
+
+
+@pytest.fixture(scope="package")
+def shared(tmp_path_factory: pytest.TempPathFactory, jars: None) -> Iterator[Settings]:
+    """Settings of a running server that the tests may question but not stop. Its preferred ports are taken."""
+    settings = small_server(tmp_path_factory.mktemp("a home with späces"))
+    with (
+        socket.create_server(("127.0.0.1", settings.local.bolt_port)),
+        socket.create_server(("127.0.0.1", settings.local.http_port)),
+    ):
+        LocalServer(settings).ensure_running()
+        yield settings
+        LocalServer(settings).stop()
