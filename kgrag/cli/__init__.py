@@ -16,6 +16,16 @@ COMMANDS = {
     "status": "kgrag.cli.server:status",
     "logs": "kgrag.cli.server:logs",
     "doctor": "kgrag.cli.server:doctor",
+    "demo": "kgrag.cli.demo:demo",
+    "ingest": "kgrag.cli.documents:ingest",
+    "search": "kgrag.cli.search:search",
+    "show": "kgrag.cli.search:show",
+    "retrievers": "kgrag.cli.search:retrievers",
+    "collections": "kgrag.cli.collections:collections",
+    "delete": "kgrag.cli.documents:delete",
+    "reembed": "kgrag.cli.collections:reembed",
+    "digest": "kgrag.cli.collections:digest",
+    "migrate": "kgrag.cli.collections:migrate",
     "completion": "kgrag.cli.completion:completion",
 }
 """Command name -> "module:attribute", in the order of the help."""
@@ -79,6 +89,9 @@ def main(debug: bool) -> None:
     """Turn documents into a graph in Neo4j and search it by many hops.
 
     \b
+    kgrag demo               a first look: a small corpus, three questions
+    kgrag ingest PATH...     read your own files into the graph
+    kgrag search "..."       ask the graph; each passage says why it was found
     kgrag up                 start a Neo4j on this machine, no Docker needed
     kgrag status             is it running, and where?
     kgrag COMMAND --help     what a command does, with examples

@@ -23,6 +23,7 @@ from kgrag.graph.queries import Query, catalogue
 
 T = TypeVar("T")
 LABEL = re.compile(r"[A-Z][A-Za-z0-9_]{0,60}")
+_ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^/]")
 _FETCH_SIZE = 2000  # records per network message of a stream
 
 
@@ -45,6 +46,8 @@ class Graph:
         """Connect and check that the server answers. Raises DatabaseError or ConfigurationError."""
         self.uri = uri
         self.database = database
+        if not _ADDRESS.match(uri):
+            raise _not_an_address(uri)
         auth = (user, password.get_secret_value()) if password is not None else None
         try:
             self._driver = neo4j.GraphDatabase.driver(
@@ -56,12 +59,11 @@ class Graph:
                 warn_notification_severity="OFF",
             )
         except (DriverConfigurationError, ValueError) as error:
-            raise ConfigurationError(
-                f"{uri!r} is not an address of a Neo4j server: {error}",
-                "Use bolt://HOST:7687, neo4j://HOST:7687 or neo4j+s://HOST in KGRAG_NEO4J_URI.",
-            ) from error
+            raise _not_an_address(uri) from error
         try:
-            self.run("search/ping")
+            with translated(uri):
+                self._driver.verify_connectivity()
+            self.run("search/ping")  # the database, too, exists
         except BaseException:
             self._driver.close()
             raise
@@ -84,11 +86,7 @@ class Graph:
     def run(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
         """Run a query of the catalogue by name, in the mode of its header, and return its records."""
         query = lookup(name, parameters)
-        if query.mode in ("auto", "schema"):
-            return self._run_alone(query.text, parameters)
-        with translated(self.uri), self._driver.session(database=self.database, fetch_size=_FETCH_SIZE) as session:
-            execute = session.execute_read if query.mode == "read" else session.execute_write
-            return execute(lambda tx: list(tx.run(query.text, parameters)))
+        return self._run(query.mode, query.text, parameters)
 
     def run_schema(self, name: str, label: str, /, **parameters: Any) -> list[neo4j.Record]:
         """Run a schema query with its placeholder {label} filled. Raises ValueError for an unlawful label."""
@@ -97,7 +95,7 @@ class Graph:
         query = lookup(name, parameters)
         if query.mode != "schema":
             raise ValueError(f"{name} is not a schema query")
-        return self._run_alone(query.text.replace("{label}", label), parameters)
+        return self._run(query.mode, query.text.replace("{label}", label), parameters)
 
     def stream(self, name: str, /, **parameters: Any) -> Iterator[neo4j.Record]:
         """Run a read query and yield its records one by one, holding few of them at a time."""
@@ -122,9 +120,19 @@ class Graph:
             columns = list(result.keys())
             return result.consume().query_type or "", columns
 
-    def _run_alone(self, text: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
-        with translated(self.uri), self._driver.session(database=self.database) as session:
-            return list(session.run(text, parameters))
+    def _run(self, mode: str, text: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
+        with translated(self.uri), self._driver.session(database=self.database, fetch_size=_FETCH_SIZE) as session:
+            if mode == "auto":
+                return list(session.run(text, parameters))
+            execute = session.execute_read if mode == "read" else session.execute_write
+            return execute(lambda tx: list(tx.run(text, parameters)))
+
+
+def _not_an_address(uri: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"{uri!r} is not an address of a Neo4j server.",
+        "Use bolt://HOST:7687, neo4j://HOST:7687 or neo4j+s://HOST in KGRAG_NEO4J_URI.",
+    )
 
 
 def lookup(name: str, parameters: dict[str, Any]) -> Query:

@@ -33,8 +33,11 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query of the catalogue. `mode`: read and write run in a managed transaction that is retried, auto and schema
-    by themselves; a schema query may hold the placeholder {label}."""
+    """A query of the catalogue.
+
+    `mode`: read, write and schema run in a transaction that is retried, auto by itself (it opens its own
+    transactions); only a schema query may hold the placeholder {label}.
+    """
 
     name: str
     purpose: str

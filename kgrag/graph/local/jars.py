@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SERVER = "server"
 THREADS = 8
 ATTEMPTS = 4
+PAUSE = 0.5
 _CHUNK = 1 << 16
 _SPARE = 50_000_000
 
@@ -254,7 +255,7 @@ def _download(
             reason = str(error) or type(error).__name__
         if attempt + 1 < ATTEMPTS:
             add(-received)
-            time.sleep(0.5 * 2**attempt)
+            time.sleep(PAUSE * 2**attempt)
     # Only the host: the address of a mirror may hold a password.
     raise LocalServerError(
         f"Cannot download {path.rsplit('/', 1)[-1]} from {urlsplit(base).hostname}: {reason}.",

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -69,8 +70,10 @@ def start_detached(command: Sequence[str | Path], *, cwd: Path, output: Path) ->
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without our settings and anything that looks like a secret."""
-    return {k: v for k, v in os.environ.items() if not k.startswith("KGRAG_") and not k.upper().endswith(_SECRET)}
+    """The environment of a Java: ours without kgrag's settings and anything that looks like a secret."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("KGRAG_") and not k.upper().endswith(_SECRET)}
+    # Java reads paths in the locale's encoding, and words its errors, which we look for, in its language.
+    return kept | {"LC_ALL": "C.UTF-8"} if sys.platform == "linux" else kept
 
 
 def find_server(argument: str) -> psutil.Process | None:

@@ -46,9 +46,12 @@ def shared(tmp_path_factory: pytest.TempPathFactory, jars: None) -> Iterator[Set
     """Settings of a running server that the tests may question but not stop. Its preferred ports are taken."""
     settings = small_server(tmp_path_factory.mktemp("a home with späces"))
     with (
+        pytest.MonkeyPatch.context() as environment,
         socket.create_server(("127.0.0.1", settings.local.bolt_port)),
         socket.create_server(("127.0.0.1", settings.local.http_port)),
     ):
+        # A container often has this locale; the home's name must be right nevertheless.
+        environment.setenv("LC_ALL", "C")
         LocalServer(settings).ensure_running()
         yield settings
         LocalServer(settings).stop()

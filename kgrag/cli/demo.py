@@ -1,0 +1,96 @@
+"""kgrag demo: a small corpus, three questions, and where to look at the graph."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgrag.cli.connect import as_json, connect
+from kgrag.cli.console import load_settings, print_json, progress_bars
+
+if TYPE_CHECKING:
+    from kgrag.demo import Question
+    from kgrag.settings import Settings
+    from kgrag.types import Ranking
+
+QUESTIONS = 3
+PASSAGES = 5
+_WIDTH = 160
+
+
+@click.command()
+@as_json
+def demo(as_json: bool) -> None:
+    """Ingest a small corpus on polar ships, ask it three questions, and say where to look at the graph.
+
+    No question can be answered from one article: the answer lies at the end of a chain of articles. The corpus goes
+    into the collection "demo"; run again, nothing is ingested twice.
+
+    \b
+    kgrag demo
+    kgrag search "Which king founded the birthplace of the captain of the Vega?" -c demo
+    kgrag delete --collection demo --yes                  remove it again
+    """
+    from kgrag.demo import COLLECTION, corpus, questions
+
+    settings = load_settings()
+    asked = questions()[:QUESTIONS]
+    with connect(settings) as kg:
+        with corpus() as folder, progress_bars() as progress:
+            report = kg.ingest(folder, COLLECTION, progress=progress)
+        retriever = kg.retriever(collection=COLLECTION)
+        rankings = [retriever.retrieve(question.question, PASSAGES) for question in asked]
+    place = _browser(settings)
+    if as_json:
+        answers = [_answer_json(q, r) for q, r in zip(asked, rankings, strict=True)]
+        print_json({"collection": COLLECTION, "ingest": report, "questions": answers, **place})
+        return
+    from kgrag.cli.documents import print_problems, summary
+
+    for line in summary(report, COLLECTION):
+        click.echo(line)
+    print_problems(report.problems)
+    for question, ranking in zip(asked, rankings, strict=True):
+        _print_question(question, ranking)
+    click.echo("\nLook at the graph in Neo4j Browser:")
+    for title, value in place.items():
+        click.echo(f"  {title.replace('_', ' '):<14}{value}")
+    click.echo("  There, click on a label on the left, and double-click a node to see what it is connected to.")
+    click.echo(f'\nAsk it something: kgrag search "..." -c {COLLECTION}      your own files: kgrag ingest PATH...')
+
+
+def _print_question(question: "Question", ranking: "Ranking") -> None:
+    from kgrag.cli.evidence import print_ranking
+
+    click.echo("\n" + click.style(question.question, bold=True))
+    chain = " → ".join(question.documents)
+    found = f"{len(_found(question, ranking))} of {len(question.documents)} found, ✓"
+    click.echo(f"{question.answer}, by way of: {chain} ({found})")
+    print_ranking(ranking, marked=question.documents, width=_WIDTH)
+
+
+def _answer_json(question: "Question", ranking: "Ranking") -> dict[str, Any]:
+    from kgrag.cli.evidence import ranking_json
+
+    expected = {"answer": question.answer, "documents": question.documents, "found": _found(question, ranking)}
+    return {"question": question.question, **expected, **ranking_json(ranking)}
+
+
+def _found(question: "Question", ranking: "Ranking") -> list[str]:
+    """The titles of the question's chain that are among the hits."""
+    titles = {hit.passage.title for hit in ranking}
+    return [title for title in question.documents if title in titles]
+
+
+def _browser(settings: "Settings") -> dict[str, str]:
+    """Where Neo4j Browser is, and how to log in."""
+    if settings.neo4j_uri is not None:
+        return {"connect_to": settings.neo4j_uri, "user": settings.neo4j_user, "password_in": "KGRAG_NEO4J_PASSWORD"}
+    from kgrag.graph.local import LocalServer
+
+    server = LocalServer(settings)
+    state = server.status()
+    return {
+        "address": state.browser_url or "`kgrag status` tells",
+        "user": "neo4j",
+        "password_in": str(server.password_path),
+    }

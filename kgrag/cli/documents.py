@@ -1,0 +1,155 @@
+"""kgrag ingest, delete: documents go into the graph and out of it."""
+
+import dataclasses
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from kgrag.cli.connect import as_json, choose_collection, connect
+from kgrag.cli.console import note, print_json, progress_bars
+from kgrag.errors import InputError
+
+if TYPE_CHECKING:
+    from kgrag.client import KnowledgeGraph
+    from kgrag.types import IngestReport, Problem
+
+PROBLEMS_SHOWN = 20
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "-c",
+    "--collection",
+    envvar="KGRAG_COLLECTION",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    help="Where to; made if it does not exist. KGRAG_COLLECTION sets it for good.",
+)
+@click.option("--embedder", metavar="NAME", help="For a new collection: wordllama (default), minilm, sbert:MODEL, ...")
+@click.option("--key-column", metavar="NAME", help="CSV and JSON Lines: the column that identifies a document.")
+@click.option("--title-column", metavar="NAME", help="CSV and JSON Lines: the column that holds the title.")
+@click.option("--text-column", metavar="NAME", help="CSV and JSON Lines: the column that holds the text.")
+@click.option("--strict", is_flag=True, help="End with 5 if anything could not be read.")
+@as_json
+def ingest(
+    paths: tuple[str, ...],
+    collection: str,
+    embedder: str | None,
+    key_column: str | None,
+    title_column: str | None,
+    text_column: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Read files and folders into a collection.
+
+    Folders are read with all they hold. What did not change since the last time is passed over, so the same command
+    brings a collection up to date, and goes on where it was after it was broken off. What cannot be read is listed
+    at the end and does not stop the rest.
+
+    \b
+    kgrag ingest notes/                                  into the collection "default"
+    kgrag ingest notes/ report.html -c work              several, into "work"
+    kgrag ingest items.csv --key-column sku --text-column description
+    kgrag ingest notes/ --strict --json > report.json    for a script
+    """
+    from kgrag.loaders import Columns
+
+    columns = Columns(key=key_column, title=title_column, text=text_column)
+    try:
+        with connect() as kg, progress_bars() as progress:
+            report = kg.ingest(list(paths), collection, embedder=embedder, columns=columns, progress=progress)
+    except KeyboardInterrupt:
+        note("Stopped; what was committed stays. Run the same command again to go on.")
+        click.get_current_context().exit(130)
+    read = report.added + report.changed + report.unchanged
+    if as_json:
+        print_json({"collection": collection, **dataclasses.asdict(report)})
+    else:
+        for line in summary(report, collection):
+            click.echo(line)
+    print_problems(report.problems)
+    if not read:
+        raise InputError(
+            "Nothing could be read." if report.problems else "There was nothing to read.",
+            "`kgrag ingest --help` says what can be read.",
+        )
+    if strict and report.problems:
+        click.get_current_context().exit(InputError.exit_code)
+
+
+@click.command()
+@click.option("--document", "documents", multiple=True, metavar="KEY", help="A document, by its key; may be repeated.")
+@click.option("-c", "--collection", envvar="KGRAG_COLLECTION", metavar="NAME", help="The collection.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@as_json
+def delete(documents: tuple[str, ...], collection: str | None, yes: bool, as_json: bool) -> None:
+    """Delete documents, or a whole collection, with everything in the graph that came from them alone.
+
+    A document's key is its path as ingested, or its id column; `kgrag show` and `kgrag search --json` tell it.
+    To delete a whole collection, name it with --collection; KGRAG_COLLECTION does not count here.
+
+    \b
+    kgrag delete --document notes/draft.md                      one document of the only collection
+    kgrag delete --document a.md --document b.md -c work        two documents of "work"
+    kgrag delete --collection work --yes                        all of "work", without asking
+    """
+    named = click.get_current_context().get_parameter_source("collection") is ParameterSource.COMMANDLINE
+    if not documents and not named:
+        raise click.UsageError("Say what to delete: --document KEY, or --collection NAME for a whole collection.")
+    with connect() as kg:
+        name = choose_collection(kg, collection)
+        if not yes:
+            _confirm(kg, name, documents)
+        with progress_bars() as progress:
+            removed = kg.delete(name, documents=documents or None, progress=progress)
+    if as_json:
+        print_json({"collection": name, "documents": sorted(set(documents)), "passages": removed})
+        return
+    what = _number(len(set(documents)), "document") if documents else f"collection {name}"
+    click.echo(f"Deleted {what} ({_number(removed, 'passage')}).")
+
+
+def summary(report: "IngestReport", collection: str) -> Iterator[str]:
+    """What an ingest did, in a line or two."""
+    changes = f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged"
+    yield f"Collection {collection}: {changes}"
+    rate = f", {report.passages / report.seconds:,.0f} passages/s" if report.passages and report.seconds else ""
+    written = f"{_number(report.passages, 'passage')} written, {_number(report.embedded, 'vector')} computed"
+    yield f"{written} in {report.seconds:.1f} s{rate}"
+
+
+def print_problems(problems: "Sequence[Problem]") -> None:
+    """Print what could not be read on standard error, the first of many."""
+    if not problems:
+        return
+    note(f"{_number(len(problems), 'problem')}:")
+    for problem in problems[:PROBLEMS_SHOWN]:
+        note(f"  {problem.place}: {problem.message}")
+    if len(problems) > PROBLEMS_SHOWN:
+        note(f"  ... and {len(problems) - PROBLEMS_SHOWN:,} more (--json lists them all)")
+
+
+def _confirm(kg: "KnowledgeGraph", collection: str, documents: Sequence[str]) -> None:
+    """Ask on a terminal; elsewhere refuse."""
+    from kgrag.graph.collections import describe, open_collection
+
+    found = open_collection(kg.graph, collection)
+    if documents:
+        what = f"{_number(len(set(documents)), 'document')} of collection {collection}"
+    else:
+        counts = describe(kg.graph, found).counts
+        held = ", ".join(_number(counts.get(label, 0), label.lower()) for label in ("Document", "Passage"))
+        what = f"collection {collection} ({held})"
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"This would delete {what}, and there is no terminal to ask on. Add --yes to do it.")
+    click.confirm(f"Delete {what}?", abort=True, err=True)
+
+
+def _number(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"

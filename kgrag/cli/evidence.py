@@ -1,0 +1,132 @@
+"""Passages on a terminal: ranked evidence with its trail, and one passage with its neighbourhood."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+from rich.tree import Tree
+
+from kgrag.cli.console import note, stdout_console
+from kgrag.retrieval.snippet import WIDTH, crop, one_line, snippet
+from kgrag.retrieval.trail import score, trail
+from kgrag.types import Hit, Passage, Ranking
+
+ID_DIGITS = 8
+"""How much of a passage's id is shown; `kgrag show` takes as much."""
+
+_TITLE = 100
+
+
+def ranking_json(ranking: Ranking) -> dict[str, Any]:
+    """A ranking for a script: the hits with rank, score, passage, the steps that led there and the same in words."""
+    hits = [
+        {"rank": rank, "score": hit.score, "passage": hit.passage, "why": hit.why, "trail": trail(hit)}
+        for rank, hit in enumerate(ranking, 1)
+    ]
+    return {"query": ranking.query, "retriever": ranking.retriever, "hits": hits, "notes": ranking.notes}
+
+
+def print_ranking(ranking: Ranking, *, marked: Iterable[str] = (), width: int = WIDTH) -> None:
+    """Print hits on standard output, notes on standard error; titles in `marked` get a check mark."""
+    console = stdout_console()
+    chosen = frozenset(marked)
+    digits = len(str(len(ranking)))
+    for rank, hit in enumerate(ranking, 1):
+        head = Text.assemble((f"{rank:>{digits}}", "bold"), f"  {score(hit.score):<6}  ", no_wrap=True)
+        head.append(hit.passage.id[:ID_DIGITS], "dim").append("  ")
+        head.append(crop(heading(hit.passage), _TITLE), "bold cyan")
+        if hit.passage.title in chosen:
+            head.append(" ✓", "green")
+        _print(console, head)
+        _print_indented(console, _excerpt(hit, ranking.query, width), digits + 2)
+        _print_indented(console, Text(crop(trail(hit), 400), "dim"), digits + 2)
+    for line in ranking.notes:
+        note(line)
+
+
+def heading(passage: Passage) -> str:
+    """Title and section of a passage."""
+    return " › ".join(filter(None, [passage.title, passage.section]))
+
+
+def print_passage(passage: Passage, edges: Sequence[dict[str, Any]]) -> None:
+    """Print a passage, where it comes from, and its edges by kind: a tree on a terminal, else indented lines."""
+    console = stdout_console()
+    _print(console, Text(one_line(heading(passage)), "bold cyan"))
+    for name, value in _origin(passage):
+        _print(console, Text.assemble((f"{name:<9} ", "dim"), one_line(str(value))))
+    console.print()
+    for line in passage.text.splitlines():
+        console.print(Text(one_line(line)), soft_wrap=not console.is_terminal)
+    console.print()
+    groups = [(_kind(kind, group), list(map(_edge, group))) for kind, group in _kinds(edges)]
+    if console.is_terminal:
+        tree = Tree(Text("this passage", "bold"), guide_style="dim")
+        for title, lines in groups:
+            branch = tree.add(title)
+            for line in lines:
+                branch.add(line)
+        console.print(tree)
+        return
+    for title, lines in groups:
+        _print(console, title)
+        for line in lines:
+            _print(console, Text("  ").append_text(line))
+
+
+def _excerpt(hit: Hit, question: str, width: int) -> Text:
+    part = snippet(hit.passage.text, question, width)
+    text = Text(part.text)
+    for start, end in part.marks:
+        text.stylize("bold yellow", start, end)
+    return text
+
+
+def _origin(passage: Passage) -> Iterator[tuple[str, object]]:
+    yield "id", passage.id
+    yield "document", f"{passage.document} (passage {passage.ordinal + 1})"
+    if passage.source:
+        yield "source", passage.source
+    yield from passage.metadata.items()
+
+
+def _kinds(edges: Sequence[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Edges by their kind, drawn as an arrow from or to the passage."""
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for edge in edges:
+        arrow = f"—{edge['type']}→" if edge["outgoing"] else f"←{edge['type']}—"
+        kinds.setdefault(arrow, []).append(edge)
+    return list(kinds.items())
+
+
+def _kind(arrow: str, group: Sequence[dict[str, Any]]) -> Text:
+    total, shown = group[0]["total"], len(group)
+    return Text.assemble((arrow, "bold"), (f"  {total:,}" if shown == total else f"  {shown} of {total:,}", "dim"))
+
+
+def _edge(edge: dict[str, Any]) -> Text:
+    line = Text.assemble(f"{edge['label']} ", (crop(str(edge["name"]), _TITLE), "cyan"))
+    properties = edge["properties"]
+    facts = [str(properties["via"])] if properties.get("via") else []
+    facts += [score(float(properties[key])) for key in ("score", "weight") if properties.get(key) is not None]
+    if facts:
+        line.append(f" ({', '.join(facts)})", "dim")
+    if edge["label"] == "Passage":
+        line.append(f"  {str(edge['id'])[:ID_DIGITS]}", "dim")
+    return line
+
+
+def _print(console: Console, line: Text) -> None:
+    if console.is_terminal:
+        console.print(line, no_wrap=True, overflow="ellipsis")
+    else:
+        console.print(line, soft_wrap=True)
+
+
+def _print_indented(console: Console, text: Text, by: int) -> None:
+    if console.is_terminal:
+        console.print(Padding(text, (0, 0, 0, by)))
+    else:
+        console.print(Text(" " * by).append_text(text), soft_wrap=True)

@@ -1,0 +1,80 @@
+"""The part of a passage that says most about a question, with the question's words marked."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from kgrag.text import is_content, normalise, stems, tokens
+
+WIDTH = 240
+_WORD = re.compile(r"\w+(?:['’.]\w+)*")
+_LEAD = 40  # characters kept before the first match, so that it does not stand bare
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A stretch of a passage on one line; `marks` are the (start, end) of the words that the question shares."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+def snippet(text: str, question: str, width: int = WIDTH) -> Snippet:
+    """The window of about `width` characters that holds most different words of the question, the first of equals.
+
+    Words are compared by stem, stop words do not count. Without a match it is the beginning of the text.
+    """
+    line = one_line(text)
+    matches = _matches(line, question)
+    start, end = _window(line, matches, width)
+    head, tail = ("… " if start > 0 else ""), (" …" if end < len(line) else "")
+    shift = len(head) - start
+    marks = tuple((a + shift, b + shift) for a, b, _ in matches if a >= start and b <= end)
+    return Snippet(f"{head}{line[start:end]}{tail}", marks)
+
+
+def one_line(text: str) -> str:
+    """`text` with composed characters, single blanks, and nothing that could steer a terminal."""
+    composed = unicodedata.normalize("NFC", text)
+    return " ".join("".join(c if c.isprintable() else " " for c in composed).split())
+
+
+def crop(text: str, width: int) -> str:
+    """`text` on one line, cut at a word with an ellipsis if it is longer than `width`."""
+    line = one_line(text)
+    if len(line) <= width:
+        return line
+    cut = line[: width - 1]
+    return f"{cut.rsplit(' ', 1)[0] or cut} …" if " " in cut else f"{cut}…"
+
+
+def _matches(line: str, question: str) -> list[tuple[int, int, str]]:
+    """(start, end, stem) of the words of `line` that the question shares."""
+    wanted = set(stems([t.norm for t in tokens(question) if is_content(t.norm)]))
+    if not wanted:
+        return []
+    words = [(m.start(), m.end(), normalise(m.group())) for m in _WORD.finditer(line)]
+    found = zip(words, stems([w for _, _, w in words]), strict=True)
+    return [(start, end, stem) for (start, end, _), stem in found if stem in wanted]
+
+
+def _window(line: str, matches: list[tuple[int, int, str]], width: int) -> tuple[int, int]:
+    """Where the best window begins and ends, at word boundaries; it may be a word longer than `width`."""
+    if len(line) <= width:
+        return 0, len(line)
+    best, anchor = (0, 0), 0
+    for first, _, _ in matches:
+        inside = [stem for a, b, stem in matches if a >= first and b <= first + width - _LEAD]
+        value = (len(set(inside)), len(inside))
+        if value > best:
+            best, anchor = value, first
+    start = max(0, min(anchor - _LEAD, len(line) - width))
+    if start > 0:
+        start = line.find(" ", start, anchor) + 1 or start
+    end = min(len(line), start + width)
+    blank = line.find(" ", end, end + _LEAD)
+    if blank >= 0:
+        end = blank
+    elif len(line) <= end + _LEAD:
+        end = len(line)
+    return start, end

@@ -1,0 +1,35 @@
+"""Why a passage was found, in one line: the same words in the command line and the web UI."""
+
+from collections.abc import Iterable
+
+from kgrag.types import Hit, Step
+
+ORIGIN = "question"
+"""Where a path through the graph begins."""
+
+
+def trail(hit: Hit) -> str:
+    """The trail of a hit: "bm25 rank 3 (12.1) + dense rank 1 (0.83)", or "question —names→ Entity Fram —…→ …".
+
+    Steps that only name an index and a rank stand side by side; steps that lead to a named node form a path.
+    """
+    return " + ".join(_parts(hit.why))
+
+
+def score(value: float) -> str:
+    """A score in three significant digits, without an exponent where that stays short."""
+    return f"{value:#.3g}" if 1e-4 <= abs(value) < 1000 else f"{value:.3g}"
+
+
+def _parts(steps: Iterable[Step]) -> list[str]:
+    parts: list[str] = []
+    on_path = False
+    for step in steps:
+        rated = "" if step.score is None else f" ({score(step.score)})"
+        if not step.name:
+            parts.append(f"{step.via}{rated}")
+        else:
+            start = parts.pop() if on_path else ORIGIN
+            parts.append(f"{start} —{step.via}→ {step.label} {step.name}{rated}")
+        on_path = bool(step.name)
+    return parts

