@@ -116,7 +116,7 @@ class KnowledgeGraph:
         if existing is not None:
             self._check_indexing(existing)
             registry.check_embedder(existing, model.name, model.dimension)
-            schema.ensure_collection_indexes(self.graph, existing.number, existing.dimension, existing.embedding)
+            registry.ensure_indexes(self.graph, existing)
         else:
             existing = registry.create_collection(
                 self.graph, collection, model.name, model.dimension, settings.indexing

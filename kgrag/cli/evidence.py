@@ -58,10 +58,10 @@ def print_passage(passage: Passage, edges: Sequence[dict[str, Any]]) -> None:
     for name, value in _origin(passage):
         _print(console, Text.assemble((f"{name:<9} ", "dim"), one_line(str(value))))
     console.print()
-    for line in passage.text.splitlines():
-        console.print(Text(one_line(line)), soft_wrap=not console.is_terminal)
+    for paragraph in passage.text.splitlines():
+        console.print(Text(one_line(paragraph)), soft_wrap=not console.is_terminal)
     console.print()
-    groups = [(_kind(kind, group), list(map(_edge, group))) for kind, group in _kinds(edges)]
+    groups = [(_kind(arrow, group), [_edge(edge) for edge in group]) for arrow, group in _kinds(edges)]
     if console.is_terminal:
         tree = Tree(Text("this passage", "bold"), guide_style="dim")
         for title, lines in groups:

@@ -16,7 +16,7 @@ class Collection:
     """A collection as it is recorded in the graph.
 
     `embedding` is the property that holds its vectors now; `reembedding` names the embedder of vectors that are being
-    made beside them, `discard` the property whose old vectors are to be removed.
+    made beside them, `discard` the property whose old vectors are to be removed; `indexed`: its indexes are made.
     """
 
     name: str
@@ -28,6 +28,7 @@ class Collection:
     indexing: IndexingSettings
     reembedding: str | None = None
     discard: str | None = None
+    indexed: bool = False
 
     def label(self, label: str) -> str:
         """The label that nodes of this kind carry in this collection, besides `label`."""
@@ -111,9 +112,16 @@ def create_collection(graph: Graph, name: str, embedder: str, dimension: int, in
     )
     collection = open_collection(graph, name)
     check_embedder(collection, embedder, dimension)
-    schema.ensure_collection_indexes(graph, collection.number, dimension, collection.embedding)
-    graph.run("schema/await", seconds=300)
+    ensure_indexes(graph, collection)
     return collection
+
+
+def ensure_indexes(graph: Graph, collection: Collection) -> None:
+    """Make the indexes of a collection, if whoever made the collection was stopped before that."""
+    if not collection.indexed:
+        schema.ensure_collection_indexes(
+            graph, collection.name, collection.number, collection.dimension, collection.embedding
+        )
 
 
 def describe(graph: Graph, collection: Collection) -> CollectionInfo:
@@ -145,4 +153,5 @@ def _collection(properties: dict[str, Any]) -> Collection:
         indexing=IndexingSettings(**json.loads(properties["settings"])),
         reembedding=properties.get("reembedding"),
         discard=properties.get("discard"),
+        indexed=properties.get("indexed", False),
     )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -30,7 +31,7 @@ _FETCH_SIZE = 2000  # records per network message of a stream
 class Unit:
     """A transaction in progress: runs queries by name; all of them are committed together or not at all."""
 
-    def __init__(self, transaction: neo4j.ManagedTransaction) -> None:
+    def __init__(self, transaction: neo4j.ManagedTransaction | neo4j.Transaction) -> None:
         self._transaction = transaction
 
     def run(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
@@ -112,6 +113,23 @@ class Graph:
         """Run `work` in one write transaction; it may be called again after a transient error, so it must be pure."""
         with translated(self.uri), self._driver.session(database=self.database) as session:
             return session.execute_write(lambda tx: work(Unit(tx)))
+
+    @contextmanager
+    def exclusively(self) -> Iterator[Unit]:
+        """Keep other writers of the schema out, across processes, while the `with` block runs.
+
+        Indexes are made in transactions of their own, and two makers of the same ones deadlock. The lock is that on
+        the Schema node; the block may write to that node only through the unit it is given.
+        """
+        with (
+            translated(self.uri),
+            self._driver.session(database=self.database) as session,
+            session.begin_transaction() as transaction,
+        ):
+            unit = Unit(transaction)
+            unit.run("write/lock_schema")
+            yield unit
+            transaction.commit()
 
     def explain(self, query: Query, parameters: dict[str, Any], label: str = "Any") -> tuple[str, list[str]]:
         """What the server says of a query without running it: its type (r, rw, w or s) and its columns."""

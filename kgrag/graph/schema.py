@@ -7,6 +7,7 @@ from kgrag.graph.connection import Graph
 
 SCHEMA_VERSION = 1
 SLOTS = ("embedding", "embedding_b")
+_FULLTEXT = {"passage_text": "Passage", "passage_stems": "Passage", "triple_text": "Triple", "entity_name": "Entity"}
 _LABELS = ("document", "passage", "keyword", "word", "entity", "triple")
 
 
@@ -20,14 +21,17 @@ def ensure_schema(graph: Graph) -> None:
         return
     if version is not None:
         raise version_mismatch(version)
-    _create(graph)
-    graph.run("write/set_version", version=SCHEMA_VERSION)
+    graph.run("schema/schema_id")
+    with graph.exclusively() as unit:
+        if stored_version(graph) is None:
+            _create(graph)
+            unit.run("write/set_version", version=SCHEMA_VERSION)
 
 
 def stored_version(graph: Graph) -> int | None:
     """The schema version of the database, or None when kgrag never wrote to it."""
     records = graph.run("schema/version")
-    return int(records[0]["version"]) if records else None
+    return int(records[0]["version"]) if records and records[0]["version"] is not None else None
 
 
 def check_schema(graph: Graph) -> None:
@@ -56,6 +60,7 @@ def migrate(graph: Graph) -> list[str]:
     Each step can be run again after it was broken off; the version is recorded after each. Raises MismatchError for
     a database of a newer version.
     """
+    graph.run("schema/schema_id")
     version = stored_version(graph) or 0
     if version > SCHEMA_VERSION:
         raise version_mismatch(version)
@@ -69,7 +74,6 @@ def migrate(graph: Graph) -> list[str]:
 
 
 def _create(graph: Graph) -> None:
-    graph.run("schema/schema_id")
     graph.run("schema/collection_name")
     for label in _LABELS:
         graph.run(f"schema/{label}_id")
@@ -95,16 +99,14 @@ def label_of(label: str, number: int) -> str:
     return f"{label}_c{number}"
 
 
-def ensure_collection_indexes(graph: Graph, number: int, dimension: int, embedding: str) -> None:
-    """Make the vector and full-text indexes of a collection, unless they are there."""
-    for kind, label in (
-        ("passage_text", "Passage"),
-        ("passage_stems", "Passage"),
-        ("triple_text", "Triple"),
-        ("entity_name", "Entity"),
-    ):
-        graph.run_schema(f"schema/{kind}", label_of(label, number), index=index_name(kind, number))
-    ensure_vector_indexes(graph, number, dimension, embedding)
+def ensure_collection_indexes(graph: Graph, name: str, number: int, dimension: int, embedding: str) -> None:
+    """Make the vector and full-text indexes of a collection, unless they are there, and wait until they answer."""
+    with graph.exclusively():
+        for kind, label in _FULLTEXT.items():
+            graph.run_schema(f"schema/{kind}", label_of(label, number), index=index_name(kind, number))
+        ensure_vector_indexes(graph, number, dimension, embedding)
+    graph.run("schema/await", seconds=300)
+    graph.run("write/collection_indexed", name=name)
 
 
 def ensure_vector_indexes(graph: Graph, number: int, dimension: int, embedding: str) -> None:
@@ -122,7 +124,7 @@ def drop_vector_indexes(graph: Graph, number: int, embedding: str) -> None:
 
 def drop_collection_indexes(graph: Graph, number: int) -> None:
     """Drop every index of a collection."""
-    for kind in ("passage_text", "passage_stems", "triple_text", "entity_name"):
+    for kind in _FULLTEXT:
         graph.run("schema/drop_index", index=index_name(kind, number))
     for slot in SLOTS:
         drop_vector_indexes(graph, number, slot)

@@ -8,6 +8,9 @@ from kgrag.text import is_content, normalise, stems, tokens
 
 WIDTH = 240
 _WORD = re.compile(r"\w+(?:['’.]\w+)*")
+_CONTROLS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0)], " ") | dict.fromkeys(
+    [*range(0x202A, 0x202F), *range(0x2066, 0x206A)], ""
+)  # of terminals, and of the direction of writing
 _LEAD = 40  # characters kept before the first match, so that it does not stand bare
 
 
@@ -35,8 +38,7 @@ def snippet(text: str, question: str, width: int = WIDTH) -> Snippet:
 
 def one_line(text: str) -> str:
     """`text` with composed characters, single blanks, and nothing that could steer a terminal."""
-    composed = unicodedata.normalize("NFC", text)
-    return " ".join("".join(c if c.isprintable() else " " for c in composed).split())
+    return " ".join(unicodedata.normalize("NFC", text).translate(_CONTROLS).split())
 
 
 def crop(text: str, width: int) -> str:

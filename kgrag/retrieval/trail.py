@@ -18,7 +18,7 @@ def trail(hit: Hit) -> str:
 
 def score(value: float) -> str:
     """A score in three significant digits, without an exponent where that stays short."""
-    return f"{value:#.3g}" if 1e-4 <= abs(value) < 1000 else f"{value:.3g}"
+    return f"{value:#.3g}".rstrip(".") if 1e-4 <= abs(value) < 1000 else f"{value:.3g}"
 
 
 def _parts(steps: Iterable[Step]) -> list[str]:

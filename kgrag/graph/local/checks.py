@@ -85,7 +85,7 @@ def _disks(server: LocalServer) -> Iterator[Check]:
 
 
 def _jars(server: LocalServer, status: ServerStatus) -> Check:
-    jars = [jar for group in (SERVER, *status.plugins) for jar in lock_groups()[group]]
+    jars = [jar for group in (SERVER, *status.plugins) for jar in lock_groups().get(group, ())]
     number = version_of(jars, "neo4j")
     missing = server.jars.missing(jars)
     if missing:

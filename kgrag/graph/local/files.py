@@ -1,4 +1,4 @@
-"""Small file helpers of the local server: atomic writes, and disk errors that say what to do."""
+"""Small file helpers of the local server: atomic writes, locks, and disk errors that say what to do."""
 
 import errno
 import os
@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from kgrag.errors import LocalServerError
+from kgrag.types import Progress
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -40,6 +43,22 @@ def disk_errors(place: Path, setting: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise explain(error, place, setting) from error
+
+
+@contextmanager
+def locked(path: Path, progress: Progress | None) -> Iterator[None]:
+    """Hold the lock file `path`; while another process holds it, wait and tell `progress` so."""
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        if progress is not None:
+            progress("Waiting for another kgrag", 0, None)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def explain(error: OSError, place: Path, setting: str) -> LocalServerError:

@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from filelock import FileLock
-
 from kgrag.errors import ConfigurationError, LocalServerError
-from kgrag.graph.local.files import disk_errors, require_space
+from kgrag.graph.local.files import disk_errors, locked, require_space
 from kgrag.types import Progress
 
 if TYPE_CHECKING:
@@ -119,7 +117,7 @@ class JarStore:
             return
         with disk_errors(self.folder, "KGRAG_CACHE"):
             self.folder.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.folder / ".lock"):
+            with locked(self.folder / ".lock", progress):
                 # Nobody else downloads now, so part files are what a killed download left.
                 for part in self.folder.glob("*.part"):
                     part.unlink(missing_ok=True)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-from filelock import FileLock, Timeout
 from pydantic import SecretStr
 
 from kgrag.errors import ConfigurationError, DatabaseError, LocalServerError
 from kgrag.graph.local import config, failure, process
-from kgrag.graph.local.files import disk_errors, require_space
+from kgrag.graph.local.files import disk_errors, locked, require_space
 from kgrag.graph.local.home import Home
 from kgrag.graph.local.jars import SERVER, JarStore, lock_groups
 from kgrag.graph.local.java import Java, find_java, run_java
@@ -300,17 +299,8 @@ class LocalServer:
         """Hold the home folder: one process sets up, starts or stops at a time."""
         with disk_errors(self.home.root, "KGRAG_HOME"):
             self.home.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-            lock = FileLock(self.home.lock_file)
-            try:
-                lock.acquire(timeout=0)
-            except Timeout:
-                if progress is not None:
-                    progress("Waiting for another kgrag", 0, None)
-                lock.acquire()
-            try:
+            with locked(self.home.lock_file, progress):
                 yield
-            finally:
-                lock.release()
 
 
 class WrongPassword(LocalServerError):

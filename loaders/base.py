@@ -1,0 +1,156 @@
+"""What every format needs: opening and decoding files, and cleaning text so that the graph can hold it."""
+
+import codecs
+import math
+import re
+import stat
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from kgrag.types import Document, Problem
+
+Item = Document | Problem
+
+MB = 1024 * 1024
+SAMPLE = 64 * 1024
+"""How many bytes of a file are looked at to tell what it is."""
+
+_BOMS = (  # the one of UTF-32 begins like the one of UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_BREAKS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_UNWANTED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\ufeff]")  # controls; soft hyphens and BOMs split words
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\x0b\x0c\r\x1b"))
+_SPACE = re.compile(r"\s+")
+_MAX_DEPTH = 32  # of nested metadata: what is written as JSON later must not overflow the stack
+
+
+class BadInput(Exception):
+    """A file or a row that cannot be read; the message goes into a Problem."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to read: the key it is known by, how its path is shown to the user, and the size limit in bytes."""
+
+    path: Path
+    key: str
+    shown: str
+    limit: int
+
+    @property
+    def title(self) -> str:
+        """A title made of the file's name: "Banks_Peninsula.txt" -> "Banks Peninsula"."""
+        stem = self.path.stem
+        if stem.islower() and "_" not in stem and " " not in stem:
+            stem = re.sub(r"(?<=[^\W\d])-(?=[^\W\d])", " ", stem)  # install-guide, but neither Kon-Tiki nor 2020-01-31
+        return one_line(stem.replace("_", " ")) or one_line(self.path.name)
+
+
+def clean(text: str) -> str:
+    """`text` in NFC, its newlines \\n, without control characters and lone surrogates, which Neo4j cannot store."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = _UNWANTED.sub("", _BREAKS.sub("\n", text))
+    return unicodedata.normalize("NFC", _SURROGATES.sub("\ufffd", text))
+
+
+def one_line(text: str) -> str:
+    """`text` cleaned, every run of white space a single space."""
+    return _SPACE.sub(" ", clean(text)).strip()
+
+
+def clean_value(value: Any, depth: int = 0) -> Any:
+    """A JSON value as metadata can hold it: text cleaned, NaN and infinity None, integers beyond 64 bits as text."""
+    if depth > _MAX_DEPTH:
+        raise BadInput(f"is nested more than {_MAX_DEPTH} levels deep")
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return str(value)
+    if isinstance(value, list):
+        return [clean_value(v, depth + 1) for v in value]
+    if isinstance(value, dict):
+        return {one_line(str(k)): clean_value(v, depth + 1) for k, v in value.items()}
+    return value
+
+
+def open_file(source: Source) -> BinaryIO:
+    """The file, open for reading. Raises BadInput for what is no regular file: opening a pipe would wait for ever."""
+    if not stat.S_ISREG(source.path.stat().st_mode):
+        raise BadInput("is not a regular file")
+    return source.path.open("rb")
+
+
+def read_file(source: Source) -> bytes:
+    """All bytes of a file. Raises BadInput if it is empty, binary or over the limit."""
+    with open_file(source) as file:
+        data = file.read(source.limit + 1)
+    if len(data) > source.limit:
+        size = math.ceil(max(source.path.stat().st_size, len(data)) / MB)
+        raise BadInput(
+            f"is {size} MB, over the limit of {source.limit // MB} MB; split it, or raise the limit with KGRAG_MAX_FILE_MB"
+        )
+    if not data.strip():
+        raise BadInput("is empty")
+    check_binary(data)
+    return data
+
+
+def find_bom(data: bytes) -> str | None:
+    """The encoding that a byte order mark at the start tells."""
+    return next((encoding for bom, encoding in _BOMS if data.startswith(bom)), None)
+
+
+def check_binary(data: bytes) -> None:
+    """Raises BadInput if `data`, a file or its beginning, holds what no text does."""
+    if find_bom(data) in ("utf-16", "utf-32"):
+        return
+    if b"\0" in data:
+        raise BadInput("is a binary file (it holds NUL bytes), or UTF-16 without a byte order mark")
+    sample = data[:SAMPLE]
+    controls = len(sample) - len(sample.translate(None, _CONTROL_BYTES))
+    if controls >= 8 and controls > len(sample) * 0.02:
+        raise BadInput("is a binary file (it is full of control characters)")
+
+
+def decode(data: bytes, declared: str | None = None) -> str:
+    """Text from bytes: by its byte order mark, as UTF-8, or as `declared`. Raises BadInput if all of these fail."""
+    encoding = find_bom(data) or "utf-8"
+    if declared is not None and declared.lower().startswith("iso-2022"):
+        encoding = declared  # seven bits with escapes, so UTF-8 would take it too
+    try:
+        return data.decode(encoding)
+    except (UnicodeDecodeError, LookupError) as error:
+        if declared is not None:
+            text = _decode_declared(data, declared)
+            if text is not None:
+                return text
+        at = error.start if isinstance(error, UnicodeDecodeError) else 0
+        name = "UTF-8" if encoding.startswith("utf-8") else encoding.upper()
+        raise BadInput(f"is not {name} at byte {at}; {HOW_TO_CONVERT}") from None
+
+
+HOW_TO_CONVERT = "convert it with `iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW` (or from the encoding that it has)"
+
+
+def _decode_declared(data: bytes, declared: str) -> str | None:
+    # As browsers do: who declares Latin-1 or ASCII means the Windows encoding, which holds more characters.
+    names = [declared]
+    if declared.lower().replace("_", "-") in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"):
+        names.insert(0, "windows-1252")
+    for name in names:
+        try:
+            return data.decode(name)
+        except (ValueError, LookupError):  # also codecs that are not text encodings
+            continue
+    return None

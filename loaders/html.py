@@ -1,0 +1,135 @@
+"""HTML pages: the readable text in sections under their headings."""
+
+import re
+import warnings
+from collections.abc import Iterator
+
+from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
+from bs4.dammit import EncodingDetector
+from bs4.element import CData, NavigableString, PageElement, Tag
+
+from kgrag.loaders.base import BadInput, Source, decode, one_line, read_file
+from kgrag.loaders.outline import Outline, table_text
+from kgrag.types import Document
+
+_DROPPED = ["script", "style", "noscript", "template", "nav", "footer", "svg", "iframe", "title"]
+_BLOCKS = frozenset(
+    """address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure form
+    header hr html legend li main ol option p section select summary table tbody td textarea tfoot th thead tr
+    ul""".split()
+)
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BREAK = "\x1e"  # stands for <br> until a block is complete; clean() would make it a newline
+_SPACES = re.compile(r"[^\S\x1e]+")
+_BREAKS = re.compile(rf" ?{_BREAK} ?")
+_MANY_BREAKS = re.compile(r"\n{3,}")
+
+
+def load_html(source: Source) -> Document:
+    """An HTML page as a document, titled by its <title>, its first h1 or its name. Raises BadInput."""
+    data = read_file(source)
+    declared = EncodingDetector.find_declared_encoding(data, is_html=True)
+    outline = Outline()
+    title = add_html(outline, decode(data, declared))
+    sections = outline.sections()
+    if not sections:
+        raise BadInput("has no readable text")
+    return Document(source.key, sections, title or outline.first_h1 or source.title, source.shown)
+
+
+def add_html(outline: Outline, markup: str) -> str:
+    """Add the readable text of `markup` to an outline; returns the page's title, or "". Raises BadInput."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MarkupResemblesLocatorWarning)
+            warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
+            soup = BeautifulSoup(markup, "html.parser")
+    except Exception as error:  # the parser rejects some markup with errors of many kinds
+        raise BadInput(f"cannot be parsed as HTML ({type(error).__name__}: {error})") from error
+    title = next((t.get_text() for t in soup.find_all("title") if t.find_parent("svg") is None), "")
+    for tag in soup.find_all("br"):
+        tag.replace_with(_BREAK)
+    _Extractor(outline).run(soup)
+    return one_line(title)
+
+
+class _Extractor:
+    """Walks over a page and hands its blocks to an outline."""
+
+    def __init__(self, outline: Outline) -> None:
+        self._outline = outline
+        self._parts: list[str] = []
+        self._rows: list[list[str]] | None = None  # of the table that is being read
+
+    def run(self, soup: BeautifulSoup) -> None:
+        # A stack instead of recursion: unclosed tags nest thousands deep.
+        stack: list[tuple[Tag, Iterator[PageElement]]] = [(soup, iter(soup.children))]
+        while stack:
+            tag, children = stack[-1]
+            node = next(children, None)
+            if node is None:
+                stack.pop()
+                self._leave(tag)
+            elif isinstance(node, Tag):
+                if self._enter(node):
+                    stack.append((node, iter(node.children)))
+            elif type(node) in (NavigableString, CData):  # neither comments nor declarations
+                self._parts.append(str(node))
+        self._flush()
+
+    def _enter(self, tag: Tag) -> bool:
+        """Begin a tag; returns whether its children are to be visited."""
+        if tag.name in _DROPPED:
+            return False
+        if tag.name == "img":
+            self._parts.append(f" {tag.get('alt') or ''} ")
+        elif self._rows is not None:
+            if tag.name == "tr":
+                self._flush()
+                self._rows.append([])
+            elif tag.name in ("td", "th"):
+                self._flush()
+                if not self._rows:
+                    self._rows.append([])
+                self._rows[-1].append("")
+            elif tag.name in _BLOCKS:
+                self._parts.append(" ")
+        elif tag.name in _HEADINGS:
+            self._flush()
+            self._outline.heading(int(tag.name[1]), tag.get_text())
+            return False
+        elif tag.name == "pre":
+            self._flush()
+            self._outline.add(tag.get_text().replace(_BREAK, "\n"))
+            return False
+        elif tag.name in _BLOCKS:
+            self._flush()
+            if tag.name == "li":
+                self._parts.append("- ")
+            elif tag.name == "table" and tag.find(["table", *_HEADINGS]) is None:  # else it is there for layout
+                self._rows = []
+        return True
+
+    def _leave(self, tag: Tag) -> None:
+        if self._rows is not None:
+            if tag.name == "table":
+                self._flush()
+                self._outline.add(table_text(self._rows))
+                self._rows = None
+            elif tag.name in ("td", "th", "caption"):
+                self._flush()
+            elif tag.name in _BLOCKS:
+                self._parts.append(" ")
+        elif tag.name in _BLOCKS:
+            self._flush()
+
+    def _flush(self) -> None:
+        text = _SPACES.sub(" ", "".join(self._parts))
+        text = _MANY_BREAKS.sub("\n\n", _BREAKS.sub("\n", text)).strip()
+        self._parts = []
+        if not text or text == "-":
+            return
+        if self._rows is not None and self._rows and self._rows[-1]:
+            self._rows[-1][-1] = f"{self._rows[-1][-1]} {text}".strip()
+        else:
+            self._outline.add(text, tight=text.startswith("- "))

@@ -1,0 +1,12 @@
+"""Plain text files."""
+
+from kgrag.loaders.base import BadInput, Source, clean, decode, read_file
+from kgrag.types import Document, Section
+
+
+def load_text(source: Source) -> Document:
+    """A text file as a document of one section, titled by its name. Raises BadInput."""
+    text = clean(decode(read_file(source))).strip()
+    if not text:
+        raise BadInput("is empty")
+    return Document(source.key, (Section(text),), source.title, source.shown)
