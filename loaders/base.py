@@ -29,6 +29,7 @@ _UNWANTED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\ufeff]")  # controls;
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\x0b\x0c\r\x1b"))
 _SPACE = re.compile(r"\s+")
+HOW_TO_CONVERT = "convert it with `iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW`, or from whatever encoding it has"
 _MAX_DEPTH = 32  # of nested metadata: what is written as JSON later must not overflow the stack
 
 
@@ -125,32 +126,32 @@ def check_binary(data: bytes) -> None:
 
 def decode(data: bytes, declared: str | None = None) -> str:
     """Text from bytes: by its byte order mark, as UTF-8, or as `declared`. Raises BadInput if all of these fail."""
-    encoding = find_bom(data) or "utf-8"
-    if declared is not None and declared.lower().startswith("iso-2022"):
-        encoding = declared  # seven bits with escapes, so UTF-8 would take it too
-    try:
-        return data.decode(encoding)
-    except (UnicodeDecodeError, LookupError) as error:
-        if declared is not None:
-            text = _decode_declared(data, declared)
-            if text is not None:
-                return text
-        at = error.start if isinstance(error, UnicodeDecodeError) else 0
-        name = "UTF-8" if encoding.startswith("utf-8") else encoding.upper()
-        raise BadInput(f"is not {name} at byte {at}; {HOW_TO_CONVERT}") from None
-
-
-HOW_TO_CONVERT = "convert it with `iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW` (or from the encoding that it has)"
-
-
-def _decode_declared(data: bytes, declared: str) -> str | None:
-    # As browsers do: who declares Latin-1 or ASCII means the Windows encoding, which holds more characters.
-    names = [declared]
-    if declared.lower().replace("_", "-") in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"):
-        names.insert(0, "windows-1252")
-    for name in names:
+    bom = find_bom(data)
+    encodings = [bom] if bom else ["utf-8", *_declared(declared)]
+    if declared and declared.lower().startswith("iso-2022"):
+        encodings.insert(0, declared)  # seven bits with escapes, so UTF-8 would take it too
+    for encoding in encodings:
         try:
-            return data.decode(name)
-        except (ValueError, LookupError):  # also codecs that are not text encodings
+            return data.decode(encoding)
+        except (ValueError, LookupError):  # also names of codecs that are none for text
             continue
-    return None
+    name = bom if bom in ("utf-16", "utf-32") else "utf-8"
+    raise BadInput(f"is not {name.upper()}{bad_byte(data, name)}; {HOW_TO_CONVERT}")
+
+
+def bad_byte(data: bytes, encoding: str = "utf-8") -> str:
+    """Where `data` breaks its encoding: " at byte N"."""
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError as error:
+        return f" at byte {error.start}"
+    return ""
+
+
+def _declared(name: str | None) -> list[str]:
+    plain = (name or "").lower().replace("_", "-")
+    if name is None or plain.startswith(("utf-16", "utf-32")):
+        return []  # a declaration that can be read as ASCII is not in these
+    # As browsers do: who declares Latin-1 or ASCII means the Windows encoding, which holds more characters.
+    latin = plain in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii")
+    return ["windows-1252", name] if latin else [name]

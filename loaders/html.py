@@ -60,6 +60,9 @@ class _Extractor:
         self._outline = outline
         self._parts: list[str] = []
         self._rows: list[list[str]] | None = None  # of the table that is being read
+        self._depth = 0  # of lists
+        self._marker = ""  # of the list item whose first block comes next
+        self._fresh = True  # no item of this list yet
 
     def run(self, soup: BeautifulSoup) -> None:
         # A stack instead of recursion: unclosed tags nest thousands deep.
@@ -104,8 +107,11 @@ class _Extractor:
             return False
         elif tag.name in _BLOCKS:
             self._flush()
-            if tag.name == "li":
-                self._parts.append("- ")
+            if tag.name in ("ul", "ol"):
+                self._fresh = self._depth == 0
+                self._depth += 1
+            elif tag.name == "li":
+                self._marker = "- "
             elif tag.name == "table" and tag.find(["table", *_HEADINGS]) is None:  # else it is there for layout
                 self._rows = []
         return True
@@ -122,14 +128,20 @@ class _Extractor:
                 self._parts.append(" ")
         elif tag.name in _BLOCKS:
             self._flush()
+            if tag.name in ("ul", "ol"):
+                self._depth -= 1
+            elif tag.name == "li":
+                self._marker = ""
 
     def _flush(self) -> None:
         text = _SPACES.sub(" ", "".join(self._parts))
         text = _MANY_BREAKS.sub("\n\n", _BREAKS.sub("\n", text)).strip()
         self._parts = []
-        if not text or text == "-":
+        if not text:
             return
         if self._rows is not None and self._rows and self._rows[-1]:
             self._rows[-1][-1] = f"{self._rows[-1][-1]} {text}".strip()
-        else:
-            self._outline.add(text, tight=text.startswith("- "))
+            return
+        self._outline.add(self._marker + text, tight=bool(self._marker) and not self._fresh)
+        if self._marker:
+            self._marker, self._fresh = "", False

@@ -13,7 +13,7 @@ from kgrag.loaders.outline import Outline, table_text
 from kgrag.types import Document
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_ENTRY = re.compile(r"([\w][\w .-]*?)[ \t]*:(?:[ \t]+(.*))?$")
+_QUOTED = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*')(?:\s+#.*)?")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 
 
@@ -43,23 +43,23 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     for line in match[1].splitlines():
         if not line.strip() or line.startswith((" ", "\t", "#", "- ")):
             continue  # blank, part of a nested value, or a comment
-        entry = _ENTRY.match(line)
-        if entry is None:
+        key, colon, rest = line.partition(":")
+        if not colon or not key.strip() or rest[:1].strip():
             return {}, text  # text between two thematic breaks
-        value = _scalar((entry[2] or "").strip())
+        value = _scalar(rest.strip())
         if value is not None:
-            metadata[one_line(entry[1])] = value
+            metadata[one_line(key)] = value
     return metadata, text[match.end() :]
 
 
 def _scalar(text: str) -> str | int | float | bool | None:
     """A YAML scalar, or None for null and for everything that is not one."""
-    quoted = re.match(r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*')(?:\s+#.*)?$", text)
+    quoted = _QUOTED.fullmatch(text)
     if quoted is not None:
         inner = quoted[1][1:-1]
         return clean(re.sub(r"\\([\"\\])", r"\1", inner) if text[0] == '"' else inner.replace("''", "'"))
-    text = re.sub(r"(?:^|\s+)#.*$", "", text)
-    if not text or text[0] in "[{|>&*!" or text.lower() in ("null", "~"):
+    text = text.split(" #")[0].rstrip()
+    if not text or text[0] in "[{|>&*!#" or text.lower() in ("null", "~"):
         return None
     if text.lower() in ("true", "false"):
         return text.lower() == "true"

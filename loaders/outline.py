@@ -41,7 +41,7 @@ class Outline:
         return tuple(self._sections)
 
     def _close(self, next_level: int) -> None:
-        text = "".join(self._blocks).strip()
+        text = "".join(self._blocks).rstrip()
         if not text and self._path and next_level <= self._path[-1][0]:
             text = self._path[-1][1]  # a heading over nothing, not even other headings: its own words would be lost
         if text:

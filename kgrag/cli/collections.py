@@ -18,7 +18,9 @@ _PLURALS = {"Entity": "Entities"}
 @click.command()
 @as_json
 def collections(as_json: bool) -> None:
-    """List the collections: their embedders, and how many nodes of each label and edges they hold.
+    """List the collections and what they hold.
+
+    Shown are the embedder, and how many nodes of each label and how many edges there are.
 
     \b
     kgrag collections
@@ -63,9 +65,9 @@ def reembed(collection: str, embedder: str, as_json: bool) -> None:
 @click.argument("collection")
 @as_json
 def digest(collection: str, as_json: bool) -> None:
-    """Print a hash of what a collection holds, for each kind of node with its edges.
+    """Print hashes of what a collection holds.
 
-    Equal contents have equal hashes, in whatever order they were ingested and however often it was broken off.
+    There is one for each kind of node with its edges. Equal contents have equal hashes, in whatever order they were ingested and however often it was broken off.
     Vectors and the edges to nearest neighbours are left out.
 
     \b

@@ -1,8 +1,8 @@
 """What the commands that work on the graph share: the connection, the choice of a collection, the options."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from kgrag.settings import Settings
     from kgrag.types import Progress
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
-collection_option = click.option(
-    "-c",
-    "--collection",
-    envvar="KGRAG_COLLECTION",
-    metavar="NAME",
-    help="Which collection; KGRAG_COLLECTION sets it for good.  [default: default, or the only one there is]",
-)
+
+
+def collection_option(help: str) -> Callable[[F], F]:
+    """The option --collection, which KGRAG_COLLECTION can set for good."""
+    return click.option("-c", "--collection", envvar="KGRAG_COLLECTION", show_envvar=True, metavar="NAME", help=help)
 
 
 @contextmanager

@@ -20,9 +20,9 @@ _WIDTH = 160
 @click.command()
 @as_json
 def demo(as_json: bool) -> None:
-    """Ingest a small corpus on polar ships, ask it three questions, and say where to look at the graph.
+    """Try kgrag on a small corpus on polar ships.
 
-    No question can be answered from one article: the answer lies at the end of a chain of articles. The corpus goes
+    Ingests the corpus, asks it three questions, and says where to look at the graph. No question can be answered from one article: the answer lies at the end of a chain of articles. The corpus goes
     into the collection "demo"; run again, nothing is ingested twice.
 
     \b

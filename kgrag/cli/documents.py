@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from kgrag.cli.connect import as_json, choose_collection, connect
+from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
 from kgrag.cli.console import note, print_json, progress_bars
 from kgrag.errors import InputError
 
@@ -21,15 +21,7 @@ PROBLEMS_SHOWN = 20
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option(
-    "-c",
-    "--collection",
-    envvar="KGRAG_COLLECTION",
-    default="default",
-    show_default=True,
-    metavar="NAME",
-    help="Where to; made if it does not exist. KGRAG_COLLECTION sets it for good.",
-)
+@collection_option("Where to; made if it does not exist.  [default: default]")
 @click.option("--embedder", metavar="NAME", help="For a new collection: wordllama (default), minilm, sbert:MODEL, ...")
 @click.option("--key-column", metavar="NAME", help="CSV and JSON Lines: the column that identifies a document.")
 @click.option("--title-column", metavar="NAME", help="CSV and JSON Lines: the column that holds the title.")
@@ -38,7 +30,7 @@ PROBLEMS_SHOWN = 20
 @as_json
 def ingest(
     paths: tuple[str, ...],
-    collection: str,
+    collection: str | None,
     embedder: str | None,
     key_column: str | None,
     title_column: str | None,
@@ -58,8 +50,10 @@ def ingest(
     kgrag ingest items.csv --key-column sku --text-column description
     kgrag ingest notes/ --strict --json > report.json    for a script
     """
+    from kgrag.client import DEFAULT_COLLECTION
     from kgrag.loaders import Columns
 
+    collection = collection or DEFAULT_COLLECTION
     columns = Columns(key=key_column, title=title_column, text=text_column)
     try:
         with connect() as kg, progress_bars() as progress:
@@ -85,13 +79,13 @@ def ingest(
 
 @click.command()
 @click.option("--document", "documents", multiple=True, metavar="KEY", help="A document, by its key; may be repeated.")
-@click.option("-c", "--collection", envvar="KGRAG_COLLECTION", metavar="NAME", help="The collection.")
+@collection_option("The collection; without --document, all of it is deleted.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @as_json
 def delete(documents: tuple[str, ...], collection: str | None, yes: bool, as_json: bool) -> None:
-    """Delete documents, or a whole collection, with everything in the graph that came from them alone.
+    """Delete documents, or a whole collection.
 
-    A document's key is its path as ingested, or its id column; `kgrag show` and `kgrag search --json` tell it.
+    Everything in the graph goes that came from them alone. A document's key is its path as ingested, or its id column; `kgrag show` and `kgrag search --json` tell it.
     To delete a whole collection, name it with --collection; KGRAG_COLLECTION does not count here.
 
     \b

@@ -33,7 +33,7 @@ def parse_where(ctx: click.Context, param: click.Parameter, values: tuple[str, .
 
 @click.command()
 @click.argument("question", nargs=-1, required=True)
-@collection_option
+@collection_option("Which collection; without it, default or the only one there is.")
 @click.option("-r", "--retriever", metavar="NAME", help="How to search: one of those that `kgrag retrievers` lists.")
 @click.option("-k", default=8, show_default=True, type=click.IntRange(1), help="How many passages.")
 @click.option(
@@ -58,7 +58,7 @@ def search(
     since: datetime | None,
     as_json: bool,
 ) -> None:
-    """Find the passages that answer a question, and say why each was found.
+    """Find the passages that answer a question.
 
     Each hit shows its rank, score, id, title, the part of its text that says most, with the question's words marked,
     and the trail that led to it. Scores are comparable only within one search.
@@ -100,11 +100,13 @@ def search(
 
 @click.command()
 @click.argument("passage")
-@collection_option
+@collection_option("Look only there.")
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="How many edges of each kind.")
 @as_json
 def show(passage: str, collection: str | None, limit: int, as_json: bool) -> None:
-    """Show a passage: its text, where it comes from, and what it is connected to in the graph.
+    """Show a passage and its surroundings in the graph.
+
+    That is its text, where it comes from, and the nodes it is connected to, by kind of edge.
 
     PASSAGE is (the first 6 or more digits of) an id that `kgrag search` shows, or a document's key or title, which
     stands for its first passage. Every collection is looked through unless one is named.

@@ -1,16 +1,8 @@
-"""Fixtures for the tests of the command line, which run it as a user does: with arguments, streams and exit codes."""
-
-import json
-import subprocess
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+"""Fixtures for the tests of the command line."""
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import CommandLine
 
-from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 from kgrag.types import Document, Section, Triple
 
@@ -40,27 +32,9 @@ DOCUMENTS = [
 ]
 
 
-@dataclass(frozen=True)
-class Cli:
-    """Runs kgrag in this process, or in one of its own."""
-
-    env: dict[str, str]
-
-    def __call__(self, *args: str, code: int = 0, env: dict[str, str] | None = None, input: str = "") -> Result:
-        result = CliRunner().invoke(main, args, env={**self.env, **(env or {})}, input=input, prog_name="kgrag")
-        assert result.exit_code == code, result.output
-        return result
-
-    def json(self, *args: str, code: int = 0) -> Any:
-        return json.loads(self(*args, "--json", code=code).stdout)
-
-    def command(self, *args: str) -> list[str]:
-        return [sys.executable, "-m", "kgrag.cli", *args]
-
-
 @pytest.fixture(scope="session")
-def cli(neo4j_env: dict[str, str]) -> Cli:
-    return Cli({**neo4j_env, "COLUMNS": "100"})
+def cli(neo4j_env: dict[str, str]) -> CommandLine:
+    return CommandLine({**neo4j_env, "COLUMNS": "100"})
 
 
 @pytest.fixture

@@ -1,0 +1,193 @@
+"""The entry point: walks over files and folders and hands each file to its format."""
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from kgrag.errors import InputError
+from kgrag.loaders.base import MB, BadInput, Item, Source, clean
+from kgrag.loaders.benchmark import CORPUS, QUERIES, TRIPLES, load_benchmark
+from kgrag.loaders.html import load_html
+from kgrag.loaders.jsonl import load_json, load_jsonl
+from kgrag.loaders.markdown import load_markdown
+from kgrag.loaders.rows import Columns
+from kgrag.loaders.tabular import load_csv
+from kgrag.loaders.text import load_text
+from kgrag.types import Document, Problem
+
+_FILES: dict[str, Callable[[Source], Document]] = {
+    ".txt": load_text,
+    ".md": load_markdown,
+    ".markdown": load_markdown,
+    ".html": load_html,
+    ".htm": load_html,
+}
+_ROWS: dict[str, Callable[[Source, Columns], Iterator[Item]]] = {
+    ".jsonl": load_jsonl,
+    ".ndjson": load_jsonl,
+    ".json": load_json,
+    ".csv": load_csv,
+    ".tsv": load_csv,
+}
+FORMATS = (*_FILES, *_ROWS)
+"""The extensions that are read."""
+
+_MAX_PROBLEMS = 1000  # of one file: beyond that the number is told, not each one
+
+
+def load(
+    paths: str | Path | Iterable[str | Path], *, columns: Columns | None = None, max_file_mb: int = 64
+) -> Iterator[Item]:
+    """Read files and folders into Documents, one after another; what cannot be read becomes a Problem.
+
+    Folders are walked in sorted order, without hidden files. A file's key is its path as given, or relative to the
+    folder that was given; a row's is its id column, or FILE#LINE without one. `columns` names the columns of CSV and
+    JSON rows; files over `max_file_mb` are reported (of CSV and JSON Lines only single rows over it).
+    Raises InputError, at once, if none of the paths exists.
+    """
+    given = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    if given and not any(_exists(path) for path in given):
+        names = ", ".join(clean(str(path)) for path in given[:5]) + (", ..." if len(given) > 5 else "")
+        raise InputError(
+            f"Nothing to read: {names} {'does' if len(given) == 1 else 'do'} not exist.",
+            f"Check the spelling; paths are relative to {clean(str(Path.cwd()))}.",
+        )
+    return _Loader(columns or Columns(), max_file_mb * MB).run(given)
+
+
+class _Loader:
+    """The state of one load: which files and which keys have been seen, as hashes of 8 bytes."""
+
+    def __init__(self, columns: Columns, limit: int) -> None:
+        self._columns = columns
+        self._limit = limit
+        self._seen: set[int] = set()
+        self._keys: set[int] = set()
+
+    def run(self, paths: list[Path]) -> Iterator[Item]:
+        for path in paths:
+            for item in self._path(path):
+                if isinstance(item, Problem):
+                    yield Problem(clean(item.place), clean(item.message))
+                elif self._is_new(self._keys, item.key):
+                    yield item
+                else:
+                    yield Problem(
+                        item.source,
+                        f"has the key {item.key!r}, which another document of this load has already; it is left out. "
+                        "Give it another id, or pass the folder above both files",
+                    )
+
+    def _path(self, path: Path) -> Iterator[Item]:
+        if not _exists(path):
+            yield Problem(str(path), "does not exist")
+        elif path.is_dir():
+            yield from self._folder(path)
+        elif self._is_new(self._seen, os.path.realpath(path)):
+            yield from self._file(self._source(path, path.as_posix()))
+
+    def _source(self, path: Path, key: str) -> Source:
+        return Source(path, clean(key), clean(str(path)), self._limit)
+
+    def _folder(self, top: Path) -> Iterator[Item]:
+        unknown: Counter[str] = Counter()
+        readable = 0
+        for found in self._walk(top):
+            if isinstance(found, Problem):
+                yield found
+                continue
+            suffix = found.suffix.lower()
+            if suffix not in FORMATS:
+                unknown[suffix] += 1
+                continue
+            readable += 1
+            source = self._source(found, found.relative_to(top).as_posix())
+            triples = found.with_name(TRIPLES)
+            if found.name == CORPUS and os.path.lexists(triples):
+                pair = load_benchmark(source, self._source(triples, TRIPLES), self._columns)
+                yield from _guarded(source, pair)
+            else:
+                yield from self._file(source)
+        for suffix, count in sorted(unknown.items()):
+            what = f"with unknown extension {suffix}" if suffix else "without extension"
+            yield Problem(str(top), f"{count:,} {'file' if count == 1 else 'files'} {what} skipped")
+        if not readable and not unknown:
+            yield Problem(str(top), "holds no files to read")
+
+    def _walk(self, top: Path) -> Iterator[Path | Problem]:
+        """The files in a folder, sorted; each file and folder once, whatever links lead to it."""
+        stack: list[Iterator[Path]] = [iter((top,))]
+        while stack:
+            path = next(stack[-1], None)
+            if path is None:
+                stack.pop()
+            elif not self._is_new(self._seen, os.path.realpath(path)):
+                continue
+            elif path.is_dir():
+                try:
+                    names = sorted(name for name in os.listdir(path) if not name.startswith("."))
+                except OSError as error:
+                    yield Problem(str(path), _reason(error))
+                    continue
+                if CORPUS in names:  # a benchmark's triples and questions are no documents
+                    names = [name for name in names if name not in (TRIPLES, QUERIES)]
+                stack.append(map(path.joinpath, names))
+            else:
+                yield path
+
+    def _file(self, source: Source) -> Iterator[Item]:
+        suffix = source.path.suffix.lower()
+        if suffix in _ROWS:
+            return _guarded(source, _ROWS[suffix](source, self._columns))
+        return _guarded(source, _one(_FILES.get(suffix, load_text), source))
+
+    def _is_new(self, seen: set[int], name: str) -> bool:
+        digest = hashlib.blake2b(name.encode("utf-8", "surrogateescape"), digest_size=8).digest()
+        number = int.from_bytes(digest, "little")
+        if number in seen:
+            return False
+        seen.add(number)
+        return True
+
+
+def _one(loader: Callable[[Source], Document], source: Source) -> Iterator[Item]:
+    yield loader(source)
+
+
+def _guarded(source: Source, items: Iterator[Item]) -> Iterator[Item]:
+    """The items of one file; an error becomes its last Problem, and a flood of Problems is cut off."""
+    problems = 0
+    try:
+        for item in items:
+            if isinstance(item, Problem):
+                problems += 1
+                if problems > _MAX_PROBLEMS:
+                    continue
+            yield item
+    except BadInput as error:
+        yield Problem(source.shown, str(error))
+    except OSError as error:
+        yield Problem(source.shown, _reason(error))
+    if problems > _MAX_PROBLEMS:
+        yield Problem(source.shown, f"has {problems - _MAX_PROBLEMS:,} more problems like these")
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "is a link that leads nowhere, or was removed"
+    if isinstance(error, PermissionError):
+        return "may not be read: permission denied"
+    return f"cannot be read: {error.strerror or error}"
+
+
+def _exists(path: Path) -> bool:
+    """Whether there is something by that name, even a broken link or something in a folder that may not be read."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,134 @@
+"""JSON Lines, one row a line, and JSON files that hold a list of rows."""
+
+import codecs
+import io
+import json
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from kgrag.loaders.base import (
+    HOW_TO_CONVERT,
+    SAMPLE,
+    BadInput,
+    Item,
+    Source,
+    bad_byte,
+    check_binary,
+    decode,
+    find_bom,
+    open_file,
+    read_file,
+)
+from kgrag.loaders.rows import Columns, RowReader
+from kgrag.types import Problem
+
+
+def load_jsonl(source: Source, columns: Columns) -> Iterator[Item]:
+    """The rows of a JSON Lines file, one at a time. Raises BadInput."""
+    rows = RowReader(source, columns)
+    empty = True
+    with open_file(source) as file:
+        sample = file.read(SAMPLE)
+        file.seek(0)
+        check_binary(sample)
+        bom = find_bom(sample)
+        stream: Lines = _Recoded(file, bom) if bom in ("utf-16", "utf-32") else file
+        for number, _, line in read_lines(stream, source.limit):
+            place = f"{source.shown}:{number}"
+            try:
+                row = parse_line(line, source.limit)
+            except BadInput as error:
+                empty = False
+                yield Problem(place, str(error))
+                continue
+            if row is not BLANK:
+                empty = False
+                yield from rows.read(row, number, place)
+    if empty:
+        raise BadInput("is empty")
+    yield from rows.finish()
+
+
+def load_json(source: Source, columns: Columns) -> Iterator[Item]:
+    """The rows of a JSON file: a list of objects, or one object. Raises BadInput."""
+    rows = RowReader(source, columns)
+    items = parse(decode(read_file(source)), whole=True)
+    if items == []:
+        raise BadInput("holds an empty list")
+    if isinstance(items, dict):
+        items = [items]
+    if not isinstance(items, list):
+        raise BadInput("must hold a list of objects")
+    for number, row in enumerate(items, 1):
+        yield from rows.read(row, number, f"{source.shown}#{number}")
+    yield from rows.finish()
+
+
+BLANK = object()
+"""What `parse_line` makes of a line without anything in it."""
+
+
+class Lines(Protocol):
+    """What lines of bytes are read from."""
+
+    def readline(self, size: int = -1, /) -> bytes:
+        """Up to `size` bytes of the next line."""
+
+
+class _Recoded:
+    """Lines of another encoding as UTF-8."""
+
+    def __init__(self, file: io.BufferedIOBase | Any, encoding: str) -> None:
+        self._text = io.TextIOWrapper(file, encoding, errors="replace", newline="\n")
+
+    def readline(self, size: int = -1, /) -> bytes:
+        return self._text.readline(size).encode()
+
+
+def read_lines(stream: Lines, limit: int) -> Iterator[tuple[int, int, bytes | None]]:
+    """Each line as (number from 1, byte offset, bytes); one of more than `limit` bytes as None, without holding it."""
+    number = offset = 0
+    while line := stream.readline(limit + 1):
+        number += 1
+        start = offset
+        offset += len(line)
+        if len(line) <= limit or line.endswith(b"\n"):
+            yield number, start, line
+            continue
+        del line
+        while rest := stream.readline(SAMPLE):
+            offset += len(rest)
+            if rest.endswith(b"\n"):
+                break
+        yield number, start, None
+
+
+def parse_line(line: bytes | None, limit: int) -> Any:
+    """The value on a line from `read_lines`, or BLANK. Raises BadInput."""
+    if line is None:
+        raise BadInput(f"is a row of more than {limit // (1024 * 1024)} MB; KGRAG_MAX_FILE_MB raises the limit")
+    line = line.removeprefix(codecs.BOM_UTF8).strip()
+    if not line:
+        return BLANK
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        raise BadInput(f"is not UTF-8{bad_byte(line)} of the line; {HOW_TO_CONVERT}") from None
+    return parse(text)
+
+
+def parse(text: str, whole: bool = False) -> Any:
+    """A JSON value; NaN and infinity are None, integers beyond 64 bits text. Raises BadInput."""
+    try:
+        return json.loads(text, strict=False, parse_int=_integer, parse_constant=lambda _: None)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}" if whole else f"column {error.colno}"
+        raise BadInput(f"is not valid JSON: {error.msg} ({where})") from None
+    except RecursionError:
+        raise BadInput("is nested too deeply") from None
+
+
+def _integer(text: str) -> int | str:
+    # Longer ones are not even parsed: Python refuses more than 4,300 digits.
+    number = int(text) if len(text) <= 20 else None
+    return number if number is not None and -(2**63) <= number < 2**63 else text

@@ -1,0 +1,153 @@
+"""Rows of named columns -> Documents, whatever file they come from."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kgrag.loaders.base import BadInput, Item, Source, clean, clean_value, one_line
+from kgrag.types import Document, Problem, Section
+
+_COMMON = {
+    "key": ("id", "_id", "key", "doc_id", "docid", "document_id", "passage_id", "pid", "uuid"),
+    "title": ("title", "name", "headline", "heading"),
+    "text": ("text", "body", "content", "contents", "passage", "paragraph", "article", "document", "abstract"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which columns hold a row's key, title and text; None: the first of the common names for it, in any case.
+
+    `key` is the user's own id of a document. Columns that are none of the three become metadata.
+    """
+
+    key: str | None = None
+    title: str | None = None
+    text: str | None = None
+
+    def find(self, what: str, names: tuple[str, ...]) -> str | None:
+        """Which of the column `names` holds `what` ("key", "title" or "text").
+
+        Raises BadInput, with the names there are and the option that mends it, if a column that was asked for, or any
+        for the text, is missing.
+        """
+        wanted: str | None = getattr(self, what)
+        if wanted is not None and wanted in names:
+            return wanted
+        if wanted is None:
+            lower = {name.lower(): name for name in reversed(names)}
+            found = next((lower[common] for common in _COMMON[what] if common in lower), None)
+            if found is not None or what != "text":
+                return found
+        missing = f"no column {wanted!r}" if wanted is not None else "no column for the text"
+        raise BadInput(
+            f"has {missing}; its columns are {_listed(names)}. "
+            f"Name the one that holds the {what} with --{what}-column, in Python with Columns({what}=...)"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    key: str | None
+    title: str | None
+    text: str
+    rest: tuple[tuple[str, str], ...]  # column, its clean name
+
+
+class RowReader:
+    """Makes Documents of the rows of one file."""
+
+    def __init__(self, source: Source, columns: Columns) -> None:
+        self._source = source
+        self._columns = columns
+        self._names: tuple[str, ...] | None = None
+        self._layout: _Layout | None = None
+        self._misfits = 0
+
+    def read(self, row: object, number: int, place: str) -> Iterator[Item]:
+        """The Document of a row, or the Problem with it; `number` is the line (or item) it starts at."""
+        try:
+            if not isinstance(row, dict):
+                raise BadInput(f"holds {_kind(row)} where an object with columns is expected")
+            layout = self._find_layout(tuple(row))
+            if layout is not None:
+                yield self._document(row, layout, number)
+        except BadInput as error:
+            yield Problem(place, str(error))
+
+    def finish(self) -> Iterator[Problem]:
+        """What is to be said when all rows are read."""
+        if self._misfits > 1:
+            yield Problem(self._source.shown, f"{self._misfits:,} rows were skipped for want of that column")
+
+    def check(self, names: tuple[str, ...]) -> None:
+        """Raises BadInput if rows with these columns cannot be read."""
+        self._find_layout(names)
+
+    def _find_layout(self, names: tuple[str, ...]) -> _Layout | None:
+        """How rows with these columns are read; None if they cannot be and that was said before."""
+        if names != self._names:
+            columns = self._columns
+            self._names, self._layout = names, None
+            try:
+                key, title, text = (columns.find(what, names) for what in ("key", "title", "text"))
+            except BadInput:
+                self._misfits += 1
+                if self._misfits == 1:
+                    raise
+                return None
+            assert text is not None
+            rest = tuple((n, one_line(n)) for n in names if n not in (key, title, text))
+            self._layout = _Layout(key, title, text, rest)
+        elif self._layout is None:
+            self._misfits += 1
+        return self._layout
+
+    def _document(self, row: Mapping[str, Any], layout: _Layout, number: int) -> Document:
+        text = clean(_text(row, layout.text)).strip()
+        if not text:
+            raise BadInput(f"has no text in column {layout.text!r}")
+        own = row_key(row[layout.key]) if layout.key is not None else ""
+        title = one_line(_text(row, layout.title)) if layout.title is not None else ""
+        values = ((name, clean_value(row[column])) for column, name in layout.rest)
+        return Document(
+            key=own or f"{self._source.key}#{number}",
+            sections=(Section(text),),
+            # Without the number all rows of a file would be taken to be about one thing, the file's name.
+            title=title or f"{self._source.title} {own or number}",
+            source=f"{self._source.shown}#{number}",
+            metadata={name: value for name, value in values if value is not None},
+        )
+
+
+def row_key(value: object) -> str:
+    """A row's own id as text; "" if it has none. Raises BadInput for what cannot be an id."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return clean(value).strip()
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadInput(f"has {_kind(value)} as its id, which must be text or a number")
+    return str(value)
+
+
+def _text(row: Mapping[str, Any], column: str) -> str:
+    value = row[column]
+    if value is None:
+        return ""
+    if isinstance(value, list | dict):
+        raise BadInput(f"holds {_kind(value)} in column {column!r}, which must be text")
+    return str(value)
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, dict):
+        return "an object"
+    return "nothing" if value is None else f"{str(value)[:40]!r}"
+
+
+def _listed(names: tuple[str, ...], most: int = 30) -> str:
+    shown = ", ".join(one_line(name)[:80] or "(unnamed)" for name in names[:most])
+    return (shown or "(none)") + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,180 @@
+"""CSV and TSV: the delimiter is found out, rows are read one at a time."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+
+from kgrag.loaders.base import (
+    HOW_TO_CONVERT,
+    MB,
+    SAMPLE,
+    BadInput,
+    Item,
+    Source,
+    check_binary,
+    find_bom,
+    one_line,
+    open_file,
+)
+from kgrag.loaders.rows import Columns, RowReader
+from kgrag.types import Problem
+
+_UNDECODED = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of bytes that are not UTF-8
+_DECLARED = re.compile(r"sep=([,;|\t])\r?\n", re.IGNORECASE)  # how Excel is told the delimiter
+
+
+def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
+    """The rows of a CSV or TSV file with a header, one at a time. Raises BadInput."""
+    # The limit is the process's; it is only ever raised, and rows are measured by _Lines.
+    csv.field_size_limit(max(csv.field_size_limit(), min(source.limit, 2**31 - 1)))
+    with open_file(source) as binary:
+        head = binary.read(SAMPLE)
+        binary.seek(0)
+        check_binary(head)
+        encoding = find_bom(head) or "utf-8"
+        errors = "surrogateescape" if encoding.startswith("utf-8") else "replace"
+        # newline="": the csv module wants to see for itself which newlines are in quotes.
+        with io.TextIOWrapper(binary, encoding, errors=errors, newline="") as file:
+            sample = file.read(SAMPLE)
+            file.seek(0)
+            if not sample.strip():
+                raise BadInput("is empty")
+            lines = _Lines(file, source.limit)
+            if declared := _DECLARED.match(sample):
+                next(lines)
+            delimiter = declared[1] if declared else _sniff(sample, source.path.suffix.lower())
+            yield from _rows(source, columns, lines, csv.reader(lines, delimiter=delimiter, strict=True))
+
+
+def _rows(source: Source, columns: Columns, lines: "_Lines", reader: "csv._reader") -> Iterator[Item]:
+    rows = RowReader(source, columns)
+    records = _records(lines, reader)
+    first = next(records, None)
+    if first is None:
+        raise BadInput("is empty")
+    header = _header(_decoded(first[1]))
+    rows.check(tuple(header))
+    empty = True
+    for number, cells in records:
+        empty = False
+        place = f"{source.shown}:{number}"
+        try:
+            row = _row(header, _decoded(cells, header))
+        except BadInput as error:
+            yield Problem(place, str(error))
+            continue
+        yield from rows.read(row, number, place)
+    if empty:
+        raise BadInput("has a header but no rows")
+
+
+def _records(lines: "_Lines", reader: "csv._reader") -> Iterator[tuple[int, list[str] | BadInput]]:
+    """Each row that is not blank: the number of its first line, and its cells or what is wrong with it."""
+    while True:
+        lines.begin_row()
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            yield lines.first, BadInput(_explain(error))
+            continue
+        except BadInput as error:
+            yield lines.first, error
+            continue
+        if cells is None:
+            return
+        if any(cells):
+            yield lines.first, cells
+
+
+class _Lines:
+    """Lines for the csv reader; counts them and breaks off rows that are too long to hold."""
+
+    def __init__(self, file: io.TextIOWrapper, limit: int) -> None:
+        self._file = file
+        self._limit = limit
+        self._number = 0
+        self._size = 0
+        self._quotes = 0
+        self.first = 1
+
+    def begin_row(self) -> None:
+        """The next line is the first of a row."""
+        self.first = self._number + 1
+        self._size = self._quotes = 0
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        line = self._file.readline(self._limit + 1)
+        if not line:
+            raise StopIteration
+        self._number += 1
+        self._size += len(line)
+        self._quotes += line.count('"')
+        if self._size > self._limit:
+            self._skip_row(line)
+            raise BadInput(f"is a row of more than {self._limit // MB} MB; KGRAG_MAX_FILE_MB raises the limit")
+        return line
+
+    def _skip_row(self, line: str) -> None:
+        """Read on to the end of the row: a newline outside quotes."""
+        while line and not (line.endswith(("\n", "\r")) and self._quotes % 2 == 0):
+            ended = line.endswith(("\n", "\r"))
+            line = self._file.readline(SAMPLE)
+            self._number += bool(line) and ended
+            self._quotes += line.count('"')
+
+
+def _sniff(sample: str, suffix: str) -> str:
+    """The delimiter that makes the most of the header; of equals the one that the file's name tells."""
+    candidates = ["\t", ",", ";", "|"] if suffix == ".tsv" else [",", ";", "\t", "|"]
+
+    def cells(delimiter: str) -> int:
+        rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+        return next((len(row) for row in rows if any(row)), 0)
+
+    return max(candidates, key=cells)
+
+
+def _header(cells: list[str]) -> list[str]:
+    """Names for all columns, each only once: an unnamed one is called after its position."""
+    names: list[str] = []
+    for position, cell in enumerate(cells, 1):
+        name = one_line(cell) or f"column_{position}"
+        while name in names:
+            name += "_2"
+        names.append(name)
+    return names
+
+
+def _row(header: list[str], cells: list[str]) -> dict[str, str | None]:
+    extra = cells[len(header) :]
+    if any(cell.strip() for cell in extra):
+        raise BadInput(
+            f"has {len(cells)} cells where the header has {len(header)}; a cell with a delimiter in it must be quoted"
+        )
+    cells = cells + [""] * (len(header) - len(cells))
+    return {name: cell or None for name, cell in zip(header, cells, strict=False)}
+
+
+def _decoded(cells: list[str] | BadInput, header: list[str] | None = None) -> list[str]:
+    """The cells of a row if there are any and they are decoded. Raises BadInput."""
+    if isinstance(cells, BadInput):
+        raise cells
+    for position, cell in enumerate(cells):
+        if not cell.isascii() and (found := _UNDECODED.search(cell)):
+            column = repr(header[position]) if header and position < len(header) else position + 1
+            byte = ord(found[0]) - 0xDC00
+            raise BadInput(f"is not UTF-8 (byte 0x{byte:02x} in column {column}); {HOW_TO_CONVERT}")
+    return cells
+
+
+def _explain(error: csv.Error) -> str:
+    message = str(error)
+    if "unexpected end of data" in message:
+        return "opens a quote that is never closed; no row after it could be read"
+    if "expected after" in message:
+        return "has a quote within a quoted cell; it must be doubled"
+    return f"is not valid CSV: {message}"

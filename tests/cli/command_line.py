@@ -1,0 +1,55 @@
+"""The command line as a user runs it: with arguments, streams and exit codes."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from kgrag.cli import main
+
+ENTRY = "from kgrag.cli import main; main(prog_name='kgrag')"
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """Runs kgrag in this process, or in one of its own."""
+
+    env: dict[str, str]
+
+    def __call__(self, *args: str, code: int = 0, env: dict[str, str] | None = None, input: str = "") -> Result:
+        result = CliRunner().invoke(main, args, env={**self.env, **(env or {})}, input=input, prog_name="kgrag")
+        assert result.exit_code == code, result.output
+        return result
+
+    def json(self, *args: str, code: int = 0) -> Any:
+        return json.loads(self(*args, "--json", code=code).stdout)
+
+    def start(self, *args: str, **streams: Any) -> subprocess.Popen[bytes]:
+        """A process of its own."""
+        env = {**os.environ, **self.env, "TERM": "xterm-256color"}
+        return subprocess.Popen([sys.executable, "-c", ENTRY, *args], env=env, **streams)
+
+    def on_terminal(self, *args: str, type: str = "", code: int = 0) -> str:
+        """What a command prints on a terminal, after `type` was typed on it."""
+        ours, theirs = pty.openpty()
+        os.write(ours, type.encode())
+        with self.start(*args, stdin=theirs, stdout=theirs, stderr=theirs) as run:
+            os.close(theirs)
+            output = b""
+            while True:
+                try:
+                    part = os.read(ours, 65536)
+                except OSError:  # Linux: the other end is closed
+                    break
+                if not part:
+                    break
+                output += part
+            run.wait(timeout=60)
+        os.close(ours)
+        assert run.returncode == code, output.decode()
+        return output.decode()

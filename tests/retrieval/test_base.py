@@ -1,0 +1,163 @@
+"""The base retrievers: right answers, fixed order, filters that miss nothing, and sane answers to odd questions."""
+
+import math
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import NotFoundError
+from kgrag.graph.lucene import escape
+from kgrag.retrieval.base import Scored
+from kgrag.retrieval.fusion import reciprocal_rank_fusion
+from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.types import Document, Filter, Section
+
+_NAME = "retrieval-base"
+_CITIES = ["Bergen", "Lübeck", "Danzig", "Riga", "Bruges", "Visby", "Tallinn", "Novgorod"]
+
+
+@pytest.fixture(scope="module")
+def hanse(kg: KnowledgeGraph) -> Iterator[str]:
+    """400 short documents about ports; every 40th alone tells of amber."""
+    documents = []
+    for i in range(400):
+        city = _CITIES[i % 8]
+        text = (
+            f"Ships of {city} carried load number {i} of herring, salt and timber over the sea in year {1300 + i % 90}."
+        )
+        if i % 40 == 0:
+            text = f"The guild of {city} traded amber beads, lot {i}, with merchants of the east."
+        metadata = {"century": 13 + i % 3, "city": city, "open": i % 2 == 0}
+        documents.append(Document(f"h{i}", (Section(text),), f"{city} ledger {i}", f"archive/{city}.txt", metadata))
+    kg.ingest(documents, _NAME)
+    yield _NAME
+    kg.delete(_NAME)
+
+
+@pytest.mark.parametrize("retriever", RETRIEVERS)
+def test_finds_what_is_asked(kg: KnowledgeGraph, hanse: str, retriever: str) -> None:
+    ranking = kg.search("amber beads traded with merchants of the east", hanse, retriever=retriever, k=10)
+    assert {h.passage.document for h in ranking} == {f"h{i}" for i in range(0, 400, 40)}
+    scores = [h.score for h in ranking]
+    assert scores == sorted(scores, reverse=True)
+    assert all(h.why for h in ranking)
+    again = kg.search("amber beads traded with merchants of the east", hanse, retriever=retriever, k=10)
+    assert again == ranking
+
+
+@pytest.mark.parametrize("retriever", RETRIEVERS)
+def test_more_than_there_is(kg: KnowledgeGraph, hanse: str, retriever: str) -> None:
+    ranking = kg.search("herring of Bergen", hanse, retriever=retriever, k=5000)
+    assert 0 < len(ranking) <= 400
+    assert len({h.passage.id for h in ranking}) == len(ranking)
+    assert len(kg.search("herring of Bergen", hanse, retriever=retriever, k=0)) == 0
+
+
+def test_dense_scores_are_exact(kg: KnowledgeGraph, hanse: str) -> None:
+    embedder = kg.retriever("dense", hanse).index.embedder
+    ranking = kg.search("salt from Riga", hanse, retriever="dense", k=5)
+    for hit in ranking:
+        vectors = embedder.embed(["salt from Riga", f"{hit.passage.title}\n{hit.passage.text}"])
+        assert math.isclose(hit.score, (1 + float(vectors[0] @ vectors[1])) / 2, abs_tol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "question", ["the of and", "AND OR NOT", "?!", '"', "title:x AND (", "a*", "\\", "🦊", "  ", "~ ^2 [x TO y]"]
+)
+@pytest.mark.parametrize("retriever", RETRIEVERS)
+def test_odd_questions(kg: KnowledgeGraph, hanse: str, retriever: str, question: str) -> None:
+    ranking = kg.search(question, hanse, retriever=retriever, k=3)
+    assert len(ranking) <= 3
+
+
+def test_a_very_long_question(kg: KnowledgeGraph, hanse: str) -> None:
+    question = " ".join(f"word{i}" for i in range(5000)) + " amber"
+    assert len(kg.search("amber " + question, hanse, retriever="hybrid", k=3)) == 3
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=60))
+def test_any_text_is_a_lawful_lucene_query(kg: KnowledgeGraph, hanse: str, text: str) -> None:
+    kg.search(text, hanse, retriever="bm25", k=1)
+
+
+def test_escape() -> None:
+    assert escape("NOT (a AND b)") == "not a and b"
+    assert escape("C++ or C#?") == "C or C#"
+    assert escape("?? -- !") == ""
+    assert escape("again again") == "again"
+
+
+def test_operators_are_words(kg: KnowledgeGraph, hanse: str) -> None:
+    assert kg.search("NOT amber", hanse, retriever="bm25", k=3).hits[0].passage.text.count("amber") == 1
+
+
+def test_unknown_retriever(kg: KnowledgeGraph, hanse: str) -> None:
+    with pytest.raises(NotFoundError, match="no retriever 'magic'"):
+        kg.search("x", hanse, retriever="magic")
+
+
+@pytest.mark.parametrize("retriever", RETRIEVERS)
+@pytest.mark.parametrize(
+    ("only", "fits"),
+    [
+        (Filter(where={"century": 14}), lambda i: 13 + i % 3 == 14),
+        (Filter(where={"century": "14", "city": "Bruges"}), lambda i: 13 + i % 3 == 14 and i % 8 == 4),
+        (Filter(where={"open": True}), lambda i: i % 2 == 0),
+        (Filter(source="Riga"), lambda i: i % 8 == 3),
+        (Filter(where={"city": "Atlantis"}), lambda i: False),
+        (Filter(where={"colour": "red"}), lambda i: False),
+    ],
+)
+def test_filters(kg: KnowledgeGraph, hanse: str, retriever: str, only: Filter, fits: object) -> None:
+    """Every hit fits the filter, and the ranking is the unfiltered one without the rest."""
+    assert callable(fits)
+    ranking = kg.search("ships carried herring and salt", hanse, retriever=retriever, k=20, filter=only)
+    assert all(fits(int(h.passage.document[1:])) for h in ranking)
+    if retriever != "hybrid":
+        everything = kg.search("ships carried herring and salt", hanse, retriever=retriever, k=400)
+        wanted = [(h.passage.id, round(h.score, 5)) for h in everything if fits(int(h.passage.document[1:]))][:20]
+        found = [(h.passage.id, round(h.score, 5)) for h in ranking]
+        assert {s for _, s in found} == {s for _, s in wanted}
+        assert len(set(found) & set(wanted)) >= 0.9 * len(wanted)
+
+
+def test_since(kg: KnowledgeGraph, hanse: str) -> None:
+    now = datetime.now(UTC)
+    assert len(kg.search("salt", hanse, filter=Filter(since=now - timedelta(hours=1)))) == 8
+    assert len(kg.search("salt", hanse, filter=Filter(since=now + timedelta(hours=1)))) == 0
+    assert len(kg.search("salt", hanse, filter=Filter(since=datetime(2000, 1, 1)))) == 8
+
+
+def test_vectors_without_words(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg.ingest([Document("a", (Section("12 34 — 56 % §"),)), Document("b", (Section("… !!! ???"),))], collection_name)
+    assert len(kg.search("numbers", collection_name, retriever="dense")) == 2
+    assert len(kg.search("numbers", collection_name, retriever="bm25")) == 0
+    assert len(kg.search("numbers", collection_name, retriever="hybrid")) == 2
+
+
+def test_statistics_are_the_collections_own(kg: KnowledgeGraph, hanse: str, collection_name: str) -> None:
+    before = kg.search("amber", hanse, retriever="bm25")
+    kg.ingest([Document(f"x{i}", (Section(f"amber amber {i}"),)) for i in range(50)], collection_name)
+    assert kg.search("amber", hanse, retriever="bm25") == before
+
+
+def test_many_threads(kg: KnowledgeGraph, hanse: str) -> None:
+    questions = [f"{city} {word}" for city in _CITIES for word in ("salt", "herring", "amber")]
+    alone = [kg.search(q, hanse) for q in questions]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda q: kg.search(q, hanse), questions))
+    assert together == alone
+
+
+def test_reciprocal_rank_fusion() -> None:
+    one = [Scored("a", 9.0), Scored("b", 8.0)]
+    other = [Scored("c", 0.5), Scored("a", 0.4)]
+    fused = reciprocal_rank_fusion([one, other], 60)
+    assert [(s.id, s.score) for s in fused] == [("a", 1 / 61 + 1 / 62), ("c", 1 / 61), ("b", 1 / 62)]
+    assert reciprocal_rank_fusion([], 60) == []
