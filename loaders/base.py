@@ -99,7 +99,8 @@ def read_file(source: Source) -> bytes:
     if len(data) > source.limit:
         size = math.ceil(max(source.path.stat().st_size, len(data)) / MB)
         raise BadInput(
-            f"is {size} MB, over the limit of {source.limit // MB} MB; split it, or raise the limit with KGRAG_MAX_FILE_MB"
+            f"is {size} MB, over the limit of {source.limit // MB} MB; split it, or raise the limit with "
+            "KGRAG_MAX_FILE_MB"
         )
     if not data.strip():
         raise BadInput("is empty")

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, BinaryIO
 
 import numpy as np
-
 from kgrag.loaders.base import BadInput, Item, Source, check_binary, find_bom, one_line, open_file
 from kgrag.loaders.jsonl import BLANK, load_jsonl, parse_line, read_lines
 from kgrag.loaders.rows import Columns, row_key
+
 from kgrag.types import Document, Problem, Triple
 
 CORPUS, TRIPLES, QUERIES = "corpus.jsonl", "triples.jsonl", "queries.jsonl"
@@ -52,7 +52,7 @@ class TripleIndex:
             yield Problem(self._source.shown, str(error))
         else:
             yield from self._scan()
-        hashes = np.frombuffer(self._hashes, dtype=np.uint64)
+        hashes = np.asarray(self._hashes)
         self._order = np.argsort(hashes, kind="stable")
         self._sorted = hashes[self._order]
         self._used = np.zeros(len(hashes), dtype=bool)

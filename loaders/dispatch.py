@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from kgrag.errors import InputError
 from kgrag.loaders.base import MB, BadInput, Item, Source, clean
 from kgrag.loaders.benchmark import CORPUS, QUERIES, TRIPLES, load_benchmark
 from kgrag.loaders.html import load_html
@@ -15,6 +14,8 @@ from kgrag.loaders.markdown import load_markdown
 from kgrag.loaders.rows import Columns
 from kgrag.loaders.tabular import load_csv
 from kgrag.loaders.text import load_text
+
+from kgrag.errors import InputError
 from kgrag.types import Document, Problem
 
 _FILES: dict[str, Callable[[Source], Document]] = {
@@ -65,6 +66,7 @@ class _Loader:
         self._limit = limit
         self._seen: set[int] = set()
         self._keys: set[int] = set()
+        self._repeated = 0
 
     def run(self, paths: list[Path]) -> Iterator[Item]:
         for path in paths:
@@ -75,7 +77,7 @@ class _Loader:
                     yield item
                 else:
                     yield Problem(
-                        item.source,
+                        _place(item),
                         f"has the key {item.key!r}, which another document of this load has already; it is left out. "
                         "Give it another id, or pass the folder above both files",
                     )
@@ -83,9 +85,11 @@ class _Loader:
     def _path(self, path: Path) -> Iterator[Item]:
         if not _exists(path):
             yield Problem(str(path), "does not exist")
-        elif path.is_dir():
+        elif not self._is_new(self._seen, os.path.realpath(path)):
+            return  # passed twice
+        elif _is_dir(path):
             yield from self._folder(path)
-        elif self._is_new(self._seen, os.path.realpath(path)):
+        else:
             yield from self._file(self._source(path, path.as_posix()))
 
     def _source(self, path: Path, key: str) -> Source:
@@ -94,6 +98,7 @@ class _Loader:
     def _folder(self, top: Path) -> Iterator[Item]:
         unknown: Counter[str] = Counter()
         readable = 0
+        repeated = self._repeated
         for found in self._walk(top):
             if isinstance(found, Problem):
                 yield found
@@ -113,7 +118,7 @@ class _Loader:
         for suffix, count in sorted(unknown.items()):
             what = f"with unknown extension {suffix}" if suffix else "without extension"
             yield Problem(str(top), f"{count:,} {'file' if count == 1 else 'files'} {what} skipped")
-        if not readable and not unknown:
+        if not readable and not unknown and self._repeated == repeated:
             yield Problem(str(top), "holds no files to read")
 
     def _walk(self, top: Path) -> Iterator[Path | Problem]:
@@ -123,15 +128,17 @@ class _Loader:
             path = next(stack[-1], None)
             if path is None:
                 stack.pop()
-            elif not self._is_new(self._seen, os.path.realpath(path)):
-                continue
-            elif path.is_dir():
+            elif path is not top and not self._is_new(self._seen, os.path.realpath(path)):
+                self._repeated += 1
+            elif _is_dir(path):
                 try:
-                    names = sorted(name for name in os.listdir(path) if not name.startswith("."))
+                    names = sorted(entry.name for entry in path.iterdir() if not entry.name.startswith("."))
                 except OSError as error:
                     yield Problem(str(path), _reason(error))
                     continue
-                if CORPUS in names:  # a benchmark's triples and questions are no documents
+                if CORPUS in names and not _is_dir(
+                    path / CORPUS
+                ):  # a benchmark's triples and questions are no documents
                     names = [name for name in names if name not in (TRIPLES, QUERIES)]
                 stack.append(map(path.joinpath, names))
             else:
@@ -172,6 +179,20 @@ def _guarded(source: Source, items: Iterator[Item]) -> Iterator[Item]:
         yield Problem(source.shown, _reason(error))
     if problems > _MAX_PROBLEMS:
         yield Problem(source.shown, f"has {problems - _MAX_PROBLEMS:,} more problems like these")
+
+
+def _place(document: Document) -> str:
+    """Where a document comes from as a Problem's place: "corpus.jsonl#17" is line 17, but "list.json#17" is no line."""
+    path, mark, number = document.source.rpartition("#")
+    suffix = Path(path).suffix.lower()
+    return f"{path}:{number}" if mark and suffix in _ROWS and suffix != ".json" else document.source
+
+
+def _is_dir(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a folder whose names may be read but not what they stand for
+        return False
 
 
 def _reason(error: OSError) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
 from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, Tag
-
 from kgrag.loaders.base import BadInput, Source, decode, one_line, read_file
 from kgrag.loaders.outline import Outline, table_text
+
 from kgrag.types import Document
 
 _DROPPED = ["script", "style", "noscript", "template", "nav", "footer", "svg", "iframe", "title"]

@@ -4,7 +4,7 @@ import codecs
 import io
 import json
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from kgrag.loaders.base import (
     HOW_TO_CONVERT,
@@ -20,6 +20,7 @@ from kgrag.loaders.base import (
     read_file,
 )
 from kgrag.loaders.rows import Columns, RowReader
+
 from kgrag.types import Problem
 
 
@@ -78,7 +79,7 @@ class Lines(Protocol):
 class _Recoded:
     """Lines of another encoding as UTF-8."""
 
-    def __init__(self, file: io.BufferedIOBase | Any, encoding: str) -> None:
+    def __init__(self, file: BinaryIO, encoding: str) -> None:
         self._text = io.TextIOWrapper(file, encoding, errors="replace", newline="\n")
 
     def readline(self, size: int = -1, /) -> bytes:

@@ -4,12 +4,12 @@ import json
 import re
 from typing import Any
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-
 from kgrag.loaders.base import BadInput, Source, clean, clean_value, decode, one_line, read_file
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline, table_text
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
 from kgrag.types import Document
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)

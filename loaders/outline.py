@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from kgrag.loaders.base import clean, one_line
+
 from kgrag.types import Section
 
 

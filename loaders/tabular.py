@@ -18,6 +18,7 @@ from kgrag.loaders.base import (
     open_file,
 )
 from kgrag.loaders.rows import Columns, RowReader
+
 from kgrag.types import Problem
 
 _UNDECODED = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of bytes that are not UTF-8
@@ -47,7 +48,7 @@ def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
             yield from _rows(source, columns, lines, csv.reader(lines, delimiter=delimiter, strict=True))
 
 
-def _rows(source: Source, columns: Columns, lines: "_Lines", reader: "csv._reader") -> Iterator[Item]:
+def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[list[str]]) -> Iterator[Item]:
     rows = RowReader(source, columns)
     records = _records(lines, reader)
     first = next(records, None)
@@ -69,7 +70,7 @@ def _rows(source: Source, columns: Columns, lines: "_Lines", reader: "csv._reade
         raise BadInput("has a header but no rows")
 
 
-def _records(lines: "_Lines", reader: "csv._reader") -> Iterator[tuple[int, list[str] | BadInput]]:
+def _records(lines: "_Lines", reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str] | BadInput]]:
     """Each row that is not blank: the number of its first line, and its cells or what is wrong with it."""
     while True:
         lines.begin_row()

@@ -1,6 +1,7 @@
 """Plain text files."""
 
 from kgrag.loaders.base import BadInput, Source, clean, decode, read_file
+
 from kgrag.types import Document, Section
 
 

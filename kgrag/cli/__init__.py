@@ -21,6 +21,7 @@ COMMANDS = {
     "search": "kgrag.cli.search:search",
     "show": "kgrag.cli.search:show",
     "retrievers": "kgrag.cli.search:retrievers",
+    "eval": "kgrag.cli.evaluate:evaluate",
     "collections": "kgrag.cli.collections:collections",
     "delete": "kgrag.cli.documents:delete",
     "reembed": "kgrag.cli.collections:reembed",

@@ -36,7 +36,7 @@ def collections(as_json: bool) -> None:
         note("There are no collections yet. Make one with: kgrag ingest PATH...  or try: kgrag demo")
     for info in found:
         if not info.finished:
-            note(f"{info.name}: an ingest was broken off; run `kgrag ingest` again to finish it.")
+            note(f"{info.name} is unfinished: an ingest is at work, or was broken off and wants to be run again.")
 
 
 @click.command()

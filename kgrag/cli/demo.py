@@ -62,9 +62,9 @@ def _print_question(question: "Question", ranking: "Ranking") -> None:
     from kgrag.cli.evidence import print_ranking
 
     click.echo("\n" + click.style(question.question, bold=True))
-    chain = " → ".join(question.documents)
-    found = f"{len(_found(question, ranking))} of {len(question.documents)} found, ✓"
-    click.echo(f"{question.answer}, by way of: {chain} ({found})")
+    found = _found(question, ranking)
+    chain = " → ".join(f"{title} {'✓' if title in found else '(not found)'}" for title in question.documents)
+    click.echo(f"Answer: {question.answer}, by way of {chain}")
     print_ranking(ranking, marked=question.documents, width=_WIDTH)
 
 
@@ -72,7 +72,7 @@ def _answer_json(question: "Question", ranking: "Ranking") -> dict[str, Any]:
     from kgrag.cli.evidence import ranking_json
 
     expected = {"answer": question.answer, "documents": question.documents, "found": _found(question, ranking)}
-    return {"question": question.question, **expected, **ranking_json(ranking)}
+    return {**expected, **ranking_json(ranking)}
 
 
 def _found(question: "Question", ranking: "Ranking") -> list[str]:

@@ -23,9 +23,9 @@ PROBLEMS_SHOWN = 20
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @collection_option("Where to; made if it does not exist.  [default: default]")
 @click.option("--embedder", metavar="NAME", help="For a new collection: wordllama (default), minilm, sbert:MODEL, ...")
-@click.option("--key-column", metavar="NAME", help="CSV and JSON Lines: the column that identifies a document.")
-@click.option("--title-column", metavar="NAME", help="CSV and JSON Lines: the column that holds the title.")
-@click.option("--text-column", metavar="NAME", help="CSV and JSON Lines: the column that holds the text.")
+@click.option("--key-column", metavar="NAME", help="Of CSV, TSV and JSON: what identifies a document.")
+@click.option("--title-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the title.")
+@click.option("--text-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the text.")
 @click.option("--strict", is_flag=True, help="End with 5 if anything could not be read.")
 @as_json
 def ingest(
@@ -40,7 +40,9 @@ def ingest(
 ) -> None:
     """Read files and folders into a collection.
 
-    Folders are read with all they hold. What did not change since the last time is passed over, so the same command
+    Folders are read with all they hold: text (.txt), Markdown (.md, .markdown), HTML (.html, .htm), JSON Lines
+    (.jsonl, .ndjson), .json, .csv and .tsv. A row of a table is a document; the columns of its key, title and text
+    are found by their usual names (id, title, text, ...) or named by the options. What did not change since the last time is passed over, so the same command
     brings a collection up to date, and goes on where it was after it was broken off. What cannot be read is listed
     at the end and does not stop the rest.
 
@@ -53,7 +55,7 @@ def ingest(
     from kgrag.client import DEFAULT_COLLECTION
     from kgrag.loaders import Columns
 
-    collection = collection or DEFAULT_COLLECTION
+    collection = DEFAULT_COLLECTION if collection is None else collection
     columns = Columns(key=key_column, title=title_column, text=text_column)
     try:
         with connect() as kg, progress_bars() as progress:
@@ -64,14 +66,14 @@ def ingest(
     read = report.added + report.changed + report.unchanged
     if as_json:
         print_json({"collection": collection, **dataclasses.asdict(report)})
-    else:
+    elif read:
         for line in summary(report, collection):
             click.echo(line)
     print_problems(report.problems)
     if not read:
         raise InputError(
             "Nothing could be read." if report.problems else "There was nothing to read.",
-            "`kgrag ingest --help` says what can be read.",
+            "`kgrag ingest --help` says which files can be read, and how to name the columns of tables.",
         )
     if strict and report.problems:
         click.get_current_context().exit(InputError.exit_code)
@@ -113,7 +115,7 @@ def summary(report: "IngestReport", collection: str) -> Iterator[str]:
     """What an ingest did, in a line or two."""
     changes = f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged"
     yield f"Collection {collection}: {changes}"
-    rate = f", {report.passages / report.seconds:,.0f} passages/s" if report.passages and report.seconds else ""
+    rate = f", {report.passages / report.seconds:,.0f} passages/s" if report.passages >= 10 and report.seconds else ""
     written = f"{_number(report.passages, 'passage')} written, {_number(report.embedded, 'vector')} computed"
     yield f"{written} in {report.seconds:.1f} s{rate}"
 

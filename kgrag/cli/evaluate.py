@@ -7,7 +7,7 @@ import click
 
 from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import load_settings, note, print_json, progress_bars, stdout_console
-from kgrag.cli.documents import print_problems
+from kgrag.errors import NotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kgrag.evaluation.datasets import Dataset, Question
     from kgrag.types import Progress
 
-_SHOWN = 10  # questions whose gold is missing
+_SHOWN = 10  # lines of a list of complaints
 
 
 @click.command("eval")
@@ -54,10 +54,12 @@ def evaluate(
     """
     from kgrag.evaluation.datasets import read_dataset
     from kgrag.evaluation.experiment import run, table
-    from kgrag.retrieval.registry import RETRIEVERS, check_names
+    from kgrag.retrieval.registry import RETRIEVERS
 
     names = tuple(dict.fromkeys(names or RETRIEVERS))
-    check_names(names)
+    unknown = [name for name in names if name not in RETRIEVERS]
+    if unknown:
+        raise NotFoundError(f"There is no retriever {unknown[0]!r}.", f"Choose one of: {', '.join(RETRIEVERS)}.")
     dataset = read_dataset(dataset_dir)
     questions = dataset.questions[:limit]
     _report_unreachable(dataset, questions)
@@ -81,7 +83,8 @@ def _ingest(
 
     documents = dataset.documents(kg.settings.max_file_mb)
     report = kg.ingest(documents, collection, embedder=embedder, progress=progress)
-    print_problems(report.problems)
+    if report.problems:
+        _complain("What could not be read:", [f"{p.place}: {p.message}" for p in report.problems])
     info = describe(kg.graph, open_collection(kg.graph, collection))
     others = info.counts.get("Document", 0) - report.added - report.changed - report.unchanged
     if others > 0:
@@ -95,11 +98,17 @@ def _ingest(
 def _report_unreachable(dataset: "Dataset", questions: "Sequence[Question]") -> None:
     missing = dataset.unreachable(questions)
     if missing:
-        note(f"{len(missing)} of {len(questions)} questions have gold that is not in the corpus, so it cannot be found:")
-    for id, keys in list(missing.items())[:_SHOWN]:
-        note(f"  {id}: {', '.join(keys)}")
-    if len(missing) > _SHOWN:
-        note(f"  and {len(missing) - _SHOWN} more")
+        head = f"{len(missing)} of {len(questions)} questions have gold that is not in the corpus and cannot be found:"
+        _complain(head, [f"{id}: {', '.join(keys)}" for id, keys in missing.items()])
+
+
+def _complain(head: str, lines: "Sequence[str]") -> None:
+    """Print a list on standard error, the first of many lines."""
+    note(head)
+    for line in lines[:_SHOWN]:
+        note(f"  {line}")
+    if len(lines) > _SHOWN:
+        note(f"  ... and {len(lines) - _SHOWN:,} more")
 
 
 def _print_table(title: str, rows: dict[str, dict[str, float]]) -> None:

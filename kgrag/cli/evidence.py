@@ -47,8 +47,10 @@ def print_ranking(ranking: Ranking, *, marked: Iterable[str] = (), width: int = 
 
 
 def heading(passage: Passage) -> str:
-    """Title and section of a passage."""
-    return " › ".join(filter(None, [passage.title, passage.section]))
+    """Title and section of a passage; sections that begin with the title do not repeat it."""
+    section = passage.section if passage.section != passage.title else ""
+    path = [passage.title, *section.removeprefix(f"{passage.title} > ").split(" > ")]
+    return " › ".join(filter(None, path))
 
 
 def print_passage(passage: Passage, edges: Sequence[dict[str, Any]]) -> None:
