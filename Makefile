@@ -42,16 +42,17 @@ test-slow: $(VENV)/.models ## Kills, a hundred thousand passages
 bench: $(VENV)/.ready ## Ingest speed against the lower bound, on synthetic passages
 	$(BIN)/python bench/ingest.py --synthetic 20000
 
-lint: $(VENV)/.ready ## Style and the direction of imports
+lint: $(VENV)/.ready ## Style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/lint-imports
 
-types: $(VENV)/.ready ## mypy --strict on the built wheel
-	rm -rf build/types && mkdir -p build/types
+types: $(VENV)/.ready ## mypy --strict and the direction of imports, on the built wheel
+	rm -rf build && mkdir -p build/types
 	$(BIN)/python -m build -q --wheel --outdir build/types .
 	cd build/types && ../../$(BIN)/python -m zipfile -e *.whl site
 	cd build/types/site && MYPYPATH=. ../../../$(BIN)/mypy --config-file ../../../pyproject.toml -p kgrag
+	cd build/types/site && PYTHONPATH=. ../../../$(BIN)/lint-imports --config ../../../pyproject.toml
+	rm -rf build
 
 check: lint types test ## Everything that is quick
 

@@ -173,7 +173,7 @@ class KnowledgeGraph:
         Broken off and run again, it goes on where it was. Raises NotFoundError for a key that does not exist, before
         anything is removed.
         """
-        from kgrag.graph import writer
+        from kgrag.indexing import writer
         from kgrag.indexing.finish import finish
 
         if documents is None:
@@ -203,7 +203,7 @@ class KnowledgeGraph:
         return schema.migrate(self.graph)
 
     def _delete_collection(self, name: str) -> int:
-        from kgrag.graph import writer
+        from kgrag.indexing import writer
 
         records = self.graph.run("search/collections", name=name)
         if not records:

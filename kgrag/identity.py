@@ -44,10 +44,12 @@ def triple_id(passage: str, subject: str, predicate: str, obj: str) -> str:
 
 
 def content_hash(document: Document) -> str:
-    """A hash of everything in a document that ends up in the graph, for telling whether it changed."""
+    """A hash of everything in a document that ends up in the graph, for telling whether it changed.
+
+    The source is left out: the same file reached by another path has not changed.
+    """
     content: Mapping[str, Any] = {
         "title": document.title,
-        "source": document.source,
         "sections": [(s.heading, s.text) for s in document.sections],
         "metadata": document.metadata,
         "triples": [(t.subject, t.predicate, t.object) for t in document.triples],

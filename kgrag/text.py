@@ -3,15 +3,15 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from threading import local
-from typing import Any
+from typing import Any, NamedTuple
 
 import Stemmer
 
 _WORD = re.compile(r"\w+(?:[.'’](?=\w)\w+)*")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?:][\"'”’)]*\s|\n\s*\n")
 _UNDECOMPOSED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i", "ß": "ss"})
 _THREAD = local()
 
@@ -24,12 +24,16 @@ STOP_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word as written (`raw`, diacritics folded) and in normal form (`norm`: lower case, letters and digits)."""
+class Token(NamedTuple):
+    """A word as written (`raw`, diacritics folded) and in normal form (`norm`: lower case, letters and digits).
+
+    `starts`: it is the first word of a sentence; `joined`: only a space or a hyphen parts it from the word before.
+    """
 
     raw: str
     norm: str
+    starts: bool = False
+    joined: bool = False
 
     @property
     def is_capital(self) -> bool:
@@ -48,9 +52,11 @@ def fold(text: str) -> str:
 def tokens(text: str) -> list[Token]:
     """The words of `text`; a possessive 's is cut, and initials written apart are joined ("R. G." = "R.G." = "rg")."""
     found: list[Token] = []
-    end_of_initial = -9
-    for match in _WORD.finditer(fold(text)):
+    folded = fold(text)
+    end, after_initial = 0, False
+    for match in _WORD.finditer(folded):
         raw = match.group()
+        start = match.start()
         if raw[-1] in "sS":
             raw = _POSSESSIVE.sub("", raw)
         norm = raw.lower()
@@ -59,12 +65,20 @@ def tokens(text: str) -> list[Token]:
             if not norm:
                 continue
         initial = len(norm) == 1 and raw.isupper()
-        if initial and match.start() == end_of_initial + 2:
+        if initial and after_initial and start == end + 2:
             last = found.pop()
-            found.append(Token(last.raw + raw, last.norm + norm))
+            found.append(Token(last.raw + raw, last.norm + norm, last.starts, last.joined))
         else:
-            found.append(Token(raw, norm))
-        end_of_initial = match.end() if initial else -9
+            gap = folded[end:start]
+            if gap == " ":
+                found.append(Token(raw, norm, not found, bool(found)))
+            else:
+                starts = not found or (not after_initial and _SENTENCE_END.search(gap) is not None)
+                joined = bool(found) and (
+                    gap == "-" or (after_initial and gap == ". ") or (gap.isspace() and len(gap) < 3)
+                )
+                found.append(Token(raw, norm, starts, joined))
+        end, after_initial = match.end(), initial
     return found
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from kgrag.errors import InputError
 from kgrag.loaders.base import MB, BadInput, Item, Source, clean
 from kgrag.loaders.benchmark import CORPUS, QUERIES, TRIPLES, load_benchmark
 from kgrag.loaders.html import load_html
@@ -14,8 +15,6 @@ from kgrag.loaders.markdown import load_markdown
 from kgrag.loaders.rows import Columns
 from kgrag.loaders.tabular import load_csv
 from kgrag.loaders.text import load_text
-
-from kgrag.errors import InputError
 from kgrag.types import Document, Problem
 
 _FILES: dict[str, Callable[[Source], Document]] = {

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
 from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, Tag
+
 from kgrag.loaders.base import BadInput, Source, decode, one_line, read_file
 from kgrag.loaders.outline import Outline, table_text
-
 from kgrag.types import Document
 
 _DROPPED = ["script", "style", "noscript", "template", "nav", "footer", "svg", "iframe", "title"]
@@ -39,6 +39,8 @@ def load_html(source: Source) -> Document:
 
 def add_html(outline: Outline, markup: str) -> str:
     """Add the readable text of `markup` to an outline; returns the page's title, or "". Raises BadInput."""
+    head, mark, tail = markup.rpartition(">")  # no tag ends in the tail, but the parser would try at each "<" of it
+    markup = head + mark + tail.replace("<", "&lt;")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MarkupResemblesLocatorWarning)

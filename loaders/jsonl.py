@@ -20,7 +20,6 @@ from kgrag.loaders.base import (
     read_file,
 )
 from kgrag.loaders.rows import Columns, RowReader
-
 from kgrag.types import Problem
 
 

@@ -4,16 +4,17 @@ import json
 import re
 from typing import Any
 
-from kgrag.loaders.base import BadInput, Source, clean, clean_value, decode, one_line, read_file
-from kgrag.loaders.html import add_html
-from kgrag.loaders.outline import Outline, table_text
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from kgrag.loaders.base import BadInput, Source, clean, clean_value, decode, one_line, read_file
+from kgrag.loaders.html import add_html
+from kgrag.loaders.outline import Outline, table_text
 from kgrag.types import Document
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*')(?:\s+#.*)?")
+_MAX_NESTING = 100  # the parser drops what is deeper; its own limit of 20 cuts lists of ten levels
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 
 
@@ -23,7 +24,7 @@ def load_markdown(source: Source) -> Document:
     metadata, body = split_front_matter(text)
     outline = Outline()
     try:
-        tokens = MarkdownIt("commonmark").enable("table").parse(body)
+        tokens = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table").parse(body)
     except Exception as error:  # a parser's failure on one file must not end the rest
         raise BadInput(f"cannot be parsed as Markdown ({type(error).__name__}: {error})") from error
     _Renderer(outline).run(tokens)

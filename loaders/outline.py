@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 
 from kgrag.loaders.base import clean, one_line
-
 from kgrag.types import Section
 
 

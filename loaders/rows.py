@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from kgrag.loaders.base import BadInput, Item, Source, clean, clean_value, one_line
-
 from kgrag.types import Document, Problem, Section
 
 _COMMON = {

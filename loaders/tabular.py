@@ -18,7 +18,6 @@ from kgrag.loaders.base import (
     open_file,
 )
 from kgrag.loaders.rows import Columns, RowReader
-
 from kgrag.types import Problem
 
 _UNDECODED = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of bytes that are not UTF-8

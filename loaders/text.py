@@ -1,7 +1,6 @@
 """Plain text files."""
 
 from kgrag.loaders.base import BadInput, Source, clean, decode, read_file
-
 from kgrag.types import Document, Section
 
 

@@ -5,4 +5,4 @@
 // -> content: LIST<STRING> - what the node says
 // -> edges: LIST<STRING> - where it leads, in no order
 MATCH (n:Word {collection: $collection})
-RETURN n.id AS id, [n.stem, toString(n.df)] AS content, [] AS edges ORDER BY id
+RETURN n.id AS id, [n.stem, toString(n.df), toString(n.upper), toString(n.lower)] AS content, [] AS edges ORDER BY id

@@ -5,7 +5,8 @@
 // $labels: LIST<STRING> - the collection's own label
 UNWIND $rows AS row
 MERGE (e:Entity {id: row.id})
-ON CREATE SET e.name = row.name, e.normal = row.normal, e.collection = $collection, e.df = 0, e.ntit = 0, e.todo = ['spread']
-SET e:$($labels)
+ON CREATE SET e.name = row.name, e.normal = row.normal, e.collection = $collection, e.df = 0, e.ntit = 0, e.phrases = 0
+SET e:$($labels),
+    e.todo = CASE WHEN EXISTS { (e)<-[:ABOUT|SUBJECT|OBJECT]-() } OR 'spread' IN coalesce(e.todo, []) THEN e.todo ELSE coalesce(e.todo, []) + ['spread'] END
 WITH e, row WHERE row.name < e.name
 SET e.name = row.name

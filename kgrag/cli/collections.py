@@ -67,8 +67,8 @@ def reembed(collection: str, embedder: str, as_json: bool) -> None:
 def digest(collection: str, as_json: bool) -> None:
     """Print hashes of what a collection holds.
 
-    There is one for each kind of node with its edges. Equal contents have equal hashes, in whatever order they were ingested and however often it was broken off.
-    Vectors and the edges to nearest neighbours are left out.
+    There is one for each kind of node with its edges. Equal contents have equal hashes, in whatever order they were
+    ingested and however often it was broken off. Vectors and the edges to nearest neighbours are left out.
 
     \b
     kgrag digest work

@@ -2,10 +2,12 @@
 
 import dataclasses
 import json
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,9 +33,14 @@ def stderr_console() -> "Console":
 
 
 def stdout_console() -> "Console":
-    """A rich console on standard output: tables and answers. It wraps lines only on a terminal."""
+    """A rich console on standard output: tables and answers. It wraps lines only on a terminal.
+
+    Characters that its encoding does not have become question marks.
+    """
     from rich.console import Console
 
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, soft_wrap=True)
 

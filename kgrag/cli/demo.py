@@ -22,8 +22,9 @@ _WIDTH = 160
 def demo(as_json: bool) -> None:
     """Try kgrag on a small corpus on polar ships.
 
-    Ingests the corpus, asks it three questions, and says where to look at the graph. No question can be answered from one article: the answer lies at the end of a chain of articles. The corpus goes
-    into the collection "demo"; run again, nothing is ingested twice.
+    Ingests the corpus, asks it three questions, and says where to look at the graph. No question can be answered from
+    one article: the answer lies at the end of a chain of articles. The corpus goes into the collection "demo"; run
+    again, nothing is ingested twice.
 
     \b
     kgrag demo

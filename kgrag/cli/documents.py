@@ -42,9 +42,9 @@ def ingest(
 
     Folders are read with all they hold: text (.txt), Markdown (.md, .markdown), HTML (.html, .htm), JSON Lines
     (.jsonl, .ndjson), .json, .csv and .tsv. A row of a table is a document; the columns of its key, title and text
-    are found by their usual names (id, title, text, ...) or named by the options. What did not change since the last time is passed over, so the same command
-    brings a collection up to date, and goes on where it was after it was broken off. What cannot be read is listed
-    at the end and does not stop the rest.
+    are found by their usual names (id, title, text, ...) or named by the options. What did not change since the last
+    time is passed over, so the same command brings a collection up to date, and goes on where it was after it was
+    broken off. What cannot be read is listed at the end and does not stop the rest.
 
     \b
     kgrag ingest notes/                                  into the collection "default"
@@ -87,8 +87,9 @@ def ingest(
 def delete(documents: tuple[str, ...], collection: str | None, yes: bool, as_json: bool) -> None:
     """Delete documents, or a whole collection.
 
-    Everything in the graph goes that came from them alone. A document's key is its path as ingested, or its id column; `kgrag show` and `kgrag search --json` tell it.
-    To delete a whole collection, name it with --collection; KGRAG_COLLECTION does not count here.
+    Everything in the graph goes that came from them alone. A document's key is its path as ingested, or its id
+    column; `kgrag show` and `kgrag search --json` tell it. To delete a whole collection, name it with --collection;
+    KGRAG_COLLECTION does not count here.
 
     \b
     kgrag delete --document notes/draft.md                      one document of the only collection

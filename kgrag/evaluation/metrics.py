@@ -19,7 +19,7 @@ def perfect_at(ranking: Sequence[str], gold: Collection[str], k: int) -> bool:
 
 
 def reciprocal_rank(ranking: Sequence[str], gold: Collection[str]) -> float:
-    """1 / rank of the first gold, 0 if there is none; its mean over questions is MRR. Raises ValueError without gold."""
+    """1 / rank of the first gold, 0 if there is none; its mean is MRR. Raises ValueError without gold."""
     wanted = _gold(gold)
     return next((1 / rank for rank, key in enumerate(ranking, 1) if key in wanted), 0.0)
 

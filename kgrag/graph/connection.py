@@ -1,6 +1,8 @@
 """The connection to Neo4j: runs queries of the catalogue by name, in the mode that their header states."""
 
 import re
+import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
@@ -25,13 +27,14 @@ from kgrag.graph.queries import Query, catalogue
 T = TypeVar("T")
 LABEL = re.compile(r"[A-Z][A-Za-z0-9_]{0,60}")
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^/]")
+_LEASE = 60  # seconds
 _FETCH_SIZE = 2000  # records per network message of a stream
 
 
 class Unit:
     """A transaction in progress: runs queries by name; all of them are committed together or not at all."""
 
-    def __init__(self, transaction: neo4j.ManagedTransaction | neo4j.Transaction) -> None:
+    def __init__(self, transaction: neo4j.ManagedTransaction) -> None:
         self._transaction = transaction
 
     def run(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
@@ -115,21 +118,22 @@ class Graph:
             return session.execute_write(lambda tx: work(Unit(tx)))
 
     @contextmanager
-    def exclusively(self) -> Iterator[Unit]:
-        """Keep other writers of the schema out, across processes, while the `with` block runs.
+    def exclusively(self) -> Iterator[None]:
+        """Keep others from making indexes while the `with` block runs: two makers of the same ones deadlock.
 
-        Indexes are made in transactions of their own, and two makers of the same ones deadlock. The lock is that on
-        the Schema node; the block may write to that node only through the unit it is given.
+        The lock is a lease on the Schema node, so that one left by a killed process ends by itself.
+        Raises DatabaseError when somebody else keeps it for two minutes.
         """
-        with (
-            translated(self.uri),
-            self._driver.session(database=self.database) as session,
-            session.begin_transaction() as transaction,
-        ):
-            unit = Unit(transaction)
-            unit.run("write/lock_schema")
-            yield unit
-            transaction.commit()
+        holder = uuid.uuid4().hex
+        deadline = time.monotonic() + 2 * _LEASE
+        while not self.run("write/lock_schema", holder=holder, seconds=_LEASE)[0]["held"]:
+            if time.monotonic() > deadline:
+                raise DatabaseError("Somebody else is making indexes in this database.", "Try again in a minute.")
+            time.sleep(0.1)
+        try:
+            yield
+        finally:
+            self.run("write/unlock_schema", holder=holder)
 
     def explain(self, query: Query, parameters: dict[str, Any], label: str = "Any") -> tuple[str, list[str]]:
         """What the server says of a query without running it: its type (r, rw, w or s) and its columns."""

@@ -22,10 +22,10 @@ def ensure_schema(graph: Graph) -> None:
     if version is not None:
         raise version_mismatch(version)
     graph.run("schema/schema_id")
-    with graph.exclusively() as unit:
+    with graph.exclusively():
         if stored_version(graph) is None:
             _create(graph)
-            unit.run("write/set_version", version=SCHEMA_VERSION)
+            graph.run("write/set_version", version=SCHEMA_VERSION)
 
 
 def stored_version(graph: Graph) -> int | None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kgrag import identity
-from kgrag.graph.writer import Batch, Row
 from kgrag.indexing.chunking import chunk
-from kgrag.indexing.names import title_aliases
+from kgrag.indexing.writer import Batch, Row
 from kgrag.models.embed import Embedder
+from kgrag.names import title_aliases
 from kgrag.settings import IndexingSettings
 from kgrag.text import normalise, stems, tokens
 from kgrag.types import Document, Triple
@@ -42,7 +42,8 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
     seen: Counter[str] = Counter()
     passages: list[Row] = []
     for part in chunk(document, settings):
-        content = "\x1f".join((document.title, part.section, part.text))
+        section = _below_title(part.section, document.title)
+        content = "\x1f".join((document.title, section, part.text))
         passage = identity.passage_id(document_id, content, seen[content])
         seen[content] += 1
         words = [t.norm for t in tokens(f"{document.title}\n{part.text}")]
@@ -51,7 +52,7 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
             "name": document.title,
             "collection": collection,
             "title": document.title,
-            "section": part.section,
+            "section": section,
             "text": part.text,
             "tokens": part.tokens,
             "stems": stems(words),
@@ -64,6 +65,12 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
         passages=passages,
         triples=list(_triples(collection, document.triples, passages)),
     )
+
+
+def _below_title(section: str, title: str) -> str:
+    """A path of headings without a first one that is the document's title."""
+    first, _, rest = section.partition(" > ")
+    return rest if first == title else section
 
 
 def _triples(collection: str, triples: Iterable[Triple], passages: list[Row]) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from kgrag.graph.connection import Graph
 from kgrag.indexing.keywords import link_keywords, spread_words
 from kgrag.indexing.mentions import link_mentions, spread_names
 from kgrag.indexing.similar import link_similar
-from kgrag.indexing.words import count_words
+from kgrag.indexing.statistics import count_statistics
 from kgrag.indexing.work import Work
 from kgrag.settings import Settings
 from kgrag.types import Progress
@@ -25,7 +25,7 @@ def finish(
         return
     work = Work(graph, collection, settings, progress)
     graph.run("schema/await", seconds=600)
-    count_words(work)
+    count_statistics(work)
     spread_names(work)
     link_mentions(work)
     link_keywords(work, spread_words(work))

@@ -56,7 +56,6 @@ def top_terms(found: Terms, df_classes: Mapping[str, int], corpus_class: int, n:
 
 def spread_words(work: Work) -> int:
     """Mark the passages whose keywords may change; returns floor(log2(number of passages))."""
-    due = work.due("words", "spread")
     passages = work.count_passages()
     corpus_class = int(math.log2(passages)) if passages else 0
     if work.graph.run("search/corpus_class", collection=work.name)[0]["class"] != corpus_class:
@@ -65,7 +64,7 @@ def spread_words(work: Work) -> int:
     def phrases(ids: list[str]) -> list[str]:
         return [phrase([r["stem"]]) for r in work.graph.run("search/word_stems", ids=ids)]
 
-    work.spread("words", due, phrases, "keywords")
+    work.spread("words", "spread", phrases, "keywords")
     work.graph.run("write/corpus_class", collection=work.name, **{"class": corpus_class})
     return corpus_class
 
@@ -73,7 +72,7 @@ def spread_words(work: Work) -> int:
 def link_keywords(work: Work, corpus_class: int) -> None:
     """Write the keywords of the passages that are marked, and count the passages of each keyword."""
     for ids in work.batches(work.due("passages", "keywords"), _BATCH, "keywords"):
-        sources = work.graph.run("search/keyword_sources", ids=ids)
+        sources = work.graph.run("search/texts", ids=ids)
         found = {r["id"]: terms(f"{r['title']}\n{r['text']}") for r in sources}
         words = {word_id(work.name, stem): stem for its in found.values() for stem in its.counts}
         frequencies = work.graph.run("search/word_frequencies", ids=list(words))

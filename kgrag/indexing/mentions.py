@@ -1,15 +1,20 @@
-"""Mentions: which known names each passage holds. Names come from titles and triples; the graph is the gazetteer."""
+"""Mentions: which known names each passage holds. The graph is the gazetteer.
 
-from collections.abc import Mapping
+Names come from titles, from triples, and from capitalised phrases of two passages or more; a name of one word counts
+only while the corpus writes that word with a capital more often than not. Source: the PathRank recipe, index, 3 to 5.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kgrag.graph.connection import Unit
-from kgrag.identity import entity_id
-from kgrag.indexing.names import names_in
+from kgrag.identity import entity_id, word_id
 from kgrag.indexing.work import Work, phrase
-from kgrag.text import normalise, stems
+from kgrag.names import capitalised_phrases, find_names
+from kgrag.text import normalise, stems, tokens
 
 _BATCH = 1000
+Row = dict[str, Any]
 
 
 class Gazetteer:
@@ -17,13 +22,27 @@ class Gazetteer:
 
     def __init__(self, work: Work) -> None:
         self._collection = work.name
-        stream = work.graph.stream("search/entity_ids", collection=work.name)
-        self._known = {int(r["id"][:16], 16) for r in stream}
+        self._known: set[int] = set()
+        single: list[tuple[str, str]] = []
+        for record in work.graph.stream("search/gazetteer", collection=work.name):
+            if record["word"] is None:
+                self._known.add(_bits(record["id"]))
+            else:
+                single.append((record["id"], record["word"]))
+        for start in range(0, len(single), 10_000):
+            part = single[start : start + 10_000]
+            words = [word_id(work.name, stem) for stem in stems([word for _, word in part])]
+            proper = {r["id"] for r in work.graph.run("search/proper_words", ids=sorted(set(words)))}
+            self._known.update(_bits(id) for (id, _), word in zip(part, words, strict=True) if word in proper)
 
     def id(self, name: str) -> str | None:
         """The id of the entity with this normalised name, or None."""
         entity = entity_id(self._collection, name)
-        return entity if int(entity[:16], 16) in self._known else None
+        return entity if _bits(entity) in self._known else None
+
+
+def _bits(id: str) -> int:
+    return int(id[:16], 16)
 
 
 def spread_names(work: Work) -> None:
@@ -33,7 +52,7 @@ def spread_names(work: Work) -> None:
         names = work.graph.run("search/entity_names", ids=ids)
         return [phrase(stems(r["normal"].split()), slop=1) for r in names]
 
-    work.spread("entities", work.due("entities", "spread"), phrases, "mentions")
+    work.spread("entities", "spread", phrases, "mentions")
     for ids in work.batches(work.due("entities", "titles"), _BATCH, "titles"):
 
         def count(unit: Unit, ids: list[str] = ids) -> None:
@@ -49,47 +68,61 @@ def link_mentions(work: Work) -> None:
         return
     gazetteer = Gazetteer(work)
     for ids in work.batches(due, _BATCH, "mentions"):
-        rows = []
-        for source in work.graph.run("search/mention_sources", ids=ids):
-            rows.extend(mentions(source, gazetteer))
+        sources = work.graph.run("search/mention_sources", ids=ids)
+        rows = [row for source in sources for row in mentions(source, gazetteer)]
+        rows += _rare(work, sources, {(row["passage"], row["entity"]) for row in rows}, gazetteer)
 
-        def write(unit: Unit, ids: list[str] = ids, rows: list[dict[str, Any]] = rows) -> None:
+        def write(unit: Unit, ids: list[str] = ids, rows: list[Row] = rows) -> None:
             touched = unit.run("write/mentions", passages=ids, rows=rows)
             unit.run("write/count_mentions", ids=sorted(r["entity"] for r in touched))
 
         work.commit("passages", "mentions", ids, write)
 
 
-def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> list[dict[str, Any]]:
+def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> list[Row]:
     """The mentions of one passage: names in its text, names within its title, and the names of its triples.
 
     `source`: a row of `cypher/search/mention_sources.cypher`; the rows given back are those of `write/mentions`.
+    Positions are word numbers from 0 in the title followed by the text, as in the passage's stems.
     """
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Row] = {}
+    title, text = tokens(source["title"]), tokens(source["text"])
+    own = set(source["own"])
 
     def add(entity: str | None, via: str, positions: list[int]) -> None:
         if entity is not None and entity not in found:
-            found[entity] = {
-                "passage": source["id"],
-                "entity": entity,
-                "via": via,
-                "weight": 1.0,
-                "positions": positions,
-            }
+            found[entity] = _row(source["id"], entity, via, positions)
 
     def is_known(name: str) -> bool:
         return gazetteer.id(name) is not None
-
-    own = set(source["own"])
 
     def is_other(name: str) -> bool:
         entity = gazetteer.id(name)
         return entity is not None and entity not in own
 
-    for name, positions in names_in(source["text"], is_known).items():
-        add(gazetteer.id(name), "local", positions)
-    for name, positions in names_in(source["title"], is_other, skip={normalise(source["title"])}).items():
+    for name, positions in find_names(text, is_known).items():
+        add(gazetteer.id(name), "local", [len(title) + p for p in positions])
+    for name, positions in find_names(title, is_other, skip={normalise(source["title"])}).items():
         add(gazetteer.id(name), "title", positions)
     for entity in source["stated"]:
         add(entity, "triple", [])
     return list(found.values())
+
+
+def _rare(
+    work: Work, sources: Sequence[Mapping[str, Any]], linked: set[tuple[str, str]], gazetteer: Gazetteer
+) -> list[Row]:
+    """Mentions of names that stand in one passage alone, which the gazetteer leaves out."""
+    candidates: list[tuple[str, str]] = []
+    for source in sources:
+        for name in capitalised_phrases(tokens(source["text"])):
+            entity = entity_id(work.name, name)
+            if gazetteer.id(name) is None and (source["id"], entity) not in linked:
+                candidates.append((source["id"], entity))
+    ids = sorted({entity for _, entity in candidates})
+    rare = {r["id"] for r in work.graph.run("search/rare_names", ids=ids)}
+    return [_row(passage, entity, "phrase", []) for passage, entity in candidates if entity in rare]
+
+
+def _row(passage: str, entity: str, via: str, positions: list[int]) -> Row:
+    return {"passage": passage, "entity": entity, "via": via, "weight": 1.0, "positions": positions}

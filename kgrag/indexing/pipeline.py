@@ -12,10 +12,10 @@ from itertools import islice
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
-from kgrag.graph.writer import Batch, write_batch
 from kgrag.identity import content_hash, document_id
 from kgrag.indexing import documents as local
 from kgrag.indexing.finish import finish
+from kgrag.indexing.writer import Batch, write_batch
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.types import Document, IngestReport, Problem, Progress

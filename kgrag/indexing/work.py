@@ -53,26 +53,27 @@ class Work:
         """How many passages the collection has; recorded on it, too."""
         return int(self.graph.run("write/count_passages", collection=self.name)[0]["passages"])
 
-    def spread(self, label: str, due: Sequence[str], phrases: Callable[[list[str]], list[str]], stage: str) -> None:
-        """Mark for `stage` the passages that hold what is `due`; all of them when that is quicker than searching.
+    def spread(self, label: str, mark: str, phrases: Callable[[list[str]], list[str]], stage: str) -> None:
+        """Mark for `stage` the passages that hold a word or name marked `mark`; all of them when that is quicker.
 
         `phrases(ids)` gives the Lucene phrases of stems to look for.
         """
+        due = self.due(label, mark)
         if not due:
             return
         if len(due) > max(1000, self.count_passages() // 4):
             self.graph.run("write/due_all_passages", collection=self.name, stage=stage)
             for ids in self.batches(due, 10_000, f"new {label}"):
-                self.graph.run(f"write/done_{label}", ids=ids, stage="spread")
+                self.graph.run(f"write/done_{label}", ids=ids, stage=mark)
             return
         index = self.collection.index("passage_stems")
         for ids in self.batches(due, 200, f"new {label}"):
             wanted = phrases(ids)
 
-            def mark(unit: Unit, wanted: list[str] = wanted) -> None:
+            def look(unit: Unit, wanted: list[str] = wanted) -> None:
                 unit.run("write/due_holders", index=index, phrases=wanted, stage=stage)
 
-            self.commit(label, "spread", ids, mark)
+            self.commit(label, mark, ids, look)
 
 
 def phrase(stems: Sequence[str], slop: int = 0) -> str:

@@ -114,6 +114,16 @@ def test_no_text_of_a_document_steers_the_terminal(cli: CommandLine, kg: Knowled
         assert "\x1b" not in output and "\x07" not in output and "ahoy" in output
 
 
+def test_an_encoding_that_lacks_a_character_is_no_error(
+    cli: CommandLine, kg: KnowledgeGraph, collection_name: str
+) -> None:
+    kg.ingest([Document("t", (Section("The harbour of Tromsø."),), title="Tromsø")], collection_name)
+    ascii_only = CommandLine({**cli.env, "PYTHONIOENCODING": "ascii"})
+    run = ascii_only.start("search", "harbour", "-c", collection_name, stdout=subprocess.PIPE)
+    assert b"The harbour of Troms?." in run.communicate(timeout=60)[0]
+    assert run.returncode == 0
+
+
 def test_show_prints_text_origin_and_edges(cli: CommandLine, ships: str, kg: KnowledgeGraph) -> None:
     id = kg.search("Fram", ships, retriever="bm25", k=1).hits[0].passage.id
     by_id = cli("show", id[:8]).stdout

@@ -16,9 +16,8 @@ import pytest
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.local import LocalServer
 from kgrag.indexing.digest import digest, overlap, similar_edges
+from kgrag.settings import Settings
 from kgrag.types import Document
-
-from ..conftest import test_settings as settings_in
 
 pytestmark = pytest.mark.slow
 Make = Callable[..., list[Document]]
@@ -87,7 +86,7 @@ def test_killed_ingests(kg: KnowledgeGraph, neo4j_env: dict[str, str], corpus: P
 
 
 def test_killed_servers(tmp_path: Path, corpus: Path) -> None:
-    settings = settings_in(tmp_path / "home")
+    settings = Settings(_env_file=None, home=tmp_path / "home")  # type: ignore[call-arg]
     server = LocalServer(settings)
     env = {"KGRAG_HOME": str(settings.home)}
     with KnowledgeGraph.local(settings) as kg:

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from kgrag.text import STOP_WORDS, Token, normalise, tokens
 
 LONGEST_NAME = 14  # words
+_INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin ibn al ben zu y for in on at".split())
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_DATE = re.compile(rf"^(\d+ )?({_MONTHS})( \d+)*$")
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
 _ARTICLE = re.compile(r"^(the|a|an) ")
 _LEAD = re.compile(r"^[\"“]?([^,(\"”.\n]{3,60}?)[\"”]?\s*(?:\(|,| is | was | are | were )")
@@ -75,6 +78,48 @@ def title_aliases(title: str, lead: str) -> list[Alias]:
             surface = match[1].split(" ", 1)[-1] if words[0].lower() in ("the", "a", "an") else match[1]
             add(surface, 0.8)
     return list(found.values())
+
+
+def capitalised_phrases(words: Sequence[Token]) -> dict[str, str]:
+    """The capitalised phrases of a text, which may be names: normal form -> how it is written.
+
+    A run of capitalised words, with a small word or two allowed after the first ("House of the Seven Gables"), or of
+    numbers of three or four digits; stop words at its ends are cut. Numbers and dates are none.
+    """
+    found: dict[str, str] = {}
+    i = 0
+    while i < len(words):
+        if not _begins_phrase(words[i].raw):
+            i += 1
+            continue
+        end = _end_of_phrase(words, i)
+        run = list(words[i:end])
+        i = end
+        while run and run[0].norm in STOP_WORDS:
+            run.pop(0)
+        while run and run[-1].norm in STOP_WORDS:
+            run.pop()
+        name = " ".join(w.norm for w in run)
+        if len(name) > 2 and not name.replace(" ", "").isdigit() and not _DATE.match(name):
+            found.setdefault(name, " ".join(w.raw for w in run))
+    return found
+
+
+def _begins_phrase(raw: str) -> bool:
+    return raw[0].isupper() or (raw.isdigit() and 3 <= len(raw) <= 4)
+
+
+def _end_of_phrase(words: Sequence[Token], start: int) -> int:
+    """One past the last word of the phrase that begins at `start`."""
+    end = start + 1
+    inner = end
+    while inner < min(end + 2, len(words)) and words[inner].joined and words[inner].norm in _INNER_WORDS:
+        inner += 1
+    if end < inner < len(words) and words[inner].joined and words[inner].raw[0].isupper():
+        end = inner + 1
+    while end < len(words) and words[end].joined and (words[end].raw[0].isupper() or words[end].raw[0].isdigit()):
+        end += 1
+    return end
 
 
 def find_names(

@@ -1,4 +1,4 @@
-// What keywords are made of.
+// Titles and texts of passages.
 // mode: read
 // $ids: LIST<STRING> - passage ids
 // -> id: STRING - passage id

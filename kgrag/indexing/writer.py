@@ -1,15 +1,13 @@
 """Transactions that change documents: each is atomic, and can be run again."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from kgrag.graph import schema
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Unit
-from kgrag.identity import word_id
-from kgrag.text import is_content
+from kgrag.indexing.statistics import statistics, write_statistics
 
 STAGES = ("words", "mentions", "keywords", "similar")
 """The corpus-wide stages that every new passage waits for, in their order."""
@@ -79,24 +77,15 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
 
 
 def remove_passages(unit: Unit, collection: Collection, ids: Sequence[str]) -> set[str]:
-    """Remove passages within a transaction, taking back their word counts; returns the entities to be settled."""
-    counts: Counter[str] = Counter()
-    for record in unit.run("search/stems", ids=list(ids)):
-        counts.update(content_stems(record["stems"]))
-    if counts:
-        rows = [{"id": word_id(collection.name, s), "stem": s, "n": -n} for s, n in sorted(counts.items())]
-        unit.run("write/count_words", rows=rows, collection=collection.name)
-        unit.run("write/remove_unused_words", ids=[row["id"] for row in rows])
+    """Remove passages within a transaction, taking back their counts; returns the entities to be settled."""
+    words, phrases = statistics(collection.name, unit.run("search/counted_texts", ids=list(ids)), -1)
+    write_statistics(unit, collection, words, phrases)
+    unit.run("write/remove_unused_words", ids=[row["id"] for row in words])
     removed = unit.run("write/remove_passages", ids=list(ids))
     keywords = {k for r in removed for k in r["keywords"]}
     if keywords:
         unit.run("write/settle_keywords", ids=sorted(keywords))
-    return {e for r in removed for e in r["entities"]}
-
-
-def content_stems(stems: Iterable[str]) -> set[str]:
-    """The distinct stems that are counted as words."""
-    return {s for s in stems if is_content(s)}
+    return {e for r in removed for e in r["entities"]} | {row["id"] for row in phrases}
 
 
 def remove_document(graph: Graph, collection: Collection, document: str, *, batch: int = 1000) -> int:

@@ -1,0 +1,9 @@
+// Titles and texts of passages, of those whose words were counted already.
+// mode: read
+// $ids: LIST<STRING> - passage ids
+// -> title: STRING - title
+// -> text: STRING - text
+UNWIND $ids AS id
+MATCH (p:Passage {id: id})
+WHERE NOT 'words' IN coalesce(p.todo, [])
+RETURN p.title AS title, p.text AS text

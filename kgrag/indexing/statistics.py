@@ -1,0 +1,81 @@
+"""Statistics of words and names, kept as counts in the graph: what the gazetteer and the weights of words rest on.
+
+Every passage is counted once, in the transaction that takes its mark off, and taken back in the transaction that
+removes it; its share follows from its title and text alone.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kgrag.graph.collections import Collection
+from kgrag.graph.connection import Unit
+from kgrag.identity import entity_id, word_id
+from kgrag.indexing.work import Work, phrase
+from kgrag.names import capitalised_phrases
+from kgrag.text import is_content, stems, tokens
+
+_BATCH = 2000
+Row = dict[str, Any]
+
+
+def count_statistics(work: Work) -> None:
+    """Count the words and capitalised phrases of new passages; words that change their case mark their passages."""
+    for ids in work.batches(work.due("passages", "words"), _BATCH, "words"):
+        words, phrases = statistics(work.name, work.graph.run("search/texts", ids=ids))
+
+        def count(unit: Unit, words: list[Row] = words, phrases: list[Row] = phrases) -> None:
+            write_statistics(unit, work.collection, words, phrases)
+
+        work.commit("passages", "words", ids, count)
+
+    def holders(ids: list[str]) -> list[str]:
+        return [phrase([r["stem"]]) for r in work.graph.run("search/word_stems", ids=ids)]
+
+    work.spread("words", "case", holders, "mentions")
+
+
+def write_statistics(unit: Unit, collection: Collection, words: list[Row], phrases: list[Row]) -> None:
+    """Add to the counts of words and names, within a transaction."""
+    unit.run("write/count_words", rows=words, collection=collection.name)
+    unit.run("write/count_phrases", rows=phrases, collection=collection.name, labels=[collection.label("Entity")])
+
+
+def statistics(collection: str, texts: Iterable[Mapping[str, Any]], sign: int = 1) -> tuple[list[Row], list[Row]]:
+    """The rows of words and of phrases that passages (maps with title and text) add, or with sign -1 take away.
+
+    A word's row counts passages that hold its stem (n), and how often it is written with a capital and without inside
+    sentences (upper, lower). A phrase's row counts the passages that hold it.
+    """
+    df: Counter[str] = Counter()
+    upper: Counter[str] = Counter()
+    lower: Counter[str] = Counter()
+    phrases: Counter[str] = Counter()
+    surfaces: dict[str, str] = {}
+    for source in texts:
+        title, body = tokens(source["title"]), tokens(source["text"])
+        found = capitalised_phrases(title) | capitalised_phrases(body)
+        phrases.update(found.keys())
+        for name, surface in found.items():
+            surfaces[name] = min(surface, surfaces.get(name, surface))
+        stemmed = stems([t.norm for t in body])
+        in_title = stems([t.norm for t in title])
+        df.update({s for t, s in zip(title + body, in_title + stemmed, strict=True) if is_content(t.norm)})
+        for token, stem in zip(body, stemmed, strict=True):
+            if is_content(token.norm) and not token.starts:
+                (upper if token.raw[0].isupper() else lower)[stem] += 1
+    words = [
+        {
+            "id": word_id(collection, stem),
+            "stem": stem,
+            "n": sign * n,
+            "upper": sign * upper[stem],
+            "lower": sign * lower[stem],
+        }
+        for stem, n in sorted(df.items())
+    ]
+    names = [
+        {"id": entity_id(collection, name), "normal": name, "name": surfaces[name], "n": sign * n}
+        for name, n in phrases.items()
+    ]
+    return words, sorted(names, key=lambda row: str(row["id"]))

@@ -1,0 +1,60 @@
+"""kgrag collections, reembed, digest, migrate."""
+
+import pytest
+from command_line import CommandLine
+
+from kgrag.client import KnowledgeGraph
+
+
+def test_collections_are_a_table(cli: CommandLine, ships: str) -> None:
+    head, *rows = (line.split() for line in cli("collections").stdout.splitlines())
+    row = dict(zip(head, next(row for row in rows if row[0] == ships), strict=True))
+    assert (row["Embedder"], row["Documents"], row["Passages"], row["Triples"]) == ("wordllama", "3", "3", "1")
+    assert int(row["Entities"]) > 0 and int(row["Edges"]) > 3
+
+
+def test_collections_json(cli: CommandLine, ships: str) -> None:
+    entry = next(c for c in cli.json("collections") if c["name"] == ships)
+    assert (entry["embedder"], entry["dimension"], entry["finished"]) == ("wordllama", 256, True)
+    assert entry["counts"]["Passage"] == entry["counts"]["HAS_PASSAGE"] == 3
+
+
+def test_no_collections_is_no_error(cli: CommandLine, kg: KnowledgeGraph) -> None:
+    assert kg.collections() == [], "tests delete their collections"
+    result = cli("collections")
+    assert result.stdout == "" and "kgrag ingest" in result.stderr
+    assert cli.json("collections") == []
+    assert "kgrag ingest" in cli("search", "x", code=4).stderr
+
+
+def test_digest_tells_contents_apart(cli: CommandLine, kg: KnowledgeGraph, ships: str) -> None:
+    before = cli.json("digest", ships)
+    lines = cli("digest", ships).stdout.splitlines()
+    assert dict(line.split() for line in lines) == before
+    kg.delete(ships, documents=["fram"])
+    after = cli.json("digest", ships)
+    assert after["documents"] != before["documents"] and after["triples"] != before["triples"]
+
+
+@pytest.mark.parametrize("command", [["digest", "no-such"], ["reembed", "no-such", "--embedder", "wordllama"]])
+def test_unknown_collection(cli: CommandLine, ships: str, command: list[str]) -> None:
+    refused = cli(*command, code=4).stderr
+    assert "no-such" in refused and ships in refused
+
+
+def test_reembed_with_the_same_embedder_changes_nothing(cli: CommandLine, ships: str) -> None:
+    assert cli("reembed", ships, "--embedder", "wordllama").stdout.startswith(f"Collection {ships} has vectors of")
+    cli("reembed", ships, code=2)
+    cli("reembed", ships, "--embedder", "no-such", code=2)
+
+
+@pytest.mark.models
+def test_reembed(cli: CommandLine, ships: str) -> None:
+    info = cli.json("reembed", ships, "--embedder", "minilm")
+    assert (info["embedder"], info["dimension"]) == ("minilm", 384)
+    assert cli.json("search", "Who designed the Fram?", "-c", ships, "-r", "dense")["hits"]
+
+
+def test_migrate_of_a_current_database_does_nothing(cli: CommandLine, ships: str) -> None:
+    assert cli("migrate").stdout == "The database is up to date.\n"
+    assert cli.json("migrate") == {"steps": []}

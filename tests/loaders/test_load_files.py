@@ -1,0 +1,228 @@
+"""Text, Markdown and HTML files become documents with readable text in sections."""
+
+from pathlib import Path
+
+import pytest
+
+from kgrag.loaders import load
+from kgrag.types import Document, Problem, Section
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def one(path: Path) -> Document:
+    (item,) = load(path)
+    assert isinstance(item, Document), item
+    return item
+
+
+def problem(path: Path, max_file_mb: int = 64) -> Problem:
+    (item,) = load(path, max_file_mb=max_file_mb)
+    assert isinstance(item, Problem), item
+    assert item.place.startswith(str(path))
+    return item
+
+
+def test_text(tmp_path: Path) -> None:
+    document = one(write(tmp_path / "Banks_Peninsula.txt", "\ufeffFirst.\r\n\r\nSecond\ttab.\x07\x1b\r\n"))
+    assert document.sections == (Section("First.\n\nSecond\ttab."),)
+    assert document.title == "Banks Peninsula"
+    assert document.source == document.key == str(tmp_path / "Banks_Peninsula.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("install-guide.txt", "install guide"),
+        ("Kon-Tiki.txt", "Kon-Tiki"),
+        ("2020-01-31.txt", "2020-01-31"),
+        ("a_b-c.txt", "a b-c"),
+        ("_.txt", "_.txt"),
+    ],
+)
+def test_a_title_is_made_of_the_name(tmp_path: Path, name: str, title: str) -> None:
+    assert one(write(tmp_path / name, "x")).title == title
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html"])
+def test_encodings_by_byte_order_mark(tmp_path: Path, name: str, encoding: str) -> None:
+    assert one(write(tmp_path / name, "Tromsø 日本 🚢".encode(encoding))).text == "Tromsø 日本 🚢"
+
+
+def test_text_is_composed(tmp_path: Path) -> None:
+    document = one(write(tmp_path / "a.txt", "Tromsø A\u030angstro\u0308m"))
+    assert document.text == "Tromsø \u00c5ngstr\u00f6m"
+
+
+def test_wrong_encoding_names_the_byte_and_the_remedy(tmp_path: Path) -> None:
+    message = problem(write(tmp_path / "a.txt", "caf\u00e9".encode("latin-1"))).message
+    assert "not UTF-8 at byte 3" in message
+    assert "iconv" in message
+    assert "not UTF-16" in problem(write(tmp_path / "b.txt", b"\xff\xfea\x00b")).message
+
+
+@pytest.mark.parametrize("content", [b"", b" \r\n\t ", b"\xef\xbb\xbf", b"\xff\xfe \x00", b"\x07"])
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.jsonl", "a.csv", "a.json"])
+def test_nothing_in_it(tmp_path: Path, name: str, content: bytes) -> None:
+    message = problem(write(tmp_path / name, content)).message
+    assert "empty" in message or "no readable text" in message or "not valid" in message or "no column" in message
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04\x00\x00 text", bytes(range(1, 32)) * 4, b"a\x00b\x00"])
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.jsonl", "a.csv", "a.json", "a.xyz"])
+def test_binary(tmp_path: Path, name: str, content: bytes) -> None:
+    assert "binary" in problem(write(tmp_path / name, content)).message
+
+
+def test_huge(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.txt", b"x" * (1024 * 1024 + 1))
+    assert "2 MB, over the limit of 1 MB" in problem(path, max_file_mb=1).message
+    assert len(one(path).text) == 1024 * 1024 + 1
+
+
+def test_markdown_sections(tmp_path: Path) -> None:
+    document = one(
+        write(
+            tmp_path / "a.md",
+            "lead\n\n# Guide *to* it\nHello [world](http://x.y)\nagain ![a map](m.png).\n\n## Install\n"
+            "```sh\n# no heading\npip install x\n```\n### Linux ###\nOn `Linux`.<br>Yes<b>!</b>\n\n"
+            "Use\n---\n\ntext &amp; more\n\n> # quoted\n",
+        )
+    )
+    assert document.title == "Guide to it"
+    assert document.sections == (
+        Section("lead"),
+        Section("Hello world again a map.", "Guide to it"),
+        Section("# no heading\npip install x", "Guide to it > Install"),
+        Section("On Linux.\nYes!", "Guide to it > Install > Linux"),
+        Section("text & more\n\nquoted", "Guide to it > Use"),
+    )
+
+
+def test_markdown_blocks(tmp_path: Path) -> None:
+    document = one(
+        write(
+            tmp_path / "a.md",
+            "Intro:\n\n- one\n- two\n  1. deep\n  2. er\n- three\n\nAfter.\n\n| Ship | Launched |\n|---|--:|\n"
+            "| *Fram* | 1892 |\n\n<div>raw <i>html</i><script>no()</script></div>\n\n    code  here\n",
+        )
+    )
+    assert document.text == (
+        "Intro:\n\n- one\n- two\n  1. deep\n  2. er\n- three\n\nAfter.\n\nShip | Launched\nFram | 1892\n\nraw html\n\n"
+        "code  here"
+    )
+    assert document.title == "a"
+
+
+def test_deep_lists_are_not_cut(tmp_path: Path) -> None:
+    assert "- item 24" in one(write(tmp_path / "a.md", "".join(f"{'  ' * i}- item {i}\n" for i in range(25)))).text
+
+
+def test_a_heading_over_nothing_is_not_lost(tmp_path: Path) -> None:
+    document = one(write(tmp_path / "a.md", "# A\n## B\n### C\n## D\ntext\n## E"))
+    assert document.sections == (
+        Section("C", "A > B > C"),
+        Section("text", "A > D"),
+        Section("E", "A > E"),
+    )
+
+
+def test_front_matter(tmp_path: Path) -> None:
+    document = one(
+        write(
+            tmp_path / "a.md",
+            "---\r\ntitle: \"The 'Fram': a ship\" # comment\r\nyear: 1892\r\nbig: 99999999999999999999\r\n"
+            "length: 39.0\r\ndraft: false\r\nplace: Larvik # Norway\r\nquote: 'it''s'\r\nurl: http://x.y/#z\r\nnothing:\r\n"
+            "tags: [a, b]\r\nlist:\r\n  - x\r\n- y\r\n# comment\r\ncode: 007\r\n---\r\n# Other\r\ntext",
+        )
+    )
+    assert document.title == "The 'Fram': a ship"
+    assert document.text == "text"
+    assert document.metadata == {
+        "year": 1892,
+        "big": "99999999999999999999",
+        "length": 39.0,
+        "draft": False,
+        "place": "Larvik",
+        "quote": "it's",
+        "url": "http://x.y/#z",
+        "code": "007",
+    }
+
+
+@pytest.mark.parametrize(
+    "text", ["---\nSome words here.\n\n---\nmore", "---\ntitle: never closed\n\ntext", "--- \n\nx"]
+)
+def test_what_only_looks_like_front_matter_is_text(tmp_path: Path, text: str) -> None:
+    document = one(write(tmp_path / "a.md", text))
+    assert document.metadata == {}
+    assert text.split()[-1] in document.text
+
+
+HTML = """<!DOCTYPE html><html><head><meta charset="iso-8859-1"><title>Fram &amp;
+  Museum</title><style>p {}</style></head><body><nav>Start | Help</nav><header>Hello.</header>
+<h1>The <i>Fram</i><br>Museum</h1><p>One&nbsp;<b>ship</b>,<br>two   ships.<!-- hidden --><p>Unclosed
+<script>alert("no")</script><h2>Ships</h2><ul><li>Fram<li><p>Gj\u00f8a</p></ul>
+<table><caption>Dates</caption><tr><th>Ship<th>Built</tr><tr><td>Fram<td>1892 <b>Larvik</b></table>
+<pre>a  b
+  c</pre><h3>Empty</h3><footer>Terms</footer></body></html>"""
+
+
+@pytest.mark.parametrize("encoding", ["iso-8859-1", "utf-8"])
+def test_html(tmp_path: Path, encoding: str) -> None:
+    document = one(write(tmp_path / "a.html", HTML.encode(encoding)))
+    assert document.title == "Fram & Museum"
+    assert document.sections == (
+        Section("Hello."),
+        Section("One ship,\ntwo ships.\n\nUnclosed", "The Fram Museum"),
+        Section(
+            "- Fram\n- Gj\u00f8a\n\nDates\n\nShip | Built\nFram | 1892 Larvik\n\na  b\n  c", "The Fram Museum > Ships"
+        ),
+        Section("Empty", "The Fram Museum > Ships > Empty"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("declared", "text"),
+    [
+        ("windows-1252", "\u201cna\u00efve\u201d \u20ac"),
+        ("shift_jis", "\u65e5\u672c\u8a9e"),
+        ("iso-2022-jp", "\u65e5\u672c"),
+        ("koi8-r", "\u041c\u0438\u0440"),
+    ],
+)
+def test_html_in_its_declared_encoding(tmp_path: Path, declared: str, text: str) -> None:
+    html = f'<meta http-equiv="Content-Type" content="text/html; charset={declared}"><p>{text}</p>'
+    assert one(write(tmp_path / "a.html", html.encode(declared))).text == text
+
+
+@pytest.mark.parametrize("declared", ["nonsense", "utf-16", "hex", "undefined", "utf-8", "iso-2022-nonsense"])
+def test_html_in_no_known_encoding(tmp_path: Path, declared: str) -> None:
+    html = f'<meta charset="{declared}">'.encode() + b"<p>caf\xe9</p>"
+    assert "not UTF-8 at byte" in problem(write(tmp_path / "a.htm", html)).message
+
+
+def test_html_without_title(tmp_path: Path) -> None:
+    assert one(write(tmp_path / "a.html", "<svg><title>icon</title></svg><h1>Heading</h1>x")).title == "Heading"
+    assert one(write(tmp_path / "the_page.html", "just words")).title == "the page"
+    assert "no readable text" in problem(write(tmp_path / "b.html", "<title>x</title><script>y</script>")).message
+
+
+def test_a_table_for_layout_keeps_its_headings(tmp_path: Path) -> None:
+    html = "<table><tr><td>menu</td><td><h2>News</h2><p>text</p><table><tr><td>1<td>2</table></td></tr></table>"
+    assert one(write(tmp_path / "a.html", html)).sections == (Section("menu"), Section("text\n\n1 | 2", "News"))
+
+
+@pytest.mark.timeout(20)
+def test_unclosed_markup_does_not_take_for_ever(tmp_path: Path) -> None:
+    assert one(write(tmp_path / "a.html", "<p>text</p>" + "<a " * 100_000)).text.startswith("text")
+
+
+@pytest.mark.parametrize("tag", ["div", "li", "td", "table", "b"])
+def test_unclosed_tags_nest_deep(tmp_path: Path, tag: str) -> None:
+    assert "5999" in one(write(tmp_path / "a.html", "".join(f"<{tag}>{i} " for i in range(6000)))).text

@@ -1,0 +1,126 @@
+"""Folders, paths and keys."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kgrag.errors import InputError
+from kgrag.loaders import load
+from kgrag.types import Document, Problem
+
+
+def tree(root: Path, *names: str) -> Path:
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('{"id": "' + name + '", "text": "row"}' if name.endswith("l") else f"text of {name}")
+    return root
+
+
+def keys(*paths: Path) -> list[str]:
+    return [i.key if isinstance(i, Document) else f"! {i.message}" for i in load(paths)]
+
+
+def test_a_folder_is_walked_in_order(tmp_path: Path) -> None:
+    tree(tmp_path, "b.txt", "a/z.md", "a/B.TXT", "a.txt", "c/d/e.html", ".hidden/x.txt", "c/.y.txt", "c/rows.jsonl")
+    assert keys(tmp_path) == ["a/B.TXT", "a/z.md", "a.txt", "b.txt", "c/d/e.html", "c/rows.jsonl"]
+    sources = [i.source for i in load(tmp_path) if isinstance(i, Document)]
+    assert sources[0] == str(tmp_path / "a" / "B.TXT")
+
+
+def test_keys_do_not_depend_on_where_the_folder_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree(tmp_path, "notes/a/b.txt")
+    monkeypatch.chdir(tmp_path)
+    assert keys(Path("notes")) == keys(tmp_path / "notes") == keys(Path("./notes/")) == ["a/b.txt"]
+    assert keys(Path("./notes/a/b.txt")) == ["notes/a/b.txt"]
+    assert [i.source for i in load("notes") if isinstance(i, Document)] == [str(Path("notes/a/b.txt"))]
+
+
+def test_unknown_extensions_are_summed_up(tmp_path: Path) -> None:
+    tree(tmp_path, *(f"{n}/x.xyz" for n in range(7)), "Makefile", "one.PDF", "a.txt")
+    items = list(load(tmp_path))
+    assert [i.message for i in items if isinstance(i, Problem)] == [
+        "1 file without extension skipped",
+        "1 file with unknown extension .pdf skipped",
+        "7 files with unknown extension .xyz skipped",
+    ]
+    assert {i.place for i in items if isinstance(i, Problem)} == {str(tmp_path)}
+
+
+def test_a_file_named_outright_is_read_as_text(tmp_path: Path) -> None:
+    tree(tmp_path, "a.xyz", "README")
+    assert [i.text for i in load([tmp_path / "a.xyz", tmp_path / "README"]) if isinstance(i, Document)] == [
+        "text of a.xyz", "text of README"
+    ]  # fmt: skip
+
+
+def test_what_is_passed_twice_is_read_once(tmp_path: Path) -> None:
+    tree(tmp_path, "sub/a.txt", "b.txt")
+    assert keys(tmp_path, tmp_path, tmp_path / "b.txt", tmp_path / "sub") == ["b.txt", "sub/a.txt"]
+    assert keys(tmp_path / "sub", tmp_path) == ["a.txt", "b.txt"]
+    assert keys(tmp_path / "sub" / ".." / "b.txt", tmp_path)[1:] == ["sub/a.txt"]
+
+
+def test_links(tmp_path: Path) -> None:
+    tree(tmp_path, "root/a/x.txt", "other/y.txt")
+    root = tmp_path / "root"
+    (root / "a" / "up").symlink_to(root)
+    (root / "self.txt").symlink_to(root / "self.txt")
+    (root / "gone.txt").symlink_to(root / "nowhere")
+    (root / "out").symlink_to(tmp_path / "other")
+    items = list(load(root))
+    assert [i.key for i in items if isinstance(i, Document)] == ["a/x.txt", "out/y.txt"]
+    assert {Path(i.place).name for i in items if isinstance(i, Problem)} == {"self.txt", "gone.txt"}
+
+
+def test_equal_keys(tmp_path: Path) -> None:
+    tree(tmp_path, "a/README.md", "b/README.md")
+    first, second = load([tmp_path / "a", tmp_path / "b"])
+    assert isinstance(first, Document)
+    assert isinstance(second, Problem)
+    assert second.place == str(tmp_path / "b" / "README.md")
+    assert "'README.md'" in second.message
+
+
+def test_missing_paths(tmp_path: Path) -> None:
+    tree(tmp_path, "a.txt")
+    assert keys(tmp_path / "nope", tmp_path / "a.txt") == ["! does not exist", (tmp_path / "a.txt").as_posix()]
+    with pytest.raises(InputError, match="nope") as caught:
+        load([tmp_path / "nope", tmp_path / "a.txt" / "b"])  # at once, not when it is iterated over
+    assert caught.value.remedy
+    assert list(load([])) == []
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    assert keys(tmp_path) == ["! holds no files to read"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.txt")
+    os.mkfifo(tmp_path / "b.csv")
+    assert keys(tmp_path) == ["! is not a regular file"] * 2
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.jsonl", "a.csv", "a.json"])
+def test_unreadable_files(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree(tmp_path, name, "b.txt")
+    opened = Path.open
+
+    def refuse(self: Path, mode: str) -> object:
+        if self.name == name:
+            raise PermissionError(13, "Permission denied")
+        return opened(self, mode)
+
+    monkeypatch.setattr(Path, "open", refuse)  # chmod does not keep root out
+    assert keys(tmp_path) == ["! may not be read: permission denied", "b.txt"]
+
+
+def test_names_that_are_not_unicode(tmp_path: Path) -> None:
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.txt")).write_text("x")
+    except OSError:
+        pytest.skip("the file system refuses such names")
+    Path(tmp_path / "cafe\u0301.txt").write_text("y")
+    assert sorted(keys(tmp_path)) == ["caf\u00e9.txt", "caf\ufffd.txt"]

@@ -1,0 +1,233 @@
+"""JSON Lines, JSON, CSV and TSV: columns, metadata, and a Problem with its line for each row that cannot be read."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kgrag.loaders import Columns, load
+from kgrag.types import Document, Problem
+
+
+def rows(path: Path, content: str | bytes, **options: object) -> tuple[list[Document], list[tuple[str, str]]]:
+    """Documents, and problems as (what comes after the path, message)."""
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    items = list(load(path, **options))  # type: ignore[arg-type]
+    problems = [(i.place.removeprefix(str(path)), i.message) for i in items if isinstance(i, Problem)]
+    return [i for i in items if isinstance(i, Document)], problems
+
+
+def test_jsonl(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    lines = [
+        {
+            "id": "a",
+            "title": "T",
+            "text": "  one\r\ntwo ",
+            "year": 1892,
+            "tags": ["x", {"y": 1}],
+            "ok": True,
+            "no": None,
+        },
+        {"id": 7, "title": 3.5, "text": 42, "f": 0.5},
+        {"id": None, "title": "", "text": "no id"},
+    ]
+    documents, problems = rows(path, "\ufeff" + "\r\n\r\n".join(json.dumps(line) for line in lines))
+    assert problems == []
+    assert [d.key for d in documents] == ["a", "7", f"{path}#5"]
+    assert [d.title for d in documents] == ["T", "3.5", "corpus 5"]
+    assert [d.text for d in documents] == ["one\ntwo", "42", "no id"]
+    assert [d.source for d in documents] == [f"{path}#1", f"{path}#3", f"{path}#5"]
+    assert documents[0].metadata == {"year": 1892, "tags": ["x", {"y": 1}], "ok": True}
+    assert documents[1].metadata == {"f": 0.5}
+
+
+def test_bad_json_lines_do_not_stop_the_rest(tmp_path: Path) -> None:
+    lines: list[bytes] = [
+        b'{"id": 1, "text": "first"}',
+        b'{"id": 2, "text": ',
+        b"[1, 2]",
+        b'{"id": 4, "text": "caf\xe9"}',
+        b'{"id": 5, "text": "   "}',
+        b'{"id": {"x": 1}, "text": "t"}',
+        b'{"id": 7, "text": ["t"]}',
+        b"[" * 100_000,
+        b'{"id": 9, "text": "t", "deep": ' + b"[" * 40 + b"]" * 40 + b"}",
+        b'{"id": 1, "text": "again"}',
+        b'{"id": 11, "text": "last"}',
+    ]
+    documents, problems = rows(tmp_path / "a.jsonl", b"\n".join(lines))
+    assert [d.text for d in documents] == ["first", "last"]
+    assert [place for place, _ in problems] == [f":{n}" for n in range(2, 11)]
+    words = [
+        "column 18", "a list", "not UTF-8 at byte 22", "no text in column 'text'", "as its id",
+        "a list in column 'text'", "deep", "deep", "key '1'",
+    ]  # fmt: skip
+    assert all(word in message for word, (_, message) in zip(words, problems, strict=True)), problems
+
+
+def test_values_that_neo4j_cannot_hold(tmp_path: Path) -> None:
+    line = (
+        r'{"id": "k\ud800", "text": "a\ud800b\u0000c\ud83d\ude00 e\u0301", "title": "t\ttab\nline", "n": NaN,'
+        r' "i": -Infinity, "big": 9223372036854775808, "max": 9223372036854775807, "min": -9223372036854775808,'
+        r' "huge": 1e999, "list": [NaN, 18446744073709551616, "\udfff"], "x\ud800\ny": 1, "long": ' + "9" * 5000 + "}"
+    )
+    (document,), problems = rows(tmp_path / "a.jsonl", line)
+    assert problems == []
+    assert document.key == "k\ufffd"
+    assert document.title == "t tab line"
+    assert document.text == "a\ufffdbc\U0001f600 \u00e9"
+    assert document.metadata == {
+        "big": "9223372036854775808",
+        "max": 2**63 - 1,
+        "min": -(2**63),
+        "list": [None, "18446744073709551616", "\ufffd"],
+        "x\ufffd y": 1,
+        "long": "9" * 5000,
+    }
+    json.dumps([document.key, document.text, dict(document.metadata)], ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("_id", "name", "body"),
+        ("ID", "Title", "Text"),
+        ("doc_id", "headline", "contents"),
+        ("key", "heading", "passage"),
+    ],
+)
+def test_common_names_are_found(tmp_path: Path, names: tuple[str, str, str]) -> None:
+    key, title, text = names
+    content = json.dumps({"other": 1, text: "the text", title: "the title", key: "k"})
+    (document,), _ = rows(tmp_path / "a.jsonl", content)
+    assert (document.key, document.title, document.text) == ("k", "the title", "the text")
+    assert document.metadata == {"other": 1}
+
+
+def test_named_columns(tmp_path: Path) -> None:
+    (document,), _ = rows(
+        tmp_path / "a.csv", "id,text,Inhalt,Nr\n1,other,Words,n7\n", columns=Columns(key="Nr", text="Inhalt")
+    )
+    assert (document.key, document.text) == ("n7", "Words")
+    assert document.metadata == {"id": "1", "text": "other"}
+
+
+def test_a_missing_text_column_is_told_once_with_its_remedy(tmp_path: Path) -> None:
+    for name, content in (("a.csv", "id,Inhalt\n1,x\n2,y\n"), ("a.jsonl", '{"id": 1, "Inhalt": "x"}\n' * 3)):
+        documents, problems = rows(tmp_path / name, content)
+        assert documents == []
+        assert "id, Inhalt" in problems[0][1]
+        assert "--text-column" in problems[0][1]
+        assert len(problems) == (1 if name == "a.csv" else 2)
+    assert problems[0][0] == ":1"
+    assert problems[1] == ("", "3 rows were skipped for want of that column")
+
+
+def test_a_missing_key_column_is_told(tmp_path: Path) -> None:
+    _, problems = rows(tmp_path / "a.csv", "id,text\n1,x\n", columns=Columns(key="uid"))
+    assert len(problems) == 1
+    assert "'uid'" in problems[0][1]
+    assert "--key-column" in problems[0][1]
+
+
+def test_rows_with_different_columns(tmp_path: Path) -> None:
+    content = '{"id": 1, "text": "a"}\n{"id": 2, "body": "b", "x": 0}\n{"id": 3}\n{"text": "d", "id": 4}\n'
+    documents, problems = rows(tmp_path / "a.ndjson", content)
+    assert [(d.key, d.text, dict(d.metadata)) for d in documents] == [
+        ("1", "a", {}), ("2", "b", {"x": 0}), ("4", "d", {})
+    ]  # fmt: skip
+    assert [place for place, _ in problems] == [":3"]
+
+
+def test_json_list(tmp_path: Path) -> None:
+    path = tmp_path / "list.json"
+    documents, problems = rows(path, '[{"id": 1, "text": "a"},\n 5,\n {"text": "c"}, {"id": 1, "text": "d"}]')
+    assert [(d.key, d.source) for d in documents] == [("1", f"{path}#1"), (f"{path}#3", f"{path}#3")]
+    assert [place for place, _ in problems] == ["#2", "#4"]
+    (document,), _ = rows(path, '{"text": "alone"}')
+    assert document.text == "alone"
+    assert "line 2" in rows(path, '[{"text": "a"},\n}')[1][0][1]
+    assert "list of objects" in rows(path, '"text"')[1][0][1]
+    assert "empty" in rows(path, "[]")[1][0][1]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_csv(tmp_path: Path, delimiter: str, newline: str, encoding: str) -> None:
+    path = tmp_path / "ships.csv"
+    lines = [
+        ["id", "title", "text", "year", ""],
+        ["a", "Fram", '"One,; ""quoted""|', "", ""],
+        ['two\tlines"', "1892", "x"],
+        [],
+        ["", "Gj\u00f8a", "T", "1872"],
+        ["", "", "", "", ""],
+        ["c", "short", "C"],
+    ]
+    content = newline.join(delimiter.join(line) for line in lines[:2])
+    content = content.removesuffix(delimiter * 2) + newline + delimiter.join(lines[2]) + newline
+    content += newline.join(delimiter.join(line) for line in lines[3:])
+    documents, problems = rows(path, content.encode(encoding))
+    assert problems == []
+    assert [d.key for d in documents] == ["a", f"{path}#5", "c"]
+    assert documents[0].text == 'One,; "quoted"|\ntwo\tlines'
+    assert documents[0].metadata == {"year": "1892", "column_5": "x"}
+    assert [d.title for d in documents] == ["Fram", "Gj\u00f8a", "short"]
+    assert [d.source.rpartition("#")[2] for d in documents] == ["2", "5", "7"]
+
+
+def test_csv_problems_name_the_line_a_row_starts_at(tmp_path: Path) -> None:
+    content = (
+        'id,text\n1,"two\nlines"\n2,a,b\n3,"x"y\n4,caf\xe9\n5,ok\n6,\n,"multi\n\nline"y\n7,good\n8,"open\n9,lost\n'
+    )
+    documents, problems = rows(tmp_path / "a.csv", content.encode("latin-1"))
+    assert [d.key for d in documents] == ["1", "5", "7"]
+    assert [place for place, _ in problems] == [":4", ":5", ":6", ":8", ":9", ":13"]
+    words = ["3 cells", "doubled", "0xe9 in column 'text'", "no text", "doubled", "never closed"]
+    assert all(word in message for word, (_, message) in zip(words, problems, strict=True)), problems
+
+
+def test_csv_headers(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    (document,), _ = rows(path, "sep=;\nid;text;a;a;\nk;t;1;2;3\n")
+    assert document.metadata == {"a": "1", "a_2": "2", "column_5": "3"}
+    assert document.source.endswith("#3")
+    assert "no rows" in rows(path, "id,text\n")[1][0][1]
+    assert "not UTF-8" in rows(path, b"id,text,stra\xdfe\n1,x,y\n")[1][0][1]
+    (document,), _ = rows(tmp_path / "a.tsv", "id\ttext, with commas, many\ttext\n1\tx\ty\n")
+    assert document.text == "y"
+
+
+def test_long_csv_fields_and_rows_over_the_limit(tmp_path: Path) -> None:
+    long = "word " * 100_000
+    quoted = '"' + "line \n" * 400_000 + '"'
+    content = f"id,text\n1,{long}\n2,{'x' * 1_100_000}\n3,fine\n4,{quoted}\n5,good\n"
+    documents, problems = rows(tmp_path / "a.csv", content, max_file_mb=1)
+    assert [d.key for d in documents] == ["1", "3", "5"]
+    assert len(documents[0].text) == len(long) - 1
+    assert [place for place, _ in problems] == [":3", ":5"]
+    assert all("more than 1 MB" in message for _, message in problems)
+    assert documents[2].source.endswith("#400006")
+
+
+def test_json_lines_over_the_limit(tmp_path: Path) -> None:
+    content = '{"id": 1, "text": "a"}\n{"id": 2, "text": "%s"}\n{"id": 3, "text": "c"}' % ("x" * 1_100_000)
+    documents, problems = rows(tmp_path / "a.jsonl", content, max_file_mb=1)
+    assert [d.key for d in documents] == ["1", "3"]
+    assert [place for place, _ in problems] == [":2"]
+
+
+def test_json_lines_in_utf_16(tmp_path: Path) -> None:
+    documents, problems = rows(tmp_path / "a.jsonl", '{"text": "Troms\u00f8"}\r\n\n{"text": "\u0a0a"}'.encode("utf-16"))
+    assert [d.text for d in documents] == ["Troms\u00f8", "\u0a0a"]
+    assert documents[1].key.endswith("#3")
+    assert problems == []
+
+
+def test_a_flood_of_problems_is_counted(tmp_path: Path) -> None:
+    documents, problems = rows(tmp_path / "a.jsonl", '{"id": 1, "text": ""}\n' * 2500 + '{"text": "x"}')
+    assert len(documents) == 1
+    assert len(problems) == 1001
+    assert problems[-1] == ("", "has 1,500 more problems like these")
