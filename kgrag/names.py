@@ -16,7 +16,7 @@ _DATE = re.compile(rf"^(\d+ )?({_MONTHS})( \d+)*$")
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
 _ARTICLE = re.compile(r"^(the|a|an) ")
 _LEAD = re.compile(r"^[\"“]?([^,(\"”.\n]{3,60}?)[\"”]?\s*(?:\(|,| is | was | are | were )")
-_QUESTION_WORDS = frozenset("name film movie song located born die died year date country city place".split())
+QUESTION_WORDS = frozenset("name film movie song located born die died year date country city place".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def _known_form(words: Sequence[Token], start: int, n: int, known: Callable[[str
         name = words[start].norm
         if (len(name) < 3 and name.isascii()) or name in STOP_WORDS or name.isdigit():
             return None
-        if start == 0 and name in _QUESTION_WORDS:
+        if start == 0 and name in QUESTION_WORDS:
             return None
         return name if known(name) else None
     name = " ".join(w.norm for w in words[start : start + n])

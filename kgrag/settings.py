@@ -34,6 +34,37 @@ class IndexingSettings(BaseModel):
     similar: int = Field(5, ge=0, le=100, description="nearest neighbours kept per passage (KGP, KNN-ST)")
 
 
+BRIDGE_CAP = 50
+"""Passages that a name may have to serve as a bridge; part of the graph (a collection's name density)."""
+
+
+class PathRankSettings(BaseModel):
+    """Constants of the PathRank recipe, one set for all collections."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    k0: int = Field(30, ge=1, description="seeds from the vector index, and from the full-text index")
+    width: tuple[int, ...] = Field((8, 8), description="K: passages expanded in each hop")
+    cap: int = Field(BRIDGE_CAP, ge=1, description="passages that a name may have to serve as a bridge")
+    emax: int = Field(20, ge=1, description="names that lead on from a passage")
+    keep: int = Field(60, ge=1, description="passages that one passage leads to")
+    titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
+    beta: float = Field(0.25, description="weight of shared words beside the cosine")
+    lambda_title: float = Field(1.0, description="bonus of a passage whose title the question names")
+    lambda_mention: float = Field(0.4, description="bonus of a passage that mentions a name without a title")
+    gamma: float = Field(0.5, description="share of the source's score that goes on to the target")
+    off: float = Field(0.6, description="cost of a hop")
+    iota: float = Field(0.3, description="weight of a name's rarity")
+    pi: float = Field(0.1, description="weight of a question word near the name")
+    tau: float = Field(0.3, description="weight of being the name's title")
+    omega: float = Field(0.15, description="weight of log10 of the personalised PageRank")
+    pagerank_passages: int = Field(200, ge=1, description="passages in the personalised PageRank")
+    pagerank_seeds: int = Field(5, ge=1, description="passages that it is reset to")
+    damping: float = Field(0.5, gt=0, lt=1, description="its damping")
+    dens: float = Field(0.8, description="name density under which words count more and paths less")
+    slack: float = Field(1.5, description="how much more and less")
+
+
 class RetrievalSettings(BaseModel):
     """Constants of the retrievers."""
 
@@ -42,6 +73,7 @@ class RetrievalSettings(BaseModel):
     rrf: float = Field(60.0, gt=0, description="reciprocal rank fusion: 1 / (rrf + rank) (GEAR, section 3)")
     depth: int = Field(100, ge=1, description="how many passages each fused ranking contributes")
     over_fetch: int = Field(200, ge=1, description="vector index candidates that are scored again exactly")
+    pathrank: PathRankSettings = Field(default_factory=PathRankSettings)
 
 
 class Settings(BaseSettings):

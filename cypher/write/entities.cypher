@@ -1,12 +1,12 @@
 // Write the entities that titles or triples name; a new name must be looked for in all passages.
 // mode: write
-// $rows: LIST<MAP> - {id, name, normal}, sorted by id so that two writers cannot deadlock
+// $rows: LIST<MAP> - {id, name, normal, stemmed}, sorted by id so that two writers cannot deadlock
 // $collection: STRING - name of the collection
 // $labels: LIST<STRING> - the collection's own label
 UNWIND $rows AS row
 MERGE (e:Entity {id: row.id})
 ON CREATE SET e.name = row.name, e.normal = row.normal, e.collection = $collection, e.df = 0, e.ntit = 0, e.phrases = 0
-SET e:$($labels),
+SET e:$($labels), e.stemmed = row.stemmed,
     e.todo = CASE WHEN EXISTS { (e)<-[:ABOUT|SUBJECT|OBJECT]-() } OR 'spread' IN coalesce(e.todo, []) THEN e.todo ELSE coalesce(e.todo, []) + ['spread'] END
 WITH e, row WHERE row.name < e.name
 SET e.name = row.name

@@ -49,6 +49,56 @@ class Reader:
             )
         return _scores(found)
 
+    def question(self, names: list[str], stemmed: list[str], words: list[str]) -> dict[str, Any]:
+        """What the graph knows of a question's names and words: see `cypher/search/question.cypher`."""
+        records = self._graph.run(
+            "search/question", collection=self.collection.name, names=names, stemmed=stemmed, words=words
+        )
+        return dict(records[0])
+
+    def similar_titles(self, name: str, limit: int = 20) -> list[dict[str, Any]]:
+        """Entities with titles whose name is like a normalised one, a letter or two apart in each word."""
+        query = " ".join(f"{word}~1" for word in escape(name).split())
+        if not query:
+            return []
+        index = self.collection.index("entity_name")
+        return [dict(r) for r in self._graph.run("search/similar_titles", index=index, query=query, limit=limit)]
+
+    def pathrank_seeds(self, text: str, **parameters: Any) -> list[dict[str, Any]]:
+        """The passages that a walk begins with: see `cypher/expand/pathrank_seeds.cypher`."""
+        return self._rows(
+            "expand/pathrank_seeds",
+            vector_index=self.collection.vector_index("Passage"),
+            text_index=self.collection.index("passage_text"),
+            embedding=self.collection.embedding,
+            query=escape(text),
+            **parameters,
+        )
+
+    def pathrank_sources(self, ids: list[str], links: list[str]) -> dict[str, dict[str, Any]]:
+        """What a hop wants to know of its sources, by passage id."""
+        return {r["id"]: r for r in self._rows("expand/pathrank_sources", ids=ids, links=links)}
+
+    def pathrank(self, **parameters: Any) -> list[dict[str, Any]]:
+        """One hop of a walk: see `cypher/expand/pathrank.cypher`."""
+        return self._rows("expand/pathrank", embedding=self.collection.embedding, **parameters)
+
+    def pathrank_names(self, ids: list[str], cap: int) -> list[dict[str, Any]]:
+        """The names that tie passages together: see `cypher/expand/pathrank_names.cypher`."""
+        return self._rows("expand/pathrank_names", ids=ids, cap=cap)
+
+    def captions(self, entities: list[str], passages: list[str]) -> dict[str, str]:
+        """The names of nodes, by their ids."""
+        rows = self._rows("search/entity_captions", entities=entities, passages=sorted(set(passages)))
+        return {r["id"]: r["name"] for r in rows}
+
+    def passing(self, ids: list[str], only: Filter) -> set[str]:
+        """Those of some passages whose documents pass a filter."""
+        return {r["id"] for r in self._rows("search/passing", ids=ids, **_filter(only))}
+
+    def _rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
+        return [dict(r) for r in self._graph.run(name, **parameters)]
+
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
         """Passages by their ids; ids that are gone are left out."""
         if not ids:

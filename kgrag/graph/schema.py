@@ -78,6 +78,7 @@ def _create(graph: Graph) -> None:
     for label in _LABELS:
         graph.run(f"schema/{label}_id")
         graph.run(f"schema/{label}_collection")
+    graph.run("schema/entity_stemmed")
     for label in ("passage", "entity", "word"):
         graph.run(f"schema/{label}_todo")
     graph.run("schema/await", seconds=300)

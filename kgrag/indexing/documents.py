@@ -206,7 +206,8 @@ def _entity(batch: Batch, collection: str, normal: str, surface: str) -> str:
     entity = identity.entity_id(collection, normal)
     known = batch.entities.get(entity)
     if known is None or surface < known["name"]:
-        batch.entities[entity] = {"id": entity, "name": surface, "normal": normal}
+        stemmed = " ".join(stems(normal.split()))
+        batch.entities[entity] = {"id": entity, "name": surface, "normal": normal, "stemmed": stemmed}
     return entity
 
 

@@ -13,7 +13,7 @@ from kgrag.indexing.mentions import link_mentions, spread_names
 from kgrag.indexing.similar import link_similar
 from kgrag.indexing.statistics import count_statistics
 from kgrag.indexing.work import Work
-from kgrag.settings import Settings
+from kgrag.settings import BRIDGE_CAP, Settings
 from kgrag.types import Progress
 
 
@@ -28,5 +28,6 @@ def finish(
     count_statistics(work)
     spread_names(work)
     link_mentions(work)
+    graph.run("write/density", collection=collection.name, cap=BRIDGE_CAP)
     link_keywords(work, spread_words(work))
     link_similar(work)

@@ -8,6 +8,7 @@ from kgrag.retrieval.base import Index, Retriever
 from kgrag.retrieval.bm25 import Bm25
 from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.fusion import hybrid
+from kgrag.retrieval.pathrank import PathRank
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,9 @@ class Entry:
 
 
 RETRIEVERS: dict[str, Entry] = {
+    "pathrank": Entry(
+        PathRank, "walks from the question's names over the names that passages mention; multi-hop, no model"
+    ),
     "bm25": Entry(Bm25, "words shared with the question: full-text index, English stemming"),
     "dense": Entry(Dense, "nearest embeddings: vector index, scored again exactly"),
     "hybrid": Entry(hybrid, "reciprocal rank fusion of bm25 and dense"),

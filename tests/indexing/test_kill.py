@@ -1,4 +1,4 @@
-"""Kills: an ingest that is killed, or whose Neo4j is killed, ends after a rerun in the graph that it would have made."""
+"""Kills: an ingest that is killed, or whose Neo4j is, ends after a rerun in the graph that it would have made."""
 
 import json
 import os

@@ -1,0 +1,52 @@
+// PathRank, seeds: nearest passages, passages that share words, and passages that the question's names lead to; each
+// scored against the question, with what the next step wants to know of it.
+// mode: read
+// $vector_index: STRING - the collection's vector index
+// $text_index: STRING - its full-text index
+// $embedding: STRING - property that holds vectors
+// $vector: LIST<FLOAT> - the question's vector
+// $query: STRING - the question for Lucene, or empty
+// $terms: LIST<MAP> - {stem, weight} of the question's words; the weights add up to 1
+// $links: LIST<STRING> - entities that the question names
+// $beta: FLOAT = 0.25 - weight of shared words
+// $k0: INTEGER = 30 - passages of each index
+// $candidates: INTEGER = 200 - over-fetch of the vector index
+// $titled: INTEGER = 5 - passages of a document that its title reaches
+// $most: INTEGER = 50 - documents or passages that a name reaches
+// -> id: STRING - passage id
+// -> base: FLOAT - score against the question
+// -> title: STRING - title of its document
+// -> own: LIST<MAP> - {id, weight} of the entities that its document's title names
+// -> mentioned: LIST<STRING> - those of the question's entities that it mentions
+CALL () {
+  CALL db.index.vector.queryNodes($vector_index, $candidates, $vector) YIELD node AS x
+  WITH x, vector.similarity.cosine(x[$embedding], $vector) AS score ORDER BY score DESC, x.id LIMIT $k0
+  RETURN x
+  UNION
+  WITH $query AS query WHERE query <> ''
+  CALL db.index.fulltext.queryNodes($text_index, query, {limit: $k0}) YIELD node AS x
+  RETURN x
+  UNION
+  UNWIND $links AS id
+  MATCH (e:Entity {id: id}) WHERE e.ntit > 0
+  CALL (e) { MATCH (e)<-[a:ABOUT]-(d:Document) RETURN d ORDER BY a.weight DESC, d.id LIMIT $most }
+  CALL (d) {
+    MATCH (d)-[:HAS_PASSAGE]->(x:Passage)
+    RETURN x ORDER BY vector.similarity.cosine(x[$embedding], $vector) DESC, x.id LIMIT $titled
+  }
+  RETURN x
+  UNION
+  UNWIND $links AS id
+  MATCH (e:Entity {id: id}) WHERE e.ntit = 0 AND e.df <= $most
+  MATCH (e)<-[:MENTIONS]-(x:Passage)
+  RETURN x
+}
+WITH DISTINCT x
+MATCH (d:Document)-[:HAS_PASSAGE]->(x)
+RETURN x.id AS id,
+       (2 * vector.similarity.cosine(x[$embedding], $vector) - 1)
+       + $beta * reduce(s = 0.0, t IN $terms | s + CASE WHEN t.stem IN x.stems THEN t.weight ELSE 0.0 END) AS base,
+       x.title AS title,
+       [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] AS own,
+       [(x)-[:MENTIONS]->(e:Entity) WHERE e.id IN $links | e.id] AS mentioned
+ORDER BY base DESC, id

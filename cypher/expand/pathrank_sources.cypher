@@ -1,0 +1,12 @@
+// PathRank, between two hops: what the next hop wants to know of passages.
+// mode: read
+// $ids: LIST<STRING> - passage ids
+// $links: LIST<STRING> - entities that the question names
+// -> id: STRING - passage id
+// -> title: STRING - title of its document
+// -> own: LIST<MAP> - {id, weight} of the entities that its document's title names
+// -> mentioned: LIST<STRING> - those of the question's entities that it mentions
+UNWIND $ids AS id
+MATCH (d:Document)-[:HAS_PASSAGE]->(x:Passage {id: id})
+RETURN id, x.title AS title, [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] AS own,
+       [(x)-[:MENTIONS]->(e:Entity) WHERE e.id IN $links | e.id] AS mentioned

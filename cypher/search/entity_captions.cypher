@@ -1,0 +1,12 @@
+// The names of entities as they are written, and the titles of passages.
+// mode: read
+// $entities: LIST<STRING> - entity ids
+// $passages: LIST<STRING> - passage ids
+// -> id: STRING - id
+// -> name: STRING - name
+CALL () {
+  UNWIND $entities AS id MATCH (e:Entity {id: id}) RETURN id, e.name AS name
+  UNION ALL
+  UNWIND $passages AS id MATCH (p:Passage {id: id}) RETURN id, p.name AS name
+}
+RETURN id, name

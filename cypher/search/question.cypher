@@ -1,0 +1,28 @@
+// What the graph knows of a question: the entities among its word sequences, the counts of its words, the corpus size.
+// mode: read
+// $collection: STRING - name of the collection
+// $names: LIST<STRING> - ids of entities, one for each word sequence of the question
+// $stemmed: LIST<STRING> - the same sequences in stems: titles in another inflection
+// $words: LIST<STRING> - ids of its words
+// -> passages: INTEGER - passages of the collection
+// -> density: FLOAT - share of the passages that mention two names or more that can serve as bridges
+// -> entities: LIST<MAP> - {id, name, normal, ntit, df}
+// -> inflected: LIST<MAP> - {id, name, normal, stemmed, ntit, df} of titles
+// -> words: LIST<MAP> - {stem, df, proper}
+MATCH (c:Collection {name: $collection})
+CALL () {
+  UNWIND $names AS id
+  MATCH (e:Entity {id: id})
+  WHERE e.df > 0 OR e.ntit > 0
+  RETURN collect(e {.id, .name, .normal, .ntit, .df}) AS entities
+}
+CALL () {
+  MATCH (e:Entity) WHERE e.collection = $collection AND e.stemmed IN $stemmed AND e.ntit > 0
+  RETURN collect(e {.id, .name, .normal, .stemmed, .ntit, .df}) AS inflected
+}
+CALL () {
+  UNWIND $words AS id
+  MATCH (w:Word {id: id})
+  RETURN collect({stem: w.stem, df: w.df, proper: w.upper > w.lower}) AS words
+}
+RETURN c.passages AS passages, c.density AS density, entities, inflected, words

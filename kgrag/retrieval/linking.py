@@ -1,0 +1,170 @@
+"""Linking: which entities of the graph a question names.
+
+Source: the PathRank recipe, query, step 1.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rapidfuzz import fuzz
+
+from kgrag.graph.reader import Reader
+from kgrag.identity import entity_id, word_id
+from kgrag.names import LONGEST_NAME, QUESTION_WORDS
+from kgrag.text import STOP_WORDS, Token, is_content, stems, tokens
+
+_INFLECTED = 0.7
+_LOWER_CASE = 0.5
+_MISSPELT = 0.8
+_ALIKE = 88.0  # per cent
+_SHORTEST_MISSPELT = 8  # letters
+_NO_INNER_WORDS = frozenset(("or", "is", "are", "was", "did"))
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Words start to end (one past) of the question name an entity, with weight 0 to 1; `titles`: how many bear it."""
+
+    start: int
+    end: int
+    entity: str
+    name: str
+    weight: float
+    titles: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedQuestion:
+    """A question's words with their stems and weights (idf, 0 for those without), its links, and the corpus's size."""
+
+    words: tuple[Token, ...]
+    stems: tuple[str, ...]
+    idf: Mapping[str, float]
+    links: tuple[Link, ...]
+    passages: int
+    density: float
+
+    def terms(self, without: frozenset[int] = frozenset()) -> list[dict[str, Any]]:
+        """The stems of the question's words, some left out, as {stem, weight}; the weights add up to 1."""
+        weights = {s: self.idf[s] for i, s in enumerate(self.stems) if i not in without and s in self.idf}
+        total = sum(weights.values())
+        return [{"stem": stem, "weight": weight / total} for stem, weight in weights.items()] if total else []
+
+    def text(self, without: frozenset[int]) -> str:
+        """The question without some of its words."""
+        return " ".join(word.raw for i, word in enumerate(self.words) if i not in without)
+
+
+def link_question(reader: Reader, text: str) -> LinkedQuestion:
+    """Find the entities that a question names: longest first, from left to right, then misspelt titles."""
+    words = tokens(text)
+    stemmed = stems([w.norm for w in words])
+    collection = reader.collection.name
+    spans = [(i, i + n) for i in range(len(words)) for n in range(1, min(LONGEST_NAME, len(words) - i) + 1)]
+    normal = {span: " ".join(w.norm for w in words[slice(*span)]) for span in spans}
+    inflected = {span: " ".join(stemmed[slice(*span)]) for span in spans}
+    known = reader.question(
+        names=sorted({entity_id(collection, name) for name in normal.values()}),
+        stemmed=sorted({name for name in inflected.values() if len(name) > 3}),
+        words=[word_id(collection, s) for s in set(stemmed)],
+    )
+    passages = known["passages"] or 0
+    idf = {
+        w["stem"]: math.log(1 + (passages - w["df"] + 0.5) / (w["df"] + 0.5))
+        for w in known["words"]
+        if 0 < w["df"] <= passages
+    }
+    if not any(w.raw[0].isupper() for w in words[1:]):  # typed without capitals
+        proper = {w["stem"] for w in known["words"] if w["proper"]}
+        words = [w._replace(raw=w.raw.capitalize()) if s in proper else w for w, s in zip(words, stemmed, strict=True)]
+    exact = {e["normal"]: e for e in known["entities"]}
+    titles = {e["stemmed"]: e for e in sorted(known["inflected"], key=lambda e: str(e["id"]), reverse=True)}
+    links: list[Link] = []
+    i = 0
+    while i < len(words):
+        length = 0
+        for n in range(min(LONGEST_NAME, len(words) - i), 0, -1):
+            span = (i, i + n)
+            found = _link(words, span, exact.get(normal[span]), titles.get(inflected[span]))
+            if found is not None:
+                links.append(found)
+                length = n
+                break
+        i += length or 1
+    links = _misspelt(reader, words, links)
+    return LinkedQuestion(tuple(words), tuple(stemmed), idf, tuple(links), passages, known["density"] or 0.0)
+
+
+def _link(
+    words: Sequence[Token], span: tuple[int, int], entity: Mapping[str, Any] | None, inflected: Mapping[str, Any] | None
+) -> Link | None:
+    """The link of one word sequence, if its words may be a name at all."""
+    weight = 1.0
+    if (entity is None or not entity["ntit"]) and inflected is not None:
+        entity, weight = inflected, _INFLECTED
+    if entity is None:
+        return None
+    segment = words[slice(*span)]
+    content = [w for w in segment if w.norm not in STOP_WORDS]
+    if not content:
+        return None
+    if len(segment) == 1:
+        word = segment[0]
+        if word.norm.isdigit() or not word.is_capital or (span[0] == 0 and word.norm in QUESTION_WORDS):
+            return None
+    elif not any(w.is_capital for w in content):
+        if len(content) < 2 or not entity["ntit"]:
+            return None
+        weight *= _LOWER_CASE
+    elif span[0] == 0 and segment[0].norm in STOP_WORDS and not entity["ntit"]:
+        return None
+    return Link(*span, entity["id"], entity["name"], weight, entity["ntit"])
+
+
+def _misspelt(reader: Reader, words: Sequence[Token], links: list[Link]) -> list[Link]:
+    """Runs of capitalised words that no title covers: the nearest title, if it is near enough."""
+    covered = {i for link in links if link.titles for i in range(link.start, link.end)}
+    start = 0
+    while start < len(words):
+        if not words[start].is_capital or (start == 0 and words[0].norm in QUESTION_WORDS | STOP_WORDS):
+            start += 1
+            continue
+        end = _run(words, start)
+        name = " ".join(w.norm for w in words[start:end])
+        open_words = [i for i in range(start, end) if i not in covered and words[i].norm not in STOP_WORDS]
+        if end - start > 1 and len(name) >= _SHORTEST_MISSPELT and open_words:
+            scored = [(fuzz.ratio(name, e["normal"]), e) for e in reader.similar_titles(name) if " " in e["normal"]]
+            best, entity = max(scored, key=lambda s: (s[0], s[1]["id"]), default=(0.0, None))
+            if entity is not None and best >= _ALIKE and len(entity["normal"]) >= _SHORTEST_MISSPELT:
+                links = [link for link in links if link.end <= start or link.start >= end]
+                weight = _MISSPELT * best / 100
+                links.append(Link(start, end, entity["id"], entity["name"], weight, entity["ntit"]))
+        start = end
+    return sorted(links, key=lambda link: link.start)
+
+
+def _run(words: Sequence[Token], start: int) -> int:
+    """One past the last of a run of capitalised words; small words may stand inside."""
+    end = start + 1
+    while end < len(words):
+        if words[end].is_capital:
+            end += 1
+        elif (
+            words[end].norm in STOP_WORDS
+            and words[end].norm not in _NO_INNER_WORDS
+            and end + 1 < len(words)
+            and words[end + 1].is_capital
+        ):
+            end += 2
+        else:
+            break
+    return end
+
+
+def prefixes(words: Sequence[Token]) -> list[str]:
+    """The first five letters of the longer words of a question, opening words left out."""
+    return sorted(
+        {w.norm[:5] for w in words if len(w.norm) > 3 and is_content(w.norm) and w.norm not in QUESTION_WORDS}
+    )

@@ -1,0 +1,95 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from question_set import CORPUS, QUERIES, TRIPLES, write_set
+
+from kgrag.errors import InputError
+from kgrag.evaluation.datasets import Question, read_dataset
+from kgrag.types import Document
+
+
+def test_reads_questions_and_corpus(tmp_path: Path) -> None:
+    dataset = read_dataset(write_set(tmp_path / "small"))
+    assert dataset.name == "small"
+    assert dataset.questions[0] == Question(
+        "q1", "Where was the designer of the Fram born?", ("fram", "archer"), (), "2hop"
+    )
+    assert dataset.questions[1].answers == ("Norway",)
+    assert dataset.keys == {"fram", "archer", "larvik", "ships"}
+
+
+def test_documents_carry_their_triples_and_leave_other_files_out(tmp_path: Path) -> None:
+    folder = write_set(tmp_path / "small")
+    (folder / "notes.md").write_text("# Not part of the corpus\n\nReally not.")
+    documents = [item for item in read_dataset(folder).documents() if isinstance(item, Document)]
+    assert [d.key for d in documents] == ["fram", "archer", "larvik", "ships"]
+    assert [t.text for t in documents[0].triples] == ["Fram designed by Colin Archer"]
+
+
+def test_triples_are_optional_and_blank_lines_and_numbers_as_ids_are_fine(tmp_path: Path) -> None:
+    corpus = '{"id": 7, "text": "Seven."}\n\n{"id": "8", "title": "Eight", "text": "Eight."}\n'
+    queries = '\ufeff{"id": 1, "question": "Which?", "gold": [7, "8", "7"]}\n'
+    dataset = read_dataset(write_set(tmp_path / "small", corpus, queries, None))
+    assert dataset.questions[0].gold == ("7", "8")
+    assert dataset.keys == {d.key for d in dataset.documents() if isinstance(d, Document)} == {"7", "8"}
+    assert dataset.unreachable(dataset.questions) == {}
+
+
+@pytest.mark.parametrize(
+    ("files", "place", "what"),
+    [
+        ({"queries": None}, "queries.jsonl", "does not exist"),
+        ({"corpus": None}, "corpus.jsonl", "does not exist"),
+        ({"queries": "\n\n"}, "queries.jsonl", "is empty"),
+        ({"corpus": ""}, "corpus.jsonl", "is empty"),
+        ({"queries": b'{"id": "q", "question": "\xff"}'}, "queries.jsonl", "not UTF-8"),
+        ({"queries": '{"id": "q1", "question": "?", "gold": ["fram"]}\nnonsense\n'}, "queries.jsonl:2", "not JSON"),
+        ({"queries": [*QUERIES, []]}, "queries.jsonl:4", "not an object"),
+        ({"queries": [{"question": "?", "gold": ["fram"]}]}, "queries.jsonl:1", "id is missing"),
+        ({"queries": [{"id": True, "question": "?", "gold": ["fram"]}]}, "queries.jsonl:1", "id"),
+        ({"queries": [{"id": "q", "gold": ["fram"]}]}, "queries.jsonl:1", "question is missing"),
+        ({"queries": [{"id": "q", "question": " ", "gold": ["fram"]}]}, "queries.jsonl:1", "question is empty"),
+        ({"queries": [{"id": "q", "question": "?"}]}, "queries.jsonl:1", "gold"),
+        ({"queries": [{"id": "q", "question": "?", "gold": []}]}, "queries.jsonl:1", "gold"),
+        ({"queries": [{"id": "q", "question": "?", "gold": "fram"}]}, "queries.jsonl:1", "gold"),
+        ({"queries": [{"id": "q", "question": "?", "gold": [None]}]}, "queries.jsonl:1", "gold"),
+        ({"queries": [{"id": "q", "question": "?", "gold": ["x"], "answers": "y"}]}, "queries.jsonl:1", "answers"),
+        ({"queries": [QUERIES[0], QUERIES[0]]}, "queries.jsonl", "'q1' occurs more than once"),
+        ({"corpus": [*CORPUS, CORPUS[1]]}, "corpus.jsonl", "'archer' occurs more than once"),
+        ({"corpus": [{"id": "a", "title": "no text"}]}, "corpus.jsonl:1", "text is missing"),
+        ({"corpus": "[" * 100_000}, "corpus.jsonl:1", "not JSON"),
+        ({"triples": [*TRIPLES, {"passage": "fram", "subject": "Fram"}]}, "triples.jsonl:2", "predicate is missing"),
+    ],
+)
+def test_what_is_missing_or_malformed_is_named_with_its_line(
+    tmp_path: Path, files: dict[str, Any], place: str, what: str
+) -> None:
+    folder = write_set(tmp_path / "small", **files)
+    with pytest.raises(InputError) as caught:
+        read_dataset(folder)
+    assert f"{folder / place}" in caught.value.message
+    assert what in caught.value.message
+    assert caught.value.remedy
+
+
+def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not a folder"):
+        read_dataset(tmp_path / "nothing")
+
+
+def test_each_folder_and_embedder_has_a_collection_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = read_dataset(write_set(tmp_path / "small set"))
+    other = read_dataset(write_set(tmp_path / "other"))
+    names = [one.collection("wordllama"), one.collection("sbert:a/b"), other.collection("wordllama")]
+    assert len(set(names)) == 3
+    assert names[0].startswith("eval-small_set-wordllama-")
+    monkeypatch.chdir(tmp_path)
+    assert read_dataset(Path("small set")).collection("wordllama") == names[0]
+
+
+def test_gold_outside_the_corpus_is_told(tmp_path: Path) -> None:
+    queries = [*QUERIES, {"id": "q4", "question": "Lost?", "gold": ["fram", "lost"]}]
+    dataset = read_dataset(write_set(tmp_path / "small", queries=queries))
+    assert dataset.unreachable(dataset.questions) == {"q4": ("lost",)}
+    assert dataset.unreachable(dataset.questions[:3]) == {}

@@ -1,0 +1,122 @@
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from question_set import CORPUS, QUERIES, write_set
+
+from kgrag.cli import main
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import NotFoundError
+from kgrag.evaluation.datasets import read_dataset
+
+Evaluate = Callable[..., Result]
+MEASURES = ["R@2", "R@5", "R@10", "R@15", "perfect@8", "p50_ms", "p95_ms"]
+
+
+@pytest.fixture
+def evaluate(neo4j_env: dict[str, str]) -> Evaluate:
+    def run(*arguments: object, code: int = 0) -> Result:
+        env = {**neo4j_env, "COLUMNS": "120", "KGRAG_COLLECTION": "must-not-be-used"}
+        result = CliRunner().invoke(main, ["eval", *map(str, arguments)], env=env, prog_name="kgrag")
+        assert result.exit_code == code, result.output
+        return result
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, kg: KnowledgeGraph) -> Iterator[Path]:
+    """A question set, whose collection is deleted afterwards."""
+    target = write_set(tmp_path / "small")
+    yield target
+    write_set(target)
+    with suppress(NotFoundError):
+        kg.delete(read_dataset(target).collection("wordllama"))
+
+
+def test_json_has_the_measures_of_every_retriever_and_nothing_else_is_on_stdout(
+    evaluate: Evaluate, folder: Path, kg: KnowledgeGraph
+) -> None:
+    result = evaluate(folder, "--json")
+    found = json.loads(result.stdout)
+    assert list(found) == ["dataset", "embedder", "systems"]
+    assert (found["dataset"], found["embedder"]) == ("small", "wordllama")
+    assert {"bm25", "dense", "hybrid"} <= set(found["systems"])
+    for row in found["systems"].values():
+        assert list(row)[: len(MEASURES)] == MEASURES
+        assert row["questions"] == 3
+        assert row["R@5"] == 100
+        assert row["perfect@8"] == 1
+        assert 0 < row["p50_ms"] <= row["p95_ms"]
+    assert "documents" in result.stderr
+    names = {info.name: info for info in kg.collections()}
+    assert "must-not-be-used" not in names
+    assert names[read_dataset(folder).collection("wordllama")].counts["Triple"] == 1
+
+
+def test_a_second_run_ingests_nothing(evaluate: Evaluate, folder: Path, kg: KnowledgeGraph) -> None:
+    evaluate(folder, "--retriever", "bm25")
+    dataset = read_dataset(folder)
+    report = kg.ingest(dataset.documents(), dataset.collection("wordllama"))
+    assert (report.added, report.changed, report.unchanged) == (0, 0, 4)
+
+
+def test_the_table_names_measures_and_retrievers(evaluate: Evaluate, folder: Path) -> None:
+    result = evaluate(folder, "-r", "bm25", "-r", "dense", "-r", "bm25", "--limit", 2)
+    lines = result.stdout.splitlines()
+    assert "small: 2 questions, wordllama" in lines[0]
+    assert all(measure in result.stdout for measure in MEASURES)
+    assert sum("bm25" in line for line in lines) == sum("dense" in line for line in lines) == 1
+
+
+def test_another_collection(evaluate: Evaluate, folder: Path, kg: KnowledgeGraph, collection_name: str) -> None:
+    evaluate(folder, "-r", "bm25", "--collection", collection_name)
+    names = {info.name: info.counts for info in kg.collections()}
+    assert names[collection_name]["Document"] == 4
+    assert read_dataset(folder).collection("wordllama") not in names
+
+
+def test_documents_that_left_the_corpus_are_told(evaluate: Evaluate, folder: Path) -> None:
+    assert "does not have" not in evaluate(folder, "-r", "bm25").stderr
+    write_set(folder, corpus=CORPUS[:3], queries=QUERIES[:2])
+    result = evaluate(folder, "-r", "bm25")
+    assert "holds 1 documents that the corpus does not have" in result.stderr
+
+
+def test_gold_that_is_not_in_the_corpus_is_told(evaluate: Evaluate, folder: Path) -> None:
+    write_set(folder, queries=[*QUERIES, {"id": "q4", "question": "Fram?", "gold": ["fram", "lost"]}])
+    result = evaluate(folder, "-r", "bm25", "--json")
+    assert "1 of 4 questions" in result.stderr
+    assert "q4: lost" in result.stderr
+    assert json.loads(result.stdout)["systems"]["bm25"]["R@15"] == 87.5
+    assert "lost" not in evaluate(folder, "-r", "bm25", "--limit", 3).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--retriever", "bm25", "--retriever", "nonsense"], 4, ["nonsense", "bm25, dense, hybrid"]),
+        (["--limit", "0"], 2, ["--limit"]),
+        (["--embedder", "nonsense"], 2, ["nonsense", "wordllama"]),
+    ],
+)
+def test_what_cannot_be_measured_is_said_before_anything_is_ingested(
+    evaluate: Evaluate, folder: Path, kg: KnowledgeGraph, arguments: list[str], code: int, words: list[str]
+) -> None:
+    before = {info.name for info in kg.collections()}
+    result = evaluate(folder, *arguments, "--json", code=code)
+    assert result.stdout == ""
+    assert all(word in result.stderr for word in words)
+    assert {info.name for info in kg.collections()} == before
+
+
+def test_malformed_files_end_with_5_and_the_line(evaluate: Evaluate, folder: Path, kg: KnowledgeGraph) -> None:
+    write_set(folder, queries="")
+    assert "queries.jsonl is empty" in evaluate(folder, code=5).stderr
+    write_set(folder, triples='{"passage": "fram"}\n')
+    assert "triples.jsonl:1" in evaluate(folder, code=5).stderr
+    assert "is not a folder" in evaluate(folder / "nothing", code=5).stderr
+    assert read_dataset(write_set(folder)).collection("wordllama") not in {info.name for info in kg.collections()}
