@@ -25,14 +25,15 @@
 // -> base: FLOAT - target against the whole question
 UNWIND $sources AS source
 MATCH (a:Passage {id: source.id})
-CALL (source, a) {
+WITH source, a, a.stems AS words
+CALL (source, a, words) {
   MATCH (a)-[m:MENTIONS]->(e:Entity)
   WHERE (e.df > 1 OR e.ntit > 0) AND (e.df <= $cap OR e.ntit > 0)
     AND NOT e.id IN source.skip AND (e.ntit > 0 OR NOT e.normal IN source.own_words)
   WITH a, e, $iota * log($passages * 1.0 / CASE WHEN e.df > 0 THEN e.df ELSE 1 END) / log($passages + 1.0)
        + CASE WHEN any(p IN m.positions WHERE any(
            i IN range(CASE WHEN p < 6 THEN 0 ELSE p - 6 END, p + size(split(e.normal, ' ')) + 1)
-           WHERE (i < p OR i >= p + size(split(e.normal, ' '))) AND left(a.stems[i], 5) IN $prefixes)) THEN $pi ELSE 0.0 END AS weight
+           WHERE (i < p OR i >= p + size(split(e.normal, ' '))) AND left(words[i], 5) IN $prefixes)) THEN $pi ELSE 0.0 END AS weight
   ORDER BY weight DESC, e.id LIMIT $emax
   CALL (a, e, source) {
     MATCH (e)<-[:MENTIONS]-(x:Passage) WHERE e.df <= $cap AND x <> a
@@ -55,13 +56,14 @@ CALL (source, a) {
 }
 WITH source, x, e, bridge, forward, is_title ORDER BY bridge DESC, e.id
 WITH source, x, head(collect({entity: e.id, bridge: bridge, forward: forward, is_title: is_title})) AS best
-WITH source, x, best, best.bridge + (2 * vector.similarity.cosine(x[$embedding], source.vector) - 1)
-       + $beta * reduce(s = 0.0, t IN source.terms | s + CASE WHEN t.stem IN x.stems THEN t.weight ELSE 0.0 END) AS score
+WITH source, x, best, x.stems AS stems
+WITH source, x, best, stems, best.bridge + (2 * vector.similarity.cosine(x[$embedding], source.vector) - 1)
+       + $beta * reduce(s = 0.0, t IN source.terms | s + CASE WHEN t.stem IN stems THEN t.weight ELSE 0.0 END) AS score
 ORDER BY score DESC, x.id
-WITH source, collect({x: x, best: best, score: score})[0..$keep] AS targets
+WITH source, collect({x: x, best: best, score: score, stems: stems})[0..$keep] AS targets
 UNWIND targets AS target
-WITH source, target, target.x AS x
+WITH source, target, target.x AS x, target.stems AS stems
 RETURN source.id AS source, x.id AS target, target.best.entity AS entity, target.best.forward AS forward,
        target.best.is_title AS is_title, target.score AS score,
        (2 * vector.similarity.cosine(x[$embedding], $vector) - 1)
-       + $beta * reduce(s = 0.0, t IN $terms | s + CASE WHEN t.stem IN x.stems THEN t.weight ELSE 0.0 END) AS base
+       + $beta * reduce(s = 0.0, t IN $terms | s + CASE WHEN t.stem IN stems THEN t.weight ELSE 0.0 END) AS base

@@ -41,11 +41,11 @@ CALL () {
   MATCH (e)<-[:MENTIONS]-(x:Passage)
   RETURN x
 }
-WITH DISTINCT x
+WITH DISTINCT x, x.stems AS stems
 MATCH (d:Document)-[:HAS_PASSAGE]->(x)
 RETURN x.id AS id,
        (2 * vector.similarity.cosine(x[$embedding], $vector) - 1)
-       + $beta * reduce(s = 0.0, t IN $terms | s + CASE WHEN t.stem IN x.stems THEN t.weight ELSE 0.0 END) AS base,
+       + $beta * reduce(s = 0.0, t IN $terms | s + CASE WHEN t.stem IN stems THEN t.weight ELSE 0.0 END) AS base,
        x.title AS title,
        [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] AS own,
        [(x)-[:MENTIONS]->(e:Entity) WHERE e.id IN $links | e.id] AS mentioned

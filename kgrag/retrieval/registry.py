@@ -27,7 +27,7 @@ RETRIEVERS: dict[str, Entry] = {
     "dense": Entry(Dense, "nearest embeddings: vector index, scored again exactly"),
     "hybrid": Entry(hybrid, "reciprocal rank fusion of bm25 and dense"),
 }
-DEFAULT_RETRIEVER = "hybrid"
+DEFAULT_RETRIEVER = "pathrank"
 
 
 def make_retriever(name: str, index: Index) -> Retriever:
