@@ -112,6 +112,13 @@ class KnowledgeGraph:
         """
         settings = self.settings
         existing = registry.find_collection(self.graph, collection)
+        if existing is not None and isinstance(embedder, str):
+            registry.check_embedder(existing, embedder)  # before a model is loaded in vain
+        items, total = _items(source, columns, settings)
+        if existing is None:
+            items, problems = _first_document(items)
+            if items is None:
+                return IngestReport(problems=problems)  # nothing to make a collection for
         model = self._embedder(existing.embedder if existing is not None and embedder is None else embedder)
         if existing is not None:
             self._check_indexing(existing)
@@ -123,7 +130,6 @@ class KnowledgeGraph:
             )
         from kgrag.indexing.pipeline import ingest
 
-        items, total = _items(source, columns, settings)
         return ingest(self.graph, existing, items, model, settings, progress or _silent, total=total)
 
     def retriever(self, name: str = DEFAULT_RETRIEVER, collection: str = DEFAULT_COLLECTION) -> Retriever:
@@ -250,3 +256,16 @@ def _items(
         return load(paths, columns=columns, max_file_mb=settings.max_file_mb), None
     documents = (item for item in stream if not isinstance(item, str | Path))
     return chain([] if first is None else [first], documents), total
+
+
+def _first_document(
+    items: Iterable[Document | Problem],
+) -> tuple[Iterable[Document | Problem] | None, tuple[Problem, ...]]:
+    """The items unchanged if there is a document among them, else None and the problems."""
+    stream = iter(items)
+    problems: list[Problem] = []
+    for item in stream:
+        if isinstance(item, Document):
+            return chain(problems, [item], stream), ()
+        problems.append(item)
+    return None, tuple(problems)

@@ -16,11 +16,15 @@ _UNDECOMPOSED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ":
 _THREAD = local()
 
 STOP_WORDS = frozenset(
-    """a about after against all also an and any are as at be because been before being between both but by can could
-    did do does during each few for from had has have he her hers him his how i if in into is it its many may more most
-    much no nor not of off on once only or other our out over own same she should since so some such than that the
-    their them then there these they this those through to too under until up us very was we were what when where which
-    while who whom whose why will with would you your one two three first""".split()
+    """a about after again against all already also although always among an and another any anything around are as at
+    away back be because became been before being below between both but by came can come could did do does done down
+    during each either else even ever every few for found from further get go had has have having he her here hers him
+    his how however i if in instead into is it its itself just later least less like made make many may me might more
+    most much must my near never next no none nor not nothing now of off often on once only onto or other others our
+    out over own per perhaps quite rather same several she should since so some something soon still such than that
+    the their them themselves then there therefore these they this those though through thus to together too toward
+    towards under unless until up upon us usually very via was way we well went were what when where whether which
+    while who whom whose why will with within without would yet you your one two three first""".split()
 )
 
 

@@ -134,11 +134,12 @@ def _bars(console: "Console") -> Iterator[Progress]:
                 bars.update(task.id, total=1, completed=1, text=f"{task.elapsed or 0:.0f} s")
 
     def text(task: Task, stage: str, done: int, total: int | None) -> str:
-        if total is None:
-            return f"{task.elapsed or 0:.0f} s"
         start, first = begun[stage]
         elapsed = time.monotonic() - start
         rate = (done - first) / elapsed if elapsed > 0.2 else 0.0
+        if total is None:
+            count = f"{_amount(stage, done)}, {_amount(stage, rate)}/s, " if rate else ""
+            return f"{count}{task.elapsed or 0:.0f} s"
         left = f", {(total - done) / rate:.0f} s left" if rate and done < total else ""
         speed = f", {_amount(stage, rate)}/s" if rate else ""
         return f"{_amount(stage, done)} of {_amount(stage, total)}{speed}{left}"

@@ -38,6 +38,7 @@ def _exactly(work: Work, due: Sequence[str]) -> None:
         floors[i] = -1 if record["floor"] is None else record["floor"]
         if i % 10_000 == 0:
             work.progress("vectors", i, total)
+    work.progress("vectors", len(ids), len(ids))
     vectors, floors = vectors[: len(ids)], floors[: len(ids)]
     position = {id: i for i, id in enumerate(ids)}
     rows = np.array(sorted(position[id] for id in due), np.intp)

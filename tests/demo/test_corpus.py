@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 SHOWCASES = 3
-STOPWORDS = frozenset({"his", "in", "of", "the", "to", "was", "which"})
+STOPWORDS = frozenset({"as", "his", "in", "of", "the", "to", "was", "which"})
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def test_names_are_not_only_ascii() -> None:
 def test_enough_questions_of_each_length() -> None:
     assert len(questions()) >= 12
     assert {q.hops for q in questions()} == {2, 3, 4}
-    assert [q.hops for q in questions()[:SHOWCASES]] == [2, 3, 4]
+    assert [q.hops for q in questions()[:SHOWCASES]] == [2, 3, 3]
     assert len({q.question for q in questions()}) == len(questions())
 
 
