@@ -117,7 +117,7 @@ class KnowledgeGraph:
         items, total = _items(source, columns, settings)
         if existing is None:
             items, problems = _first_document(items)
-            if items is None:
+            if problems:
                 return IngestReport(problems=problems)  # nothing to make a collection for
         model = self._embedder(existing.embedder if existing is not None and embedder is None else embedder)
         if existing is not None:
@@ -260,12 +260,12 @@ def _items(
 
 def _first_document(
     items: Iterable[Document | Problem],
-) -> tuple[Iterable[Document | Problem] | None, tuple[Problem, ...]]:
-    """The items unchanged if there is a document among them, else None and the problems."""
+) -> tuple[Iterable[Document | Problem], tuple[Problem, ...]]:
+    """The items, unchanged, if there is a document among them; else the problems."""
     stream = iter(items)
     problems: list[Problem] = []
     for item in stream:
         if isinstance(item, Document):
             return chain(problems, [item], stream), ()
         problems.append(item)
-    return None, tuple(problems)
+    return (), tuple(problems or [Problem("input", "holds no document")])

@@ -102,7 +102,7 @@ class PathRank(Retriever):
         unknown = [x for x in ids if x not in walk.details]
         linked = sorted({link.entity for link in walk.question.links})
         if unknown:
-            walk.details |= self.index.reader.pathrank_sources(unknown, linked)
+            walk.details.update(self.index.reader.pathrank_sources(unknown, linked))
         dropped = {x: _residual(walk, x) for x in ids}
         texts = {x: walk.question.text(dropped[x]) for x in ids}
         distinct = list(dict.fromkeys(texts.values()))
@@ -144,13 +144,13 @@ class PathRank(Retriever):
             known = best.get(row["target"])
             if known is None or (score, row["source"]) > (known[0], known[1]["source"]):
                 best[row["target"]] = (score, row)
-        for x, (score, row) in best.items():
-            passage = walk.passages.setdefault(x, _Passage(row["base"], row["base"]))
+        for x, (score, step) in best.items():
+            passage = walk.passages.setdefault(x, _Passage(step["base"], step["base"]))
             if score > max(passage.score, passage.base):
                 passage.score = score
-                passage.parent = (row["source"], row["entity"], row["forward"], row["is_title"])
+                passage.parent = (step["source"], step["entity"], step["forward"], step["is_title"])
                 if not passage.dropped:
-                    passage.dropped = dropped[row["source"]]
+                    passage.dropped = dropped[step["source"]]
 
     def _pagerank(self, walk: _Walk, s: PathRankSettings) -> dict[str, float]:
         """Path scores plus omega log10 of the personalised PageRank on the passages at hand and their names."""
