@@ -84,19 +84,17 @@ def capitalised_phrases(words: Sequence[Token]) -> dict[str, str]:
     """The capitalised phrases of a text, which may be names: normal form -> how it is written.
 
     A run of capitalised words, with a small word or two allowed after the first ("House of the Seven Gables"), or of
-    numbers of three or four digits; stop words at its ends are cut. Numbers and dates are none.
+    numbers of three or four digits; stop words at its ends do not belong to it. Numbers and dates are none.
     """
     found: dict[str, str] = {}
     i = 0
     while i < len(words):
-        if not _begins_phrase(words[i].raw):
+        if words[i].norm in STOP_WORDS or not _begins_phrase(words[i].raw):
             i += 1
             continue
         end = _end_of_phrase(words, i)
         run = list(words[i:end])
         i = end
-        while run and run[0].norm in STOP_WORDS:
-            run.pop(0)
         while run and run[-1].norm in STOP_WORDS:
             run.pop()
         name = " ".join(w.norm for w in run)

@@ -11,7 +11,7 @@ from kgrag.types import Document, Section
 
 def test_search_shows_rank_score_id_title_snippet_and_trail(cli: CommandLine, ships: str, kg: KnowledgeGraph) -> None:
     hit = kg.search("Where did Colin Archer live?", ships, k=1).hits[0]
-    result = cli("search", "Where did Colin Archer live?", "-c", ships, "-k", "2")
+    result = cli("search", "Where did Colin Archer live?", "-c", ships, "-k", "2", "-r", "hybrid")
     lines = result.stdout.splitlines()
     assert lines[0].split()[0] == "1" and hit.passage.id[:8] in lines[0] and "Colin Archer" in lines[0]
     assert "He lived in Larvik" in lines[1]

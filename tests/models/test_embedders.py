@@ -1,0 +1,117 @@
+"""Embedders: unit rows, names, and clear errors; those that need torch are marked `models`."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError
+from kgrag.models.embed import load_embedder, unit
+from kgrag.types import Document, Section
+
+TEXTS = ["A ship in the ice", "A vessel among floes", "Quarterly tax return", "", "船が氷の中に"]
+
+
+@pytest.mark.parametrize("name", ["wordllama", pytest.param("minilm", marks=pytest.mark.models)])
+def test_vectors(name: str) -> None:
+    embedder = load_embedder(name)
+    vectors = embedder.embed(TEXTS)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (5, embedder.dimension)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2]
+    assert embedder.embed([]).shape == (0, embedder.dimension)
+    assert embedder.name == name
+
+
+def test_unit_of_nothing() -> None:
+    rows = unit(np.array([[0, 0], [np.nan, 1], [3, 4]]))
+    assert np.allclose(rows, [[1, 0], [1, 0], [0.6, 0.8]])
+
+
+def test_unknown_name() -> None:
+    with pytest.raises(ConfigurationError, match="no embedder 'word2vec'"):
+        load_embedder("word2vec")
+
+
+@pytest.mark.models
+def test_a_model_that_cannot_be_loaded() -> None:
+    with pytest.raises(ConfigurationError, match="cannot be loaded"):
+        load_embedder("sbert:/nowhere/at/all")
+
+
+@pytest.mark.models
+def test_minilm_in_the_graph(kg: KnowledgeGraph, collection_name: str) -> None:
+    documents = [Document(str(i), (Section(text),), f"Text {i}") for i, text in enumerate(TEXTS[:3])]
+    kg.ingest(documents, collection_name, embedder="minilm")
+    info = next(c for c in kg.collections() if c.name == collection_name)
+    assert (info.embedder, info.dimension) == ("minilm", 384)
+    hits = kg.search("boat frozen in", collection_name, retriever="dense").hits
+    assert {h.passage.document for h in hits[:2]} == {"0", "1"}
+
+
+class _Embeddings(BaseHTTPRequestHandler):
+    """An OpenAI-compatible server: a vector of letter counts; the first request of all is answered with 429."""
+
+    requests = 0
+
+    def do_POST(self) -> None:
+        type(self).requests += 1
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if type(self).requests == 1:
+            self.send_response(429)
+            self.send_header("Retry-After", "0")
+            self.end_headers()
+            return
+        data = [
+            {"object": "embedding", "index": i, "embedding": [float(text.count(c)) + 0.1 for c in "aeioust"]}
+            for i, text in enumerate(body["input"])
+        ]
+        reply = {
+            "object": "list",
+            "model": body["model"],
+            "data": data[::-1],
+            "usage": {"prompt_tokens": 1, "total_tokens": 1},
+        }
+        content = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def openai_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Embeddings)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    yield
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_openai(openai_server: None) -> None:
+    embedder = load_embedder("openai:letters")
+    assert embedder.dimension == 7
+    many = [f"text {'a' * i}" for i in range(600)]
+    vectors = embedder.embed(many)
+    assert vectors.shape == (600, 7)
+    assert np.all(np.diff(vectors[:, 0]) > -1e-6)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_openai_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigurationError, match="does not work"):
+        load_embedder("openai:letters")

@@ -1,0 +1,112 @@
+"""PathRank on a small graph: the walk, its trail, and names that are misspelt, in lower case, or not there at all."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph import connection
+from kgrag.types import Document, Filter, Section
+
+_NAME = "pathrank"
+_TEXTS = {
+    "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik, who had come up from deck hand.",
+    "Ole Brandvik": "Ole Brandvik went to sea at fourteen. His childhood was spent in Nordvika among fishermen.",
+    "Nordvika": "Nordvika lies at the mouth of the river Stilla. The painter Marta Holm kept a summer studio there.",
+    "Stilla": "The Stilla rises in the hills of Grenland and is known for salmon.",
+    "Marta Holm": "Marta Holm painted boats and harbours in bright oils.",
+    "Harbour lights": "A captain must know the harbour lights. Painters like them, too, in any home town.",
+    "Steamers of the coast": "Many a steamer had a captain with a home town far away and a painter in the saloon.",
+}
+
+
+@pytest.fixture(scope="module")
+def coast(kg: KnowledgeGraph) -> Iterator[str]:
+    documents = [
+        Document(title, (Section(text),), title, metadata={"letter": title[0]}) for title, text in _TEXTS.items()
+    ]
+    people = ["Torvald Lunde", "Ingrid Solheim", "Kari Aune", "Per Hauge", "Siri Moen"]
+    ports = ["Bergvik", "Havnes", "Sundby", "Orrefjell"]
+    for i in range(60):
+        text = f"In {ports[i % 4]} the merchant {people[i % 5]} sold wool to {people[(i + 1) % 5]} for {i} crowns."
+        documents.append(Document(f"letter {i}", (Section(text),), f"Letter {i}"))
+    kg.ingest(documents, _NAME)
+    yield _NAME
+    kg.delete(_NAME)
+
+
+_QUESTION = "Which painter worked in the home town of the captain of the Fjord Queen?"
+
+
+def test_walks_over_names(kg: KnowledgeGraph, coast: str) -> None:
+    ranking = kg.search(_QUESTION, coast, retriever="pathrank", k=5)
+    titles = [h.passage.title for h in ranking]
+    assert titles[:2] == ["Fjord Queen", "Ole Brandvik"]
+    assert "Nordvika" in titles
+    hit = ranking.hits[titles.index("Nordvika")]
+    assert [(s.via, s.label, s.name) for s in hit.why] == [
+        ("names", "Entity", "Fjord Queen"),
+        ("title of", "Passage", "Fjord Queen"),
+        ("mentions", "Entity", "Ole Brandvik"),
+        ("title of", "Passage", "Ole Brandvik"),
+        ("mentions", "Entity", "Nordvika"),
+        ("title of", "Passage", "Nordvika"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [_QUESTION.lower(), _QUESTION.replace("Fjord Queen", "Fjord Quen"), _QUESTION.upper()],
+    ids=["lower case", "misspelt", "upper case"],
+)
+def test_names_as_people_type_them(kg: KnowledgeGraph, coast: str, question: str) -> None:
+    titles = [h.passage.title for h in kg.search(question, coast, retriever="pathrank", k=5)]
+    assert titles[:2] == ["Fjord Queen", "Ole Brandvik"]
+
+
+def test_at_most_eight_round_trips(kg: KnowledgeGraph, coast: str) -> None:
+    retriever = kg.retriever("pathrank", coast)
+    calls: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        lookup = connection.lookup
+        patch.setattr(connection, "lookup", lambda name, given: calls.append(name) or lookup(name, given))
+        assert len(retriever.retrieve(_QUESTION, 5)) == 5
+    assert len(calls) <= 8, calls
+
+
+def test_filter(kg: KnowledgeGraph, coast: str) -> None:
+    """The walk may pass through documents that the filter keeps out of the ranking."""
+    only = Filter(where={"letter": "N"})
+    titles = [h.passage.title for h in kg.search(_QUESTION, coast, retriever="pathrank", k=5, filter=only)]
+    assert titles == ["Nordvika"]
+
+
+def test_without_names(kg: KnowledgeGraph, coast: str) -> None:
+    assert kg.search("known for salmon", coast, retriever="pathrank", k=1).hits[0].passage.title == "Stilla"
+
+
+def test_text_without_titles_or_capitals(kg: KnowledgeGraph, collection_name: str) -> None:
+    texts = [f"give dose {i} of drug {i % 7} to patients with condition {i % 11}" for i in range(80)]
+    kg.ingest([Document(str(i), (Section(t),)) for i, t in enumerate(texts)], collection_name)
+    question = "dose of drug 3 for patients with condition 5"
+    walked = {h.passage.id for h in kg.search(question, collection_name, retriever="pathrank", k=10)}
+    fused = {h.passage.id for h in kg.search(question, collection_name, retriever="hybrid", k=10)}
+    assert len(walked) == 10
+    assert len(walked & fused) >= 5
+
+
+def test_a_title_reaches_few_passages_of_a_long_document(kg: KnowledgeGraph, collection_name: str) -> None:
+    text = "\n\n".join(
+        f"Chapter {i} of the saga tells of winter {i} and of hunger in valley {i}. " * 8 for i in range(60)
+    )
+    kg.ingest(
+        [
+            Document("saga", (Section(text),), "Saga of Isbre"),
+            Document("poet", (Section("The poet Eirik wrote the Saga of Isbre in a cabin."),), "Eirik"),
+        ],
+        collection_name,
+    )
+    ranking = kg.search("Which winter is told of in what the poet Eirik wrote?", collection_name, k=20)
+    named = [h for h in ranking if any(s.name == "Saga of Isbre" and s.label == "Entity" for s in h.why)]
+    assert ranking.hits[0].passage.title == "Eirik"
+    assert 1 <= len(named) <= 5

