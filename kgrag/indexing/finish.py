@@ -23,11 +23,11 @@ def finish(
     """Visit everything that is marked; writes nothing when nothing is, unless passages were `removed`."""
     if not removed and not graph.run("search/unfinished", collection=collection.name)[0]["number"]:
         return
-    work = Work(graph, collection, settings, progress)
     graph.run("schema/await", seconds=600)
-    count_statistics(work)
-    spread_names(work)
-    link_mentions(work)
-    graph.run("write/density", collection=collection.name, cap=BRIDGE_CAP)
-    link_keywords(work, spread_words(work))
-    link_similar(work)
+    with Work(graph, collection, settings, progress) as work:
+        count_statistics(work)
+        spread_names(work)
+        link_mentions(work)
+        graph.run("write/density", collection=collection.name, cap=BRIDGE_CAP)
+        link_keywords(work, spread_words(work))
+        link_similar(work)

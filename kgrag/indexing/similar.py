@@ -54,6 +54,7 @@ def _exactly(work: Work, due: Sequence[str]) -> None:
             _write(work, pending)
             pending = []
     _write(work, pending)
+    work.flush()
     work.progress("neighbours", len(rows), len(rows))
 
 

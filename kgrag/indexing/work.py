@@ -1,7 +1,8 @@
 """What the corpus-wide stages share: the nodes marked for a stage (`todo`), in batches, and taking the mark off."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Self
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Unit
@@ -9,14 +10,29 @@ from kgrag.settings import Settings
 from kgrag.types import Progress
 
 
-@dataclass(frozen=True, slots=True)
 class Work:
-    """A collection whose corpus-wide stages are at work."""
+    """A collection whose corpus-wide stages are at work: a context manager.
 
-    graph: Graph
-    collection: Collection
-    settings: Settings
-    progress: Progress
+    One transaction is written in the background while the next batch is prepared.
+    """
+
+    def __init__(self, graph: Graph, collection: Collection, settings: Settings, progress: Progress) -> None:
+        self.graph = graph
+        self.collection = collection
+        self.settings = settings
+        self.progress = progress
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="kgrag-stage")
+        self._writing: Future[None] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self.flush()
+        finally:
+            self._writer.shutdown(wait=True)
 
     @property
     def name(self) -> str:
@@ -28,21 +44,32 @@ class Work:
         return [r["id"] for r in self.graph.stream(f"search/todo_{label}", collection=self.name, stage=stage)]
 
     def batches(self, ids: Sequence[str], size: int, stage: str) -> Iterator[list[str]]:
-        """The ids, `size` at a time, reporting progress."""
+        """The ids, `size` at a time, reporting progress; at the end all is written."""
         for start in range(0, len(ids), size):
             self.progress(stage, start, len(ids))
             yield list(ids[start : start + size])
+        self.flush()
         if ids:
             self.progress(stage, len(ids), len(ids))
 
     def commit(self, label: str, stage: str, ids: Sequence[str], work: Callable[[Unit], object]) -> None:
-        """Write a result and take the stage's mark off its nodes, in one transaction."""
+        """Write a result and take the stage's mark off its nodes, in one transaction, once the one before is through.
+
+        Raises what the one before raised.
+        """
 
         def run(unit: Unit) -> None:
             work(unit)
             unit.run(f"write/done_{label}", ids=list(ids), stage=stage)
 
-        self.graph.write(run)
+        self.flush()
+        self._writing = self._writer.submit(self.graph.write, run)
+
+    def flush(self) -> None:
+        """Wait until everything is written. Raises what a writer raised."""
+        if self._writing is not None:
+            writing, self._writing = self._writing, None
+            writing.result()
 
     def mark(self, ids: Sequence[str], stage: str) -> None:
         """Mark passages for a stage."""
