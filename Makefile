@@ -22,6 +22,10 @@ $(VENV)/.models: $(VENV)/.ready
 	$(PIP) install -c constraints.txt -e '.[local,openai,dev,sbert]'
 	@touch $@
 
+$(VENV)/.browser: $(VENV)/.ready
+	$(PIP) install -c constraints.txt -e '.[local,openai,dev,browser]'
+	@touch $@
+
 setup: $(VENV)/.ready ## Make a virtual environment with kgrag in it
 
 demo: $(VENV)/.ready ## Start Neo4j, ingest the demo corpus and ask it three questions
@@ -33,7 +37,11 @@ test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
 test-models: $(VENV)/.models ## Tests that need sentence-transformers (5 GB)
 	$(BIN)/python -m pytest -m "models and not slow"
 
-test-browser: $(VENV)/.ready ## Tests that look at Neo4j Browser in Chromium
+test-browser: $(VENV)/.browser ## Tests that look at Neo4j Browser in Chromium
+	@$(BIN)/python tests/browser/chromium.py 2>/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
+		{ apt-get update -q && DEBIAN_FRONTEND=noninteractive \
+		apt-get install -qy --no-install-recommends chromium fonts-liberation; } || true
+	@$(BIN)/python tests/browser/chromium.py >/dev/null
 	$(BIN)/python -m pytest -m "browser and not slow"
 
 test-slow: $(VENV)/.models ## Kills, a hundred thousand passages

@@ -273,7 +273,15 @@ def measure(folder: Path | None, number: int, keep: bool) -> None:
                 raise SystemExit(child.returncode)
             taken = json.loads(child.stdout)
             print_ingest(taken)
-            print_bound(taken["seconds"], *lower_bound(kg, name))
+            bound = lower_bound(kg, name)
+            if folder:  # the first ingest met a server that was still compiling itself; the bound did not
+                for collection in (f"{name} copy", name):
+                    delete(kg, collection)
+                child = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+                taken = json.loads(child.stdout)
+                print("again, on the warm server that the lower bound had:")
+                print_ingest(taken)
+            print_bound(taken["seconds"], *bound)
         finally:
             if not keep:
                 for collection in (f"{name} copy", name):

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from kgrag.types import Document
@@ -11,6 +12,18 @@ from kgrag.types import Document
 def node_id(*parts: str | int) -> str:
     """A 32-digit hexadecimal id of the parts, in order; no two different lists of parts share one in practice."""
     return hashlib.blake2b("\x1f".join(map(str, parts)).encode(), digest_size=16).hexdigest()
+
+
+def _named(collection: str, kind: str, name: str) -> str:
+    """node_id(collection, kind, name), quicker: these are made by the million."""
+    hashed = _beginning(collection, kind).copy()
+    hashed.update(name.encode())
+    return hashed.hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _beginning(collection: str, kind: str) -> Any:
+    return hashlib.blake2b(f"{collection}\x1f{kind}\x1f".encode(), digest_size=16)
 
 
 def document_id(collection: str, key: str) -> str:
@@ -25,17 +38,17 @@ def passage_id(document: str, text: str, occurrence: int) -> str:
 
 def entity_id(collection: str, name: str) -> str:
     """The id of an entity by its normalised name."""
-    return node_id(collection, "entity", name)
+    return _named(collection, "entity", name)
 
 
 def word_id(collection: str, stem: str) -> str:
     """The id of a word by its stem."""
-    return node_id(collection, "word", stem)
+    return _named(collection, "word", stem)
 
 
 def keyword_id(collection: str, stem: str) -> str:
     """The id of a keyword by its stem."""
-    return node_id(collection, "keyword", stem)
+    return _named(collection, "keyword", stem)
 
 
 def triple_id(passage: str, subject: str, predicate: str, obj: str) -> str:

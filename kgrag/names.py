@@ -157,7 +157,9 @@ def _known_form(words: Sequence[Token], start: int, n: int, known: Callable[[str
     name = " ".join(w.norm for w in words[start : start + n])
     if known(name):
         return name
-    shorter = without_initials(name) if n > 2 else None
+    if not any(len(w.norm) == 1 for w in words[start + 1 : start + n - 1]):
+        return None
+    shorter = without_initials(name)
     return shorter if shorter is not None and known(shorter) else None
 
 

@@ -1,13 +1,12 @@
 // Replace the keywords of passages.
 // mode: write
 // $collection: STRING - name of the collection
-// $passages: LIST<STRING> - passages whose keywords are replaced
 // $keywords: LIST<MAP> - {id, stem, name}
-// $rows: LIST<MAP> - {passage, keyword, weight}
+// $rows: LIST<MAP> - {id (of a passage), keywords: [{id, weight}]}
 // -> keyword: STRING - keyword whose df is due
 CALL () {
-  UNWIND $passages AS id
-  MATCH (:Passage {id: id})-[h:HAS_KEYWORD]->(k:Keyword)
+  UNWIND $rows AS row
+  MATCH (:Passage {id: row.id})-[h:HAS_KEYWORD]->(k:Keyword)
   DELETE h
   RETURN collect(DISTINCT k.id) AS before
 }
@@ -18,9 +17,10 @@ CALL () {
 }
 CALL () {
   UNWIND $rows AS row
-  MATCH (p:Passage {id: row.passage})
-  MATCH (k:Keyword {id: row.keyword})
-  CREATE (p)-[:HAS_KEYWORD {weight: row.weight}]->(k)
+  MATCH (p:Passage {id: row.id})
+  UNWIND row.keywords AS keyword
+  MATCH (k:Keyword {id: keyword.id})
+  CREATE (p)-[:HAS_KEYWORD {weight: keyword.weight}]->(k)
   RETURN collect(DISTINCT k.id) AS after
 }
 UNWIND before + after AS keyword

@@ -1,19 +1,19 @@
-// Replace the mentions of passages.
+// Replace the mentions of passages. The weight of a mention is 1 unless it has one.
 // mode: write
-// $passages: LIST<STRING> - passages whose mentions are replaced
-// $rows: LIST<MAP> - {passage, entity, via, weight, positions}
+// $rows: LIST<MAP> - {id (of a passage), mentions: [{entity, via, positions}]}
 // -> entity: STRING - entity whose df is due
 CALL () {
-  UNWIND $passages AS id
-  MATCH (:Passage {id: id})-[m:MENTIONS]->(e:Entity)
+  UNWIND $rows AS row
+  MATCH (:Passage {id: row.id})-[m:MENTIONS]->(e:Entity)
   DELETE m
   RETURN collect(DISTINCT e.id) AS before
 }
 CALL () {
   UNWIND $rows AS row
-  MATCH (p:Passage {id: row.passage})
-  MATCH (e:Entity {id: row.entity})
-  CREATE (p)-[:MENTIONS {via: row.via, weight: row.weight, positions: row.positions}]->(e)
+  MATCH (p:Passage {id: row.id})
+  UNWIND row.mentions AS mention
+  MATCH (e:Entity {id: mention.entity})
+  CREATE (p)-[:MENTIONS {via: mention.via, positions: mention.positions}]->(e)
   RETURN collect(DISTINCT e.id) AS after
 }
 UNWIND before + after AS entity

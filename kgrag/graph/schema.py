@@ -106,8 +106,15 @@ def ensure_collection_indexes(graph: Graph, name: str, number: int, dimension: i
         for kind, label in _FULLTEXT.items():
             graph.run_schema(f"schema/{kind}", label_of(label, number), index=index_name(kind, number))
         ensure_vector_indexes(graph, number, dimension, embedding)
-    graph.run("schema/await", seconds=300)
+    await_collection_indexes(graph, number, embedding)
     graph.run("write/collection_indexed", name=name)
+
+
+def await_collection_indexes(graph: Graph, number: int, embedding: str, seconds: int = 3600) -> None:
+    """Wait until the indexes of a collection answer. Raises DatabaseError if they do not in time."""
+    vectors = [f"{label}_{embedding}" for label in ("passage", "triple")]
+    for kind in (*_FULLTEXT, *vectors):
+        graph.run("schema/await_index", index=index_name(kind, number), seconds=seconds)
 
 
 def ensure_vector_indexes(graph: Graph, number: int, dimension: int, embedding: str) -> None:

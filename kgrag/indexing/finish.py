@@ -8,6 +8,7 @@ give the graph that all of it at once gives.
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
+from kgrag.graph.schema import await_collection_indexes
 from kgrag.indexing.keywords import link_keywords, spread_words
 from kgrag.indexing.mentions import link_mentions, spread_names
 from kgrag.indexing.similar import link_similar
@@ -23,7 +24,7 @@ def finish(
     """Visit everything that is marked; writes nothing when nothing is, unless passages were `removed`."""
     if not removed and not graph.run("search/unfinished", collection=collection.name)[0]["number"]:
         return
-    graph.run("schema/await", seconds=600)
+    await_collection_indexes(graph, collection.number, collection.embedding)
     with Work(graph, collection, settings, progress) as work:
         count_statistics(work)
         spread_names(work)

@@ -15,7 +15,7 @@ from kgrag.identity import keyword_id, word_id
 from kgrag.indexing.work import Work, phrase
 from kgrag.text import is_content, stems, tokens
 
-_BATCH = 1000
+_BATCH = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +78,14 @@ def link_keywords(work: Work, corpus_class: int) -> None:
         frequencies = work.graph.run("search/word_frequencies", ids=list(words))
         classes = {words[r["id"]]: int(r["class"]) for r in frequencies}
         names: dict[str, str] = {}
-        rows = []
+        best: dict[str, list[tuple[str, float]]] = {}
         for passage, its in found.items():
-            for stem, weight in top_terms(its, classes, corpus_class, work.collection.indexing.keywords):
-                names.setdefault(stem, its.surfaces[stem])
-                rows.append({"passage": passage, "keyword": keyword_id(work.name, stem), "weight": weight})
-        keywords = [{"id": keyword_id(work.name, s), "stem": s, "name": n} for s, n in sorted(names.items())]
-        parameters = {"collection": work.name, "passages": ids, "keywords": keywords, "rows": rows}
+            best[passage] = top_terms(its, classes, corpus_class, work.collection.indexing.keywords)
+            names |= {stem: its.surfaces[stem] for stem, _ in best[passage] if stem not in names}
+        key = {stem: keyword_id(work.name, stem) for stem in names}
+        keywords = [{"id": key[stem], "stem": stem, "name": name} for stem, name in sorted(names.items())]
+        rows = [{"id": p, "keywords": [{"id": key[s], "weight": w} for s, w in terms]} for p, terms in best.items()]
+        parameters = {"collection": work.name, "keywords": keywords, "rows": rows}
 
         def write(unit: Unit, parameters: dict[str, Any] = parameters) -> None:
             touched = unit.run("write/keywords", **parameters)

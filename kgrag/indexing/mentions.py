@@ -35,6 +35,10 @@ class Gazetteer:
             proper = {r["id"] for r in work.graph.run("search/proper_words", ids=sorted(set(words)))}
             self._known.update(_bits(id) for (id, _), word in zip(part, words, strict=True) if word in proper)
 
+    def entity(self, name: str) -> str:
+        """The id that an entity with this normalised name has, whether there is one or not."""
+        return entity_id(self._collection, name)
+
     def id(self, name: str) -> str | None:
         """The id of the entity with this normalised name, or None."""
         entity = entity_id(self._collection, name)
@@ -69,20 +73,25 @@ def link_mentions(work: Work) -> None:
     gazetteer = Gazetteer(work)
     for ids in work.batches(due, _BATCH, "mentions"):
         sources = work.graph.run("search/mention_sources", ids=ids)
-        rows = [row for source in sources for row in mentions(source, gazetteer)]
-        rows += _rare(work, sources, {(row["passage"], row["entity"]) for row in rows}, gazetteer)
+        found: dict[str, dict[str, Row]] = {}
+        phrases: dict[str, list[str]] = {}
+        for source in sources:
+            found[source["id"]], phrases[source["id"]] = mentions(source, gazetteer)
+        _add_rare(work, found, phrases)
+        rows = [{"id": passage, "mentions": list(its.values())} for passage, its in found.items()]
 
-        def write(unit: Unit, ids: list[str] = ids, rows: list[Row] = rows) -> None:
-            touched = unit.run("write/mentions", passages=ids, rows=rows)
+        def write(unit: Unit, rows: list[Row] = rows) -> None:
+            touched = unit.run("write/mentions", rows=rows)
             unit.run("write/count_mentions", ids=sorted(r["entity"] for r in touched))
 
         work.commit("passages", "mentions", ids, write)
 
 
-def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> list[Row]:
-    """The mentions of one passage: names in its text, names within its title, and the names of its triples.
+def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str, Row], list[str]]:
+    """The mentions of one passage by entity: names in its text, names within its title, the names of its triples.
 
-    `source`: a row of `cypher/search/mention_sources.cypher`; the rows given back are those of `write/mentions`.
+    And the entities of those of its capitalised phrases that the gazetteer leaves out.
+    `source`: a row of `cypher/search/mention_sources.cypher`; the maps given back are those of `write/mentions`.
     Positions are word numbers from 0 in the title followed by the text, as in the passage's stems.
     """
     found: dict[str, Row] = {}
@@ -91,7 +100,7 @@ def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> list[Row]:
 
     def add(entity: str | None, via: str, positions: list[int]) -> None:
         if entity is not None and entity not in found:
-            found[entity] = _row(source["id"], entity, via, positions)
+            found[entity] = {"entity": entity, "via": via, "positions": positions}
 
     def is_known(name: str) -> bool:
         return gazetteer.id(name) is not None
@@ -106,23 +115,15 @@ def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> list[Row]:
         add(gazetteer.id(name), "title", positions)
     for entity in source["stated"]:
         add(entity, "triple", [])
-    return list(found.values())
+    phrases = [name for name in capitalised_phrases(text) if gazetteer.id(name) is None]
+    return found, [entity for entity in map(gazetteer.entity, phrases) if entity not in found]
 
 
-def _rare(
-    work: Work, sources: Sequence[Mapping[str, Any]], linked: set[tuple[str, str]], gazetteer: Gazetteer
-) -> list[Row]:
-    """Mentions of names that stand in one passage alone, which the gazetteer leaves out."""
-    candidates: list[tuple[str, str]] = []
-    for source in sources:
-        for name in capitalised_phrases(tokens(source["text"])):
-            entity = entity_id(work.name, name)
-            if gazetteer.id(name) is None and (source["id"], entity) not in linked:
-                candidates.append((source["id"], entity))
-    ids = sorted({entity for _, entity in candidates})
-    rare = {r["id"] for r in work.graph.run("search/rare_names", ids=ids)}
-    return [_row(passage, entity, "phrase", []) for passage, entity in candidates if entity in rare]
-
-
-def _row(passage: str, entity: str, via: str, positions: list[int]) -> Row:
-    return {"passage": passage, "entity": entity, "via": via, "weight": 1.0, "positions": positions}
+def _add_rare(work: Work, found: dict[str, dict[str, Row]], phrases: Mapping[str, Sequence[str]]) -> None:
+    """Add the mentions of names that stand in one passage alone; `phrases`: passage -> entities that may be such."""
+    ids = sorted({entity for entities in phrases.values() for entity in entities})
+    rare = {r["id"] for r in work.graph.run("search/rare_names", ids=ids)} if ids else set()
+    for passage, entities in phrases.items():
+        for entity in entities:
+            if entity in rare:
+                found[passage][entity] = {"entity": entity, "via": "phrase", "positions": []}

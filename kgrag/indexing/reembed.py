@@ -34,7 +34,7 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
         schema.ensure_vector_indexes(graph, collection.number, embedder.dimension, slot)
         for kind in _TEXTS:
             _embed(graph, name, kind, slot, embedder, progress)
-        graph.run("schema/await", seconds=3600)
+        schema.await_collection_indexes(graph, collection.number, slot)
         graph.run("write/swap_embedding", name=name)
         collection = open_collection(graph, name)
         discard_old_vectors(graph, collection)

@@ -15,7 +15,7 @@ from kgrag.indexing.work import Work, phrase
 from kgrag.names import capitalised_phrases
 from kgrag.text import is_content, stems, tokens
 
-_BATCH = 2000
+_BATCH = 3000
 Row = dict[str, Any]
 
 

@@ -66,7 +66,7 @@ class SentenceTransformerEmbedder:
                 f"The model {model!r} cannot be loaded: {error}", "Check its name, or give the path of a saved model."
             ) from error
         self.name = name
-        self.dimension = int(self._model.get_sentence_embedding_dimension())
+        self.dimension = int(self._model.encode(["dimension"], show_progress_bar=False).shape[1])
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Vectors:

@@ -1,0 +1,85 @@
+"""What an analyst does in Neo4j Browser: connect, run Cypher, look at the graph, click a node."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+_SETTLED = """
+frame => {
+    const places = [...frame.querySelectorAll('g.node')].map(node => node.getAttribute('transform')).join();
+    const settled = places === frame.dataset.places;
+    frame.dataset.places = places;
+    return settled;
+}
+"""
+
+
+class QueryFailed(Exception):
+    """Neo4j Browser shows an error instead of a graph."""
+
+
+class Analyst:
+    """A page with Neo4j Browser in it, which stacks its answers in frames: the newest comes first."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    @property
+    def frame(self) -> Locator:
+        """The newest answer."""
+        return self.page.get_by_test_id("frame").first
+
+    def connect(self, browser_url: str, bolt_uri: str, user: str, password: str) -> None:
+        """Open Neo4j Browser with the connection filled in, type the password and connect."""
+        scheme, address = bolt_uri.split("://")
+        self.page.goto(f"{browser_url}?dbms={scheme}://{user}@{address}")
+        self.page.get_by_test_id("password").fill(password)
+        self.page.get_by_test_id("connect").click()
+        self.page.get_by_text("Connected to Neo4j").wait_for()
+
+    def run(self, cypher: str) -> None:
+        """Run a query and wait until its graph fills the window and stands still. Raises QueryFailed."""
+        frames = self.page.get_by_test_id("frame").count()
+        self.page.get_by_test_id("activeEditor").locator(".monaco-editor").first.click()
+        self.page.keyboard.insert_text(cypher)
+        self.page.get_by_test_id("editor-Run").click()
+        self.page.get_by_test_id("frame").nth(frames).wait_for()
+        error = self.page.get_by_test_id("cypherFrameErrorMessage")
+        self.frame.locator("g.node").or_(error).first.wait_for()
+        if error.count():
+            raise QueryFailed(self.frame.inner_text())
+        self.frame.get_by_title("Fullscreen").click()
+        while not self.frame.evaluate(_SETTLED):
+            self.page.wait_for_timeout(500)
+        self.frame.get_by_label("zoom-to-fit").click()
+
+    def captions(self) -> dict[str, str]:
+        """What is written in each circle, by the node's number; lines are joined by a space."""
+        return {
+            (node.get_attribute("aria-label") or "").removeprefix("graph-node"): _text(node)
+            for node in self.frame.locator("g.node").all()
+        }
+
+    def overview(self) -> str:
+        """The panel beside the graph: labels, types and how many are drawn."""
+        return self.frame.get_by_test_id("vizInspector").inner_text()
+
+    def click(self, number: str) -> str:
+        """Click a node and read the panel, which now shows its properties."""
+        self.frame.locator(f"g.node[aria-label='graph-node{number}'] circle.b-outline").click()
+        self.frame.get_by_text("Node properties").wait_for()
+        return self.overview()
+
+    def screenshot(self, path: Path) -> None:
+        """Keep what is on the screen once nothing moves."""
+        self.page.wait_for_timeout(1000)
+        self.page.screenshot(path=path)
+        print(f"Screenshot: {path}")
+
+
+def _text(element: Locator) -> str:
+    return " ".join(" ".join(element.locator("text").all_text_contents()).split())
