@@ -18,7 +18,7 @@ def _named(collection: str, kind: str, name: str) -> str:
     """node_id(collection, kind, name), quicker: these are made by the million."""
     hashed = _beginning(collection, kind).copy()
     hashed.update(name.encode())
-    return hashed.hexdigest()
+    return str(hashed.hexdigest())
 
 
 @lru_cache(maxsize=256)
