@@ -29,7 +29,7 @@ STOP_WORDS = frozenset(
 
 
 class Token(NamedTuple):
-    """A word as written (`raw`, diacritics folded) and in normal form (`norm`: lower case, letters and digits).
+    """A word as written (`raw`) and in normal form (`norm`: diacritics folded, lower case, letters and digits).
 
     `starts`: it is the first word of a sentence; `joined`: only a space or a hyphen parts it from the word before.
     """
@@ -57,6 +57,7 @@ def tokens(text: str) -> list[Token]:
     """The words of `text`; a possessive 's is cut, and initials written apart are joined ("R. G." = "R.G." = "rg")."""
     found: list[Token] = []
     folded = fold(text)
+    aligned = folded is not text and len(folded) == len(text)
     end, after_initial = 0, False
     for match in _WORD.finditer(folded):
         raw = match.group()
@@ -68,6 +69,8 @@ def tokens(text: str) -> list[Token]:
             norm = "".join(c for c in norm if c.isalnum())
             if not norm:
                 continue
+        if aligned:
+            raw = text[start : start + len(raw)]
         initial = len(norm) == 1 and raw.isupper()
         if initial and after_initial and start == end + 2:
             last = found.pop()
@@ -79,7 +82,7 @@ def tokens(text: str) -> list[Token]:
             else:
                 starts = not found or (not after_initial and _SENTENCE_END.search(gap) is not None)
                 joined = bool(found) and (
-                    gap == "-" or (after_initial and gap == ". ") or (gap.isspace() and len(gap) < 3)
+                    gap == "-" or (after_initial and gap == ". ") or (gap.isspace() and gap.count("\n") < 2)
                 )
                 found.append(Token(raw, norm, starts, joined))
         end, after_initial = match.end(), initial

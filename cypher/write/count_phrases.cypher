@@ -9,4 +9,4 @@ ON CREATE SET e.name = row.name, e.normal = row.normal, e.collection = $collecti
 SET e:$($labels)
 WITH e, row, e.phrases + row.n AS phrases
 SET e.todo = CASE WHEN (e.phrases > 1) <> (phrases > 1) AND NOT 'spread' IN coalesce(e.todo, []) THEN coalesce(e.todo, []) + ['spread'] ELSE e.todo END,
-    e.phrases = phrases, e.name = CASE WHEN row.name < e.name THEN row.name ELSE e.name END
+    e.phrases = phrases, e.name = CASE WHEN e.named IS NULL AND row.name < e.name THEN row.name ELSE e.name END

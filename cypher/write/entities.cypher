@@ -1,4 +1,5 @@
-// Write the entities that titles or triples name; a new name must be looked for in all passages.
+// Write the entities that titles or triples name; a new name must be looked for in all passages. How a title or triple
+// writes a name goes before how a text does (named).
 // mode: write
 // $rows: LIST<MAP> - {id, name, normal, stemmed}, sorted by id so that two writers cannot deadlock
 // $collection: STRING - name of the collection
@@ -7,6 +8,6 @@ UNWIND $rows AS row
 MERGE (e:Entity {id: row.id})
 ON CREATE SET e.name = row.name, e.normal = row.normal, e.collection = $collection, e.df = 0, e.ntit = 0, e.phrases = 0
 SET e:$($labels), e.stemmed = row.stemmed,
+    e.name = CASE WHEN e.named AND e.name <= row.name THEN e.name ELSE row.name END,
+    e.named = true,
     e.todo = CASE WHEN EXISTS { (e)<-[:ABOUT|SUBJECT|OBJECT]-() } OR 'spread' IN coalesce(e.todo, []) THEN e.todo ELSE coalesce(e.todo, []) + ['spread'] END
-WITH e, row WHERE row.name < e.name
-SET e.name = row.name

@@ -9,7 +9,7 @@ CALL (d) {
 WITH row, size(row.passages) AS size
 UNWIND range(0, size - 1) AS i
 MATCH (p:Passage {id: row.passages[i]})
-SET p.ordinal = i, p.name = CASE WHEN size = 1 THEN row.title ELSE row.title + ' · ' + toString(i + 1) END
+SET p.ordinal = i, p.name = CASE WHEN size = 1 THEN row.title ELSE toString(i + 1) + ' · ' + row.title END
 WITH row, i, p WHERE i > 0
 MATCH (before:Passage {id: row.passages[i - 1]})
 CREATE (before)-[:NEXT]->(p)

@@ -57,7 +57,7 @@ def chunk(document: Document, settings: IndexingSettings) -> list[Chunk]:
 
 
 def _under_heading(heading: str, text: str, several: bool) -> str:
-    return f"{heading.rsplit(' > ', 1)[-1]}\n{text}" if heading and several else text
+    return f"{heading.rsplit(' > ', 1)[-1]}\n\n{text}" if heading and several else text
 
 
 def _pack(text: str, limit: int) -> Iterator[tuple[str, int]]:
