@@ -110,6 +110,9 @@ class KnowledgeGraph:
         Unchanged documents are passed over; a broken-off ingest goes on where it was. Raises MismatchError when the
         collection has another embedder, InputError when no path can be read at all.
         """
+        from kgrag.indexing.pipeline import ingest
+        from kgrag.indexing.reembed import discard_old_vectors
+
         settings = self.settings
         existing = registry.find_collection(self.graph, collection)
         if existing is not None and isinstance(embedder, str):
@@ -124,12 +127,11 @@ class KnowledgeGraph:
             self._check_indexing(existing)
             registry.check_embedder(existing, model.name, model.dimension)
             registry.ensure_indexes(self.graph, existing)
+            discard_old_vectors(self.graph, existing)
         else:
             existing = registry.create_collection(
                 self.graph, collection, model.name, model.dimension, settings.indexing
             )
-        from kgrag.indexing.pipeline import ingest
-
         return ingest(self.graph, existing, items, model, settings, progress or _silent, total=total)
 
     def retriever(self, name: str = DEFAULT_RETRIEVER, collection: str = DEFAULT_COLLECTION) -> Retriever:
