@@ -156,7 +156,12 @@ class LocalServer:
         running = self._find_running()
         if running is not None and set(plugins) <= set(running.plugins):
             # Another `up` was faster, or was killed while the server was starting.
-            return self._wait(running, progress)
+            try:
+                return self._wait(running, progress)
+            except LocalServerError:
+                if running.process() is not None:
+                    raise
+                running = None  # it was ending when we looked: start another
         java = find_java()
         self._download(wanted, progress)
         if running is not None:
