@@ -3,7 +3,7 @@
 // $collection: STRING - name of the collection
 // $keywords: LIST<MAP> - {id, stem, name}
 // $rows: LIST<MAP> - {id (of a passage), keywords: [{id, weight}]}
-// -> keyword: STRING - keyword whose df is due
+// -> before: LIST<STRING> - keywords that they had before
 CALL () {
   UNWIND $rows AS row
   MATCH (:Passage {id: row.id})-[h:HAS_KEYWORD]->(k:Keyword)
@@ -21,7 +21,5 @@ CALL () {
   UNWIND row.keywords AS keyword
   MATCH (k:Keyword {id: keyword.id})
   CREATE (p)-[:HAS_KEYWORD {weight: keyword.weight}]->(k)
-  RETURN collect(DISTINCT k.id) AS after
 }
-UNWIND before + after AS keyword
-RETURN DISTINCT keyword
+RETURN before

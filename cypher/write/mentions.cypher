@@ -1,7 +1,7 @@
 // Replace the mentions of passages. The weight of a mention is 1 unless it has one.
 // mode: write
 // $rows: LIST<MAP> - {id (of a passage), mentions: [{entity, via, positions}]}
-// -> entity: STRING - entity whose df is due
+// -> before: LIST<STRING> - entities that they mentioned before
 CALL () {
   UNWIND $rows AS row
   MATCH (:Passage {id: row.id})-[m:MENTIONS]->(e:Entity)
@@ -14,7 +14,5 @@ CALL () {
   UNWIND row.mentions AS mention
   MATCH (e:Entity {id: mention.entity})
   CREATE (p)-[:MENTIONS {via: mention.via, positions: mention.positions}]->(e)
-  RETURN collect(DISTINCT e.id) AS after
 }
-UNWIND before + after AS entity
-RETURN DISTINCT entity
+RETURN before

@@ -74,9 +74,10 @@ def link_keywords(work: Work, corpus_class: int) -> None:
     for ids in work.batches(work.due("passages", "keywords"), _BATCH, "keywords"):
         sources = work.graph.run("search/texts", ids=ids)
         found = {r["id"]: terms(f"{r['title']}\n{r['text']}") for r in sources}
-        words = {word_id(work.name, stem): stem for its in found.values() for stem in its.counts}
-        frequencies = work.graph.run("search/word_frequencies", ids=list(words))
-        classes = {words[r["id"]]: int(r["class"]) for r in frequencies}
+        words = sorted({stem for its in found.values() for stem in its.counts})
+        ids_of_words = [word_id(work.name, stem) for stem in words]
+        frequencies = work.graph.run("search/word_frequencies", ids=ids_of_words)[0]["classes"]
+        classes: dict[str, int] = dict(zip(words, frequencies, strict=True))
         names: dict[str, str] = {}
         best: dict[str, list[tuple[str, float]]] = {}
         for passage, its in found.items():
@@ -88,7 +89,8 @@ def link_keywords(work: Work, corpus_class: int) -> None:
         parameters = {"collection": work.name, "keywords": keywords, "rows": rows}
 
         def write(unit: Unit, parameters: dict[str, Any] = parameters) -> None:
-            touched = unit.run("write/keywords", **parameters)
-            unit.run("write/settle_keywords", ids=sorted(r["keyword"] for r in touched))
+            touched = {row["id"] for row in parameters["keywords"]}
+            touched.update(unit.run("write/keywords", **parameters)[0]["before"])
+            unit.run("write/settle_keywords", ids=sorted(touched))
 
         work.commit("passages", "keywords", ids, write)

@@ -32,7 +32,7 @@ class Gazetteer:
         for start in range(0, len(single), 10_000):
             part = single[start : start + 10_000]
             words = [word_id(work.name, stem) for stem in stems([word for _, word in part])]
-            proper = {r["id"] for r in work.graph.run("search/proper_words", ids=sorted(set(words)))}
+            proper = set(work.graph.run("search/proper_words", ids=sorted(set(words)))[0]["ids"])
             self._known.update(_bits(id) for (id, _), word in zip(part, words, strict=True) if word in proper)
 
     def entity(self, name: str) -> str:
@@ -81,8 +81,9 @@ def link_mentions(work: Work) -> None:
         rows = [{"id": passage, "mentions": list(its.values())} for passage, its in found.items()]
 
         def write(unit: Unit, rows: list[Row] = rows) -> None:
-            touched = unit.run("write/mentions", rows=rows)
-            unit.run("write/count_mentions", ids=sorted(r["entity"] for r in touched))
+            touched = {mention["entity"] for row in rows for mention in row["mentions"]}
+            touched.update(unit.run("write/mentions", rows=rows)[0]["before"])
+            unit.run("write/count_mentions", ids=sorted(touched))
 
         work.commit("passages", "mentions", ids, write)
 
@@ -122,7 +123,7 @@ def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str,
 def _add_rare(work: Work, found: dict[str, dict[str, Row]], phrases: Mapping[str, Sequence[str]]) -> None:
     """Add the mentions of names that stand in one passage alone; `phrases`: passage -> entities that may be such."""
     ids = sorted({entity for entities in phrases.values() for entity in entities})
-    rare = {r["id"] for r in work.graph.run("search/rare_names", ids=ids)} if ids else set()
+    rare = set(work.graph.run("search/rare_names", ids=ids)[0]["ids"])
     for passage, entities in phrases.items():
         for entity in entities:
             if entity in rare:
