@@ -5,7 +5,7 @@
 // $sources: LIST<MAP> - {id, vector, terms: [{stem, weight}] (of the rest of the question), own (entities of its title), own_words (their words), skip (entities that are no bridges)}
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
-// $terms: LIST<MAP> - {stem, weight} of the question's words; the weights add up to 1
+// $terms: LIST<MAP> - {stem (between spaces), weight} of the question's words; the weights add up to 1
 // $prefixes: LIST<STRING> - the first five letters of the question's longer words
 // $passages: INTEGER - passages of the collection
 // $beta: FLOAT = 0.25 - weight of shared words
@@ -25,7 +25,7 @@
 // -> base: FLOAT - target against the whole question
 UNWIND $sources AS source
 MATCH (a:Passage {id: source.id})
-WITH source, a, a.stems AS words
+WITH source, a, split(trim(a.stems), ' ') AS words
 CALL (source, a, words) {
   MATCH (a)-[m:MENTIONS]->(e:Entity)
   WHERE (e.df > 1 OR e.ntit > 0) AND (e.df <= $cap OR e.ntit > 0)
@@ -58,7 +58,7 @@ WITH source, x, e, bridge, forward, is_title ORDER BY bridge DESC, e.id
 WITH source, x, head(collect({entity: e.id, bridge: bridge, forward: forward, is_title: is_title})) AS best
 WITH source, x, best, x.stems AS stems
 WITH source, x, best, stems, best.bridge + (2 * vector.similarity.cosine(x[$embedding], source.vector) - 1)
-       + $beta * reduce(s = 0.0, t IN source.terms | s + CASE WHEN t.stem IN stems THEN t.weight ELSE 0.0 END) AS score
+       + $beta * reduce(s = 0.0, t IN source.terms | s + CASE WHEN stems CONTAINS t.stem THEN t.weight ELSE 0.0 END) AS score
 ORDER BY score DESC, x.id
 WITH source, collect({x: x, best: best, score: score, stems: stems})[0..$keep] AS targets
 UNWIND targets AS target
@@ -66,4 +66,4 @@ WITH source, target, target.x AS x, target.stems AS stems
 RETURN source.id AS source, x.id AS target, target.best.entity AS entity, target.best.forward AS forward,
        target.best.is_title AS is_title, target.score AS score,
        (2 * vector.similarity.cosine(x[$embedding], $vector) - 1)
-       + $beta * reduce(s = 0.0, t IN $terms | s + CASE WHEN t.stem IN stems THEN t.weight ELSE 0.0 END) AS base
+       + $beta * reduce(s = 0.0, t IN $terms | s + CASE WHEN stems CONTAINS t.stem THEN t.weight ELSE 0.0 END) AS base

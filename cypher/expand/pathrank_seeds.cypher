@@ -6,7 +6,7 @@
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
 // $query: STRING - the question for Lucene, or empty
-// $terms: LIST<MAP> - {stem, weight} of the question's words; the weights add up to 1
+// $terms: LIST<MAP> - {stem (between spaces), weight} of the question's words; the weights add up to 1
 // $links: LIST<STRING> - entities that the question names
 // $beta: FLOAT = 0.25 - weight of shared words
 // $k0: INTEGER = 30 - passages of each index
@@ -45,7 +45,7 @@ WITH DISTINCT x, x.stems AS stems
 MATCH (d:Document)-[:HAS_PASSAGE]->(x)
 RETURN x.id AS id,
        (2 * vector.similarity.cosine(x[$embedding], $vector) - 1)
-       + $beta * reduce(s = 0.0, t IN $terms | s + CASE WHEN t.stem IN stems THEN t.weight ELSE 0.0 END) AS base,
+       + $beta * reduce(s = 0.0, t IN $terms | s + CASE WHEN stems CONTAINS t.stem THEN t.weight ELSE 0.0 END) AS base,
        x.title AS title,
        [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] AS own,
        [(x)-[:MENTIONS]->(e:Entity) WHERE e.id IN $links | e.id] AS mentioned

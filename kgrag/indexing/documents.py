@@ -55,7 +55,7 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
             "section": section,
             "text": part.text,
             "tokens": part.tokens,
-            "stems": stems(words),
+            "stems": f" {' '.join(stems(words))} ",  # one string, each stem between spaces: quick to look into
         }
         passages.append({"id": passage, "document": document_id, "properties": properties})
     return Plan(

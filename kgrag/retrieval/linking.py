@@ -47,10 +47,10 @@ class LinkedQuestion:
     density: float
 
     def terms(self, without: frozenset[int] = frozenset()) -> list[dict[str, Any]]:
-        """The stems of the question's words, some left out, as {stem, weight}; the weights add up to 1."""
+        """The stems of the question's words, some left out, as {stem (between spaces), weight}; they add up to 1."""
         weights = {s: self.idf[s] for i, s in enumerate(self.stems) if i not in without and s in self.idf}
         total = sum(weights.values())
-        return [{"stem": stem, "weight": weight / total} for stem, weight in weights.items()] if total else []
+        return [{"stem": f" {stem} ", "weight": weight / total} for stem, weight in weights.items()] if total else []
 
     def text(self, without: frozenset[int]) -> str:
         """The question without some of its words."""
