@@ -37,8 +37,7 @@ def test_normal_forms_are_stable(text: str) -> None:
 
 def test_sentence_starts() -> None:
     words = tokens("It sank. Dr. A. Smith (the owner) wept! He left.")
-    assert [w.norm for w in words if w.starts] == ["it", "dr", "a", "he"] or "he" in [w.norm for w in words if w.starts]
-    assert not words[1].starts
+    assert [w.norm for w in words if w.starts] == ["it", "dr", "a", "he"]  # an abbreviation looks like an end
 
 
 def test_aliases() -> None:
