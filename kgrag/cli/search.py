@@ -34,7 +34,9 @@ def parse_where(ctx: click.Context, param: click.Parameter, values: tuple[str, .
 @click.command()
 @click.argument("question", nargs=-1, required=True)
 @collection_option("Which collection; without it, default or the only one there is.")
-@click.option("-r", "--retriever", metavar="NAME", help="How to search: one of those that `kgrag retrievers` lists.")
+@click.option(
+    "-r", "--retriever", metavar="NAME", help="How to search: one that `kgrag retrievers` lists, or several composed."
+)
 @click.option("-k", default=8, show_default=True, type=click.IntRange(1), help="How many passages.")
 @click.option(
     "--where",
@@ -66,6 +68,7 @@ def search(
     \b
     kgrag search "Who designed the Fram?"
     kgrag search "Who designed the Fram?" -c demo -k 3 --retriever bm25
+    kgrag search "Who designed the Fram?" -r "rrf(hybrid, pathrank(cap=20))"
     kgrag search "sea ice" --where author=Nansen --where year=1897
     kgrag search "sea ice" --source reports/ --since 2024-05
     kgrag search "Who designed the Fram?" --json | jq -r '.hits[].passage.title'
@@ -74,13 +77,14 @@ def search(
     if not text:
         raise click.UsageError("The question is empty.")
     from kgrag.retrieval.base import Query
-    from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+    from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_retriever
     from kgrag.types import Filter
 
+    retriever = check_retriever(retriever or DEFAULT_RETRIEVER)
     only = Filter(where, source, since)
     with connect() as kg:
         name = choose_collection(kg, collection)
-        searcher = kg.retriever(retriever or DEFAULT_RETRIEVER, name)
+        searcher = kg.retriever(retriever, name)
         started = time.monotonic()
         ranking = searcher.retrieve(Query(text, only), k)
         seconds = time.monotonic() - started
@@ -132,15 +136,25 @@ def show(passage: str, collection: str | None, limit: int, as_json: bool) -> Non
 def retrievers(as_json: bool) -> None:
     """List the ways to search, for `kgrag search --retriever NAME`.
 
+    They compose: NAME(OTHER, ...) works on what others find, and OPTION=VALUE sets one of its constants (those of
+    kgrag/settings.py) for this search alone.
+
     \b
     kgrag retrievers
+    kgrag search "..." --retriever "rrf(hybrid, pathrank)"
+    kgrag search "..." --retriever "rrf(bm25, pathrank(cap=20, omega=0), rrf=30)"
     """
     from kgrag.retrieval.registry import DEFAULT_RETRIEVER, RETRIEVERS
 
     if as_json:
         print_json(
             [
-                {"name": name, "summary": entry.summary, "default": name == DEFAULT_RETRIEVER}
+                {
+                    "name": name,
+                    "summary": entry.summary,
+                    "over": list(entry.over),
+                    "default": name == DEFAULT_RETRIEVER,
+                }
                 for name, entry in RETRIEVERS.items()
             ]
         )

@@ -1,0 +1,70 @@
+"""How retrievers are composed in one line: `rrf(hybrid, ppr)`, `naive-ge(bm25, diverse=false)`.
+
+An expression is a name, or a name with others between parentheses that it works on, and options `key=value` that
+stand for its settings. Names may hold hyphens; values are numbers, words, true, false, none or (tuples, of, these).
+"""
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from kgrag.errors import ConfigurationError
+
+_HYPHEN = re.compile(r"(?<=[A-Za-z0-9])-(?=[A-Za-z])")
+_CONSTANTS = {"true": True, "false": False, "none": None}
+_HELP = "Write a name, or NAME(NAME, ..., OPTION=VALUE, ...), as in: rrf(hybrid, ppr) or naive-ge(bm25, diverse=false)."
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A retriever's name, the retrievers that it works on, and its options."""
+
+    name: str
+    parts: tuple["Expression", ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        inner = [str(p) for p in self.parts] + [f"{key}={_written(value)}" for key, value in self.options]
+        return f"{self.name}({', '.join(inner)})" if inner else self.name
+
+
+def parse(text: str) -> Expression:
+    """Read an expression. Raises ConfigurationError, naming what is wrong, when it is none."""
+    try:
+        tree = ast.parse(_HYPHEN.sub("_", text.strip()), mode="eval").body
+        return _expression(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = "" if isinstance(error, SyntaxError) else f" ({error})"
+        raise ConfigurationError(f"{text!r} does not say how to search{reason}.", _HELP) from error
+
+
+def _expression(node: ast.expr) -> Expression:
+    if isinstance(node, ast.Name):
+        return Expression(_name(node.id))
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        raise ValueError("a name is wanted")
+    options = []
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise ValueError("** means nothing here")
+        options.append((keyword.arg, _value(keyword.value)))
+    return Expression(_name(node.func.id), tuple(map(_expression, node.args)), tuple(options))
+
+
+def _name(identifier: str) -> str:
+    return identifier.replace("_", "-")
+
+
+def _value(node: ast.expr) -> Any:
+    if isinstance(node, ast.Name):
+        return _CONSTANTS.get(node.id, node.id)
+    if isinstance(node, ast.Tuple | ast.List):
+        return tuple(map(_value, node.elts))
+    return ast.literal_eval(node)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_written, value))}{',' if len(value) == 1 else ''})"
+    return {True: "true", False: "false", None: "none"}[value] if isinstance(value, bool | None) else str(value)
