@@ -1,23 +1,22 @@
-"""Experiments: systems answer the questions of a set; one record a question and system, and tables made of them."""
+"""Experiments: systems answer the questions of a set; one record a question and system."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from statistics import fmean
 from typing import Protocol
 
-from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.metrics import percentile, perfect_at, recall_at
+from kgrag.errors import DatabaseError
+from kgrag.evaluation.datasets import GoldText, Question
+from kgrag.evaluation.gold import distinct_documents, text_ranks
+from kgrag.evaluation.metrics import ranks_of
 from kgrag.types import Progress, Ranking
 
 DEPTH = 15
-"""How many documents of each ranking are kept, and the `k` that latency is measured at."""
+"""How deep rankings are kept by default, and the `k` that latency is measured at."""
 
-RECALLS = (2, 5, 10, 15)
-PERFECT = 8
 WARM_UP = 10  # questions that are asked first and not counted
 _DEEPEST = 1000  # passages that are asked for at most when many belong to the same documents
+_PATIENCE = 3  # questions in a row on which the database fails before the run ends
 
 
 class System(Protocol):
@@ -30,65 +29,100 @@ class System(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a system found for a question: keys of distinct documents, best first, in so many seconds."""
+    """What a system found for a question, in so many seconds.
+
+    `documents`: the keys of the documents found, best first, distinct unless gold is measured by its text. `ranks`: for
+    each gold of the question its rank, or None. `error`: why the system found nothing at all, empty if it did answer.
+    """
 
     system: str
     question: Question
     documents: tuple[str, ...]
+    ranks: tuple[int | None, ...]
     seconds: float
+    error: str = ""
 
 
-def run(systems: Mapping[str, System], questions: Sequence[Question], progress: Progress) -> list[Record]:
+class Log(Protocol):
+    """Where the records of one system are kept."""
+
+    def find(self, question: Question) -> Record | None:
+        """The record of a question that was answered before."""
+        ...
+
+    def add(self, record: Record) -> None:
+        """Keep a record."""
+        ...
+
+
+def run(
+    systems: Mapping[str, System],
+    questions: Sequence[Question],
+    progress: Progress,
+    *,
+    depth: int = DEPTH,
+    gold_texts: Mapping[str, GoldText] | None = None,
+    logs: Mapping[str, Log] | None = None,
+) -> list[Record]:
     """Ask each system every question, one after the other; records by system, then in the order of the questions.
 
     The first questions are asked beforehand without being counted, so that every system is measured warm. `seconds`
-    is one call of `retrieve(question, 15)`, the embedding of the question included.
+    is one call of `retrieve(question, depth)`, the embedding of the question included. A question that `logs` knows
+    the answer to is not asked again. An error is kept as the record of its question, and the run goes on; only when
+    the database fails several times in a row does it end. Raises DatabaseError then.
     """
     records: list[Record] = []
     for name, system in systems.items():
-        for question in questions[:WARM_UP]:
-            system.retrieve(question.text, DEPTH)
-        for number, question in enumerate(questions):
+        log = (logs or {}).get(name)
+        known = {q.id: record for q in questions if log is not None and (record := log.find(q)) is not None}
+        open_ = [q for q in questions if q.id not in known]
+        _warm_up(system, open_[:WARM_UP], depth)
+        failures = 0
+        for number, question in enumerate(open_, len(known)):
             progress(name, number, len(questions))
-            records.append(_ask(name, system, question))
+            record, failure = _ask(name, system, question, depth, gold_texts or {})
+            failures = failures + 1 if isinstance(failure, DatabaseError) else 0
+            if log is not None:
+                log.add(record)
+            if failure is not None and failures >= _PATIENCE:
+                raise failure
+            known[question.id] = record
         progress(name, len(questions), len(questions))
+        records.extend(known[q.id] for q in questions)
     return records
 
 
-def table(records: Iterable[Record]) -> dict[str, dict[str, float]]:
-    """System -> measure -> mean over its questions; records of a system stand together.
-
-    "R@k" is recall in per cent, "perfect@8" the share of questions with all gold among the first 8 documents,
-    "p50_ms" and "p95_ms" percentiles of latency in milliseconds, "questions" their number.
-    """
-    return {name: _row(list(group)) for name, group in groupby(records, key=lambda r: r.system)}
-
-
-def distinct_documents(ranking: Ranking) -> tuple[str, ...]:
-    """The keys of the documents whose passages were found; each once, where its first passage stands."""
-    return tuple(dict.fromkeys(hit.passage.document for hit in ranking))
+def _warm_up(system: System, questions: Sequence[Question], depth: int) -> None:
+    try:
+        for question in questions:
+            system.retrieve(question.text, depth)
+    except Exception:
+        return  # it will come again where it is recorded
 
 
-def _ask(name: str, system: System, question: Question) -> Record:
+def _ask(
+    name: str, system: System, question: Question, depth: int, texts: Mapping[str, GoldText]
+) -> tuple[Record, Exception | None]:
     started = time.perf_counter()
-    ranking = system.retrieve(question.text, DEPTH)
-    seconds = time.perf_counter() - started
-    documents, k = distinct_documents(ranking), DEPTH
-    while len(documents) < DEPTH and len(ranking) >= k and k < _DEEPEST:  # documents of several passages: look deeper
+    try:
+        ranking = system.retrieve(question.text, depth)
+        seconds = time.perf_counter() - started
+        if texts:
+            documents = tuple(hit.passage.document for hit in ranking)
+            return Record(name, question, documents, text_ranks(ranking, question.gold, texts), seconds), None
+        documents = _documents(system, question, ranking, depth)
+        return Record(name, question, documents, ranks_of(documents, question.gold), seconds), None
+    except Exception as error:  # one question that fails must not lose the others
+        seconds = time.perf_counter() - started
+        text = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")
+        return Record(name, question, (), (None,) * len(question.gold), seconds, text), error
+
+
+def _documents(system: System, question: Question, ranking: Ranking, depth: int) -> tuple[str, ...]:
+    """The first `depth` documents; where one has several passages, it is looked deeper for them."""
+    documents, k = distinct_documents(ranking), depth
+    while len(documents) < depth and len(ranking) >= k and k < _DEEPEST:
         k = min(4 * k, _DEEPEST)
         ranking = system.retrieve(question.text, k)
         documents = distinct_documents(ranking)
-    return Record(name, question, documents[:DEPTH], seconds)
-
-
-def _row(records: Sequence[Record]) -> dict[str, float]:
-    found = [(r.documents, r.question.gold) for r in records]
-    milliseconds = [1000 * r.seconds for r in records]
-    row: dict[str, float] = {
-        f"R@{k}": round(100 * fmean(recall_at(documents, gold, k) for documents, gold in found), 1) for k in RECALLS
-    }
-    row[f"perfect@{PERFECT}"] = round(fmean(perfect_at(documents, gold, PERFECT) for documents, gold in found), 3)
-    row["p50_ms"] = round(percentile(milliseconds, 0.5), 1)
-    row["p95_ms"] = round(percentile(milliseconds, 0.95), 1)
-    row["questions"] = len(records)
-    return row
+    return documents[:depth]

@@ -1,4 +1,5 @@
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +14,7 @@ from kgrag.errors import NotFoundError
 from kgrag.evaluation.datasets import read_dataset
 
 Evaluate = Callable[..., Result]
-MEASURES = ["R@2", "R@5", "R@10", "R@15", "perfect@8", "p50_ms", "p95_ms"]
+MEASURES = ["R@2", "R@5", "R@10", "R@15", "perfect@8", "MRR", "nDCG@10", "p50_ms", "p95_ms"]
 
 
 @pytest.fixture
@@ -42,8 +43,11 @@ def test_json_has_the_measures_of_every_retriever_and_nothing_else_is_on_stdout(
 ) -> None:
     result = evaluate(folder, "--json")
     found = json.loads(result.stdout)
-    assert list(found) == ["dataset", "embedder", "systems"]
-    assert (found["dataset"], found["embedder"]) == ("small", "wordllama")
+    assert (found["dataset"], found["embedder"], found["depth"]) == ("small", "wordllama", 15)
+    assert found["collection"] == read_dataset(folder).collection("wordllama")
+    assert found["baseline"] is None
+    assert found["by"] == found["differences"] == found["errors"] == {}
+    assert "Neo4j 5." in found["machine"]
     assert {"bm25", "dense", "hybrid"} <= set(found["systems"])
     for row in found["systems"].values():
         assert list(row)[: len(MEASURES)] == MEASURES
@@ -99,6 +103,13 @@ def test_gold_that_is_not_in_the_corpus_is_told(evaluate: Evaluate, folder: Path
     ("arguments", "code", "words"),
     [
         (["--retriever", "bm25", "--retriever", "nonsense"], 4, ["nonsense", "bm25, dense, hybrid"]),
+        (["--retriever", "rrf(bm25, nonsense)"], 4, ["nonsense"]),
+        (["--baseline", "nonsense"], 4, ["nonsense"]),
+        (["--markdown"], 2, ["--markdown", "--json"]),
+        (["--plot", "picture.gif"], 2, ["picture.gif", ".png"]),
+        (["--out", "/dev/null/runs"], 5, ["/dev/null", "--out"]),
+        (["--format", "squad"], 4, ["squad", "musique"]),
+        (["--join", "1"], 2, ["--join"]),
         (["--limit", "0"], 2, ["--limit"]),
         (["--embedder", "nonsense"], 2, ["nonsense", "wordllama"]),
     ],
@@ -120,3 +131,62 @@ def test_malformed_files_end_with_5_and_the_line(evaluate: Evaluate, folder: Pat
     assert "triples.jsonl:1" in evaluate(folder, code=5).stderr
     assert "is not a folder" in evaluate(folder / "nothing", code=5).stderr
     assert read_dataset(write_set(folder)).collection("wordllama") not in {info.name for info in kg.collections()}
+
+
+def test_groups_and_differences(evaluate: Evaluate, folder: Path) -> None:
+    result = evaluate(folder, "-r", "bm25", "--baseline", "dense", "--by", "type", "--by", "hops", "--json")
+    found = json.loads(result.stdout)
+    assert list(found["systems"]) == ["bm25", "dense"]
+    assert {group: rows["bm25"]["questions"] for group, rows in found["by"]["type"].items()} == {"(none)": 2, "2hop": 1}
+    assert list(found["by"]["hops"]) == ["1", "2"]
+    assert list(found["differences"]) == ["bm25"]
+    difference = found["differences"]["bm25"]["R@5"]
+    assert difference == {"difference": 0, "low": 0, "high": 0, "noise": True}
+
+
+def test_markdown_holds_tables_the_command_and_the_machine(evaluate: Evaluate, folder: Path) -> None:
+    arguments = ["--retriever", "rrf(bm25, dense)", "--by", "hops", "--baseline", "bm25", "--markdown"]
+    text = evaluate(folder, *arguments, "--seed", 3).stdout
+    assert "| retriever | R@2 | R@5 |" in text
+    assert "| `rrf(bm25, dense)` |" in text
+    assert "| hops | questions | retriever |" in text
+    assert " | noise |" in text
+    command = f"$ kgrag eval {folder} --retriever 'rrf(bm25, dense)' --by hops --baseline bm25 --seed 3 --markdown"
+    assert command in text
+    assert "GiB of memory, Python 3" in text.splitlines()[-1]
+
+
+def test_a_second_run_asks_nothing_that_is_kept(evaluate: Evaluate, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "runs"
+    evaluate(folder, "-r", "bm25", "--limit", 2, "--out", out)
+    (file,) = out.iterdir()
+    assert [json.loads(line).get("question") for line in file.read_text().splitlines()] == [None, "q1", "q2"]
+    again = evaluate(folder, "-r", "bm25", "-r", "dense", "--out", out)
+    assert "2 of 6 records" in again.stderr
+    assert [json.loads(line).get("question") for line in file.read_text().splitlines()] == [None, "q1", "q2", "q3"]
+    assert "6 of 6 records" in evaluate(folder, "-r", "bm25", "-r", "dense", "--out", out).stderr
+    assert "records are in" not in evaluate(folder, "-r", "bm25", "--out", out, "--depth", 20).stderr
+    assert "records are in" not in evaluate(folder, "-r", "bm25", "--out", out, "--perturb", "lower").stderr
+    write_set(folder, corpus=[{**CORPUS[0], "text": "Another text."}, *CORPUS[1:]])
+    assert "records are in" not in evaluate(folder, "-r", "bm25", "--out", out).stderr
+
+
+def test_long_documents_and_other_corpora_at_once(
+    evaluate: Evaluate, folder: Path, tmp_path: Path, kg: KnowledgeGraph, collection_name: str
+) -> None:
+    other = write_set(tmp_path / "other", corpus=CORPUS[:2], queries=QUERIES[:1])
+    arguments = ["-r", "bm25", "--join", 3, "--with", other, "--collection", collection_name, "--json"]
+    found = json.loads(evaluate(folder, *arguments).stdout)
+    assert found["dataset"] == "small+other+join3"
+    counts = next(info.counts for info in kg.collections() if info.name == collection_name)
+    assert counts["Document"] == 2
+    row = found["systems"]["bm25"]
+    assert row["R@5"] == 66.7  # five passages hold nowhere near half of the long text's words
+    assert row["questions"] == 3
+
+
+def test_without_matplotlib_a_plot_says_how_to_install_it(
+    evaluate: Evaluate, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "pip install 'kgrag[plot]'" in evaluate(folder, "--plot", "recall.png", code=2).stderr

@@ -1,7 +1,11 @@
 import pytest
 
+from kgrag.errors import DatabaseError
 from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.experiment import Record, distinct_documents, run, table
+from kgrag.evaluation.experiment import Record, run
+from kgrag.evaluation.gold import distinct_documents
+from kgrag.evaluation.metrics import ranks_of
+from kgrag.evaluation.summary import Rows, differences, errors, measures, table, tables_by
 from kgrag.types import Hit, Passage, Ranking
 
 
@@ -51,13 +55,17 @@ def test_it_stops_when_there_are_no_more_passages() -> None:
     assert {k for _, k in short.asked} == {15}
 
 
+def record(system: str, question: Question, documents: tuple[str, ...], seconds: float, error: str = "") -> Record:
+    return Record(system, question, documents, ranks_of(documents, question.gold), seconds, error)
+
+
 def test_the_table_is_a_view_of_the_records() -> None:
     one, two = questions(2)
     records = [
-        Record("x", one, ("a", "b", "c"), 0.010),
-        Record("x", two, ("b", "c", "d"), 0.030),
-        Record("y", one, (), 0.001),
-        Record("y", two, (*(f"d{i}" for i in range(7)), "a", "c"), 0.001),
+        record("x", one, ("a", "b", "c"), 0.010),
+        record("x", two, ("b", "c", "d"), 0.030),
+        record("y", one, (), 0.001),
+        record("y", two, (*(f"d{i}" for i in range(7)), "a", "c"), 0.001),
     ]
     rows = table(records)
     assert list(rows) == ["x", "y"]
@@ -67,6 +75,8 @@ def test_the_table_is_a_view_of_the_records() -> None:
         "R@10": 75.0,
         "R@15": 75.0,
         "perfect@8": 0.5,
+        "MRR": 0.75,
+        "nDCG@10": pytest.approx((1.5 / 1.631 + 0.631 / 1.631) / 2, abs=0.001),
         "p50_ms": pytest.approx(20),
         "p95_ms": pytest.approx(29),
         "questions": 2,
@@ -75,3 +85,76 @@ def test_the_table_is_a_view_of_the_records() -> None:
     assert rows["y"]["R@10"] == 50
     assert rows["y"]["perfect@8"] == 0
     assert table([]) == {}
+
+
+def test_measures_follow_the_depth() -> None:
+    assert list(measures(15)) == ["R@2", "R@5", "R@10", "R@15", "perfect@8", "MRR", "nDCG@10"]
+    assert list(measures(50)) == ["R@2", "R@5", "R@10", "R@15", "R@50", "perfect@8", "MRR", "nDCG@10"]
+    assert list(measures(6)) == ["R@2", "R@5", "MRR"]
+    system = Fixed(*(f"d{i}" for i in range(99)))
+    assert len(run({"deep": system}, questions(1), silent, depth=40)[0].documents) == 40
+    assert {k for _, k in system.asked} == {40}
+
+
+def test_by_type_and_by_hops() -> None:
+    asked = [
+        Question("q1", "?", ("a",), type="bridge"),
+        Question("q2", "?", ("a", "b"), type="comparison"),
+        Question("q3", "?", ("a",), type="bridge", steps=10),
+        Question("q4", "?", ("a",)),
+    ]
+    records = [record("x", q, ("a",), 0.01) for q in asked]
+    by_type = tables_by(records, "type")
+    assert {group: rows["x"]["questions"] for group, rows in by_type.items()} == {
+        "(none)": 1,
+        "bridge": 2,
+        "comparison": 1,
+    }
+    assert by_type["comparison"]["x"]["R@5"] == 50
+    assert list(tables_by(records, "hops")) == ["1", "2", "10"]
+
+
+def test_a_failed_question_counts_as_nothing_found_and_is_told() -> None:
+    class Moody(Fixed):
+        def retrieve(self, query: str, k: int = 8) -> Ranking:
+            if "1" in query:
+                raise ValueError("no words\nat all")
+            return super().retrieve(query, k)
+
+    records = run({"moody": Moody("a", "c")}, questions(3), silent)
+    assert errors(records) == {"moody": {"q1": "ValueError: no words"}}
+    row: Rows = table(records)
+    assert row["moody"]["R@5"] == pytest.approx(66.7)
+    assert (row["moody"]["questions"], row["moody"]["errors"]) == (3, 1)
+    assert "errors" not in table(run({"fine": Fixed("a")}, questions(1), silent))["fine"]
+
+
+def test_a_lost_database_ends_the_run_instead_of_failing_every_question() -> None:
+    class Down:
+        calls = 0
+
+        def retrieve(self, query: str, k: int = 8) -> Ranking:
+            self.calls += 1
+            raise DatabaseError("gone")
+
+    down = Down()
+    with pytest.raises(DatabaseError):
+        run({"down": down}, questions(50), silent)
+    assert down.calls < 6
+
+
+def test_differences_are_paired_and_in_the_units_of_the_table() -> None:
+    asked = questions(40)
+    records = [record("base", q, ("x",), 0.01) for q in asked]
+    records += [record("better", q, ("a", "c"), 0.01) for q in asked]
+    records += [record("same", q, ("x",), 0.01) for q in asked]
+    records += [record("mixed", q, ("a",) if i % 20 == 0 else ("x",), 0.01) for i, q in enumerate(asked)]
+    found = differences(records, "base")
+    assert list(found) == ["better", "same", "mixed"]
+    assert list(found["better"]) == ["R@5", "R@10", "R@15", "perfect@8", "MRR", "nDCG@10"]
+    assert (found["better"]["R@5"].value, found["better"]["R@5"].verdict) == (100, "better")
+    assert (found["better"]["perfect@8"].value, found["better"]["MRR"].value) == (1, 1)
+    assert found["same"]["R@5"].noise
+    assert found["mixed"]["R@5"].noise
+    assert found["mixed"]["R@5"].value == 2.5
+    assert differences(records, "better")["base"]["MRR"].verdict == "worse"

@@ -1,0 +1,6 @@
+// What the server is, for a report of a measurement.
+// mode: schema
+// -> version: STRING - its version, as it names it
+CALL dbms.components() YIELD name, versions
+WHERE name = 'Neo4j Kernel'
+RETURN versions[0] AS version

@@ -1,0 +1,95 @@
+"""Readers of question sets: kgrag's own form, and those in which the field publishes its data."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgrag.errors import InputError, NotFoundError
+from kgrag.evaluation.datasets import Dataset
+from kgrag.evaluation.readers import beir, hotpotqa, iirc, musique, own, popqa, quality, twowiki
+from kgrag.evaluation.readers.rows import first_row
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How a format is read, what it looks like in words, and whether a file with this first row is in it.
+
+    Formats without `fits` are folders, which are recognised by the names in them.
+    """
+
+    read: Callable[[Path], Dataset]
+    expected: str
+    fits: Callable[[dict[str, Any]], bool] | None = None
+
+
+FORMATS: dict[str, Format] = {
+    "kgrag": Format(own.read, own.EXPECTED),
+    "beir": Format(beir.read, beir.EXPECTED),
+    "hotpotqa": Format(hotpotqa.read, hotpotqa.EXPECTED, hotpotqa.fits),
+    "2wiki": Format(twowiki.read, twowiki.EXPECTED, twowiki.fits),
+    "musique": Format(musique.read, musique.EXPECTED, musique.fits),
+    "iirc": Format(iirc.read, iirc.EXPECTED, iirc.fits),
+    "quality": Format(quality.read, quality.EXPECTED, quality.fits),
+    "popqa": Format(popqa.read, popqa.EXPECTED, popqa.fits),
+}
+"""Name -> format; adding one is a module and a line here."""
+
+
+def read(path: Path, format: str | None = None) -> Dataset:
+    """Read a question set from a file, or from a folder that holds one.
+
+    Raises NotFoundError for an unknown format, InputError when the path is in none, or a file not as it should be.
+    """
+    path = path.resolve()
+    if format is not None and format not in FORMATS:
+        raise NotFoundError(f"There is no format {format!r}.", f"Choose one of: {', '.join(FORMATS)}.")
+    if not path.exists():
+        raise InputError(f"{path} is not a folder or a file: it does not exist.", "Check the spelling.")
+    if format is None:
+        format, path = recognise(path)
+    elif path.is_dir() and FORMATS[format].fits is not None:
+        path = _only([file for file in _files(path) if _format_of(file) == format], path, format)
+    return FORMATS[format].read(path)
+
+
+def recognise(path: Path) -> tuple[str, Path]:
+    """The format of a file or folder by its content, and the file to read. Raises InputError when it is in none."""
+    if path.is_file():
+        if path.parent.name == beir.QRELS and path.suffix == ".tsv":
+            return "beir", path
+        found = _format_of(path)
+        if found is None:
+            raise InputError(f"{path} is in no format that is known.", _known())
+        return found, path
+    if (path / beir.QRELS).is_dir():
+        return "beir", path
+    files = {file: found for file in _files(path) if (found := _format_of(file)) is not None}
+    if not files and ((path / own.CORPUS).exists() or (path / own.QUERIES).exists()):
+        return "kgrag", path
+    file = _only(list(files), path, None)
+    return files[file], file
+
+
+def _format_of(file: Path) -> str | None:
+    row = first_row(file)
+    return next((name for name, format in FORMATS.items() if row and format.fits and format.fits(row)), None)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(f for f in folder.iterdir() if f.is_file() and not f.name.startswith("."))
+
+
+def _only(files: list[Path], folder: Path, format: str | None) -> Path:
+    if len(files) == 1:
+        return files[0]
+    if files:
+        names = ", ".join(f.name for f in files)
+        raise InputError(f"{folder} holds several question sets: {names}.", "Name one of these files.")
+    expected = f"It must hold {FORMATS[format].expected}." if format else _known()
+    raise InputError(f"{folder} holds no question set{f' in the format {format}' if format else ''}.", expected)
+
+
+def _known() -> str:
+    lines = "".join(f"\n  {name:<9} {format.expected}" for name, format in FORMATS.items())
+    return f"Known formats, which --format NAME forces:{lines}"

@@ -1,0 +1,81 @@
+"""HotpotQA: a JSON list of questions, each with ten paragraphs and the sentences that support its answer.
+
+As published at hotpotqa.github.io (distractor setting): _id, question, answer, type, level, context ([[title,
+[sentence, ...]], ...]) and supporting_facts ([[title, sentence number], ...]); JSON Lines, and columns of lists in
+place of lists of pairs, are read, too. The paragraphs of all questions together are the corpus; gold are those
+paragraphs of a question's own context whose titles its supporting facts name. In the full-wiki setting these may be
+missing.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kgrag.errors import InputError
+from kgrag.evaluation.datasets import Dataset, Question
+from kgrag.evaluation.readers.passages import Row, context_dataset, id_of, passage_key, question_of
+from kgrag.evaluation.readers.rows import json_rows
+
+EXPECTED = "a .json or .jsonl file whose items hold _id, question, answer, context and supporting_facts"
+_FORM = (
+    'Each item is an object like {"_id": "...", "question": "...", "answer": "...", "type": "bridge", "context": '
+    '[["title", ["sentence", ...]], ...], "supporting_facts": [["title", 0], ...]}.'
+)
+
+
+def fits(row: dict[str, Any]) -> bool:
+    """Whether a file with this first row is in this format."""
+    return {"question", "context", "supporting_facts"} <= row.keys() and "evidences" not in row
+
+
+def read(path: Path) -> Dataset:
+    """Read a file. Raises InputError, naming the place."""
+    return context_dataset(path, lambda: rows(path, _FORM), _FORM, "they name no supporting facts")
+
+
+def rows(path: Path, form: str) -> Iterator[Row]:
+    """The questions of a file with their paragraphs; 2WikiMultiHopQA follows the same format."""
+    for place, item in json_rows(path, form):
+        paragraphs = [(title, " ".join(map(str.strip, sentences))) for title, sentences in _context(place, item, form)]
+        supporting = {title for title, _ in _pairs(place, item, "supporting_facts", "sent_id", form)}
+        gold = [passage_key(title, text) for title, text in paragraphs if title in supporting]
+        gold += [f"(not in the context) {title}" for title in sorted(supporting.difference(t for t, _ in paragraphs))]
+        if not gold:
+            yield None, paragraphs
+            continue
+        kind, level = item.get("type") or "", item.get("level")
+        question = Question(
+            id=id_of(place, item.get("_id", item.get("id")), "_id", form),
+            text=question_of(place, item, form),
+            gold=tuple(dict.fromkeys(gold)),
+            answers=(str(item["answer"]),) if item.get("answer") else (),
+            type=f"{kind}/{level}" if level else str(kind),
+        )
+        yield question, paragraphs
+
+
+def _context(place: str, item: dict[str, Any], form: str) -> list[tuple[str, list[str]]]:
+    found = _pairs(place, item, "context", "sentences", form)
+    if not all(isinstance(s, list) and all(isinstance(x, str) for x in s) for _, s in found):
+        raise InputError(f"{place}: context holds no lists of sentences.", form)
+    return found
+
+
+def _pairs(place: str, item: dict[str, Any], name: str, second: str, form: str) -> list[tuple[str, Any]]:
+    """A list of pairs; where columns of lists stand in its place, or JSON within a text, what these say."""
+    value = item.get(name) or []
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError as error:
+            raise InputError(f"{place}: {name} is no list of pairs.", form) from error
+    if isinstance(value, dict):
+        titles, others = value.get("title"), value.get(second, value.get("content"))
+        if isinstance(titles, list) and isinstance(others, list):
+            value = list(zip(titles, others, strict=False))
+    if not isinstance(value, list) or not all(
+        isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in value
+    ):
+        raise InputError(f"{place}: {name} is no list of pairs.", form)
+    return [(title, other) for title, other in value]

@@ -1,0 +1,76 @@
+"""kgrag's own form: a folder with corpus.jsonl, queries.jsonl and perhaps triples.jsonl, read and checked.
+
+corpus.jsonl: id, text and perhaps title, a passage a line. queries.jsonl: id, question, gold (ids of the corpus) and
+perhaps answers, type and steps (a list of the single questions that it is made of). triples.jsonl: passage (id of the
+corpus), subject, predicate, object.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kgrag.errors import InputError
+from kgrag.evaluation.datasets import Dataset, Question
+from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, text_of
+from kgrag.evaluation.readers.rows import json_lines
+from kgrag.loaders import load
+from kgrag.types import Document, Problem
+
+CORPUS, QUERIES, TRIPLES = "corpus.jsonl", "queries.jsonl", "triples.jsonl"
+EXPECTED = f"a folder with {CORPUS} (id, title, text) and {QUERIES} (id, question, gold)"
+_CORPUS_FORM = 'Each line is an object like {"id": "m0", "title": "...", "text": "..."}; every id occurs once.'
+_QUERIES_FORM = 'Each line is an object like {"id": "q0", "question": "...", "gold": ["m0"]}; every id occurs once.'
+_TRIPLES_FORM = 'Each line is an object like {"passage": "m0", "subject": "...", "predicate": "...", "object": "..."}.'
+
+
+def read(path: Path) -> Dataset:
+    """Read the questions and check every line of the files. Raises InputError, naming file and line."""
+    if not path.is_dir():
+        raise InputError(f"{path} is not a folder.", f"Name a folder that holds {CORPUS} and {QUERIES}.")
+    for name in (QUERIES, CORPUS):
+        if not (path / name).exists():
+            raise InputError(f"{path / name} does not exist.", f"A question set holds {CORPUS} and {QUERIES}.")
+    questions = checked(
+        (_question(*row) for row in json_lines(path / QUERIES, _QUERIES_FORM)), path / QUERIES, _QUERIES_FORM
+    )
+    keys = distinct([_passage(*row) for row in json_lines(path / CORPUS, _CORPUS_FORM)], path / CORPUS, _CORPUS_FORM)
+    if (path / TRIPLES).exists():
+        for row in json_lines(path / TRIPLES, _TRIPLES_FORM):
+            _triple(*row)
+
+    def corpus(max_file_mb: int) -> Iterator[Document | Problem]:
+        """The corpus with its triples; other files of the folder are left out."""
+        items = load(path, max_file_mb=max_file_mb)
+        return (item for item in items if isinstance(item, Problem) or item.key in keys)
+
+    return Dataset(path, questions, keys, corpus)
+
+
+def _question(place: str, record: dict[str, Any]) -> Question:
+    gold, answers, steps = record.get("gold"), record.get("answers") or [], record.get("steps") or []
+    if not isinstance(gold, list) or not gold:
+        raise InputError(f"{place}: gold is no list of passages, so there is nothing to find.", _QUERIES_FORM)
+    if not isinstance(answers, list):
+        raise InputError(f"{place}: answers is no list.", _QUERIES_FORM)
+    if not isinstance(steps, list):
+        raise InputError(f"{place}: steps is no list.", _QUERIES_FORM)
+    return Question(
+        id=id_of(place, record.get("id"), "id", _QUERIES_FORM),
+        text=question_of(place, record, _QUERIES_FORM),
+        gold=tuple(dict.fromkeys(id_of(place, key, "gold", _QUERIES_FORM) for key in gold)),
+        answers=tuple(map(str, answers)),
+        type=str(record.get("type") or ""),
+        steps=len(steps),
+    )
+
+
+def _passage(place: str, record: dict[str, Any]) -> str:
+    """The id of a line of the corpus."""
+    text_of(place, record, "text", _CORPUS_FORM)
+    return id_of(place, record.get("id"), "id", _CORPUS_FORM)
+
+
+def _triple(place: str, record: dict[str, Any]) -> None:
+    id_of(place, record.get("passage"), "passage", _TRIPLES_FORM)
+    for name in ("subject", "predicate", "object"):
+        text_of(place, record, name, _TRIPLES_FORM)

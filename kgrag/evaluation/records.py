@@ -1,0 +1,114 @@
+"""The records of an experiment on disk, so that a run that was broken off goes on where it stopped.
+
+A folder holds a JSON Lines file for each system and what it was measured on. The first line says what that is; each
+further line is one question's record, written as soon as it is made. The file's name ends in a digest of the first
+line, so that records of another corpus, embedder, retriever or depth are never taken for these.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+from kgrag.errors import InputError
+from kgrag.evaluation.datasets import Question
+from kgrag.evaluation.experiment import Record
+
+_UNPLAIN = re.compile(r"[^\w.]+")
+
+
+def check_folder(folder: Path) -> None:
+    """Make the folder of the records. Raises InputError when it cannot be; measuring comes long after."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+class RecordFile:
+    """The records of one system. A context manager.
+
+    `subject` is everything that a record depends on besides its question: what differs in any of it has another file.
+    Questions that failed are not known, so that they are asked again.
+    """
+
+    def __init__(self, folder: Path, system: str, subject: Mapping[str, Any]) -> None:
+        """Open the file, which is made if need be. Raises InputError when it cannot be written."""
+        self._system = system
+        head = json.dumps({"system": system, **subject}, ensure_ascii=False, sort_keys=True)
+        digest = hashlib.blake2b(head.encode(), digest_size=6).hexdigest()
+        self.path = folder / f"{_UNPLAIN.sub('-', system).strip('-')[:80]}-{digest}.jsonl"
+        self._records: dict[str, dict[str, Any]] = {}
+        check_folder(folder)
+        try:
+            self._file: BinaryIO = self.path.open("ab+", buffering=0)
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+        self._read()
+        if self._file.tell() == 0:
+            self._write(head)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def find(self, question: Question) -> Record | None:
+        """The record of a question that was answered before, in the same words and with the same gold."""
+        found = self._records.get(_identity(question))
+        if found is None:
+            return None
+        return Record(self._system, question, tuple(found["documents"]), tuple(found["ranks"]), float(found["seconds"]))
+
+    def add(self, record: Record) -> None:
+        """Write a record to the file at once."""
+        question = record.question
+        row = {
+            "question": question.id,
+            "identity": _identity(question),
+            "system": record.system,
+            "documents": record.documents,
+            "ranks": record.ranks,
+            "seconds": round(record.seconds, 6),
+            "type": question.type,
+            "hops": question.hops,
+            **({"error": record.error} if record.error else {}),
+        }
+        self._write(json.dumps(row, ensure_ascii=False))
+
+    def _write(self, line: str) -> None:
+        self._file.write(f"{line}\n".encode("utf-8", "surrogatepass"))
+
+    def _read(self) -> None:
+        """Read what is there; a last line that a kill cut short is dropped."""
+        self._file.seek(0)
+        end = 0
+        for line in self._file.readlines():
+            if not line.endswith(b"\n"):
+                break
+            end += len(line)
+            try:
+                row = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(row, dict) and {"identity", "documents", "ranks", "seconds"} <= row.keys():
+                self._records.pop(row["identity"], None)
+                if not row.get("error"):
+                    self._records[row["identity"]] = row
+        self._file.truncate(end)
+        self._file.seek(end)
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(f"{path} cannot be written ({error.strerror}).", "Name another folder with --out.")
+
+
+def _identity(question: Question) -> str:
+    content = json.dumps([question.id, question.text, question.gold], ensure_ascii=False)
+    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -1,0 +1,154 @@
+"""An experiment in words: JSON, sheets for the terminal, Markdown for a README, and the machine it ran on."""
+
+import os
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kgrag.evaluation import summary
+from kgrag.evaluation.experiment import Record
+from kgrag.evaluation.significance import Difference
+from kgrag.evaluation.summary import Rows, digits
+
+NOISE = "noise: the 95 % interval, by a paired bootstrap over the questions, includes 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table of text, ready to print: the first column to the left, the others to the right."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an experiment showed. `groups`: type or hops -> group -> table; `errors`: system -> question -> error."""
+
+    title: str
+    rows: Rows
+    groups: Mapping[str, Mapping[str, Rows]]
+    baseline: str | None
+    differences: Mapping[str, Mapping[str, Difference]]
+    errors: Mapping[str, Mapping[str, str]]
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        records: Sequence[Record],
+        depth: int,
+        by: Sequence[str] = (),
+        baseline: str | None = None,
+        seed: int = 0,
+    ) -> "Report":
+        """The report on some records; `baseline` is one of their systems."""
+        return cls(
+            title,
+            summary.table(records, depth),
+            {what: summary.tables_by(records, what, depth) for what in by},
+            baseline,
+            summary.differences(records, baseline, depth, seed) if baseline is not None else {},
+            summary.errors(records),
+        )
+
+    def sheets(self) -> list[Sheet]:
+        """The tables, the most important first."""
+        found = [measures_sheet(self.title, self.rows)]
+        found += [groups_sheet(f"by {what}", what, tables) for what, tables in self.groups.items()]
+        if self.baseline is not None and self.differences:
+            found.append(differences_sheet(self.baseline, self.differences))
+        return found
+
+    def values(self) -> dict[str, Any]:
+        """The same as plain values, for JSON."""
+        return {
+            "systems": self.rows,
+            "by": self.groups,
+            "baseline": self.baseline,
+            "differences": {
+                system: {
+                    measure: {"difference": d.value, "low": d.low, "high": d.high, "noise": d.noise}
+                    for measure, d in measures.items()
+                }
+                for system, measures in self.differences.items()
+            },
+            "errors": self.errors,
+        }
+
+
+def measures_sheet(title: str, rows: Rows) -> Sheet:
+    """A line a system, a column a measure."""
+    columns = _columns(rows)
+    return Sheet(
+        title,
+        ("retriever", *columns),
+        tuple((system, *(_number(row.get(c, 0), c) for c in columns)) for system, row in rows.items()),
+    )
+
+
+def groups_sheet(title: str, what: str, tables: Mapping[str, Rows]) -> Sheet:
+    """A line a group of questions and system."""
+    columns = list(dict.fromkeys(m for rows in tables.values() for m in _columns(rows)))
+    lines = (
+        (group, f"{row['questions']:.0f}", system, *(_number(row.get(c, 0), c) for c in columns))
+        for group, rows in tables.items()
+        for system, row in rows.items()
+    )
+    return Sheet(title, (what, "questions", "retriever", *columns), tuple(lines))
+
+
+def differences_sheet(baseline: str, found: Mapping[str, Mapping[str, Difference]]) -> Sheet:
+    """A line a system and measure: how much better than the baseline, in what interval, and whether that is noise."""
+    lines = []
+    for system, measures in found.items():
+        for measure, d in measures.items():
+            n = digits(measure)
+            interval = f"{d.low:+.{n}f} to {d.high:+.{n}f}"
+            lines.append((system, measure, f"{d.value:+.{n}f}", interval, d.verdict))
+    head = ("retriever", "measure", "difference", "95 % interval", "verdict")
+    return Sheet(f"against {baseline}; {NOISE}", head, tuple(lines))
+
+
+def markdown(sheets: Iterable[Sheet], command: str, machine: str) -> str:
+    """The sheets as Markdown tables, the command that made them beneath, and the machine."""
+    parts = [f"{sheet.title}:\n\n{_table(sheet)}" for sheet in sheets]
+    parts.append(f"```console\n$ {command}\n```\n\n{machine}")
+    return "\n\n".join(parts)
+
+
+def machine(neo4j: str) -> str:
+    """The machine in a line: cores, memory, versions."""
+    import psutil
+
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        cores = os.cpu_count() or 1
+    memory = psutil.virtual_memory().total / 2**30
+    return (
+        f"{platform.system()} {platform.machine()}, {cores} cores, {memory:.0f} GiB of memory, "
+        f"Python {platform.python_version()}, Neo4j {neo4j}"
+    )
+
+
+def _columns(rows: Rows) -> list[str]:
+    return list(dict.fromkeys(name for row in rows.values() for name in row if name != "questions"))
+
+
+def _number(value: float | None, measure: str) -> str:
+    return "-" if value is None else f"{value:.{digits(measure)}f}"
+
+
+def _table(sheet: Sheet) -> str:
+    named = {i for i, name in enumerate(sheet.head) if name in ("retriever", "measure", "type")}
+    lines = [sheet.head, tuple("---" if i in named or i == 0 else "---:" for i in range(len(sheet.head)))]
+    for row in sheet.rows:
+        lines.append(tuple(f"`{cell}`" if sheet.head[i] == "retriever" else _plain(cell) for i, cell in enumerate(row)))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _plain(cell: str) -> str:
+    return cell.replace("|", "\\|")

@@ -1,0 +1,194 @@
+"""Training of GNN-Ret: the `a` of each layer by gradient descent on questions whose gold is known.
+
+Source: GNN-Ret, equation 8 and appendices A.1 and C. The derivatives are those of the loss itself, carried along with
+the distances (the paper's equations 10 to 12 take every passage with weight 1 and leave out the means).
+"""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgrag.errors import InputError
+from kgrag.evaluation.datasets import Dataset, Question
+from kgrag.evaluation.experiment import Record, System, run
+from kgrag.retrieval.base import Index
+from kgrag.retrieval.gnn_ret import Edge, GnnRet, Neighbours, distance, nearest, neighbours_of, propagate
+from kgrag.settings import GnnRetTraining
+from kgrag.types import Progress, Ranking
+
+UNTRAINED, TRAINED, AS_SET = "untrained", "trained", "as set"
+"""The systems of a cross-validation; as set: the `alphas` of the settings, where they are other than untrained."""
+
+_FEWEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question to learn from: distances of the nearest passages and of its gold, the gold passages, the edges."""
+
+    question: Question
+    start: Mapping[str, float]
+    gold: tuple[str, ...]
+    neighbours: Neighbours
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What was learned: `a` for each layer, the mean loss at it, and in which iteration it was found.
+
+    `active`: how many questions had a loss at the beginning; only from those something can be learned.
+    """
+
+    alphas: tuple[float, ...]
+    loss: float
+    iteration: int
+    active: int
+
+
+def prepare(index: Index, questions: Sequence[Question], training: GnnRetTraining, progress: Progress) -> list[Example]:
+    """Read what training needs to know of each question; those without gold in the collection are left out.
+
+    The gold passage of a document of several is the nearest. Raises InputError when fewer than two questions are left.
+    """
+    examples = []
+    for number, question in enumerate(questions):
+        progress("neighbourhoods", number, len(questions))
+        vector = index.embedder.embed([question.text])[0].tolist()
+        gold = dict(index.reader.document_scores(question.gold, vector).values())
+        if gold:
+            most = max(index.settings.gnn_ret.k, training.competitors + len(gold))
+            start = dict(index.reader.vector(vector, most, index.settings.over_fetch)) | gold
+            distances = {id: distance(score) for id, score in start.items()}
+            examples.append(Example(question, distances, tuple(gold), _remembered(neighbours_of(index, vector))))
+    progress("neighbourhoods", len(questions), len(questions))
+    if len(examples) < _FEWEST:
+        raise InputError(
+            f"{len(examples)} of {len(questions)} questions have gold in collection {index.reader.collection.name!r}; "
+            f"training needs {_FEWEST}, and better 20.",
+            "Name the collection that holds the documents of the question set, or ingest them: kgrag eval DATASET.",
+        )
+    return examples
+
+
+def train(examples: Sequence[Example], layers: int, k: int, training: GnnRetTraining, progress: Progress) -> Trained:
+    """Descend the mean loss from the same `a` in every layer; of all that were tried the best is returned.
+
+    It ends when every derivative that leads on within 0 to 1 is small, when the loss rises several times in a row, or
+    after so many iterations.
+    """
+    alphas = np.full(layers, training.start)
+    active = sum(_loss(example, [training.start] * layers, k, training)[0] > 0 for example in examples)
+    best: Trained | None = None
+    before, rises = np.inf, 0
+    for iteration in range(1, training.iterations + 1):
+        progress("training", iteration, None)
+        loss, gradient = mean_loss(examples, alphas, k, training)
+        if best is None or loss < best.loss:
+            best = Trained(tuple(float(a) for a in alphas), loss, iteration, active)
+        rises = rises + 1 if loss > before else 0
+        following = np.clip(alphas - training.rate * gradient, 0, 1)
+        if np.max(np.abs(following - alphas)) < training.tolerance * training.rate or rises >= training.patience:
+            break
+        alphas, before = following, loss
+    assert best is not None
+    return best
+
+
+def mean_loss(
+    examples: Sequence[Example], alphas: Sequence[float] | NDArray[np.float64], k: int, training: GnnRetTraining
+) -> tuple[float, NDArray[np.float64]]:
+    """The mean hinge loss of the examples and its derivative by each `a` (equation 8)."""
+    found = [_loss(example, [float(a) for a in alphas], k, training) for example in examples]
+    return float(np.mean([loss for loss, _ in found])), np.mean([gradient for _, gradient in found], axis=0)
+
+
+def _loss(
+    example: Example, alphas: Sequence[float], k: int, training: GnnRetTraining
+) -> tuple[float, NDArray[np.float64]]:
+    """max(0, r + mean h(gold) - mean h(others)), where the others are the nearest O passages without the gold."""
+    states = propagate(example.start, alphas, k, example.neighbours)
+    others = [id for id in nearest(states)[: training.competitors] if id not in example.gold]
+    flat = np.zeros(len(alphas))
+    if not others:
+        return 0.0, flat
+    loss = training.margin
+    loss += float(np.mean([states[id].distance for id in example.gold]))
+    loss -= float(np.mean([states[id].distance for id in others]))
+    if loss <= 0:
+        return 0.0, flat
+    gold = np.mean([states[id].gradient for id in example.gold], axis=0)
+    return loss, gold - np.mean([states[id].gradient for id in others], axis=0)
+
+
+def cross_validate(
+    index: Index,
+    data: Dataset,
+    examples: Sequence[Example],
+    layers: int,
+    folds: int,
+    training: GnnRetTraining,
+    progress: Progress,
+    seed: int = 0,
+) -> tuple[list[Record], list[Trained]]:
+    """Rank each question with what was learned from the other folds, and untrained; records by system, and each fold.
+
+    Raises InputError when there are fewer questions than folds.
+    """
+    parts = split([e.question.text for e in examples], folds, seed)
+    k = index.settings.gnn_ret.k
+    learned: list[Trained] = []
+    held_out: dict[str, System] = {}
+    for part in parts:
+        learned.append(train([e for e in examples if e.question.text not in part], layers, k, training, progress))
+        system = with_alphas(index, learned[-1].alphas)
+        held_out |= dict.fromkeys(part, system)
+    untrained = (0.5,) * layers
+    systems: dict[str, System] = {UNTRAINED: with_alphas(index, untrained)}
+    if index.settings.gnn_ret.alphas != untrained:
+        systems[AS_SET] = GnnRet(index)
+    systems[TRAINED] = _HeldOut(held_out)
+    questions = [e.question for e in examples]
+    return run(systems, questions, progress, gold_texts=data.gold_texts), learned
+
+
+def split(texts: Iterable[str], folds: int, seed: int) -> list[frozenset[str]]:
+    """Distinct texts in folds of equal size, give or take one. Raises InputError when there are too few."""
+    distinct = sorted(set(texts))
+    if folds > len(distinct):
+        raise InputError(f"{len(distinct)} questions cannot be split into {folds} folds.", "Ask for fewer: --folds.")
+    random.Random(seed).shuffle(distinct)
+    return [frozenset(distinct[i::folds]) for i in range(folds)]
+
+
+def with_alphas(index: Index, alphas: tuple[float, ...]) -> GnnRet:
+    """GNN-Ret as it is set, with other `alphas`."""
+    changed = index.settings.gnn_ret.model_copy(update={"alphas": alphas})
+    return GnnRet(replace(index, settings=index.settings.model_copy(update={"gnn_ret": changed})))
+
+
+class _HeldOut:
+    """Answers each question with the retriever that has not seen it."""
+
+    def __init__(self, systems: Mapping[str, System]) -> None:
+        self._systems = systems
+
+    def retrieve(self, query: str, k: int = 8) -> Ranking:
+        return self._systems[query].retrieve(query, k)
+
+
+def _remembered(neighbours: Neighbours) -> Neighbours:
+    """The same edges, each sender's asked for once."""
+    known: dict[str, list[Edge]] = {}
+
+    def remembered(senders: Sequence[str]) -> Iterator[Edge]:
+        unknown = [id for id in senders if id not in known]
+        if unknown:
+            known.update((id, []) for id in unknown)
+            for edge in neighbours(unknown):
+                known[edge.sender].append(edge)
+        return (edge for id in senders for edge in known[id])
+
+    return remembered

@@ -1,0 +1,163 @@
+"""Training of GNN-Ret: the loss and its derivatives, the descent, folds, and the command."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from question_set import write_set
+
+from kgrag.cli import main
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import InputError
+from kgrag.evaluation.datasets import Question
+from kgrag.evaluation.train_gnn_ret import Example, mean_loss, split, train
+from kgrag.retrieval.gnn_ret import Edge
+from kgrag.settings import GnnRetTraining
+
+QUIET = GnnRetTraining(competitors=3, margin=0.2)
+
+
+def silent(stage: str, done: int, total: int | None) -> None:
+    pass
+
+
+def example(gold: tuple[str, ...] = ("a", "g"), also: tuple[str, ...] = ()) -> Example:
+    """a, the nearest, leads to the gold g (and perhaps to others); x and y are as near as g is far."""
+    start = {"a": 0.2, "x": 0.5, "y": 0.55, "z": 0.6}
+
+    def neighbours(senders: Sequence[str]) -> list[Edge]:
+        far = {"g": 0.9} | {other: start[other] for other in also}
+        return [Edge(s, id, own, "title") for s in senders if s == "a" for id, own in far.items()]
+
+    return Example(Question("q", "?", gold), start, gold, neighbours)
+
+
+def test_the_loss_by_hand() -> None:
+    """Gold a 0.2 and g 0.5 * 0.9 + 0.5 * 0.2; of the three nearest x alone is neither."""
+    loss, gradient = mean_loss([example()], [0.5], 1, QUIET)
+    assert loss == pytest.approx(0.2 + (0.2 + 0.55) / 2 - 0.5)
+    assert gradient == pytest.approx([(0.9 - 0.2) / 2])
+
+
+def test_no_loss_no_derivative() -> None:
+    loss, gradient = mean_loss([example(), example()], [0.1], 1, GnnRetTraining(margin=0.0, competitors=3))
+    assert loss == 0
+    assert gradient == pytest.approx([0])
+
+
+@pytest.mark.parametrize("alphas", [(0.4,), (0.7, 0.6), (0.8, 0.3, 0.9)])
+def test_derivatives_are_those_of_the_loss(alphas: tuple[float, ...]) -> None:
+    examples = [example(), example(also=("x",)), example(gold=("g",))]
+    _, gradient = mean_loss(examples, alphas, 2, QUIET)
+    assert any(gradient)
+    for layer in range(len(alphas)):
+        step = 1e-6 * np.eye(len(alphas))[layer]
+        more, less = (mean_loss(examples, np.array(alphas) + sign * step, 2, QUIET)[0] for sign in (1, -1))
+        assert (more - less) / 2e-6 == pytest.approx(gradient[layer], abs=1e-6)
+
+
+def test_the_descent_listens_to_the_edges() -> None:
+    """Edges that lead to gold alone lower a as far as it goes; edges that bring others nearer as well do not."""
+    strict = QUIET.model_copy(update={"margin": 1.0, "start": 0.9})
+    helpful = train([example(gold=("g",))], 1, 1, strict, silent)
+    assert helpful.alphas == (0.0,)
+    assert helpful.active == 1
+    misleading = train([example(gold=("z",), also=("x", "y"))], 1, 1, QUIET, silent)
+    assert misleading.alphas[0] > 0.9
+    best, _ = mean_loss([example(gold=("z",), also=("x", "y"))], misleading.alphas, 1, QUIET)
+    assert misleading.loss == best
+
+
+def test_it_ends() -> None:
+    endless = QUIET.model_copy(update={"tolerance": 1e-300, "patience": 10**6, "iterations": 7})
+    seen: list[int] = []
+    train([example(also=("x",)), example(gold=("x",))], 2, 2, endless, lambda stage, done, total: seen.append(done))
+    assert seen[-1] <= 7
+
+
+def test_folds_share_nothing() -> None:
+    texts = [f"question {i}" for i in range(11)] + ["question 0"]
+    parts = split(texts, 4, 0)
+    assert sorted(text for part in parts for text in part) == sorted(set(texts))
+    assert {len(part) for part in parts} == {2, 3}
+    assert parts == split(reversed(texts), 4, 0) != split(texts, 4, 1)
+    with pytest.raises(InputError, match="cannot be split"):
+        split(texts, 12, 0)
+
+
+@pytest.fixture(scope="module")
+def trained_on(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """Ships and their captains, whose towns are asked for, and the collection that holds them."""
+    corpus, queries = [], []
+    names = ["Brandvik", "Solheim", "Hauge", "Moen", "Aune", "Lunde", "Holm", "Dahl"]
+    for i, name in enumerate(names):
+        ship, captain = f"{name} Star", f"Ole {name}"
+        corpus.append({"id": f"s{i}", "title": ship, "text": f"The {ship} was a steamer. Her captain was {captain}."})
+        corpus.append({"id": f"c{i}", "title": captain, "text": f"{captain} grew up by the river, far from the sea."})
+        corpus.append({"id": f"o{i}", "title": f"Steamer log {i}", "text": f"A steamer with a captain, log {i}."})
+        queries.append({"id": f"q{i}", "question": f"Who led the steamer {ship}?", "gold": [f"s{i}", f"c{i}"]})
+    queries.append({"id": "lost", "question": "Where is it?", "gold": ["nowhere"]})
+    folder = write_set(tmp_path_factory.mktemp("towns"), corpus, queries, None)
+    name = "train-gnn-ret"
+    from kgrag.evaluation.datasets import read_dataset
+
+    kg.ingest((d for d in read_dataset(folder).documents()), name)
+    yield folder, name
+    kg.delete(name)
+
+
+def run(env: dict[str, str], *arguments: object, code: int = 0) -> tuple[str, str]:
+    words = ["train", "gnn-ret", *map(str, arguments)]
+    result = CliRunner().invoke(main, words, env={**env, "COLUMNS": "120"}, prog_name="kgrag")
+    assert result.exit_code == code, result.output
+    return result.stdout, result.stderr
+
+
+def test_the_command_says_what_was_learned_and_whether_it_is_worth_it(
+    kg: KnowledgeGraph, neo4j_env: dict[str, str], trained_on: tuple[Path, str]
+) -> None:
+    folder, name = trained_on
+    arguments = (folder, "-c", name, "--layers", 1, "--folds", 3, "--margin", 1, "--json")
+    out, err = run(neo4j_env, *arguments)
+    found = json.loads(out)
+    assert found["questions"] == 8
+    assert "1 of 9 questions have no gold" in err
+    assert len(found["alphas"]) == 1
+    assert 0 < found["active"] <= 8
+    assert found["loss"] <= found["untrained_loss"]
+    assert found["retriever"] == f"gnn-ret(alphas=({found['alphas'][0]},))"
+    assert found["environment"] == f"KGRAG_RETRIEVAL__GNN_RET__ALPHAS=[{found['alphas'][0]}]"
+    assert len(kg.search("steamer", name, retriever=found["retriever"])) == 8
+    validation = found["cross_validation"]
+    assert len(validation["alphas"]) == 3
+    assert list(validation["systems"]) == ["untrained", "as set", "trained"]
+    assert {row["questions"] for row in validation["systems"].values()} == {8}
+    assert set(validation["differences"]) == {"as set", "trained"}
+    again = json.loads(run(neo4j_env, *arguments)[0])
+    assert (again["alphas"], again["cross_validation"]["alphas"]) == (found["alphas"], validation["alphas"])
+
+
+def test_the_environment_that_it_names_works(neo4j_env: dict[str, str], trained_on: tuple[Path, str]) -> None:
+    folder, name = trained_on
+    out, err = run(neo4j_env, folder, "-c", name, "--folds", 2)
+    assert "Only 0 of 8 questions have a loss" in err
+    variable, value = next(line.split()[1] for line in out.splitlines() if line.startswith("Environment")).split("=")
+    assert len(json.loads(value)) == 2
+    assert "trained against untrained, R@5" in out
+    out, _ = run({**neo4j_env, variable: "[0.7]"}, folder, "-c", name, "--json")
+    assert len(json.loads(out)["alphas"]) == 1
+
+
+def test_what_cannot_be_learned_from_is_said(neo4j_env: dict[str, str], trained_on: tuple[Path, str]) -> None:
+    folder, name = trained_on
+    _, err = run(neo4j_env, folder, "-c", name, "--limit", 1, code=5)
+    assert "1 of 1 questions have gold" in err
+    assert "kgrag eval" in err
+    _, err = run(neo4j_env, folder, "-c", name, "--folds", 9, code=5)
+    assert "8 questions cannot be split into 9 folds" in err
+    run(neo4j_env, folder, "-c", "no-such-collection", code=4)
+    run(neo4j_env, folder / "nothing", code=5)
+    run(neo4j_env, folder, "--folds", 1, code=2)
