@@ -1,6 +1,7 @@
 """The contract of retrieval: a Retriever turns a question into a Ranking of passages, each with its trail."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kgrag.graph.reader import Reader
@@ -15,6 +16,13 @@ class Query:
 
     text: str
     filter: Filter = field(default_factory=Filter)
+    _vectors: dict[str, list[float]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def vector(self, embedder: Embedder) -> list[float]:
+        """The question's unit vector; embedded once, however many retrievers of a composition ask for it."""
+        if embedder.name not in self._vectors:
+            self._vectors[embedder.name] = embedder.embed([self.text])[0].tolist()
+        return self._vectors[embedder.name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +55,14 @@ class Retriever(ABC):
     def rank(self, query: Query, n: int) -> list[Scored]:
         """The best `n` passages in descending order of score, ties in a fixed order."""
 
+    def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
+        """What to know of a ranking that it made, such as that the collection lacks what it works with."""
+        return ()
+
     def retrieve(self, query: str | Query, k: int = 8) -> Ranking:
         """The best `k` passages with their texts and trails; fewer when the collection holds no more that fit."""
         question = Query(query) if isinstance(query, str) else query
         scored = self.rank(question, k)[:k] if question.text.strip() and k > 0 else []
         passages = self.index.reader.passages([s.id for s in scored])
         hits = tuple(Hit(passages[s.id], s.score, s.why) for s in scored if s.id in passages)
-        return Ranking(question.text, self.name, hits)
+        return Ranking(question.text, self.name, hits, self.notes(scored))

@@ -11,7 +11,7 @@ class Dense(Retriever):
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are (1 + cosine) / 2."""
-        vector = self.index.embedder.embed([query.text])[0].tolist()
+        vector = query.vector(self.index.embedder)
         found = self.index.reader.vector(vector, n, self.index.settings.over_fetch, query.filter)
         return [
             Scored(id, score, (Step(f"dense rank {rank}", "Passage", "", score),))

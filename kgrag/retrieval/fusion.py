@@ -34,6 +34,10 @@ class Fusion(Retriever):
         fused = reciprocal_rank_fusion([p.rank(query, depth) for p in self.parts], self.index.settings.rrf)
         return fused[:n]
 
+    def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
+        """See Retriever; what its parts say."""
+        return tuple(dict.fromkeys(note for part in self.parts for note in part.notes(ranked)))
+
 
 def hybrid(index: Index) -> Fusion:
     """The fusion of BM25 and dense retrieval (GEAR, section 3)."""

@@ -1,0 +1,150 @@
+"""Diverse triple beam search: chains of triples that lead on from initial ones towards the question.
+
+GEAR, section 4.2, Algorithm 1. The score of a chain is the cosine of the question with the chain's triples as one
+text. It is approximated by the mean of the triples' own unit vectors, so that the server scores with cosines alone:
+of the sum of a chain's vectors only its product with the question (`dot`) and its squared length (`square`) matter.
+The twin statements are `cypher/expand/beam_*.cypher`; a search is one round trip a step.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kgrag.retrieval.base import Index, Query, Scored
+from kgrag.retrieval.fusion import reciprocal_rank_fusion
+from kgrag.settings import BeamSettings
+from kgrag.types import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A triple of a chain; `entity`: the name that it shares with the one before; `cosine`: of the chain up to it."""
+
+    id: str
+    text: str
+    passage: str
+    title: str
+    cosine: float
+    entity: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Beam:
+    """A chain of triples; `score` adds up the cosines of its steps, weighted for diversity at each step."""
+
+    links: tuple[Link, ...]
+    score: float
+    dot: float
+    square: float
+
+
+def expand(
+    index: Index,
+    query: Query,
+    base: Sequence[Scored],
+    settings: BeamSettings,
+    *,
+    passages: Sequence[str] = (),
+    triples: Sequence[str] = (),
+) -> list[Scored]:
+    """A ranking fused with the source passages of the best chains (GEAR, section 4.2, equation 3).
+
+    The chains begin as in `beam_search`. Where there are none, the ranking is left as it is.
+    """
+    found = source_passages(beam_search(index, query, settings, passages=passages, triples=triples))
+    if query.filter and found:
+        allowed = index.reader.passing([x.id for x in found], query.filter)
+        found = [x for x in found if x.id in allowed]
+    return reciprocal_rank_fusion([base, found], index.settings.rrf) if found else list(base)
+
+
+def beam_search(
+    index: Index, query: Query, settings: BeamSettings, *, passages: Sequence[str] = (), triples: Sequence[str] = ()
+) -> list[Beam]:
+    """The best chains that begin with a triple of `passages` or with one of `triples` (ids); ties by ids.
+
+    All are equally long: `settings.length` triples, or fewer where no chain leads on.
+    """
+    vector = query.vector(index.embedder)
+    rows = index.reader.beam_start(passages, triples, vector, settings.beams)
+    beams = [Beam((_link(row, row["cosine"]),), row["cosine"], row["cosine"], 1.0) for row in rows]
+    for _ in range(settings.length - 1):
+        longer = _step(index, vector, beams, settings) if beams else []
+        if not longer:
+            break
+        beams = longer
+    return beams
+
+
+def source_passages(beams: Sequence[Beam]) -> list[Scored]:
+    """The passages that state the chains' triples, breadth-first: those of all first triples, of all second ones, …"""
+    found: dict[str, Scored] = {}
+    for position in range(max((len(beam.links) for beam in beams), default=0)):
+        for beam in beams:
+            link = beam.links[position]
+            found.setdefault(link.passage, Scored(link.passage, link.cosine, _trail(beam.links[: position + 1])))
+    return list(found.values())
+
+
+def best(branches: Sequence[Sequence[Beam]], settings: BeamSettings) -> list[Beam]:
+    """The best beams of all branches, where a branch holds what one beam grew into (Algorithm 1, lines 15 to 20).
+
+    The n-th best of a branch, from 0, counts exp(-min(n, gamma) / gamma) of its score, unless `diverse` is off.
+    """
+    gamma = settings.gamma or 2 * settings.beams
+    pool = []
+    for branch in branches:
+        for n, beam in enumerate(sorted(branch, key=_order)):
+            weight = math.exp(-min(n, gamma) / gamma) if settings.diverse else 1.0
+            pool.append(replace(beam, score=beam.score * weight))
+    return sorted(pool, key=_order)[: settings.beams]
+
+
+def _step(index: Index, vector: list[float], beams: Sequence[Beam], s: BeamSettings) -> list[Beam]:
+    """The best of what the beams grow into with one more triple (Algorithm 1, lines 7 to 20)."""
+    rows = index.reader.beam_step(
+        beams=[{"triples": [x.id for x in b.links], "dot": b.dot, "square": b.square} for b in beams],
+        vector=vector,
+        neighbours=s.neighbours,
+        keep=s.neighbours if s.exact else s.beams,
+        hub=s.hub,
+        hub_triples=s.hub_triples,
+    )
+    grown = [_grow(beams[row["beam"]], row) for row in rows]
+    if s.exact and grown:
+        texts = [" ".join(x.text for x in beam.links) for beam in grown]
+        cosines = (index.embedder.embed(texts) @ np.asarray(vector, np.float32)).tolist()
+    else:
+        cosines = [beam.dot / math.sqrt(max(beam.square, 1e-9)) for beam in grown]
+    branches: list[list[Beam]] = [[] for _ in beams]
+    for row, beam, cosine in zip(rows, grown, cosines, strict=True):
+        last = replace(beam.links[-1], cosine=cosine)
+        branches[row["beam"]].append(replace(beam, links=(*beam.links[:-1], last), score=beam.score + cosine))
+    return best(branches, s)
+
+
+def _grow(beam: Beam, row: Mapping[str, Any]) -> Beam:
+    """The beam with a triple more; its score is still that of the beam."""
+    return Beam(
+        (*beam.links, _link(row, 0.0)), beam.score, beam.dot + row["cosine"], beam.square + 1 + 2 * row["cross"]
+    )
+
+
+def _link(row: Mapping[str, Any], cosine: float) -> Link:
+    return Link(row["id"], row["text"], row["passage"], row["title"], cosine, row.get("entity", ""))
+
+
+def _order(beam: Beam) -> tuple[float, list[str]]:
+    return -beam.score, [x.id for x in beam.links]
+
+
+def _trail(links: Sequence[Link]) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    for link in links:
+        if link.entity:
+            steps.append(Step("names", "Entity", link.entity))
+        steps.append(Step("named in" if link.entity else "resembles", "Triple", link.text, link.cosine))
+    return (*steps, Step("stated in", "Passage", links[-1].title))

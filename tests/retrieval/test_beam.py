@@ -1,0 +1,249 @@
+"""Triple beam search on graphs so small that Algorithm 1 of GEAR can be worked out by hand."""
+
+import itertools
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph.collections import open_collection
+from kgrag.graph.reader import Reader
+from kgrag.models.embed import Vectors
+from kgrag.retrieval.base import Index, Query
+from kgrag.retrieval.beam import Beam, Link, beam_search, best, source_passages
+from kgrag.settings import BeamSettings, RetrievalSettings
+from kgrag.types import Document, Section, Triple
+
+_QUESTION = "Where?"
+_DIMENSION = 8
+
+
+class Chosen:
+    """An embedder that gives the vectors that were chosen, and to every other text one at right angles to them."""
+
+    name = "chosen"
+    dimension = _DIMENSION
+
+    def __init__(self, vectors: Mapping[str, Sequence[float]]) -> None:
+        self.vectors = dict(vectors)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        other = [0.0] * (_DIMENSION - 1) + [1.0]
+        return np.array([self.vectors.get(t, other) for t in texts], np.float32).reshape(len(texts), _DIMENSION)
+
+
+def at(cosine: float, axis: int = 1) -> list[float]:
+    """A unit vector with that cosine to the question, which lies on axis 0; the rest of it on another axis."""
+    vector = [0.0] * _DIMENSION
+    vector[0], vector[axis] = cosine, math.sqrt(1 - cosine * cosine)
+    return vector
+
+
+def make_index(kg: KnowledgeGraph, name: str, facts: Mapping[str, Mapping[Triple, Sequence[float]]]) -> Index:
+    """A collection with a passage for each key, which states its triples."""
+    vectors = {t.text: v for triples in facts.values() for t, v in triples.items()}
+    embedder = Chosen({_QUESTION: at(1.0), **vectors})
+    documents = []
+    for key, triples in facts.items():
+        text = ". ".join(t.text for t in triples) or "Nothing"
+        documents.append(Document(key, (Section(text),), key.title(), metadata={"key": key}, triples=tuple(triples)))
+    kg.ingest(documents, name, embedder=embedder)
+    return Index(Reader(kg.graph, open_collection(kg.graph, name)), embedder, RetrievalSettings())
+
+
+def texts(beams: Sequence[Beam]) -> list[tuple[str, ...]]:
+    return [tuple(link.text for link in beam.links) for beam in beams]
+
+
+def passages(index: Index, *keys: str) -> list[str]:
+    found = {p.document: id for id, p in index.reader.passages(_ids(index)).items()}
+    return [found[key] for key in keys]
+
+
+def _ids(index: Index) -> list[str]:
+    return [id for id, _ in index.reader.vector(at(1.0), 10_000, 10_000)]
+
+
+# Two initial triples share Ann. Bob leads from the first one to two others, Dan from the second one to a third.
+_A1, _A2 = Triple("Ann", "knows", "Bob"), Triple("Ann", "hates", "Dan")
+_X1, _X2, _Y = Triple("Bob", "owns", "Xora"), Triple("Bob", "sold", "Xilo"), Triple("Dan", "built", "Yard")
+_FACTS = {
+    "start": {_A1: at(0.8, 1), _A2: at(0.7, 2)},
+    "xora": {_X1: at(0.8, 3)},
+    "xilo": {_X2: at(0.78, 4)},
+    "yard": {_Y: at(0.7, 5)},
+    "far": {Triple("Eve", "likes", "Fig"): at(1.0)},
+}
+
+
+@pytest.fixture(scope="module")
+def small(kg: KnowledgeGraph) -> Iterator[Index]:
+    yield make_index(kg, "beam-small", _FACTS)
+    kg.delete("beam-small")
+
+
+def search(index: Index, **values: object) -> list[Beam]:
+    settings = BeamSettings.model_validate({"beams": 2, **values})
+    return beam_search(index, Query(_QUESTION), settings, passages=passages(index, "start"))
+
+
+def test_standard_search_keeps_the_children_of_one_beam(small: Index) -> None:
+    beams = search(small, diverse=False)
+    assert texts(beams) == [(_A1.text, _X1.text), (_A1.text, _X2.text)]
+    assert [b.score for b in beams] == pytest.approx([0.8 + 1.6 / math.sqrt(3.28), 0.8 + 1.58 / math.sqrt(3.248)])
+    assert [b.score for b in beams] == pytest.approx([1.6834, 1.6767], abs=1e-4)
+
+
+def test_diverse_search_gives_the_other_beam_its_turn(small: Index) -> None:
+    """The second child of the first beam counts 1.6767 exp(-1/4) = 1.3058, the first child of the second 1.5110."""
+    beams = search(small)
+    assert texts(beams) == [(_A1.text, _X1.text), (_A2.text, _Y.text)]
+    assert [b.score for b in beams] == pytest.approx([1.6834, 1.5110], abs=1e-4)
+    assert [link.cosine for link in beams[1].links] == pytest.approx([0.7, 1.4 / math.sqrt(2.98)])
+    assert [b.links[1].entity for b in beams] == ["Bob", "Dan"]
+    third = search(small, beams=3, gamma=4)[2]
+    assert third.links[1].text == _X2.text
+    assert third.score == pytest.approx(1.3058, abs=1e-4)
+
+
+def test_gamma_says_how_much_less_a_lesser_child_counts(small: Index) -> None:
+    assert texts(search(small, gamma=100))[1] == (_A1.text, _X2.text)
+    assert texts(search(small, gamma=5))[1] == (_A2.text, _Y.text)
+
+
+def test_no_triple_of_the_step_before_is_taken_again(small: Index) -> None:
+    """The first triple is a neighbour of the second, and would make the best chain from there (1.549)."""
+    everything = search(small, beams=50)
+    assert {t[1] for t in texts(everything)} == {_X1.text, _X2.text, _Y.text}
+
+
+def test_a_chain_tries_its_nearest_neighbours_only(small: Index) -> None:
+    assert texts(search(small, diverse=False, neighbours=1)) == [(_A1.text, _X1.text), (_A2.text, _Y.text)]
+
+
+def test_exact_scores_are_those_of_the_whole_text(small: Index) -> None:
+    assert isinstance(small.embedder, Chosen)
+    chains = {f"{_A1.text} {_X1.text}": 0.1, f"{_A1.text} {_X2.text}": 0.9, f"{_A2.text} {_Y.text}": 0.5}
+    small.embedder.vectors.update({text: at(cosine) for text, cosine in chains.items()})
+    beams = search(small, exact=True)
+    assert texts(beams) == [(_A1.text, _X2.text), (_A2.text, _Y.text)]
+    assert [b.score for b in beams] == pytest.approx([0.8 + 0.9, 0.7 + 0.5])
+
+
+def test_chains_begin_with_given_triples_too(small: Index) -> None:
+    yard = search(small, length=1, beams=1)[0]
+    assert texts([yard]) == [(_A1.text,)]
+    settings = BeamSettings(beams=5)
+    found = beam_search(small, Query(_QUESTION), settings, triples=[yard.links[0].id, "gone"])
+    assert sorted(texts(found)) == sorted((_A1.text, t.text) for t in (_A2, _X1, _X2))
+    assert beam_search(small, Query(_QUESTION), settings) == []
+
+
+def test_a_search_that_leads_nowhere_keeps_its_first_triples(small: Index) -> None:
+    beams = beam_search(small, Query(_QUESTION), BeamSettings(), passages=passages(small, "far"))
+    assert texts(beams) == [("Eve likes Fig",)]
+
+
+def test_the_nth_of_a_branch_counts_less_down_to_gamma() -> None:
+    def beam(name: str, score: float) -> Beam:
+        return Beam((Link(name, name, name, name, score),), score, score, 1.0)
+
+    branch = [beam(name, 1.0) for name in "dbac"]
+    ranked = best([branch, [beam("e", 0.5)]], BeamSettings(gamma=2, beams=10))
+    assert [b.links[0].id for b in ranked] == ["a", "b", "e", "c", "d"]
+    assert [b.score for b in ranked] == pytest.approx([1, math.exp(-0.5), 0.5, math.exp(-1), math.exp(-1)])
+    assert [b.links[0].id for b in best([branch], BeamSettings(beams=2, diverse=False))] == ["a", "b"]
+
+
+def test_passages_come_breadth_first() -> None:
+    def beam(*sources: str) -> Beam:
+        return Beam(tuple(Link(f"{s}{i}", "", s, s, 1.0 - i / 10) for i, s in enumerate(sources)), 1.0, 1.0, 1.0)
+
+    found = source_passages([beam("p", "q"), beam("p", "r"), beam("s", "p")])
+    assert [(x.id, x.score) for x in found] == [("p", 1.0), ("s", 1.0), ("q", 0.9), ("r", 0.9)]
+    assert [len(x.why) for x in found] == [2, 2, 3, 3]
+
+
+def test_agrees_with_the_algorithm_word_for_word(kg: KnowledgeGraph, collection_name: str) -> None:
+    """Three steps on a random graph, against Algorithm 1 over vectors in memory."""
+    chance = random.Random(7)
+    names = ["Ash", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch", "Maple", "Oak", "Pine", "Rowan", "Willow"]
+    vectors: dict[Triple, Vectors] = {}
+    for i in range(60):
+        vector = np.array([chance.random() + 0.05 for _ in range(_DIMENSION)], np.float32)
+        vectors[Triple(chance.choice(names), f"links{i}", chance.choice(names))] = vector / np.linalg.norm(vector)
+    triples = list(vectors)
+    facts = {f"doc{i}": {t: vectors[t].tolist() for t in triples[i::12]} for i in range(12)}
+    index = make_index(kg, collection_name, facts)
+    start = passages(index, "doc0", "doc1", "doc2")
+    for diverse in (True, False):
+        settings = BeamSettings(beams=4, length=3, diverse=diverse)
+        found = beam_search(index, Query(_QUESTION), settings, passages=start)
+        expected = algorithm_1([t for i in range(3) for t in triples[i::12]], vectors, settings)
+        assert texts(found) == [tuple(t.text for t in chain) for _, chain in expected]
+        assert [b.score for b in found] == pytest.approx([score for score, _ in expected], abs=1e-5)
+
+
+def algorithm_1(
+    initial: Sequence[Triple], vectors: Mapping[Triple, Vectors], s: BeamSettings
+) -> list[tuple[float, tuple[Triple, ...]]]:
+    def score(chain: Sequence[Triple]) -> float:
+        pooled = np.sum([vectors[t] for t in chain], axis=0)
+        return float(pooled[0] / np.linalg.norm(pooled))
+
+    def top(beams: list[tuple[float, tuple[Triple, ...]]]) -> list[tuple[float, tuple[Triple, ...]]]:
+        return sorted(beams, key=lambda b: -b[0])[: s.beams]
+
+    beams = top([(score([t]), (t,)) for t in initial])
+    for _ in range(s.length - 1):
+        standing = set(itertools.chain.from_iterable(chain for _, chain in beams))
+        pool = []
+        for total, chain in beams:
+            ends = {chain[-1].subject, chain[-1].object}
+            near = [t for t in vectors if ends & {t.subject, t.object} and t not in standing]
+            branch = sorted([(total + score((*chain, t)), (*chain, t)) for t in near], key=lambda b: -b[0])
+            gamma = 2 * s.beams
+            for n, (value, longer) in enumerate(branch):
+                pool.append((value * (math.exp(-min(n, gamma) / gamma) if s.diverse else 1), longer))
+        beams = top(pool)
+    return beams
+
+
+@pytest.fixture(scope="module")
+def star(kg: KnowledgeGraph) -> Iterator[Index]:
+    """An entity of 2,000 triples, of which one is what the question asks for."""
+    chance = random.Random(3)
+
+    def ray() -> list[float]:
+        rest = np.array([0.0, *(chance.gauss(0, 1) for _ in range(_DIMENSION - 1))])
+        cosine = chance.uniform(-0.3, 0.3)
+        return [cosine, *(rest[1:] / np.linalg.norm(rest) * math.sqrt(1 - cosine * cosine)).tolist()]
+
+    facts: dict[str, dict[Triple, Sequence[float]]] = {"start": {Triple("Ann", "visits", "Hub"): at(0.9, 1)}}
+    for i in range(20):
+        facts[f"rays{i}"] = {Triple("Hub", f"has{i}x{j}", f"Ray {i}x{j}"): ray() for j in range(100)}
+    facts["goal"] = {Triple("Hub", "hides", "Gold"): at(0.8, 3)}
+    yield make_index(kg, "beam-star", facts)
+    kg.delete("beam-star")
+
+
+def test_a_hub_gives_its_near_triples_only(star: Index) -> None:
+    start = search(star, length=1)[0]
+
+    def neighbours(hub: int, hub_triples: int) -> int:
+        beam = {"triples": [start.links[0].id], "dot": start.dot, "square": start.square}
+        limits = {"neighbours": 500, "keep": 500, "hub": hub, "hub_triples": hub_triples}
+        return len(star.reader.beam_step(beams=[beam], vector=at(1.0), **limits))
+
+    assert neighbours(hub=5000, hub_triples=200) == 500
+    assert 150 <= neighbours(hub=100, hub_triples=200) <= 200
+    assert 30 <= neighbours(hub=100, hub_triples=50) <= 50
+
+
+def test_the_triple_of_a_hub_that_matters_is_found(star: Index) -> None:
+    beams = search(star)
+    assert texts(beams)[0] == ("Ann visits Hub", "Hub hides Gold")
+    assert beams[0].score == pytest.approx(0.9 + 1.7 / math.sqrt(2 + 2 * 0.72), abs=1e-5)

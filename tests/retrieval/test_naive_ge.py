@@ -1,0 +1,127 @@
+"""NaiveGE over base retrievers: it finds what chains of triples lead to, and says how."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph import connection
+from kgrag.retrieval.trail import trail
+from kgrag.types import Document, Filter, Section, Triple
+
+_NAME = "naive-ge"
+_QUESTION = "Where did the captain of the Fjord Queen spend his childhood?"
+_FACTS = {
+    "Fjord Queen": ("The Fjord Queen was a steamer under captain Ole Brandvik.", [("Ole Brandvik", "captain of")]),
+    "Brandvik family": ("Ole Brandvik grew up in Nordvika.", [("Ole Brandvik", "grew up in", "Nordvika")]),
+    "Nordvika": ("Nordvika lies at a river mouth.", [("Nordvika", "lies at", "river mouth")]),
+    "Captains": ("A captain may forget where his childhood was spent.", []),
+}
+
+
+def _document(title: str, text: str, facts: list[tuple[str, ...]]) -> Document:
+    triples = tuple(Triple(*fact) if len(fact) == 3 else Triple(*fact, title) for fact in facts)
+    return Document(title, (Section(text),), title, metadata={"letter": title[0]}, triples=triples)
+
+
+@pytest.fixture(scope="module")
+def coast(kg: KnowledgeGraph) -> Iterator[str]:
+    documents = [_document(title, text, facts) for title, (text, facts) in _FACTS.items()]
+    documents += [
+        _document(f"Letter {i}", f"The merchant of port {i} sold wool for {i} crowns.", []) for i in range(20)
+    ]
+    kg.ingest(documents, _NAME)
+    yield _NAME
+    kg.delete(_NAME)
+
+
+def test_finds_what_shares_no_word_with_the_question(kg: KnowledgeGraph, coast: str) -> None:
+    assert "Brandvik family" not in [h.passage.title for h in kg.search(_QUESTION, coast, retriever="bm25", k=50)]
+    ranking = kg.search(_QUESTION, coast, retriever="naive-ge(bm25)", k=5)
+    hits = {h.passage.title: h for h in ranking}
+    assert ranking.hits[0].passage.title == "Fjord Queen"
+    assert [(s.via, s.label, s.name) for s in hits["Brandvik family"].why] == [
+        ("resembles", "Triple", "Ole Brandvik captain of Fjord Queen"),
+        ("names", "Entity", "Ole Brandvik"),
+        ("named in", "Triple", "Ole Brandvik grew up in Nordvika"),
+        ("stated in", "Passage", "Brandvik family"),
+    ]
+    assert ranking.notes == ()
+
+
+def test_the_trail_of_what_both_found(kg: KnowledgeGraph, coast: str) -> None:
+    first = kg.search(_QUESTION, coast, retriever="naive-ge(bm25)", k=1).hits[0]
+    bm25, path = trail(first).split(" + ")
+    assert bm25.startswith("bm25 rank ")
+    assert path.startswith("question —resembles→ Triple Ole Brandvik captain of Fjord Queen (")
+    assert path.endswith(") —stated in→ Passage Fjord Queen")
+
+
+@pytest.mark.parametrize("base", ["hybrid", "pathrank", "dense"])
+def test_works_on_any_retriever(kg: KnowledgeGraph, coast: str, base: str) -> None:
+    """It is the fusion of the base's ranking with that of the chains, whatever the base is."""
+    ranking = kg.search(_QUESTION, coast, retriever=f"naive-ge({base})", k=24)
+    alone = kg.search(_QUESTION, coast, retriever=base, k=24)
+    ranks = {h.passage.id: rank for rank, h in enumerate(alone, 1)}
+    for hit in ranking:
+        if not any(step.label == "Triple" for step in hit.why):
+            assert hit.score == pytest.approx(1 / (60 + ranks[hit.passage.id]))
+        else:
+            assert hit.score > 1 / (60 + ranks[hit.passage.id])
+    assert "Brandvik family" in [h.passage.title for h in ranking.hits[:4]]
+    assert any(s.via.startswith(f"{base} rank ") for s in ranking.hits[0].why)
+
+
+def test_a_path_of_the_base_and_one_of_the_chains_stay_apart(kg: KnowledgeGraph, coast: str) -> None:
+    first = kg.search(_QUESTION, coast, retriever="naive-ge(pathrank)", k=1).hits[0]
+    parts = trail(first).split(" + ")
+    assert [p.startswith("question —") for p in parts] == [True, False, True]
+    assert parts[1].startswith("pathrank rank ")
+
+
+def test_options_of_the_search(kg: KnowledgeGraph, coast: str) -> None:
+    """Two passages, of which one states triples, and one beam: a single chain of two triples."""
+    ranking = kg.search(_QUESTION, coast, retriever="naive-ge(bm25, passages=2, beams=1)", k=24)
+    by_chains = [h.passage.title for h in ranking if any(s.label == "Triple" for s in h.why)]
+    assert sorted(by_chains) == ["Brandvik family", "Fjord Queen"]
+    single = kg.search(_QUESTION, coast, retriever="naive-ge(bm25, length=1)", k=24)
+    assert "Brandvik family" not in [h.passage.title for h in single]
+
+
+@pytest.mark.parametrize("option", ["exact=true", "diverse=false"])
+def test_other_ways_to_score_find_it_too(kg: KnowledgeGraph, coast: str, option: str) -> None:
+    ranking = kg.search(_QUESTION, coast, retriever=f"naive-ge(bm25, {option})", k=5)
+    assert "Brandvik family" in [h.passage.title for h in ranking]
+
+
+def test_filter(kg: KnowledgeGraph, coast: str) -> None:
+    """Chains may pass through triples of documents that the filter keeps out; their passages stay out."""
+    only = Filter(where={"letter": "F"})
+    titles = [h.passage.title for h in kg.search(_QUESTION, coast, retriever="naive-ge(bm25)", k=5, filter=only)]
+    assert titles == ["Fjord Queen"]
+
+
+def test_two_round_trips_more_than_the_base(kg: KnowledgeGraph, coast: str) -> None:
+    calls: dict[str, list[str]] = {}
+    for name in ("hybrid", "naive-ge"):
+        retriever = kg.retriever(name, coast)
+        with pytest.MonkeyPatch.context() as patch:
+            lookup, seen = connection.lookup, calls.setdefault(name, [])
+            patch.setattr(connection, "lookup", lambda q, given, to=seen, f=lookup: to.append(q) or f(q, given))
+            retriever.retrieve(_QUESTION, 5)
+    assert sorted(calls["naive-ge"]) == sorted([*calls["hybrid"], "expand/beam_start", "expand/beam_step"])
+
+
+def test_without_triples_it_is_the_base_and_says_so(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg.ingest([Document(str(i), (Section(f"Herring number {i} of Bergen."),)) for i in range(5)], collection_name)
+    base = kg.search("herring of Bergen", collection_name, retriever="bm25")
+    ranking = kg.search("herring of Bergen", collection_name, retriever="naive-ge(bm25)")
+    assert ranking.hits == base.hits
+    assert ranking.notes == ("This collection holds no triples: naive-ge(bm25) gives what bm25 gives.",)
+    fused = kg.search("herring of Bergen", collection_name, retriever="rrf(dense, naive-ge(bm25))")
+    assert fused.notes == ranking.notes
+    assert base.notes == ()
+
+
+def test_without_a_base_passage_there_is_nothing(kg: KnowledgeGraph, coast: str) -> None:
+    assert len(kg.search("the of and", coast, retriever="naive-ge(bm25)")) == 0
