@@ -11,11 +11,14 @@ from kgrag.text import STOP_WORDS, Token, normalise, tokens
 
 LONGEST_NAME = 14  # words
 _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin ibn al ben zu y for in on at".split())
+_JOINING_WORDS = frozenset("and y for in on at of".split())
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DATE = re.compile(rf"^(\d+ )?({_MONTHS})( \d+)*$")
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
 _ARTICLE = re.compile(r"^(the|a|an) ")
 _LEAD = re.compile(r"^[\"“]?([^,(\"”.\n]{3,60}?)[\"”]?\s*(?:\(|,| is | was | are | were )")
+_LEAD_CHARACTERS = 200
+_LONGEST_HEADING = 120  # characters
 QUESTION_WORDS = frozenset("name film movie song located born die died year date country city place".split())
 
 
@@ -71,20 +74,70 @@ def title_aliases(title: str, lead: str) -> list[Alias]:
             add(shorter.title(), 0.8, shorter)
     if "," in bare:
         add(bare.split(",")[0].strip(), 0.6)
-    match = _LEAD.match(lead)
-    if match:
-        words = match[1].split()
-        if match[1][0].isupper() and words[0].lower() not in STOP_WORDS - {"the"} and 1 < len(words) <= 7:
-            surface = match[1].split(" ", 1)[-1] if words[0].lower() in ("the", "a", "an") else match[1]
-            add(surface, 0.8)
+    name = _lead_name(lead)
+    if name:
+        add(name, 0.8)
     return list(found.values())
+
+
+def _lead_name(text: str) -> str | None:
+    """The name that a text begins with ("Fram" of "The Fram was a ship"), if it does."""
+    match = _LEAD.match(text)
+    if not match:
+        return None
+    words = match[1].split()
+    if not match[1][0].isupper() or words[0].lower() in STOP_WORDS - {"the"} or not 1 < len(words) <= 7:
+        return None
+    return match[1].split(" ", 1)[-1] if words[0].lower() in ("the", "a", "an") else match[1]
+
+
+def passage_aliases(section: str, text: str) -> list[Alias]:
+    """The names by which a passage of a long document is known: its headings, and names that its paragraphs begin with.
+
+    `section`: the path of headings it stands under. Headings weigh what titles weigh, the other names .8.
+    """
+    found: dict[str, Alias] = {}
+
+    def add(alias: Alias) -> None:
+        known = found.get(alias.normal)
+        if known is None or known.weight < alias.weight:
+            found[alias.normal] = alias
+
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    headings = {i for i, line in enumerate(lines[:-1]) if _is_heading(line) and not _is_heading(lines[i + 1])}
+    own = section.rsplit(" > ", 1)[-1]
+    for alias in title_aliases(own, "") if _is_heading(own) else ():
+        add(alias)
+    for i, line in enumerate(lines):
+        if i in headings:
+            for alias in title_aliases(line, lines[i + 1][:_LEAD_CHARACTERS]):
+                add(alias)
+        elif i - 1 not in headings:
+            name = _lead_name(line[:_LEAD_CHARACTERS])
+            normal = normalise(name) if name else ""
+            if name and normal not in STOP_WORDS:
+                add(Alias(normal, name, 0.8))
+    return list(found.values())
+
+
+def _is_heading(line: str) -> bool:
+    """Whether a line may be a heading that names something: short, without a stop, its first and last word capitals."""
+    words = tokens(_PARENTHESIS.sub("", line)) if 1 < len(line) <= _LONGEST_HEADING else []
+    return (
+        0 < len(words) <= LONGEST_NAME
+        and line[-1] not in ".,:;!?"
+        and words[0].is_capital
+        and words[-1].is_capital
+        and not line.replace(" ", "").isdigit()
+    )
 
 
 def capitalised_phrases(words: Sequence[Token]) -> dict[str, str]:
     """The capitalised phrases of a text, which may be names: normal form -> how it is written.
 
     A run of capitalised words, with a small word or two allowed after the first ("House of the Seven Gables"), or of
-    numbers of three or four digits; stop words at its ends do not belong to it. Numbers and dates are none.
+    numbers of three or four digits; stop words at its ends do not belong to it. Numbers and dates are none. What "and"
+    or "of" joins counts by itself, too.
     """
     found: dict[str, str] = {}
     i = 0
@@ -95,12 +148,21 @@ def capitalised_phrases(words: Sequence[Token]) -> dict[str, str]:
         end = _end_of_phrase(words, i)
         run = list(words[i:end])
         i = end
-        while run and run[-1].norm in STOP_WORDS:
-            run.pop()
-        name = " ".join(w.norm for w in run)
-        if len(name) > 2 and not name.replace(" ", "").isdigit() and not _DATE.match(name):
-            found.setdefault(name, " ".join(w.raw for w in run))
+        for part in (run, *_split(run)):
+            while part and part[-1].norm in STOP_WORDS:
+                part.pop()
+            name = " ".join(w.norm for w in part)
+            if len(name) > 2 and not name.replace(" ", "").isdigit() and not _DATE.match(name):
+                found.setdefault(name, " ".join(w.raw for w in part))
     return found
+
+
+def _split(run: Sequence[Token]) -> list[list[Token]]:
+    """The parts of a phrase that a small word joins, "Zambia" and "Zimbabwe" of "Zambia and Zimbabwe"; or nothing."""
+    cuts = [i for i, word in enumerate(run) if word.norm in _JOINING_WORDS and word.raw.islower()]
+    if not cuts:
+        return []
+    return [list(run[start + 1 : end]) for start, end in zip((-1, *cuts), (*cuts, len(run)), strict=True)]
 
 
 def _begins_phrase(raw: str) -> bool:

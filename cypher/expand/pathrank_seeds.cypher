@@ -16,7 +16,7 @@
 // -> id: STRING - passage id
 // -> base: FLOAT - score against the question
 // -> title: STRING - title of its document
-// -> own: LIST<MAP> - {id, weight} of the entities that its document's title names
+// -> own: LIST<MAP> - {id, weight} of the entities that its document's title or its own headings name
 // -> mentioned: LIST<STRING> - those of the question's entities that it mentions
 CALL () {
   CALL db.index.vector.queryNodes($vector_index, $candidates, $vector) YIELD node AS x
@@ -29,9 +29,12 @@ CALL () {
   UNION
   UNWIND $links AS id
   MATCH (e:Entity {id: id}) WHERE e.ntit > 0
-  CALL (e) { MATCH (e)<-[a:ABOUT]-(d:Document) RETURN d ORDER BY a.weight DESC, d.id LIMIT $most }
-  CALL (d) {
-    MATCH (d)-[:HAS_PASSAGE]->(x:Passage)
+  CALL (e) { MATCH (e)<-[a:ABOUT]-(n) RETURN n ORDER BY a.weight DESC, n.id LIMIT $most }
+  CALL (n) {
+    WITH n WHERE n:Passage
+    RETURN n AS x
+    UNION ALL
+    MATCH (n)-[:HAS_PASSAGE]->(x:Passage)
     RETURN x ORDER BY vector.similarity.cosine(x[$embedding], $vector) DESC, x.id LIMIT $titled
   }
   RETURN x
@@ -47,6 +50,6 @@ RETURN x.id AS id,
        (2 * vector.similarity.cosine(x[$embedding], $vector) - 1)
        + $beta * reduce(s = 0.0, t IN $terms | s + CASE WHEN stems CONTAINS t.stem THEN t.weight ELSE 0.0 END) AS base,
        x.title AS title,
-       [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] AS own,
+       [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] + [(x)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] AS own,
        [(x)-[:MENTIONS]->(e:Entity) WHERE e.id IN $links | e.id] AS mentioned
 ORDER BY base DESC, id

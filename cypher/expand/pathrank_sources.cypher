@@ -4,9 +4,9 @@
 // $links: LIST<STRING> - entities that the question names
 // -> id: STRING - passage id
 // -> title: STRING - title of its document
-// -> own: LIST<MAP> - {id, weight} of the entities that its document's title names
+// -> own: LIST<MAP> - {id, weight} of the entities that its document's title or its own headings name
 // -> mentioned: LIST<STRING> - those of the question's entities that it mentions
 UNWIND $ids AS id
 MATCH (d:Document)-[:HAS_PASSAGE]->(x:Passage {id: id})
-RETURN id, x.title AS title, [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] AS own,
+RETURN id, x.title AS title, [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] + [(x)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] AS own,
        [(x)-[:MENTIONS]->(e:Entity) WHERE e.id IN $links | e.id] AS mentioned

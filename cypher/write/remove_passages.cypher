@@ -1,15 +1,19 @@
 // Remove passages and the triples they state; those that had them as neighbours must look for others.
 // mode: write
 // $ids: LIST<STRING> - passage ids
-// -> entities: LIST<STRING> - entities that lost a mention or a triple
+// -> entities: LIST<STRING> - entities that lost a mention, a title or a triple
 // -> keywords: LIST<STRING> - keywords that lost a passage
 MATCH (p:Passage) WHERE p.id IN $ids
 CALL (p) {
   MATCH (p)<-[:SIMILAR]-(q:Passage)
   SET q.todo = coalesce(q.todo, []) + [stage IN ['similar'] WHERE NOT stage IN coalesce(q.todo, [])]
 }
+CALL (p) {
+  MATCH (p)-[:ABOUT]->(e:Entity)
+  SET e.todo = coalesce(e.todo, []) + [stage IN ['titles'] WHERE NOT stage IN coalesce(e.todo, [])]
+}
 WITH collect(p) AS passages,
-     collect([(p)-[:MENTIONS]->(e:Entity) | e.id] + [(p)-[:STATES]->(:Triple)-[:SUBJECT|OBJECT]->(e:Entity) | e.id]) AS entities,
+     collect([(p)-[:MENTIONS|ABOUT]->(e:Entity) | e.id] + [(p)-[:STATES]->(:Triple)-[:SUBJECT|OBJECT]->(e:Entity) | e.id]) AS entities,
      collect([(p)-[:HAS_KEYWORD]->(k:Keyword) | k.id]) AS keywords
 CALL (passages) {
   UNWIND passages AS p

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from kgrag import identity
 from kgrag.indexing.chunking import chunk
 from kgrag.indexing.writer import Batch, Row
 from kgrag.models.embed import Embedder
-from kgrag.names import title_aliases
+from kgrag.names import passage_aliases, title_aliases
 from kgrag.settings import IndexingSettings
 from kgrag.text import normalise, stems, tokens
 from kgrag.types import Document, Triple
@@ -18,7 +18,10 @@ from kgrag.types import Document, Triple
 
 @dataclass(slots=True)
 class Plan:
-    """A document that must be written: its passages in order, of which `existing` are in the graph already."""
+    """A document that must be written: its passages in order, of which `existing` are in the graph already.
+
+    `words` of a passage are those whose stems it holds.
+    """
 
     document: Document
     id: str
@@ -57,7 +60,8 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
             "tokens": part.tokens,
             "stems": f" {' '.join(stems(words))} ",  # one string, each stem between spaces: quick to look into
         }
-        passages.append({"id": passage, "document": document_id, "properties": properties})
+        row = {"id": passage, "document": document_id, "properties": properties}
+        passages.append(row | {"words": " ".join(words)})
     return Plan(
         document=document,
         id=document_id,
@@ -154,6 +158,15 @@ def split(plans: Iterable[Plan], size: int) -> Iterator[list[tuple[Plan, int, in
 
 def rows(collection: str, parts: list[tuple[Plan, int, int]], embedder: Embedder) -> tuple[Batch, int]:
     """Embed what is new in the parts and lay out their transaction; returns it and the number of vectors computed."""
+    batch, texts = lay_out(collection, parts)
+    vectors = embedder.embed(texts).tolist()
+    for row, vector in zip([*batch.passages, *batch.triples], vectors, strict=True):
+        row["vector"] = vector
+    return batch, len(texts)
+
+
+def lay_out(collection: str, parts: list[tuple[Plan, int, int]]) -> tuple[Batch, list[str]]:
+    """The rows of the parts without vectors, and the texts to embed: those of the passages, then of the triples."""
     batch = Batch()
     fresh: list[Row] = []
     fresh_triples: list[Row] = []
@@ -164,6 +177,7 @@ def rows(collection: str, parts: list[tuple[Plan, int, int]], embedder: Embedder
             _name(batch, collection, item)
         part = item.passages[start:end]
         fresh.extend(p for p in part if p["id"] not in item.existing)
+        _name_passages(batch, collection, item, part)
         ids = {p["id"] for p in part}
         fresh_triples.extend(t for t in item.triples if t["passage"] in ids and t["id"] not in item.existing_triples)
         if end >= len(item.passages):
@@ -172,15 +186,12 @@ def rows(collection: str, parts: list[tuple[Plan, int, int]], embedder: Embedder
         embedding_text(p["properties"]["title"], p["properties"]["section"], p["properties"]["text"]) for p in fresh
     ]
     texts += [t["properties"]["text"] for t in fresh_triples]
-    vectors = embedder.embed(texts).tolist()
-    batch.passages = [{**p, "vector": v} for p, v in zip(fresh, vectors, strict=False)]
-    for triple, vector in zip(fresh_triples, vectors[len(fresh) :], strict=True):
+    batch.passages = [{key: p[key] for key in ("id", "document", "properties")} for p in fresh]
+    for triple in fresh_triples:
         for normal, surface in triple["names"]:
             _entity(batch, collection, normal, surface)
-        batch.triples.append(
-            {key: triple[key] for key in ("id", "passage", "subject", "object", "properties")} | {"vector": vector}
-        )
-    return batch, len(texts)
+        batch.triples.append({key: triple[key] for key in ("id", "passage", "subject", "object", "properties")})
+    return batch, texts
 
 
 def _name(batch: Batch, collection: str, item: Plan) -> None:
@@ -192,6 +203,20 @@ def _name(batch: Batch, collection: str, item: Plan) -> None:
     batch.about.extend(about)
     if item.known:
         batch.rewritten.append({"document": item.id, "entities": [a["entity"] for a in about]})
+
+
+def _name_passages(batch: Batch, collection: str, item: Plan, part: Sequence[Row]) -> None:
+    """What the passages of a document that has several are about, each by itself; its title names all of them."""
+    for passage in part:
+        about = []
+        if len(item.passages) > 1:
+            properties = passage["properties"]
+            for alias in passage_aliases(properties["section"], properties["text"]):
+                entity = _entity(batch, collection, alias.normal, alias.surface)
+                about.append({"passage": passage["id"], "entity": entity, "weight": alias.weight})
+        batch.passages_about.extend(about)
+        if passage["id"] in item.existing:
+            batch.renamed.append({"passage": passage["id"], "entities": [a["entity"] for a in about]})
 
 
 def _seal(batch: Batch, item: Plan) -> None:

@@ -19,6 +19,7 @@ Row = dict[str, Any]
 class Batch:
     """What one transaction writes. Rows are plain maps, their keys as in the headers of `cypher/write`.
 
+    `rewritten`, `renamed`: documents and passages that were there before, with the entities that they stay about.
     `sealed`: documents whose last part this is; `stale_*`: ids of what they no longer hold.
     """
 
@@ -26,9 +27,11 @@ class Batch:
     passages: list[Row] = field(default_factory=list)
     entities: dict[str, Row] = field(default_factory=dict)
     about: list[Row] = field(default_factory=list)
+    passages_about: list[Row] = field(default_factory=list)
     triples: list[Row] = field(default_factory=list)
     sealed: list[Row] = field(default_factory=list)
     rewritten: list[Row] = field(default_factory=list)
+    renamed: list[Row] = field(default_factory=list)
     stale_passages: list[str] = field(default_factory=list)
     stale_triples: list[str] = field(default_factory=list)
 
@@ -59,8 +62,12 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
             unit.run("write/entities", rows=rows, collection=collection.name, labels=[collection.label("Entity")])
         if batch.rewritten:
             touched.update(r["entity"] for r in unit.run("write/not_about", rows=batch.rewritten))
+        if batch.renamed:
+            touched.update(r["entity"] for r in unit.run("write/passages_not_about", rows=batch.renamed))
         if batch.about:
             unit.run("write/about", rows=sorted(batch.about, key=lambda row: str(row["entity"])))
+        if batch.passages_about:
+            unit.run("write/passages_about", rows=sorted(batch.passages_about, key=lambda row: str(row["entity"])))
         if batch.triples:
             unit.run(
                 "write/triples",

@@ -20,17 +20,23 @@ from kgrag.settings import PathRankSettings
 from kgrag.text import stems, tokens
 from kgrag.types import Step
 
+_Hop = tuple[str, str, int]
+"""Source, the entity that leads on, and how it ties the target: MENTIONED, TITLE or BACK."""
+
+_MENTIONED, _TITLE, _BACK = 0, 1, 2  # the target mentions the entity, bears its name, or mentions the source's own
+_TARGETS = ("targets", "entities", "kinds", "scores", "bases")
+
 
 @dataclass(slots=True)
 class _Passage:
-    """What the walk knows of a passage. `parent`: (passage, entity, forward, is_title) that the best path came by."""
+    """What the walk knows of a passage; `parent`: the hop that the best path came by."""
 
     base: float
     score: float
     bonus: float = 0.0
     named_by: Link | None = None
     dropped: frozenset[int] = frozenset()
-    parent: tuple[str, str, bool, bool] | None = None
+    parent: _Hop | None = None
 
 
 @dataclass(slots=True)
@@ -55,7 +61,7 @@ class PathRank(Retriever):
         if not question.words:
             return []
         sparse = s.slack * max(0.0, s.dens - question.density)
-        vector = self.index.embedder.embed([query.text])[0].tolist()
+        vector = query.vector(self.index.embedder)
         walk = _Walk(question, vector, s.beta + sparse, s.off + sparse)
         self._seed(walk, query, s)
         done: set[str] = set()
@@ -132,25 +138,26 @@ class PathRank(Retriever):
             iota=s.iota,
             pi=s.pi,
             tau=s.tau,
+            nu=s.nu,
             cap=s.cap,
             emax=s.emax,
             keep=s.keep,
             titled=s.titled,
         )
-        scores = {x: walk.passages[x].score for x in ids}
-        best: dict[str, tuple[float, Mapping[str, Any]]] = {}
+        came_from = {x: walk.passages[x].score for x in ids}
+        best: dict[str, tuple[float, _Hop]] = {}
         for row in rows:
-            score = row["score"] + s.gamma * scores[row["source"]] - walk.off
-            known = best.get(row["target"])
-            if known is None or (score, row["source"]) > (known[0], known[1]["source"]):
-                best[row["target"]] = (score, row)
+            source = row["source"]
+            inherited = s.gamma * came_from[source] - walk.off
+            for x, entity, kind, score, base in zip(*(row[column] for column in _TARGETS), strict=True):
+                walk.passages.setdefault(x, _Passage(base, base))
+                best[x] = max(best.get(x, (-math.inf, ("", "", 0))), (score + inherited, (source, entity, kind)))
         for x, (score, step) in best.items():
-            passage = walk.passages.setdefault(x, _Passage(step["base"], step["base"]))
+            passage = walk.passages[x]
             if score > max(passage.score, passage.base):
-                passage.score = score
-                passage.parent = (step["source"], step["entity"], step["forward"], step["is_title"])
+                passage.score, passage.parent = score, step
                 if not passage.dropped:
-                    passage.dropped = dropped[step["source"]]
+                    passage.dropped = dropped[step[0]]
 
     def _pagerank(self, walk: _Walk, s: PathRankSettings) -> dict[str, float]:
         """Path scores plus omega log10 of the personalised PageRank on the passages at hand and their names."""
@@ -190,8 +197,8 @@ class PathRank(Retriever):
 
     def _trails(self, walk: _Walk, ids: Sequence[str]) -> dict[str, tuple[Step, ...]]:
         paths = {x: _path(walk, x) for x in ids}
-        entities = sorted({e for path in paths.values() for _, e, _, _ in path})
-        passages = sorted({x for path in paths.values() for x, _, _, _ in path})
+        entities = sorted({e for path in paths.values() for _, e, _ in path})
+        passages = sorted({x for path in paths.values() for x, _, _ in path})
         names = self.index.reader.captions(entities, [*passages, *ids]) if ids else {}
         return {x: tuple(_steps(walk, x, path, names)) for x, path in paths.items()}
 
@@ -228,9 +235,9 @@ def _residual(walk: _Walk, x: str) -> frozenset[int]:
     return before if len(spent) >= len(question.words) - 1 else frozenset(spent)
 
 
-def _path(walk: _Walk, x: str) -> list[tuple[str, str, bool, bool]]:
+def _path(walk: _Walk, x: str) -> list[_Hop]:
     """The hops from a seed to passage x, in order."""
-    path: list[tuple[str, str, bool, bool]] = []
+    path: list[_Hop] = []
     seen = {x}
     while (parent := walk.passages[x].parent) is not None and parent[0] not in seen:
         path.append(parent)
@@ -239,7 +246,7 @@ def _path(walk: _Walk, x: str) -> list[tuple[str, str, bool, bool]]:
     return path[::-1]
 
 
-def _steps(walk: _Walk, x: str, path: Sequence[tuple[str, str, bool, bool]], names: Mapping[str, str]) -> list[Step]:
+def _steps(walk: _Walk, x: str, path: Sequence[_Hop], names: Mapping[str, str]) -> list[Step]:
     seed = path[0][0] if path else x
     link = walk.passages[seed].named_by
     steps: list[Step] = []
@@ -250,9 +257,9 @@ def _steps(walk: _Walk, x: str, path: Sequence[tuple[str, str, bool, bool]], nam
         own = {o["id"] for o in walk.details[seed]["own"]} if seed in walk.details else set()
         via = "title of" if link.entity in own else "mentioned in"
         steps.append(Step(via, "Passage", names.get(seed, ""), walk.passages[seed].base))
-    for i, (_, entity, forward, is_title) in enumerate(path):
+    for i, (_, entity, kind) in enumerate(path):
         target = path[i + 1][0] if i + 1 < len(path) else x
-        steps.append(Step("mentions" if forward else "is titled", "Entity", names.get(entity, "")))
-        via = "title of" if is_title else "mentioned in"
+        steps.append(Step("is titled" if kind == _BACK else "mentions", "Entity", names.get(entity, "")))
+        via = "title of" if kind == _TITLE else "mentioned in"
         steps.append(Step(via, "Passage", names.get(target, ""), walk.passages[target].score))
     return steps
