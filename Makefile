@@ -47,8 +47,10 @@ test-browser: $(VENV)/.browser ## Tests that look at Neo4j Browser in Chromium
 test-slow: $(VENV)/.models ## Kills, a hundred thousand passages
 	$(BIN)/python -m pytest -m slow --timeout=3600
 
-bench: $(VENV)/.ready ## Ingest speed against the lower bound, on synthetic passages
+bench: $(VENV)/.ready ## Ingest against the lower bound and LightRAG, bulk load, retrieval, on made-up passages
 	$(BIN)/python bench/ingest.py --synthetic 20000
+	$(BIN)/python bench/ingest.py --synthetic 2000 --triples 9 --lightrag
+	$(BIN)/python bench/traversal.py --size 17k --size 100k --compare
 
 lint: $(VENV)/.ready ## Style
 	$(BIN)/ruff check .

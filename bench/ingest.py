@@ -2,6 +2,7 @@
 
     python bench/ingest.py DIR               a folder with corpus.jsonl and perhaps triples.jsonl
     python bench/ingest.py --synthetic N     N made-up passages, and then 10 more
+    python bench/ingest.py --synthetic N --triples 9 --lightrag
 
 The lower bound is the embedding of the same texts alone, plus plain UNWIND/MERGE writes of the rows that the ingest
 left in the graph (every node with its properties and vector, every relationship), 2,000 rows a batch in one session,
@@ -26,6 +27,8 @@ from typing import IO, Any
 
 import neo4j
 import numpy as np
+import peer
+from synthetic import documents, name, word
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import NotFoundError
@@ -41,7 +44,7 @@ BATCH = 2000
 FURTHER = 10
 WARM_UP = 300  # synthetic passages ingested first, so that neither side meets a cold server
 LABELS = ("Document", "Entity", "Word", "Keyword", "Passage", "Triple")
-WITH_VECTORS = ("Passage", "Triple")
+WITH_VECTORS = ("Passage", "Triple", "Entity")
 WITH_INDEXES = ("Passage", "Triple", "Entity")
 Row = dict[str, Any]
 
@@ -50,6 +53,10 @@ READ_EDGES = """
 MATCH (a:{label} {{collection: $collection}})-[r]->(b)
 RETURN coalesce(a.id, a.name) AS from, type(r) AS type, [l IN labels(b) WHERE l IN $labels][0] AS label, b.id AS to,
        properties(r) AS properties
+"""
+READ_FACTS = """
+MATCH (t:Triple {collection: $collection})-[:SUBJECT]->(s), (t)-[:OBJECT]->(o)
+RETURN s.id AS from, t.predicate AS text, o.id AS to
 """
 WRITE_NODES = """
 UNWIND $rows AS row
@@ -69,9 +76,7 @@ SET r = row.properties
 
 # --- synthetic passages ---------------------------------------------------------------------------------------------
 
-_SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in ("a", "e", "i", "o", "u")]
 _VOCABULARY = 50_000
-_FIRST, _LAST = 2003, 4999  # primes: names are distinct up to ten million
 _BLOCK = 1000
 
 
@@ -89,11 +94,11 @@ def synthetic(start: int, stop: int, seed: int = 7) -> Iterator[Document]:
         for i in range(_BLOCK):
             number = block * _BLOCK + i
             if start <= number < stop:
-                yield _document(number, [_word(w) for w in words[i]], [_title(o) for o in others[i]])
+                yield _document(number, [word(w) for w in words[i]], [name(o) for o in others[i]])
 
 
 def _document(number: int, words: list[str], others: list[str]) -> Document:
-    title = _title(number)
+    title = name(number)
     sentences = [f"{title} is a {' '.join(words[:12])}."]
     for j, other in enumerate(others):
         part = words[12 + 21 * j : 33 + 21 * j]
@@ -101,25 +106,10 @@ def _document(number: int, words: list[str], others: list[str]) -> Document:
     return Document(f"s{number}", (Section(" ".join(sentences)),), title, "synthetic")
 
 
-def _word(number: int) -> str:
-    """A pseudo-word; the common ones are short."""
-    text = ""
-    number += len(_SYLLABLES)
-    while number:
-        number, digit = divmod(number, len(_SYLLABLES))
-        text += _SYLLABLES[digit]
-    return text
-
-
-def _title(number: int) -> str:
-    first, last = _word(number % _FIRST + 60_000), _word(number % _LAST + 400_000)
-    return f"{first.capitalize()} {last.capitalize()}"
-
-
 # --- the ingest, in a process of its own ----------------------------------------------------------------------------
 
 
-def run_ingest(folder: Path | None, number: int, collection: str) -> None:
+def run_ingest(folder: Path | None, number: int, facts: int, collection: str) -> None:
     """Ingest, and print what it took as JSON on standard output."""
     settings = Settings()
     embedder = load_embedder(settings.embedder)
@@ -137,7 +127,8 @@ def run_ingest(folder: Path | None, number: int, collection: str) -> None:
         finally:
             delete(kg, warm_up)
         started = time.monotonic()
-        items = load(folder) if folder else synthetic(0, number)
+        made = documents(number, facts, number * facts) if facts else synthetic(0, number)
+        items = load(folder) if folder else made
         report = kg.ingest(items, collection, embedder=embedder, progress=progress)
         ended = time.monotonic()
         unit = 2**20 if sys.platform == "darwin" else 2**10
@@ -150,7 +141,7 @@ def run_ingest(folder: Path | None, number: int, collection: str) -> None:
             "peak_mb": peak_mb,
             "stages": {stage: bounds[i + 1] - bounds[i] for i, stage in enumerate(stages)},
         }
-        if number:
+        if number and not facts:
             started = time.monotonic()
             added = kg.ingest(synthetic(number, number + FURTHER), collection, embedder=embedder)
             result |= {"further": added.added, "further_seconds": time.monotonic() - started}
@@ -168,6 +159,8 @@ class LowerBound:
         self.source = source
         self.target = target
         self.nodes = self.relationships = self.texts = 0
+        self.facts = 0.0  # seconds for names and triples
+        self.rows: tuple[list[str], list[tuple[str, str, str]]] = ([], [])  # these, for LightRAG
 
     def embed(self, batch: int) -> float:
         """The seconds that embedding takes of every text that has a vector, `batch` at a time."""
@@ -175,7 +168,8 @@ class LowerBound:
         embedder.embed(["warm up"])
         seconds = 0.0
         for label in WITH_VECTORS:
-            texts = (_text(record["properties"]) for record in self._read(READ_NODES.format(label=label)))
+            nodes = (record["properties"] for record in self._read(READ_NODES.format(label=label)))
+            texts = (_text(node) for node in nodes if self.source.embedding in node)
             while some := list(islice(texts, batch)):
                 started = time.monotonic()
                 embedder.embed(some)
@@ -189,22 +183,33 @@ class LowerBound:
         for label in LABELS:
             took, number = self._write(self._nodes(label), [self.target.label(label)] if label in WITH_INDEXES else [])
             seconds, self.nodes = seconds + took, self.nodes + number
+            self.facts += took if label in ("Entity", "Triple") else 0
         for label in ("Collection", *LABELS):
             took, number = self._write(self._edges(label), [])
             seconds, self.relationships = seconds + took, self.relationships + number
+            self.facts += took if label == "Triple" else 0
         return seconds
+
+    def names_and_facts(self) -> tuple[list[str], list[tuple[str, str, str]]]:
+        """The names of the collection, and its triples between them."""
+        names = {
+            r["properties"]["id"]: r["properties"]["normal"] for r in self._read(READ_NODES.format(label="Entity"))
+        }
+        facts = [(names[r["from"]], r["text"], names[r["to"]]) for r in self._read(READ_FACTS)]
+        return list(names.values()), facts
 
     def _read(self, query: str) -> Iterator[neo4j.Record]:
         with self.session() as session:
             yield from session.run(query, collection=self.source.name, labels=LABELS)
 
     def _nodes(self, label: str) -> Iterator[tuple[str, Row]]:
-        query = WRITE_NODES.format(label=label) + (WRITE_VECTORS if label in WITH_VECTORS else "")
+        query = WRITE_NODES.format(label=label)
         for record in self._read(READ_NODES.format(label=label)):
             properties = record["properties"]
             vector = properties.pop(self.source.embedding, None)
             properties |= {"id": _twin(properties["id"]), "collection": self.target.name}
-            yield query, {"id": properties["id"], "properties": properties, "vector": vector}
+            row = {"id": properties["id"], "properties": properties, "vector": vector}
+            yield query if vector is None else query + WRITE_VECTORS, row
 
     def _edges(self, label: str) -> Iterator[tuple[str, Row]]:
         of_collection = label == "Collection"
@@ -234,6 +239,8 @@ def _text(properties: Row) -> str:
     """What the vector of a passage or triple is made of."""
     if "predicate" in properties:
         return str(properties["text"])
+    if "normal" in properties:
+        return str(properties["normal"])
     return embedding_text(properties["title"], properties["section"], properties["text"])
 
 
@@ -260,44 +267,48 @@ def _spill(rows: Iterable[tuple[str, Row]], file: IO[bytes]) -> Iterator[tuple[s
 # --- both -----------------------------------------------------------------------------------------------------------
 
 
-def measure(folder: Path | None, number: int, keep: bool) -> None:
+def measure(folder: Path | None, number: int, facts: int, keep: bool, compare: bool) -> None:
     """Run the ingest and the lower bound, and print the figures."""
     settings = resolved(Settings())
-    name = f"bench {os.getpid()}"
+    into = f"bench {os.getpid()}"
     with KnowledgeGraph.connect(settings=settings) as kg:
         try:
-            what = ["--synthetic", str(number)] if number else [str(folder)]
-            command = [sys.executable, __file__, *what, "--into", name]
+            what = ["--synthetic", str(number), "--triples", str(facts)] if number else [str(folder)]
+            command = [sys.executable, __file__, *what, "--into", into]
             child = subprocess.run(command, stdout=subprocess.PIPE)
             if child.returncode:
                 raise SystemExit(child.returncode)
             taken = json.loads(child.stdout)
             print_ingest(taken)
-            bound = lower_bound(kg, name)
+            bound = lower_bound(kg, into, compare)
             if folder:  # the first ingest met a server that was still compiling itself; the bound did not
-                for collection in (f"{name} copy", name):
+                for collection in (f"{into} copy", into):
                     delete(kg, collection)
                 child = subprocess.run(command, stdout=subprocess.PIPE, check=True)
                 taken = json.loads(child.stdout)
                 print("again, on the warm server that the lower bound had:")
                 print_ingest(taken)
             print_bound(taken["seconds"], *bound)
+            if compare:
+                print(peer.compare(*bound[0].rows, settings, bound[0].facts))
         finally:
             if not keep:
-                for collection in (f"{name} copy", name):
+                for collection in (f"{into} copy", into):
                     delete(kg, collection)
 
 
-def lower_bound(kg: KnowledgeGraph, name: str) -> tuple[LowerBound, float, float]:
+def lower_bound(kg: KnowledgeGraph, into: str, compare: bool) -> tuple[LowerBound, float, float]:
     """Measure the lower bound of a collection: seconds to embed, seconds to write."""
     print("lower bound ...", file=sys.stderr)
-    source = open_collection(kg.graph, name)
-    target = create_collection(kg.graph, f"{name} copy", source.embedder, source.dimension, source.indexing)
+    source = open_collection(kg.graph, into)
+    target = create_collection(kg.graph, f"{into} copy", source.embedder, source.dimension, source.indexing)
     settings = kg.settings
     assert settings.neo4j_uri is not None and settings.neo4j_password is not None
     auth = (settings.neo4j_user, settings.neo4j_password.get_secret_value())
     with neo4j.GraphDatabase.driver(settings.neo4j_uri, auth=auth, notifications_min_severity="OFF") as driver:
         bound = LowerBound(lambda: driver.session(database=settings.neo4j_database, fetch_size=BATCH), source, target)
+        if compare:
+            bound.rows = bound.names_and_facts()
         return bound, bound.embed(settings.batch_passages), bound.write()
 
 
@@ -343,14 +354,16 @@ def main() -> None:
     what.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="a benchmark folder")
     what.add_argument("--synthetic", type=int, default=0, metavar="N", help="make up N passages instead")
     parser.add_argument("--keep", action="store_true", help="leave both collections in the database")
+    parser.add_argument("--triples", type=int, default=0, metavar="K", help="made-up passages state K triples each")
+    parser.add_argument("--lightrag", action="store_true", help="also LightRAG's batch upserts of the same rows")
     parser.add_argument("--into", metavar="COLLECTION", help=argparse.SUPPRESS)  # only ingest, in a process of its own
     arguments = parser.parse_args()
     if arguments.folder and not arguments.folder.is_dir():
         parser.error(f"{arguments.folder} is not a folder")
     if arguments.into:
-        run_ingest(arguments.folder, arguments.synthetic, arguments.into)
+        run_ingest(arguments.folder, arguments.synthetic, arguments.triples, arguments.into)
     else:
-        measure(arguments.folder, arguments.synthetic, arguments.keep)
+        measure(arguments.folder, arguments.synthetic, arguments.triples, arguments.keep, arguments.lightrag)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from kgrag.settings import Settings
 from kgrag.types import CollectionInfo, Document, Filter, IngestReport, Passage, Problem, Progress, Ranking
 
 if TYPE_CHECKING:
+    from kgrag.indexing.bulk import BulkReport
     from kgrag.loaders import Columns
 
 DEFAULT_COLLECTION = "default"
@@ -71,11 +72,45 @@ class KnowledgeGraph:
 
         Raises LocalServerError when that fails, with the remedy.
         """
-        from kgrag.graph.local import LocalServer
+        from kgrag.graph.local import LocalServer, bulk
 
         settings = settings or Settings()
-        endpoint = LocalServer(settings).ensure_running(progress=progress)
-        return cls(Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database), settings)
+        server = LocalServer(settings)
+        endpoint = server.ensure_running(progress=progress)
+        graph = Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database)
+        try:
+            bulk.complete(server.home, graph)
+        except BaseException:
+            graph.close()
+            raise
+        return cls(graph, settings)
+
+    @staticmethod
+    def load_in_bulk(
+        source: str | Path | Iterable[str | Path] | Iterable[Document | Problem],
+        collection: str = DEFAULT_COLLECTION,
+        *,
+        embedder: str | Embedder | None = None,
+        columns: "Columns | None" = None,
+        replace_database: bool = False,
+        settings: Settings | None = None,
+        progress: Progress | None = None,
+    ) -> "BulkReport":
+        """Ingest a first, large collection into this machine's own Neo4j, which is stopped and started for it.
+
+        The graph is the one that `ingest` makes. Raises MismatchError if the database holds anything, unless it is to
+        be replaced: then a dump of it is kept, and put back if the load fails. Raises ConfigurationError for another
+        server, LocalServerError if the import fails.
+        """
+        from kgrag.indexing.bulk import load
+
+        settings = settings or Settings()
+        items, total = _items(source, columns, settings)
+        named = embedder or settings.embedder
+        model = load_embedder(named) if isinstance(named, str) else named
+        return load(
+            items, collection, model, settings, progress or _silent, replace_database=replace_database, total=total
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -4,6 +4,7 @@ Nested groups use two underscores: KGRAG_INDEXING__PASSAGE_TOKENS=300.
 """
 
 from pathlib import Path
+from typing import Annotated, Literal
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
@@ -32,6 +33,10 @@ class IndexingSettings(BaseModel):
     passage_tokens: int = Field(256, ge=8, description="longer documents are cut into passages of at most this many")
     keywords: int = Field(10, ge=0, le=100, description="TF-IDF keywords kept per passage (KGP, section 3)")
     similar: int = Field(5, ge=0, le=100, description="nearest neighbours kept per passage (KGP, KNN-ST)")
+    synonyms: int = Field(10, ge=0, le=100, description="most similar names kept per entity")
+    synonymy: float = Field(
+        0.8, ge=0, le=1, description="cosine from which two names are similar (HippoRAG, section 2.2; 2: section 3)"
+    )
 
 
 BRIDGE_CAP = 50
@@ -57,12 +62,98 @@ class PathRankSettings(BaseModel):
     iota: float = Field(0.3, description="weight of a name's rarity")
     pi: float = Field(0.1, description="weight of a question word near the name")
     tau: float = Field(0.3, description="weight of being the name's title")
+    nu: float = Field(0.1, description="weight of the name being part of the title")
     omega: float = Field(0.15, description="weight of log10 of the personalised PageRank")
     pagerank_passages: int = Field(200, ge=1, description="passages in the personalised PageRank")
     pagerank_seeds: int = Field(5, ge=1, description="passages that it is reset to")
     damping: float = Field(0.5, gt=0, lt=1, description="its damping")
     dens: float = Field(0.8, description="name density under which words count more and paths less")
     slack: float = Field(1.5, description="how much more and less")
+
+
+class PprSettings(BaseModel):
+    """Constants of personalised PageRank (HippoRAG 2, section 3.3 and appendix)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    damping: float = Field(0.5, gt=0, lt=1, description="share of the walk that goes on at each step")
+    triples: int = Field(5, ge=0, description="nearest triples whose entities the walk restarts at")
+    link: float = Field(2.0, ge=0, description="weight of an entity that the question names; the best triple's have 1")
+    passages: int = Field(30, ge=1, description="nearest passages that the walk restarts at")
+    passage_weight: float = Field(0.05, ge=0, description="weight of the nearest of them")
+    exact: bool = Field(False, description="walk over the whole collection, not what surrounds the seeds alone")
+    cap: int = Field(BRIDGE_CAP, ge=1, description="passages or triples that an entity may have to lead on")
+    titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
+    most: int = Field(50, ge=0, description="passages that share names with the seeds' own")
+
+
+GraphEdge = Literal["next", "keyword", "mention", "title"]
+
+
+class ColbertSettings(BaseModel):
+    """Constants of late interaction."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str = Field(
+        "colbert-ir/colbertv2.0", description="late-interaction model: a name on the hub or a folder (GEAR, section 5)"
+    )
+    depth: int = Field(50, ge=1, description="passages of the other retriever that are ranked anew")
+
+
+class GnnRetSettings(BaseModel):
+    """Constants of GNN-Ret."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    alphas: tuple[Annotated[float, Field(ge=0, le=1)], ...] = Field(
+        (0.5, 0.5),
+        min_length=1,
+        description="a: share of its own distance that a passage keeps in each layer (section 3.2, appendix F)",
+    )
+    k: int = Field(5, ge=1, description="K: passages that send in each layer (section 3.2 and Table 1: 5 or 10)")
+    edges: tuple[GraphEdge, ...] = Field(
+        ("next", "mention", "title"), description="what ties passages (section 3.1): next, keyword, mention, title"
+    )
+    keyword_cap: int = Field(2, ge=1, description="passages that a keyword may have to tie them")
+    mention_cap: int = Field(2, ge=1, description="passages that may mention a name to be tied by it")
+    title_cap: int = Field(50, ge=1, description="documents that a name may be the title of to tie them")
+    titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
+
+
+class BeamSettings(BaseModel):
+    """Constants of the diverse triple beam search (GEAR, section 4.2 and appendix C)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    beams: int = Field(10, ge=1, description="b: chains kept at each step (appendix C)")
+    length: int = Field(2, ge=1, le=8, description="l: triples of a chain (appendix C)")
+    neighbours: int = Field(100, ge=1, le=500, description="triples that a chain tries next, at most (appendix C)")
+    diverse: bool = Field(True, description="whether a beam's lesser children count less; false: standard beam search")
+    gamma: float | None = Field(None, gt=0, description="of the n-th child exp(-min(n, gamma) / gamma); none: 2 beams")
+    exact: bool = Field(False, description="embed each chain's text, instead of the mean of its triples' vectors")
+    hub: int = Field(100, ge=0, description="an entity of more triples is a hub: it gives only near ones")
+    hub_triples: int = Field(200, ge=1, description="the question's nearest triples, of which hubs give theirs")
+
+
+class NaiveGeSettings(BeamSettings):
+    """Constants of NaiveGE."""
+
+    passages: int = Field(15, ge=1, description="base passages whose triples begin the chains (appendix C)")
+
+
+class GnnRetTraining(BaseModel):
+    """Constants of the training of GNN-Ret (appendices A.1 and C)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    start: float = Field(0.1, ge=0, le=1, description="a of every layer to begin with")
+    margin: float = Field(0.01, ge=0, description="r: how much nearer than the others the gold should be")
+    competitors: int = Field(25, ge=1, description="O: nearest passages that the gold should be ahead of")
+    rate: float = Field(1.0, gt=0, description="learning rate")
+    tolerance: float = Field(0.001, gt=0, description="derivative under which the training ends")
+    patience: int = Field(5, ge=1, description="how often in a row the loss may rise before the training ends")
+    iterations: int = Field(1000, ge=1, description="when the training ends in any case")
 
 
 class RetrievalSettings(BaseModel):
@@ -74,6 +165,10 @@ class RetrievalSettings(BaseModel):
     depth: int = Field(100, ge=1, description="how many passages each fused ranking contributes")
     over_fetch: int = Field(200, ge=1, description="vector index candidates that are scored again exactly")
     pathrank: PathRankSettings = Field(default_factory=PathRankSettings)
+    naive_ge: NaiveGeSettings = Field(default_factory=NaiveGeSettings)
+    colbert: ColbertSettings = Field(default_factory=ColbertSettings)
+    gnn_ret: GnnRetSettings = Field(default_factory=GnnRetSettings)
+    ppr: PprSettings = Field(default_factory=PprSettings)
 
 
 class Settings(BaseSettings):

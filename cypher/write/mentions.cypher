@@ -1,4 +1,4 @@
-// Replace the mentions of passages. The weight of a mention is 1 unless it has one.
+// Replace the mentions of passages. The weight of a mention is 1 unless it has one; without positions it has none.
 // mode: write
 // $rows: LIST<MAP> - {id (of a passage), mentions: [{entity, via, positions}]}
 // -> before: LIST<STRING> - entities that they mentioned before

@@ -1,8 +1,8 @@
 // Replace the nearest neighbours of passages.
 // mode: write
-// $rows: LIST<MAP> - {passage, floor, neighbours: [{id, score}]}
+// $rows: LIST<MAP> - {id (of a passage), floor, neighbours: [{id, score}]}
 UNWIND $rows AS row
-MATCH (p:Passage {id: row.passage})
+MATCH (p:Passage {id: row.id})
 SET p.similar_floor = row.floor
 WITH p, row
 CALL (p) { MATCH (p)-[s:SIMILAR]->() DELETE s }

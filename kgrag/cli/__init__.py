@@ -22,6 +22,7 @@ COMMANDS = {
     "show": "kgrag.cli.search:show",
     "retrievers": "kgrag.cli.search:retrievers",
     "eval": "kgrag.cli.evaluate:evaluate",
+    "train": "kgrag.cli.train:train",
     "collections": "kgrag.cli.collections:collections",
     "delete": "kgrag.cli.documents:delete",
     "reembed": "kgrag.cli.collections:reembed",

@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
-from kgrag.cli.console import note, print_json, progress_bars
+from kgrag.cli.console import load_settings, note, print_json, progress_bars
 from kgrag.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ PROBLEMS_SHOWN = 20
 @click.option("--title-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the title.")
 @click.option("--text-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the text.")
 @click.option("--strict", is_flag=True, help="End with 5 if anything could not be read.")
+@click.option("--bulk", is_flag=True, help="Load a first, large collection into this machine's empty Neo4j, faster.")
+@click.option("--replace-database", is_flag=True, help="With --bulk: give up all the database holds; a dump is kept.")
 @as_json
 def ingest(
     paths: tuple[str, ...],
@@ -36,6 +38,8 @@ def ingest(
     title_column: str | None,
     text_column: str | None,
     strict: bool,
+    bulk: bool,
+    replace_database: bool,
     as_json: bool,
 ) -> None:
     """Read files and folders into a collection.
@@ -46,22 +50,39 @@ def ingest(
     time is passed over, so the same command brings a collection up to date, and goes on where it was after it was
     broken off. What cannot be read is listed at the end and does not stop the rest.
 
+    With --bulk the same graph is made through files and Neo4j's import tool. The server is down meanwhile; what is
+    broken off leaves the database as it was.
+
     \b
     kgrag ingest notes/                                  into the collection "default"
     kgrag ingest notes/ report.html -c work              several, into "work"
     kgrag ingest items.csv --key-column sku --text-column description
     kgrag ingest notes/ --strict --json > report.json    for a script
+    kgrag ingest wikipedia.jsonl --bulk -c wiki          a million passages, into an empty database
     """
-    from kgrag.client import DEFAULT_COLLECTION
+    from kgrag.client import DEFAULT_COLLECTION, KnowledgeGraph
     from kgrag.loaders import Columns
 
+    if replace_database and not bulk:
+        raise click.UsageError("--replace-database goes with --bulk.")
     collection = DEFAULT_COLLECTION if collection is None else collection
     columns = Columns(key=key_column, title=title_column, text=text_column)
     try:
-        with connect() as kg, progress_bars() as progress:
-            report = kg.ingest(list(paths), collection, embedder=embedder, columns=columns, progress=progress)
+        if bulk:
+            with progress_bars() as progress:
+                report: IngestReport = KnowledgeGraph.load_in_bulk(
+                    list(paths), collection, embedder=embedder, columns=columns, replace_database=replace_database,
+                    settings=load_settings(), progress=progress,
+                )  # fmt: skip
+        else:
+            with connect() as kg, progress_bars() as progress:
+                report = kg.ingest(list(paths), collection, embedder=embedder, columns=columns, progress=progress)
     except KeyboardInterrupt:
-        note("Stopped; what was committed stays. Run the same command again to go on.")
+        note(
+            "Stopped. The database is what it was, or if the import was through already, complete but for its indexes."
+            if bulk
+            else "Stopped; what was committed stays. Run the same command again to go on."
+        )
         click.get_current_context().exit(130)
     read = report.added + report.changed + report.unchanged
     if as_json:
@@ -69,6 +90,8 @@ def ingest(
     elif read:
         for line in summary(report, collection):
             click.echo(line)
+        if (dump := getattr(report, "dump", None)) is not None:
+            click.echo(f"What the database held before is kept in {dump}")
     print_problems(report.problems)
     if not read:
         raise InputError(

@@ -39,7 +39,7 @@ class Collection:
         return schema.index_name(kind, self.number)
 
     def vector_index(self, label: str) -> str:
-        """The name of the vector index on its passages or triples."""
+        """The name of the vector index on its passages, triples or entities."""
         return schema.index_name(f"{label.lower()}_{self.embedding}", self.number)
 
 

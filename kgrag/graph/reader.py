@@ -1,12 +1,13 @@
 """The read model: what retrievers ask of one collection, in one round trip each."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.lucene import escape
+from kgrag.identity import document_id
 from kgrag.types import Filter, Passage
 
 Scores = list[tuple[str, float]]
@@ -86,6 +87,80 @@ class Reader:
     def pathrank_names(self, ids: list[str], cap: int) -> list[dict[str, Any]]:
         """The names that tie passages together: see `cypher/expand/pathrank_names.cypher`."""
         return self._rows("expand/pathrank_names", ids=ids, cap=cap)
+
+    def ppr_seeds(self, **parameters: Any) -> dict[str, Any]:
+        """The triples and passages nearest to a question: see `cypher/expand/ppr_seeds.cypher`."""
+        return self._rows(
+            "expand/ppr_seeds",
+            triple_index=self.collection.vector_index("Triple"),
+            passage_index=self.collection.vector_index("Passage"),
+            embedding=self.collection.embedding,
+            **parameters,
+        )[0]
+
+    def ppr(self, **parameters: Any) -> dict[str, Any]:
+        """What surrounds seeds, as lists of numbers: see `cypher/expand/ppr.cypher`."""
+        rows = self._rows("expand/ppr", **parameters)
+        return rows[0] if rows else {"seeds": [], "passages": [], "similar": []}
+
+    def ppr_passages(self) -> Iterator[list[Any]]:
+        """Every passage with what it is tied to, as in the lists of `ppr`."""
+        return (r.values() for r in self._graph.stream("expand/ppr_passages", collection=self.collection.name))
+
+    def ppr_similar(self) -> Iterator[list[Any]]:
+        """Every pair of resembling names, as in the lists of `ppr`."""
+        return (r.values() for r in self._graph.stream("expand/ppr_similar", collection=self.collection.name))
+
+    def ppr_numbers(self, ids: list[str]) -> list[list[Any]]:
+        """[id, internal number, df] of entities."""
+        return [r.values() for r in self._graph.run("expand/ppr_numbers", ids=ids)]
+
+    def ppr_names(self, numbers: list[int]) -> dict[int, str]:
+        """The names of nodes, by their internal numbers."""
+        return {r["number"]: r["name"] for r in self._rows("expand/ppr_names", numbers=numbers)}
+
+    def gnn_ret(self, **parameters: Any) -> list[dict[str, Any]]:
+        """The edges of one layer of GNN-Ret: see `cypher/expand/gnn_ret.cypher`."""
+        ties: list[dict[str, Any]] = self._rows(
+            "expand/gnn_ret", embedding=self.collection.embedding, **parameters
+        )[0]["ties"]
+        return ties
+
+    def document_scores(self, keys: Sequence[str], vector: Sequence[float]) -> dict[str, tuple[str, float]]:
+        """Document key -> the id of its passage nearest to a vector and (1 + cosine) / 2; unknown keys are left out."""
+        ids = {document_id(self.collection.name, key): key for key in keys}
+        rows = self._rows(
+            "search/document_scores", ids=list(ids), embedding=self.collection.embedding, vector=list(vector)
+        )
+        return {ids[r["document"]]: (r["id"], r["score"]) for r in rows}
+
+    def beam_start(
+        self, passages: Sequence[str], triples: Sequence[str], vector: Sequence[float], beams: int
+    ) -> list[dict[str, Any]]:
+        """The initial triples nearest to a vector: see `cypher/expand/beam_start.cypher`."""
+        rows: list[dict[str, Any]] = self._rows(
+            "expand/beam_start",
+            passages=list(passages),
+            triples=list(triples),
+            embedding=self.collection.embedding,
+            vector=list(vector),
+            beams=beams,
+        )[0]["triples"]
+        return rows
+
+    def beam_step(self, **parameters: Any) -> list[dict[str, Any]]:
+        """The neighbours of beams of triples: see `cypher/expand/beam_step.cypher`."""
+        rows: list[dict[str, Any]] = self._rows(
+            "expand/beam_step",
+            index=self.collection.vector_index("Triple"),
+            embedding=self.collection.embedding,
+            **parameters,
+        )[0]["neighbours"]
+        return rows
+
+    def has_triples(self) -> bool:
+        """Whether the collection holds triples."""
+        return bool(self._rows("search/has_triples", collection=self.collection.name)[0]["found"])
 
     def captions(self, entities: list[str], passages: list[str]) -> dict[str, str]:
         """The names of nodes, by their ids."""

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from kgrag.errors import MismatchError
 from kgrag.graph.connection import Graph
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 SLOTS = ("embedding", "embedding_b")
 _FULLTEXT = {"passage_text": "Passage", "passage_stems": "Passage", "triple_text": "Triple", "entity_name": "Entity"}
+_WITH_VECTORS = ("Passage", "Triple", "Entity")
 _LABELS = ("document", "passage", "keyword", "word", "entity", "triple")
 
 
@@ -84,8 +85,22 @@ def _create(graph: Graph) -> None:
     graph.run("schema/await", seconds=300)
 
 
+def _entity_vectors(graph: Graph) -> None:
+    """Version 2: vector indexes over entities; which names are similar is found when the next ingest finishes."""
+    for record in graph.run("search/collections", name=None):
+        collection = record["collection"]
+        if collection.get("removing"):
+            continue
+        name, number, slot = collection["name"], collection["number"], collection["embedding"]
+        with graph.exclusively():
+            ensure_vector_indexes(graph, number, collection["dimension"], slot)
+        graph.run("write/due_named_entities", collection=name, stage="similar")
+        graph.run("write/migrated_collection", name=name, version=2)
+
+
 MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
     1: ("constraints, and indexes by collection and by work left", _create),
+    2: ("vector indexes over entities; the next ingest into a collection finds its similar names", _entity_vectors),
 }
 """Schema version -> what the step to it does, and the step."""
 
@@ -103,8 +118,7 @@ def label_of(label: str, number: int) -> str:
 def ensure_collection_indexes(graph: Graph, name: str, number: int, dimension: int, embedding: str) -> None:
     """Make the vector and full-text indexes of a collection, unless they are there, and wait until they answer."""
     with graph.exclusively():
-        for kind, label in _FULLTEXT.items():
-            graph.run_schema(f"schema/{kind}", label_of(label, number), index=index_name(kind, number))
+        ensure_fulltext_indexes(graph, number)
         ensure_vector_indexes(graph, number, dimension, embedding)
     await_collection_indexes(graph, number, embedding)
     graph.run("write/collection_indexed", name=name)
@@ -112,22 +126,28 @@ def ensure_collection_indexes(graph: Graph, name: str, number: int, dimension: i
 
 def await_collection_indexes(graph: Graph, number: int, embedding: str, seconds: int = 3600) -> None:
     """Wait until the indexes of a collection answer. Raises DatabaseError if they do not in time."""
-    vectors = [f"{label}_{embedding}" for label in ("passage", "triple")]
+    vectors = [f"{label.lower()}_{embedding}" for label in _WITH_VECTORS]
     for kind in (*_FULLTEXT, *vectors):
         graph.run("schema/await_index", index=index_name(kind, number), seconds=seconds)
 
 
+def ensure_fulltext_indexes(graph: Graph, number: int) -> None:
+    """Make the full-text indexes of a collection, unless they are there."""
+    for kind, label in _FULLTEXT.items():
+        graph.run_schema(f"schema/{kind}", label_of(label, number), index=index_name(kind, number))
+
+
 def ensure_vector_indexes(graph: Graph, number: int, dimension: int, embedding: str) -> None:
     """Make the vector indexes of a collection on the property `embedding`, unless they are there."""
-    for label in ("Passage", "Triple"):
+    for label in _WITH_VECTORS:
         kind = f"{label.lower()}_{embedding}"
         graph.run_schema(f"schema/{kind}", label_of(label, number), index=index_name(kind, number), dimension=dimension)
 
 
 def drop_vector_indexes(graph: Graph, number: int, embedding: str) -> None:
     """Drop the vector indexes of a collection on the property `embedding`."""
-    for label in ("passage", "triple"):
-        graph.run("schema/drop_index", index=index_name(f"{label}_{embedding}", number))
+    for label in _WITH_VECTORS:
+        graph.run("schema/drop_index", index=index_name(f"{label.lower()}_{embedding}", number))
 
 
 def drop_collection_indexes(graph: Graph, number: int) -> None:

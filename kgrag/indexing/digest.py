@@ -26,6 +26,12 @@ def similar_edges(graph: Graph, collection: str) -> dict[str, frozenset[str]]:
     return {r["passage"]: frozenset(r["neighbours"]) for r in records}
 
 
+def similar_names(graph: Graph, collection: str) -> dict[str, frozenset[str]]:
+    """The names nearest to each entity, by id; entities without any are left out."""
+    records = graph.stream("search/similar_names", collection=collection)
+    return {r["entity"]: frozenset(r["neighbours"]) for r in records}
+
+
 def overlap(one: dict[str, frozenset[str]], other: dict[str, frozenset[str]]) -> float:
     """The share of SIMILAR edges that two graphs have in common: 2 |A & B| / (|A| + |B|), 1 if both have none."""
     total = sum(map(len, one.values())) + sum(map(len, other.values()))

@@ -1,4 +1,4 @@
-"""The corpus-wide stages, in their order: word counts, mentions, keywords and nearest neighbours.
+"""The corpus-wide stages, in their order: word counts, mentions, keywords, nearest neighbours and similar names.
 
 Each visits only the nodes that are marked for it (`todo`), and takes its mark off in the transaction that writes its
 result: broken off at any moment, it goes on where it was. A new name marks the passages that hold it; a word whose
@@ -13,15 +13,26 @@ from kgrag.indexing.keywords import link_keywords, spread_words
 from kgrag.indexing.mentions import link_mentions, spread_names
 from kgrag.indexing.similar import link_similar
 from kgrag.indexing.statistics import count_statistics
+from kgrag.indexing.synonyms import link_synonyms
 from kgrag.indexing.work import Work
+from kgrag.models.embed import Embedder
 from kgrag.settings import BRIDGE_CAP, Settings
 from kgrag.types import Progress
 
 
 def finish(
-    graph: Graph, collection: Collection, settings: Settings, progress: Progress, *, removed: bool = False
+    graph: Graph,
+    collection: Collection,
+    settings: Settings,
+    progress: Progress,
+    embedder: Embedder | None = None,
+    *,
+    removed: bool = False,
 ) -> None:
-    """Visit everything that is marked; writes nothing when nothing is, unless passages were `removed`."""
+    """Visit everything that is marked; writes nothing when nothing is, unless passages were `removed`.
+
+    Without an embedder, names that have no vector yet keep their mark.
+    """
     if not removed and not graph.run("search/unfinished", collection=collection.name)[0]["number"]:
         return
     await_collection_indexes(graph, collection.number, collection.embedding)
@@ -32,3 +43,4 @@ def finish(
         graph.run("write/density", collection=collection.name, cap=BRIDGE_CAP)
         link_keywords(work, spread_words(work))
         link_similar(work)
+        link_synonyms(work, embedder)

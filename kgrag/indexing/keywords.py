@@ -6,7 +6,7 @@ and adding documents changes them only where a word's df, or the number of passa
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,10 +28,17 @@ class Terms:
 
 def terms(text: str) -> Terms:
     """The content words of a text; numbers are none."""
-    words = [t.norm for t in tokens(text) if is_content(t.norm) and not t.norm.isdigit()]
+    words = [t.norm for t in tokens(text)]
+    return terms_of(words, stems(words))
+
+
+def terms_of(words: Sequence[str], stemmed: Sequence[str]) -> Terms:
+    """The content words among the words of a text in normal form, which are given with their stems."""
     surfaces: dict[str, str] = {}
     counts: Counter[str] = Counter()
-    for word, stem in zip(words, stems(words), strict=True):
+    for word, stem in zip(words, stemmed, strict=True):
+        if not is_content(word) or word.isdigit():
+            continue
         counts[stem] += 1
         known = surfaces.get(stem)
         if known is None or (len(word), word) < (len(known), known):

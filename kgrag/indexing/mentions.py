@@ -4,8 +4,8 @@ Names come from titles, from triples, and from capitalised phrases of two passag
 only while the corpus writes that word with a capital more often than not. Source: the PathRank recipe, index, 3 to 5.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Container, Mapping, Sequence
+from typing import Any, Self
 
 from kgrag.graph.connection import Unit
 from kgrag.identity import entity_id, word_id
@@ -20,20 +20,27 @@ Row = dict[str, Any]
 class Gazetteer:
     """The names of a collection: 64 bits of each entity's id stand for it, so that millions of names stay small."""
 
-    def __init__(self, work: Work) -> None:
-        self._collection = work.name
-        self._known: set[int] = set()
+    def __init__(self, collection: str, known: set[int]) -> None:
+        """`known`: `bits` of the ids of the entities that are looked for in texts."""
+        self._collection = collection
+        self._known = known
+
+    @classmethod
+    def of_graph(cls, work: Work) -> Self:
+        """The gazetteer as the graph has it now."""
+        known: set[int] = set()
         single: list[tuple[str, str]] = []
         for record in work.graph.stream("search/gazetteer", collection=work.name):
             if record["word"] is None:
-                self._known.add(_bits(record["id"]))
+                known.add(bits(record["id"]))
             else:
                 single.append((record["id"], record["word"]))
         for start in range(0, len(single), 10_000):
             part = single[start : start + 10_000]
             words = [word_id(work.name, stem) for stem in stems([word for _, word in part])]
             proper = set(work.graph.run("search/proper_words", ids=sorted(set(words)))[0]["ids"])
-            self._known.update(_bits(id) for (id, _), word in zip(part, words, strict=True) if word in proper)
+            known.update(bits(id) for (id, _), word in zip(part, words, strict=True) if word in proper)
+        return cls(work.name, known)
 
     def entity(self, name: str) -> str:
         """The id that an entity with this normalised name has, whether there is one or not."""
@@ -42,10 +49,11 @@ class Gazetteer:
     def id(self, name: str) -> str | None:
         """The id of the entity with this normalised name, or None."""
         entity = entity_id(self._collection, name)
-        return entity if _bits(entity) in self._known else None
+        return entity if bits(entity) in self._known else None
 
 
-def _bits(id: str) -> int:
+def bits(id: str) -> int:
+    """The first 64 bits of a node's id."""
     return int(id[:16], 16)
 
 
@@ -70,14 +78,15 @@ def link_mentions(work: Work) -> None:
     due = work.due("passages", "mentions")
     if not due:
         return
-    gazetteer = Gazetteer(work)
+    gazetteer = Gazetteer.of_graph(work)
     for ids in work.batches(due, _BATCH, "mentions"):
         sources = work.graph.run("search/mention_sources", ids=ids)
         found: dict[str, dict[str, Row]] = {}
         phrases: dict[str, list[str]] = {}
         for source in sources:
             found[source["id"]], phrases[source["id"]] = mentions(source, gazetteer)
-        _add_rare(work, found, phrases)
+        tried = sorted({entity for entities in phrases.values() for entity in entities})
+        add_rare(found, phrases, set(work.graph.run("search/rare_names", ids=tried)[0]["ids"]))
         rows = [{"id": passage, "mentions": list(its.values())} for passage, its in found.items()]
 
         def write(unit: Unit, rows: list[Row] = rows) -> None:
@@ -101,7 +110,7 @@ def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str,
 
     def add(entity: str | None, via: str, positions: list[int]) -> None:
         if entity is not None and entity not in found:
-            found[entity] = {"entity": entity, "via": via, "positions": positions}
+            found[entity] = {"entity": entity, "via": via, "positions": positions or None}
 
     def is_known(name: str) -> bool:
         return gazetteer.id(name) is not None
@@ -113,18 +122,19 @@ def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str,
     for name, positions in find_names(text, is_known).items():
         add(gazetteer.id(name), "local", [len(title) + p for p in positions])
     for name, positions in find_names(title, is_other, skip={normalise(source["title"])}).items():
-        add(gazetteer.id(name), "title", positions)
+        entity = gazetteer.id(name)
+        if entity in found:
+            found[entity] |= {"via": "title", "positions": positions + found[entity]["positions"]}
+        add(entity, "title", positions)
     for entity in source["stated"]:
         add(entity, "triple", [])
     phrases = [name for name in capitalised_phrases(text) if gazetteer.id(name) is None]
     return found, [entity for entity in map(gazetteer.entity, phrases) if entity not in found]
 
 
-def _add_rare(work: Work, found: dict[str, dict[str, Row]], phrases: Mapping[str, Sequence[str]]) -> None:
-    """Add the mentions of names that stand in one passage alone; `phrases`: passage -> entities that may be such."""
-    ids = sorted({entity for entities in phrases.values() for entity in entities})
-    rare = set(work.graph.run("search/rare_names", ids=ids)[0]["ids"])
+def add_rare(found: dict[str, dict[str, Row]], phrases: Mapping[str, Sequence[str]], rare: Container[str]) -> None:
+    """Add the mentions of names that one passage alone holds (`rare`); `phrases`: passage -> entities to be tried."""
     for passage, entities in phrases.items():
         for entity in entities:
             if entity in rare:
-                found[passage][entity] = {"entity": entity, "via": "phrase", "positions": []}
+                found[passage][entity] = {"entity": entity, "via": "phrase", "positions": None}

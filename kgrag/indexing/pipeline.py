@@ -65,7 +65,7 @@ def ingest(
             writers.submit(batch, alone=any(start > 0 or end < len(p.passages) for p, start, end in parts))
             progress("documents", tally.documents, total)
     progress("documents", tally.documents, total if total is None else tally.documents)
-    finish(graph, collection, settings, progress)
+    finish(graph, collection, settings, progress, embedder)
     return IngestReport(
         added=tally.added,
         changed=tally.changed,

@@ -13,14 +13,16 @@ from kgrag.settings import Settings
 from kgrag.types import Progress
 
 _BATCH = 512
-_TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "passage": lambda r: embedding_text(r["title"], r["section"], r["text"]),
-    "triple": lambda r: str(r["text"]),
+_TEXTS: dict[str, tuple[str, str, Callable[[Mapping[str, Any]], str]]] = {
+    "passage": ("passages", "passage_contents", lambda r: embedding_text(r["title"], r["section"], r["text"])),
+    "triple": ("triples", "triple_contents", lambda r: str(r["text"])),
+    "entity": ("entities", "entity_names", lambda r: str(r["normal"])),
 }
+"""What has vectors -> its plural, the query that fetches what they are made of, and the text that is embedded."""
 
 
 def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, progress: Progress) -> Collection:
-    """Embed every passage and triple of a collection with `embedder`; searches use the old vectors until the end.
+    """Embed every passage, triple and name of a collection with `embedder`; searches use the old vectors until the end.
 
     Broken off and run again, it goes on where it was. Returns the collection as it is afterwards.
     """
@@ -38,15 +40,16 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
         graph.run("write/swap_embedding", name=name)
         collection = open_collection(graph, name)
         discard_old_vectors(graph, collection)
-    finish(graph, collection, settings, progress)
+    finish(graph, collection, settings, progress, embedder)
     return collection
 
 
 def discard_old_vectors(graph: Graph, collection: Collection) -> None:
-    """Remove what a swap left behind; nearest neighbours must be found anew."""
+    """Remove what a swap left behind; nearest neighbours and similar names must be found anew."""
     if collection.discard is None:
         return
     graph.run("write/due_all_passages", collection=collection.name, stage="similar")
+    graph.run("write/due_named_entities", collection=collection.name, stage="similar")
     _discard(graph, collection, collection.discard)
     graph.run("write/end_discard", name=collection.name)
 
@@ -58,11 +61,12 @@ def _discard(graph: Graph, collection: Collection, slot: str) -> None:
 
 
 def _embed(graph: Graph, name: str, kind: str, slot: str, embedder: Embedder, progress: Progress) -> None:
-    ids = [r["id"] for r in graph.stream(f"search/{kind}s_without_vector", collection=name, embedding=slot)]
+    plural, contents, text = _TEXTS[kind]
+    ids = [r["id"] for r in graph.stream(f"search/{plural}_without_vector", collection=name, embedding=slot)]
     for start in range(0, len(ids), _BATCH):
         progress(f"{kind} vectors", start, len(ids))
-        records = graph.run(f"search/{kind}_contents", ids=ids[start : start + _BATCH])
-        vectors = embedder.embed([_TEXTS[kind](r) for r in records]).tolist()
+        records = graph.run(f"search/{contents}", ids=ids[start : start + _BATCH])
+        vectors = embedder.embed([text(r) for r in records]).tolist()
         rows = [{"id": r["id"], "vector": v} for r, v in zip(records, vectors, strict=True)]
         graph.run(f"write/{kind}_vectors", rows=rows, embedding=slot)
     if ids:

@@ -1,6 +1,7 @@
-"""SIMILAR edges: the nearest neighbours of each passage by embedding, with exact scores."""
+"""SIMILAR edges: the nearest neighbours of each passage or entity by embedding, with exact scores."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,23 @@ from kgrag.indexing.work import Work
 _BATCH = 1000
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is compared: `label` as in the names of the queries of work left, `node` as in the name of its index.
+
+    `vectors`, `near` and `edges` name the queries that read all vectors, ask the index, and write the result. At most
+    `k` neighbours are kept, all of at least the score `least`.
+    """
+
+    label: str
+    node: str
+    vectors: str
+    near: str
+    edges: str
+    k: int
+    least: float = -1.0
+
+
 def link_similar(work: Work) -> None:
     """Write the nearest neighbours of the passages that are marked, and of those that a new passage comes close to."""
     due = work.due("passages", "similar")
@@ -19,80 +37,89 @@ def link_similar(work: Work) -> None:
         return
     if work.collection.indexing.similar == 0:
         work.graph.run("write/done_passages", ids=due, stage="similar")
-    elif work.count_passages() * work.collection.dimension * 4 > work.settings.exact_neighbours_mb * 2**20:
-        _by_index(work, due)
-    else:
-        _exactly(work, due)
-
-
-def _exactly(work: Work, due: Sequence[str]) -> None:
+        return
     k = work.collection.indexing.similar
-    total = work.count_passages()
+    passages = Kind("passages", "Passage", "search/vectors", "search/neighbours", "write/similar", k)
+    link_nearest(work, passages, due, work.count_passages)
+
+
+def link_nearest(work: Work, kind: Kind, due: Sequence[str], count: Callable[[], int]) -> None:
+    """Write the neighbours of the nodes `due`, and of those that one of them comes close to; `count`s all vectors."""
+    total = count()
+    if total * work.collection.dimension * 4 > work.settings.exact_neighbours_mb * 2**20:
+        _by_index(work, kind, due)
+    else:
+        _exactly(work, kind, due, total)
+
+
+def _exactly(work: Work, kind: Kind, due: Sequence[str], total: int) -> None:
     ids: list[str] = []
     vectors = np.empty((total, work.collection.dimension), np.float32)
-    floors = np.full(total, -1, np.float32)
-    stream = work.graph.stream("search/vectors", collection=work.name, embedding=work.collection.embedding)
+    floors = np.full(total, kind.least, np.float32)
+    stream = work.graph.stream(kind.vectors, collection=work.name, embedding=work.collection.embedding)
     for i, record in enumerate(stream):
         ids.append(record["id"])
         vectors[i] = record["vector"]
-        floors[i] = -1 if record["floor"] is None else record["floor"]
+        floors[i] = kind.least if record["floor"] is None else record["floor"]
         if i % 10_000 == 0:
-            work.progress("vectors", i, total)
-    work.progress("vectors", len(ids), len(ids))
+            work.progress(f"vectors of {kind.label}", i, total)
+    work.progress(f"vectors of {kind.label}", len(ids), len(ids))
     vectors, floors = vectors[: len(ids)], floors[: len(ids)]
     position = {id: i for i, id in enumerate(ids)}
-    rows = np.array(sorted(position[id] for id in due), np.intp)
+    rows = np.array(sorted(position[id] for id in due if id in position), np.intp)
     if len(rows) < len(ids):
         displaced = neighbours.displaced(vectors, floors, rows)
-        work.mark([ids[i] for i in displaced], "similar")
+        work.mark(kind.label, [ids[i] for i in displaced], "similar")
         rows = np.union1d(rows, displaced)
     pending: list[dict[str, Any]] = []
-    for done, (row, found) in enumerate(neighbours.nearest(vectors, ids, rows, k)):
-        pending.append(_row(ids[row], [{"id": ids[j], "score": score} for j, score in found], k))
+    for done, (row, found) in enumerate(neighbours.nearest(vectors, ids, rows, kind.k)):
+        near = [{"id": ids[j], "score": score} for j, score in found if score >= kind.least]
+        pending.append(_row(ids[row], near, kind.k))
         if len(pending) == _BATCH:
-            work.progress("neighbours", done, len(rows))
-            _write(work, pending)
+            work.progress(f"similar {kind.label}", done, len(rows))
+            _write(work, kind, pending)
             pending = []
-    _write(work, pending)
+    _write(work, kind, pending)
     work.flush()
-    work.progress("neighbours", len(rows), len(rows))
+    work.progress(f"similar {kind.label}", len(rows), len(rows))
 
 
-def _by_index(work: Work, due: Sequence[str]) -> None:
+def _by_index(work: Work, kind: Kind, due: Sequence[str]) -> None:
     """For vectors that do not fit into memory: candidates from the vector index, scored exactly on the server."""
-    k = work.collection.indexing.similar
-    work.mark(_write_by_index(work, due, k), "similar")
-    displaced = set(work.due("passages", "similar"))
-    _write_by_index(work, sorted(displaced), k)
+    displaced = _write_by_index(work, kind, due, spread=True)
+    _write_by_index(work, kind, displaced, spread=False)
 
 
-def _write_by_index(work: Work, due: Sequence[str], k: int) -> list[str]:
-    """Write the neighbours of passages; returns those that have one of them nearer than their own last neighbour."""
+def _write_by_index(work: Work, kind: Kind, due: Sequence[str], *, spread: bool) -> list[str]:
+    """Write the neighbours of nodes; with `spread` mark and return those whose own last neighbour is further away."""
     displaced: set[str] = set()
-    for ids in work.batches(due, 100, "neighbours"):
+    for ids in work.batches(due, 100, f"similar {kind.label}"):
         found = work.graph.run(
-            "search/neighbours",
+            kind.near,
             ids=ids,
-            index=work.collection.vector_index("Passage"),
+            index=work.collection.vector_index(kind.node),
             embedding=work.collection.embedding,
             candidates=work.settings.retrieval.over_fetch,
-            k=k,
+            k=kind.k,
         )
-        near = {n["id"] for r in found for n in r["neighbours"] if n["floor"] is None or n["score"] >= n["floor"]}
-        displaced |= near
-        work.mark(sorted(near.difference(due)), "similar")
-        _write(work, [_row(r["id"], r["neighbours"][:k], k) for r in found])
-    return sorted(displaced.difference(due))
+        rows = {r["id"]: [n for n in r["neighbours"] if n["score"] >= kind.least] for r in found}
+        if spread:
+            near = {n["id"] for row in rows.values() for n in row if n["floor"] is None or n["score"] >= n["floor"]}
+            near.difference_update(due)
+            work.mark(kind.label, sorted(near), "similar")
+            displaced |= near
+        _write(work, kind, [_row(id, row[: kind.k], kind.k) for id, row in rows.items()])
+    return sorted(displaced)
 
 
-def _row(passage: str, near: list[dict[str, Any]], k: int) -> dict[str, Any]:
-    return {"passage": passage, "floor": near[-1]["score"] if len(near) == k else None, "neighbours": near}
+def _row(id: str, near: list[dict[str, Any]], k: int) -> dict[str, Any]:
+    return {"id": id, "floor": near[-1]["score"] if len(near) == k else None, "neighbours": near}
 
 
-def _write(work: Work, rows: list[dict[str, Any]]) -> None:
+def _write(work: Work, kind: Kind, rows: list[dict[str, Any]]) -> None:
     if rows:
 
         def write(unit: Unit) -> None:
-            unit.run("write/similar", rows=rows)
+            unit.run(kind.edges, rows=rows)
 
-        work.commit("passages", "similar", [row["passage"] for row in rows], write)
+        work.commit(kind.label, "similar", [row["id"] for row in rows], write)

@@ -71,10 +71,10 @@ class Work:
             writing, self._writing = self._writing, None
             writing.result()
 
-    def mark(self, ids: Sequence[str], stage: str) -> None:
-        """Mark passages for a stage."""
+    def mark(self, label: str, ids: Sequence[str], stage: str) -> None:
+        """Mark nodes for a stage; `label`: passages or entities."""
         if ids:
-            self.graph.run("write/due_passages", ids=list(ids), stage=stage)
+            self.graph.run(f"write/due_{label}", ids=list(ids), stage=stage)
 
     def count_passages(self) -> int:
         """How many passages the collection has; recorded on it, too."""

@@ -1,7 +1,8 @@
 """How retrievers are composed in one line: `rrf(hybrid, ppr)`, `naive-ge(bm25, diverse=false)`.
 
 An expression is a name, or a name with others between parentheses that it works on, and options `key=value` that
-stand for its settings. Names may hold hyphens; values are numbers, words, true, false, none or (tuples, of, these).
+stand for its settings. Names may hold hyphens; values are numbers, words, 'other text' in quotes, true, false, none or
+(tuples, of, these).
 """
 
 import ast
@@ -11,7 +12,7 @@ from typing import Any
 
 from kgrag.errors import ConfigurationError
 
-_HYPHEN = re.compile(r"(?<=[A-Za-z0-9])-(?=[A-Za-z])")
+_HYPHEN = re.compile(r"""('[^']*'|"[^"]*")|(?<=[A-Za-z0-9])-(?=[A-Za-z])""")  # outside of quotes
 _CONSTANTS = {"true": True, "false": False, "none": None}
 _HELP = "Write a name, or NAME(NAME, ..., OPTION=VALUE, ...), as in: rrf(hybrid, ppr) or naive-ge(bm25, diverse=false)."
 
@@ -32,7 +33,7 @@ class Expression:
 def parse(text: str) -> Expression:
     """Read an expression. Raises ConfigurationError, naming what is wrong, when it is none."""
     try:
-        tree = ast.parse(_HYPHEN.sub("_", text.strip()), mode="eval").body
+        tree = ast.parse(_HYPHEN.sub(lambda m: m[1] or "_", text.strip()), mode="eval").body
         return _expression(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = "" if isinstance(error, SyntaxError) else f" ({error})"
@@ -67,4 +68,6 @@ def _value(node: ast.expr) -> Any:
 def _written(value: Any) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_written, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, str):
+        return value if value.isidentifier() and value not in _CONSTANTS else repr(value)
     return {True: "true", False: "false", None: "none"}[value] if isinstance(value, bool | None) else str(value)

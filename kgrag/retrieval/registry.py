@@ -10,10 +10,14 @@ from pydantic import BaseModel, ValidationError
 from kgrag.errors import ConfigurationError, NotFoundError
 from kgrag.retrieval.base import Index, Retriever
 from kgrag.retrieval.bm25 import Bm25
+from kgrag.retrieval.colbert import Colbert
 from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.fusion import Fusion, hybrid
+from kgrag.retrieval.gnn_ret import GnnRet
+from kgrag.retrieval.naive_ge import NaiveGe
 from kgrag.retrieval.pathrank import PathRank
+from kgrag.retrieval.ppr import Ppr
 from kgrag.settings import RetrievalSettings
 
 Parts = tuple[Retriever, ...]
@@ -25,6 +29,7 @@ class Entry:
 
     `settings`: the group of RetrievalSettings whose fields are its options. `over`: what it works on when an
     expression does not say, empty when it works on no other; `several`: whether it takes any number of them.
+    `needs`: what it cannot do without besides the graph, such as an optional package.
     """
 
     make: Callable[[Index, Parts], Retriever]
@@ -32,6 +37,7 @@ class Entry:
     settings: str = ""
     over: tuple[str, ...] = ()
     several: bool = False
+    needs: str = ""
 
 
 RETRIEVERS: dict[str, Entry] = {
@@ -43,6 +49,29 @@ RETRIEVERS: dict[str, Entry] = {
     "bm25": Entry(lambda index, _: Bm25(index), "words shared with the question: full-text index, English stemming"),
     "dense": Entry(lambda index, _: Dense(index), "nearest embeddings: vector index, scored again exactly"),
     "hybrid": Entry(lambda index, _: hybrid(index), "reciprocal rank fusion of bm25 and dense"),
+    "ppr": Entry(
+        lambda index, _: Ppr(index),
+        "personalised PageRank from the nearest triples, named entities and nearest passages; HippoRAG 2",
+        settings="ppr",
+    ),
+    "gnn-ret": Entry(
+        lambda index, _: GnnRet(index),
+        "dense, passed on to passages that are adjacent or share names; GNN-Ret",
+        settings="gnn_ret",
+    ),
+    "naive-ge": Entry(
+        lambda index, parts: NaiveGe(index, *parts),
+        "another's passages, and those that chains of triples lead to from them; GEAR without a language model",
+        settings="naive_ge",
+        over=("hybrid",),
+    ),
+    "colbert": Entry(
+        lambda index, parts: Colbert(index, *parts),
+        "another's best passages, ranked anew by late interaction (extra: colbert)",
+        settings="colbert",
+        over=("hybrid",),
+        needs="kgrag[colbert] and a model",
+    ),
     "rrf": Entry(
         Fusion, "reciprocal rank fusion of any others: rrf(hybrid, pathrank)", over=("bm25", "dense"), several=True
     ),

@@ -17,6 +17,7 @@ _SAMPLES = {
     "LIST<STRING>": [],
     "LIST<FLOAT>": [0.5],
     "LIST<MAP>": [],
+    "LIST<INTEGER>": [],
 }
 _QUERY_TYPES = {"read": {"r"}, "write": {"w", "rw"}, "auto": {"r", "w", "rw"}, "schema": {"s"}}
 

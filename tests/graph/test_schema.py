@@ -1,12 +1,16 @@
 """The schema is made once, versioned, and migrated; collections are opened only with what they were made with."""
 
+from dataclasses import replace
+
 import pytest
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, MismatchError, NotFoundError
-from kgrag.graph import collections, schema
+from kgrag.graph import collections, queries, schema
+from kgrag.indexing import finish
+from kgrag.indexing.digest import digest, similar_edges, similar_names
 from kgrag.settings import IndexingSettings, Settings
-from kgrag.types import Document, Section
+from kgrag.types import Document, Section, Triple
 
 DOCUMENT = Document("a", (Section("Alpha lies on the Beta."),), "Alpha")
 
@@ -46,6 +50,75 @@ def test_old_and_new_versions(kg: KnowledgeGraph, collection_name: str) -> None:
             kg.migrate()
     finally:
         kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
+
+
+_VERSION_1_ENTITIES = """
+UNWIND $rows AS row
+MERGE (e:Entity {id: row.id})
+ON CREATE SET e.name = row.name, e.normal = row.normal, e.collection = $collection, e.df = 0, e.ntit = 0, e.phrases = 0
+SET e:$($labels), e.stemmed = row.stemmed,
+    e.name = CASE WHEN e.named AND e.name <= row.name THEN e.name ELSE row.name END,
+    e.named = true,
+    e.todo = CASE WHEN EXISTS { (e)<-[:ABOUT|SUBJECT|OBJECT]-() } OR 'spread' IN coalesce(e.todo, []) THEN e.todo
+                  ELSE coalesce(e.todo, []) + ['spread'] END
+"""
+
+
+def _write_as_version_1(kg: KnowledgeGraph, name: str, documents: list[Document]) -> None:
+    """Ingest as version 1 did: its statement for entities, its vector indexes, and no stage for similar names."""
+    known = queries.catalogue()
+    entities = replace(known["write/entities"], text=_VERSION_1_ENTITIES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schema, "SCHEMA_VERSION", 1)
+        patch.setattr(schema, "_WITH_VECTORS", ("Passage", "Triple"))
+        patch.setattr(finish, "link_synonyms", lambda work, embedder: None)
+        patch.setitem(known, "write/entities", entities)
+        schema.MIGRATIONS[1][1](kg.graph)
+        kg.graph.run("write/set_version", version=1)
+        kg.ingest(documents, name)
+        found = collections.open_collection(kg.graph, name)
+        with kg.graph._driver.session() as session:
+            session.run(  # settings that version 1 did not have
+                "MATCH (c:Collection {name: $name}) SET c.settings = $settings",
+                name=name,
+                settings=IndexingSettings().model_dump_json(exclude={"synonyms", "synonymy"}),
+            )
+    assert found.schema_version == 1
+    assert f"entity_embedding_c{found.number}" not in _indexes(kg)
+    assert similar_names(kg.graph, name) == {}
+
+
+def test_version_1_becomes_version_2(kg: KnowledgeGraph, collection_name: str) -> None:
+    triples = (Triple("Skibladner", "built by", "Motala Verkstads"), Triple("Motala Verkstad", "lies in", "Motala"))
+    documents = [
+        Document("s", (Section("Skibladner was built by Motala Verkstads."),), "Skibladner", triples=triples),
+        Document("m", (Section("Motala is a town. Motala Verkstad lies there."),), "Motala"),
+    ]
+    kg.ingest(documents, collection_name)
+    expected = digest(kg.graph, collection_name)
+    near, names = similar_edges(kg.graph, collection_name), similar_names(kg.graph, collection_name)
+    assert names
+    kg.delete(collection_name)
+    try:
+        _write_as_version_1(kg, collection_name, documents)
+        with pytest.raises(MismatchError, match="version 1"):
+            kg.search("Motala", collection_name)
+        (done,) = kg.migrate()
+        assert done.startswith("1 -> 2")
+    finally:
+        kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
+    found = collections.open_collection(kg.graph, collection_name)
+    assert found.schema_version == 2
+    assert f"entity_embedding_c{found.number}" in _indexes(kg)
+    assert kg.search("Motala", collection_name).hits[0].passage.title == "Motala"
+    assert digest(kg.graph, collection_name) == expected
+    assert not collections.describe(kg.graph, found).finished
+
+    assert kg.ingest(documents, collection_name).unchanged == 2  # fills what is due
+    assert similar_names(kg.graph, collection_name) == names
+    assert similar_edges(kg.graph, collection_name) == near
+    assert digest(kg.graph, collection_name) == expected
+    assert collections.describe(kg.graph, found).finished
 
 
 def test_wrong_embedder_names_reembed(kg: KnowledgeGraph, collection_name: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from kgrag.client import KnowledgeGraph
 from kgrag.graph import collections
+from kgrag.indexing.digest import similar_edges, similar_names
 from kgrag.models.embed import Vectors, unit
 from kgrag.types import Document
 
@@ -38,7 +39,11 @@ def test_reembed_is_resumed(kg: KnowledgeGraph, collection_name: str, make_docum
     kg.ingest(documents, collection_name)
     before = kg.search("Banor built near", collection_name, retriever="dense")
     total = next(c for c in kg.collections() if c.name == collection_name).counts
-    vectors = total["Passage"] + total["Triple"]
+    opened = collections.open_collection(kg.graph, collection_name)
+    names = kg.graph.run("search/count_entity_vectors", collection=collection_name, embedding=opened.embedding)
+    assert names[0]["number"] > 0
+    vectors = total["Passage"] + total["Triple"] + names[0]["number"]
+    near, alike = similar_edges(kg.graph, collection_name), similar_names(kg.graph, collection_name)
 
     failing = LetterEmbedder(fail_after=512)
     with pytest.raises(ConnectionError):
@@ -50,7 +55,8 @@ def test_reembed_is_resumed(kg: KnowledgeGraph, collection_name: str, make_docum
     assert (info.embedder, info.dimension) == ("letters", 32)
     assert info.finished
     assert going_on.texts == vectors - failing.texts
-    assert info.counts["SIMILAR"] == total["SIMILAR"]
+    assert sum(map(len, similar_edges(kg.graph, collection_name).values())) == sum(map(len, near.values()))
+    assert similar_names(kg.graph, collection_name) != alike
     found = collections.open_collection(kg.graph, collection_name)
     assert found.embedding == "embedding_b"
     assert found.discard is None
@@ -63,6 +69,7 @@ def test_reembed_is_resumed(kg: KnowledgeGraph, collection_name: str, make_docum
         del kg._embedders["letters"]
     kg.reembed(collection_name, "wordllama")
     assert kg.search("Banor built near", collection_name, retriever="dense") == before
+    assert (similar_edges(kg.graph, collection_name), similar_names(kg.graph, collection_name)) == (near, alike)
     found = collections.open_collection(kg.graph, collection_name)
     assert found.embedding == "embedding"
     with kg.graph._driver.session() as session:

@@ -5,7 +5,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,18 +63,45 @@ def java_version(path: Path) -> int | None:
     return int(match.group(1)) if match else None
 
 
-def run_java(java: Java, arguments: list[str], *, cwd: Path, env: dict[str, str], timeout: float) -> tuple[int, str]:
-    """Run Java to its end: its exit code and what it printed. Raises LocalServerError if it cannot be run."""
+def run_java(
+    java: Java,
+    arguments: list[str],
+    *,
+    cwd: Path,
+    env: dict[str, str],
+    timeout: float,
+    tick: Callable[[int], None] | None = None,
+) -> tuple[int, str]:
+    """Run Java to its end: its exit code and what it printed. Raises LocalServerError if it cannot be run.
+
+    `tick` is called about once a second with the seconds that have passed. If it, or Ctrl-C, ends the wait, so does
+    Java.
+    """
     try:
-        result = subprocess.run(
-            [java.path, *arguments], cwd=cwd, env=env, timeout=timeout, check=False, text=True,
+        process = subprocess.Popen(
+            [java.path, *arguments], cwd=cwd, env=env, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise LocalServerError(f"Java did not finish within {timeout:.0f} s.", "Run the command again.") from error
     except OSError as error:
         raise LocalServerError(f"Cannot run {java.path}: {error.strerror}.", "Run kgrag doctor.") from error
-    return result.returncode, result.stdout
+    begin = time.monotonic()
+    with process:
+        try:
+            while True:
+                try:
+                    output, _ = process.communicate(timeout=1)
+                    return process.returncode, output
+                except subprocess.TimeoutExpired as error:
+                    passed = time.monotonic() - begin
+                    if passed > timeout:
+                        raise LocalServerError(
+                            f"Java did not finish within {timeout:.0f} s.", "Run the command again."
+                        ) from error
+                    if tick is not None:
+                        tick(int(passed))
+        except BaseException:
+            process.kill()
+            raise
 
 
 def _system() -> Iterator[tuple[Path, str]]:

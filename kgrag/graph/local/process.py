@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -88,7 +90,7 @@ def stop_process(process: psutil.Process, timeout: float) -> None:
     """End a process cleanly. Raises LocalServerError if it has not ended after `timeout` seconds."""
     try:
         process.terminate()
-        process.wait(timeout)
+        _wait(process, timeout)
     except psutil.NoSuchProcess:
         return
     except psutil.AccessDenied as error:
@@ -100,3 +102,15 @@ def stop_process(process: psutil.Process, timeout: float) -> None:
             f"The server (process {process.pid}) has not ended after {timeout:.0f} s.",
             "It may still be writing to disk: look at kgrag logs, then run kgrag down again.",
         ) from error
+
+
+def _wait(process: psutil.Process, timeout: float) -> None:
+    """Wait for the end of a process. Raises psutil.TimeoutExpired."""
+    deadline = time.monotonic() + timeout
+    while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+        if time.monotonic() > deadline:
+            raise psutil.TimeoutExpired(timeout, process.pid)
+        time.sleep(0.05)
+    # A dead process stays listed until its parent asks for it; that may be us, or another program that started it.
+    with suppress(psutil.TimeoutExpired):
+        process.wait(0)

@@ -1,16 +1,18 @@
 """A Neo4j on this machine: set up on first use, started, watched and stopped."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psutil
 from pydantic import SecretStr
 
 from kgrag.errors import ConfigurationError, DatabaseError, LocalServerError
-from kgrag.graph.local import config, failure, process
+from kgrag.graph.local import bulk, config, failure, process
+from kgrag.graph.local.bulk import Admin
 from kgrag.graph.local.files import disk_errors, locked, require_space
 from kgrag.graph.local.home import Home
 from kgrag.graph.local.jars import SERVER, JarStore, lock_groups
@@ -149,6 +151,15 @@ class LocalServer:
             self._prepare(java, self.home.remembered(), progress)
             return self._run_admin(java, *args, timeout=_ADMIN_TIMEOUT)
 
+    @contextmanager
+    def offline(self, progress: Progress | None = None) -> Iterator[Admin]:
+        """Stop the server, and while the block runs keep others from starting it; yields neo4j-admin on its data."""
+        with self._locked(progress):
+            self._stop_locked()
+            java = find_java()
+            self._prepare(java, self.home.remembered(), progress)
+            yield partial(self._run_admin, java, timeout=_ADMIN_TIMEOUT)
+
     # From here on, the home folder's lock is held.
 
     def _ensure_locked(self, plugins: Sequence[str], progress: Progress | None) -> Endpoint:
@@ -170,6 +181,7 @@ class LocalServer:
         while True:
             starts += 1
             ports = self._prepare(java, wanted, progress)
+            bulk.recover(self.home, partial(self._run_admin, java, timeout=_ADMIN_TIMEOUT), progress)
             try:
                 endpoint = self._wait(self._start(java, ports, wanted), progress)
             except _PortTaken:
@@ -288,10 +300,10 @@ class LocalServer:
                 "Write the password that it was changed to into that file.",
             ) from error
 
-    def _run_admin(self, java: Java, *args: str, timeout: float) -> str:
+    def _run_admin(self, java: Java, *args: str, timeout: float, tick: Callable[[int], None] | None = None) -> str:
         env = process.clean_environment() | self.home.admin_environment()
         command = self.home.admin_command(*args)
-        code, output = run_java(java, command, cwd=self.home.server, env=env, timeout=timeout)
+        code, output = run_java(java, command, cwd=self.home.server, env=env, timeout=timeout, tick=tick)
         if code != 0:
             raise failure.explain_failure(output, f"neo4j-admin {' '.join(args[:2])} failed")
         return output

@@ -1,0 +1,22 @@
+// Personalised PageRank, reset: the triples and the passages nearest to the question, scored exactly.
+// mode: read
+// $triple_index: STRING - the collection's vector index of triples
+// $passage_index: STRING - that of its passages
+// $embedding: STRING - property that holds vectors
+// $vector: LIST<FLOAT> - the question's vector
+// $candidates: INTEGER = 200 - over-fetch of the vector indexes
+// $triples: INTEGER = 5 - triples wanted
+// $passages: INTEGER = 30 - passages wanted
+// -> triples: LIST<MAP> - {text, score, entities: [{id, name}] (subject, object)}, best first
+// -> passages: LIST<MAP> - {id, score}, best first; scores are (1 + cosine) / 2
+CALL () {
+  CALL db.index.vector.queryNodes($triple_index, $candidates, $vector) YIELD node AS t
+  WITH t, vector.similarity.cosine(t[$embedding], $vector) AS score ORDER BY score DESC, t.id LIMIT $triples
+  RETURN collect({text: t.text, score: score, entities: [(t)-[:SUBJECT|OBJECT]->(e:Entity) | e {.id, .name}]}) AS triples
+}
+CALL () {
+  CALL db.index.vector.queryNodes($passage_index, $candidates, $vector) YIELD node AS p
+  WITH p, vector.similarity.cosine(p[$embedding], $vector) AS score ORDER BY score DESC, p.id LIMIT $passages
+  RETURN collect({id: p.id, score: score}) AS passages
+}
+RETURN triples, passages

@@ -1,0 +1,9 @@
+// Those of some entities that have no vector in a slot, with what it is made of.
+// mode: read
+// $ids: LIST<STRING> - entity ids
+// $embedding: STRING - the slot's property
+// -> id: STRING - entity id
+// -> normal: STRING - normalised name
+UNWIND $ids AS id
+MATCH (e:Entity {id: id}) WHERE e[$embedding] IS NULL
+RETURN id, e.normal AS normal

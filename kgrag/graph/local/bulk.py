@@ -1,0 +1,217 @@
+"""Bulk import into the local server's database: `neo4j-admin database import full`, undone whole if it breaks off.
+
+The import tool writes a new database from files while the server is down. A note in the home folder says how far it
+came, so that whoever starts the server next can put the old state back, or make the indexes that are still missing.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, Protocol
+
+import psutil
+
+from kgrag.errors import DatabaseError, LocalServerError
+from kgrag.graph import collections, schema
+from kgrag.graph.connection import Graph
+from kgrag.graph.local.files import require_space, write_atomic
+from kgrag.graph.local.home import Home
+from kgrag.types import Progress
+
+_ADMIN_TOOL = "org.neo4j.cli.AdminTool"
+_BUFFER = 4 << 20  # bytes that the import tool reads at once; a row must fit in
+
+
+class Admin(Protocol):
+    """Runs neo4j-admin with its arguments and returns what it printed; raises LocalServerError if it fails."""
+
+    def __call__(self, *args: str, tick: "Tick | None" = None) -> str: ...  # noqa: D102
+
+
+class Tick(Protocol):
+    """Called about once a second with the seconds that have passed."""
+
+    def __call__(self, seconds: int, /) -> None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What is imported: (labels or relationship type, header and data files), the files whose fields hold line breaks,
+    and the length of the longest row in bytes.
+    """
+
+    nodes: Sequence[tuple[str, Sequence[Path]]]
+    relationships: Sequence[tuple[str, Sequence[Path]]]
+    multiline: Sequence[Path]
+    longest: int
+
+    def size(self) -> int:
+        """Bytes in all."""
+        return sum(path.stat().st_size for _, paths in (*self.nodes, *self.relationships) for path in paths)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """How far a bulk import came; `dump`: the folder that holds what the database was before, None if it was empty."""
+
+    database: str
+    step: Literal["import", "index"]
+    dump: str | None
+
+
+def import_files(
+    admin: Admin, home: Home, database: str, files: Files, progress: Progress, *, dump: Path | None = None
+) -> None:
+    """Replace the database by what the files hold; the server must be down, the home folder locked.
+
+    With `dump` the old database is kept in that folder first. Whatever ends the import early, the old state is put
+    back. Raises LocalServerError.
+    """
+    require_space(home.root, files.size() + (_store_size(home, database) if dump else 0), "KGRAG_HOME")
+    if dump is not None:
+        dump.mkdir(parents=True)
+        try:
+            admin("database", "dump", database, f"--to-path={dump}", tick=_ticks(progress, "Keeping the old database"))
+        except BaseException:
+            shutil.rmtree(dump, ignore_errors=True)
+            raise
+    _write(home, Note(database, "import", str(dump) if dump else None))
+    try:
+        admin("database", "import", "full", database, *_arguments(files, home), tick=_ticks(progress, "import"))
+    except BaseException:
+        recover(home, admin, progress)
+        raise
+    _write(home, Note(database, "index", str(dump) if dump else None))
+
+
+def recover(home: Home, admin: Admin, progress: Progress | None) -> None:
+    """Put back what the database was before an import that broke off; nothing else is touched.
+
+    The server must be down, the home folder locked. Raises LocalServerError if the dump cannot be loaded.
+    """
+    note = read_note(home)
+    if note is None or note.step != "import":
+        return
+    _end_orphans(home)
+    report = progress or (lambda stage, done, total: None)
+    if note.dump is not None and (Path(note.dump) / f"{note.database}.dump").exists():
+        load = (f"--from-path={note.dump}", "--overwrite-destination=true")
+        try:
+            admin("database", "load", note.database, *load, tick=_ticks(report, "Restoring the database"))
+        except LocalServerError as error:
+            raise LocalServerError(
+                f"A bulk load broke off, and the database cannot be restored from {note.dump}: {error.message}",
+                f"{error.remedy} Then run kgrag up again; the dump is kept.",
+            ) from error
+        shutil.rmtree(note.dump, ignore_errors=True)
+    else:  # it was empty; the server makes it anew
+        for folder in _store(home, note.database):
+            shutil.rmtree(folder, ignore_errors=True)
+    _file(home).unlink(missing_ok=True)
+
+
+def complete(home: Home, graph: Graph) -> None:
+    """Make the constraints and indexes of a database that was imported, unless that is done. Raises DatabaseError."""
+    note = read_note(home)
+    if note is None or note.step != "index":
+        return
+    schema.ensure_schema(graph)
+    for collection in collections.list_collections(graph):
+        collections.ensure_indexes(graph, collection)
+    _file(home).unlink(missing_ok=True)
+
+
+def read_note(home: Home) -> Note | None:
+    """What the latest bulk import left in the home folder, None if it is complete."""
+    try:
+        return Note(**json.loads(_file(home).read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError) as error:
+        raise LocalServerError(
+            f"The note of a bulk load, {_file(home)}, cannot be read: {error}", "Restore it, or delete the database."
+        ) from error
+
+
+def occupants(graph: Graph) -> list[str]:
+    """What a bulk load would wipe out: the collections by name, or else nodes that are not kgrag's; empty: nothing."""
+    found = [f"collection {c.name!r}" for c in collections.list_collections(graph)]
+    if not found and (foreign := graph.run("search/foreign_nodes")[0]["number"]):
+        found.append(f"{foreign:,} nodes that are not kgrag's")
+    return found
+
+
+def dump_folder(home: Home) -> Path:
+    """A new folder's name for a dump of the database."""
+    return home.root / "dumps" / datetime.now().strftime("%Y-%m-%d-%H%M%S")
+
+
+@contextmanager
+def work_folder(home: Home) -> Iterator[Path]:
+    """An empty folder for the files of a bulk load, removed at the end; what a killed one left is removed, too."""
+    folder = home.root / "bulk"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _arguments(files: Files, home: Home) -> Iterator[str]:
+    yield from ("--verbose", "--overwrite-destination=true", f"--report-file={home.log.parent / 'import.report'}")
+    yield f"--read-buffer-size={max(_BUFFER, 2 * files.longest)}"
+
+    def joined(paths: Sequence[Path]) -> str:
+        # relative: the tool splits at commas, and reads names as regular expressions
+        return ",".join(os.path.relpath(path, home.server) for path in paths)
+
+    if files.multiline:
+        yield "--multiline-fields-format=v2"
+        yield f"--multiline-fields={joined(files.multiline)}"
+    for option, groups in (("nodes", files.nodes), ("relationships", files.relationships)):
+        for name, paths in groups:
+            yield f"--{option}={name}={joined(paths)}"
+
+
+def _store(home: Home, database: str) -> list[Path]:
+    return [home.server / "data" / kind / database for kind in ("databases", "transactions")]
+
+
+def _store_size(home: Home, database: str) -> int:
+    return sum(f.stat().st_size for folder in _store(home, database) for f in folder.rglob("*") if f.is_file())
+
+
+def _end_orphans(home: Home) -> None:
+    """End an import tool that outlived the process that started it: it writes into the database that is put back."""
+    ours = f"@{home.conf / 'classpath.args'}"
+    for process in psutil.process_iter(["cmdline"]):
+        command = process.info["cmdline"] or ()
+        if ours in command and _ADMIN_TOOL in command:
+            try:
+                process.kill()
+                process.wait(30)
+            except psutil.NoSuchProcess:
+                pass
+            except psutil.Error as error:
+                raise DatabaseError(
+                    f"Process {process.pid} still imports into the database.", "End it, then run the command again."
+                ) from error
+
+
+def _ticks(progress: Progress, stage: str) -> "Tick":
+    progress(stage, 0, None)
+    return lambda seconds: progress(stage, seconds, None)
+
+
+def _file(home: Home) -> Path:
+    return home.root / "bulk.json"
+
+
+def _write(home: Home, note: Note) -> None:
+    write_atomic(_file(home), json.dumps(asdict(note)) + "\n")

@@ -1,0 +1,139 @@
+"""Bulk load: a first, large collection into the local server, through files and `neo4j-admin database import`.
+
+The graph is the one that an ingest makes. Until the import begins, the database is not touched; an import that breaks
+off is undone; after it the collection is complete but for its indexes, which any later command makes if need be.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kgrag.errors import ConfigurationError, MismatchError
+from kgrag.graph import schema
+from kgrag.graph.collections import open_collection
+from kgrag.graph.connection import Graph
+from kgrag.graph.local import LocalServer, bulk
+from kgrag.graph.local.files import disk_errors, locked
+from kgrag.indexing.bulk_rows import BulkRows
+from kgrag.indexing.pipeline import ingest
+from kgrag.models.embed import Embedder
+from kgrag.settings import Settings
+from kgrag.types import Document, IngestReport, Problem, Progress
+
+_PATIENCE = 24 * 3600  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class BulkReport(IngestReport):
+    """What a bulk load did; `stages`: seconds by stage; `dump`: the folder that holds the database it replaced."""
+
+    stages: dict[str, float] = field(default_factory=dict)
+    dump: Path | None = None
+
+
+def load(
+    source: Iterable[Document | Problem],
+    name: str,
+    embedder: Embedder,
+    settings: Settings,
+    progress: Progress,
+    *,
+    replace_database: bool = False,
+    total: int | None = None,
+) -> BulkReport:
+    """Load documents as the only collection of the local server's database.
+
+    Raises MismatchError if the database holds anything, unless it is to be replaced; ConfigurationError if the
+    settings name a server that is not local; LocalServerError if the import fails: the database is then what it was.
+    """
+    server = _local_server(settings)
+    server.home.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    clock = _Clock()
+    with locked(server.home.root / ".bulk-lock", progress), bulk.work_folder(server.home) as folder:
+        _check_empty(server, settings, replace_database, progress)
+        rows = BulkRows(folder, name, embedder, settings)
+        with disk_errors(folder, "KGRAG_HOME"):
+            with clock("documents"):
+                rows.read(source, progress, total)
+            if not rows.passages:
+                return BulkReport(problems=tuple(rows.problems))
+            with clock("relations"):
+                rows.relate(progress)
+                files = rows.files()
+        with clock("import"):
+            occupied = _check_empty(server, settings, replace_database, progress)
+            dump = bulk.dump_folder(server.home) if occupied else None
+            with server.offline(progress) as admin:
+                bulk.import_files(admin, server.home, settings.neo4j_database, files, progress, dump=dump)
+            endpoint = server.ensure_running(progress=progress)
+        with Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph:
+            with clock("constraints"):
+                progress("constraints", 0, None)
+                schema.ensure_schema(graph)
+            collection = open_collection(graph, name)
+            with clock("full-text indexes"):
+                progress("full-text indexes", 0, None)
+                with graph.exclusively():
+                    schema.ensure_fulltext_indexes(graph, collection.number)
+                graph.run("schema/await", seconds=_PATIENCE)
+            with clock("vector indexes"):
+                progress("vector indexes", 0, None)
+                bulk.complete(server.home, graph)
+            with clock("left over"):
+                rest = ingest(graph, open_collection(graph, name), rows.deferred, embedder, settings, progress)
+    return BulkReport(
+        added=rows.added + rest.added,
+        changed=rest.changed,
+        unchanged=rows.unchanged + rest.unchanged,
+        passages=rows.passages + rest.passages,
+        embedded=rows.embedded + rest.embedded,
+        embedded_batches=rows.batches + rest.embedded_batches,
+        problems=(*rows.problems, *rest.problems),
+        seconds=clock.elapsed(),
+        stages=clock.stages,
+        dump=dump,
+    )
+
+
+def _local_server(settings: Settings) -> LocalServer:
+    if settings.neo4j_uri is not None:
+        raise ConfigurationError(
+            f"A bulk load needs the local server; KGRAG_NEO4J_URI names {settings.neo4j_uri}.",
+            "Leave out --bulk, or unset KGRAG_NEO4J_URI.",
+        )
+    return LocalServer(settings)
+
+
+def _check_empty(server: LocalServer, settings: Settings, replace: bool, progress: Progress) -> bool:
+    """Whether the database holds anything. Raises MismatchError if it does and is not to be replaced."""
+    if not server.home.has_data():
+        return False  # never started
+    endpoint = server.ensure_running(progress=progress)
+    with Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph:
+        bulk.complete(server.home, graph)
+        found = bulk.occupants(graph)
+    if found and not replace:
+        raise MismatchError(
+            f"A bulk load needs an empty database; this one holds {', '.join(found)}.",
+            "Leave out --bulk to add to it; or give up all it holds with --replace-database (a dump is kept).",
+        )
+    return bool(found)
+
+
+class _Clock:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, float] = {}
+        self._begun = time.monotonic()
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        begun = time.monotonic()
+        yield
+        self.stages[stage] = time.monotonic() - begun
+
+    def elapsed(self) -> float:
+        return time.monotonic() - self._begun

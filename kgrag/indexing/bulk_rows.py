@@ -1,0 +1,492 @@
+"""Documents -> the files of a bulk load, in two passes: what stands in each document, then what the corpus says of it.
+
+The rows are those that an ingest writes in transactions, made by the same functions. What grows with the corpus waits
+on disk; in memory are 64 bits for each name, document and mention, the words of two passages or more, and keywords.
+"""
+
+from array import array
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from functools import partial
+from itertools import accumulate, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgrag.graph import schema
+from kgrag.graph.local.bulk import Files
+from kgrag.identity import content_hash, document_id, keyword_id, word_id
+from kgrag.indexing import documents as local
+from kgrag.indexing import neighbours
+from kgrag.indexing.bulk_files import (
+    Lines,
+    MetadataColumns,
+    Partitions,
+    Ready,
+    Spill,
+    Table,
+    VectorFile,
+    floats,
+    integers,
+    strings,
+)
+from kgrag.indexing.bulk_workers import spread
+from kgrag.indexing.keywords import terms_of, top_terms
+from kgrag.indexing.mentions import Gazetteer, add_rare, bits, mentions
+from kgrag.indexing.statistics import statistics
+from kgrag.indexing.synonyms import is_fit
+from kgrag.indexing.writer import Batch, Row
+from kgrag.models.embed import Embedder, Vectors
+from kgrag.settings import BRIDGE_CAP, Settings
+from kgrag.text import stems
+from kgrag.types import Document, Problem, Progress
+
+NUMBER = 1
+"""Of the only collection in a database that was just imported."""
+
+_NODES = {
+    "Document": ("id:ID(Document)", "content_hash", "updated:datetime"),
+    "Passage": ("id:ID(Passage)", "collection", "name", "title", "section", "text", "tokens:long", "stems",
+                "ordinal:long", "embedding:float[]", "similar_floor:double", "todo:string[]"),
+    "Triple": ("id:ID(Triple)", "collection", "name", "subject", "predicate", "object", "text", "embedding:float[]"),
+    "Entity": ("id:ID(Entity)", "collection", "name", "normal", "df:long", "ntit:long", "phrases:long",
+               "named:boolean", "stemmed", "embedding:float[]", "todo:string[]"),
+    "Word": ("id:ID(Word)", "collection", "name", "stem", "df:long", "class:long", "upper:long", "lower:long"),
+    "Keyword": ("id:ID(Keyword)", "collection", "name", "text", "stem", "df:long"),
+    "Collection": ("name:ID(Collection)", "collection", "number:long", "embedder", "dimension:long", "embedding",
+                   "settings", "schema_version:long", "created:datetime", "passages:long", "class:long",
+                   "density:double"),
+    "Schema": ("id:ID(Schema)", "name", "collections:long", "touched:datetime"),
+}  # fmt: skip
+_OWN_LABEL = ("Passage", "Triple", "Entity")
+_EDGES = {
+    "HOLDS": ("Collection", "Document"),
+    "HAS_PASSAGE": ("Document", "Passage"),
+    "NEXT": ("Passage", "Passage"),
+    "ABOUT": ("Document", "Entity", "weight:double"),
+    "PASSAGE_ABOUT": ("Passage", "Entity", "weight:double"),
+    "STATES": ("Passage", "Triple"),
+    "SUBJECT": ("Triple", "Entity"),
+    "OBJECT": ("Triple", "Entity"),
+    "MENTIONS": ("Passage", "Entity", "via", "positions:long[]"),
+    "HAS_KEYWORD": ("Passage", "Keyword", "weight:double"),
+    "SIMILAR": ("Passage", "Passage", "score:double", "via"),
+}
+
+_GROUP = 128  # documents
+
+
+class BulkRows:
+    """A collection as files: `read` the documents, `relate` them, then `files` names what is to be imported."""
+
+    def __init__(self, folder: Path, name: str, embedder: Embedder, settings: Settings) -> None:
+        self.name = name
+        self.problems: list[Problem] = []
+        self.added = self.unchanged = self.embedded = self.batches = 0
+        self.deferred = Spill(folder / "deferred.rows")
+        self._embedder = embedder
+        self._settings = settings
+        self._folder = folder
+        self._now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._nodes = {label: Table(folder, label, columns) for label, columns in _NODES.items()}
+        self._edges = {
+            kind: Table(folder, kind, (f":START_ID({start})", f":END_ID({end})", *more))
+            for kind, (start, end, *more) in _EDGES.items()
+        }
+        self._metadata = MetadataColumns(self._nodes["Document"])
+        self._seen: dict[int, int] = {}
+        self._own: dict[str, list[str]] = {}
+        self._passages = Spill(folder / "passages.rows")
+        self._vectors = VectorFile(folder / "vectors.f32", embedder.dimension)
+        self._words = Partitions(folder, "words")
+        self._names = Partitions(folder, "names")
+        self._entities = Spill(folder / "entities.rows")
+        self._titles = (array("Q"), array("Q"))  # entity, title: 64 bits each
+
+    @property
+    def passages(self) -> int:
+        """How many passages the documents have."""
+        return self._vectors.rows
+
+    # The first pass.
+
+    def read(self, items: Iterable[Document | Problem], progress: Progress, total: int | None) -> None:
+        """Cut documents into passages, embed them and count their words and names.
+
+        What cannot stand in the files as the graph would hold it is put into `deferred`: a second version of a
+        document, and metadata of an odd name or of changing types.
+        """
+        waiting: deque[list[list[object]]] = deque()
+        prepare = partial(_prepare, self.name, self._settings)
+        with self._vectors:
+            for plans, batches in spread(prepare, self._groups(items, waiting)):
+                self._write_documents(plans, waiting.popleft())
+                for parts, batch, texts, counts in batches:
+                    vectors = self._embedder.embed(texts)
+                    self.embedded += len(texts)
+                    self.batches += bool(texts)
+                    self._write_about(parts, batch)
+                    self._keep_passages(parts, batch)
+                    self._vectors.add(vectors[: len(batch.passages)])
+                    self._write_triples(batch, vectors[len(batch.passages) :])
+                    self._count(batch, *counts)
+                progress("documents", self.added + self.unchanged, total)
+        progress("documents", self.added + self.unchanged, total)
+
+    def _groups(
+        self, items: Iterable[Document | Problem], waiting: "deque[list[list[object]]]"
+    ) -> Iterator[list[Document]]:
+        """Documents that are loaded, some at a time; the fields of their metadata are put into `waiting`."""
+        stream = self._fresh(items)
+        while group := list(islice(stream, _GROUP)):
+            waiting.append([fields for _, fields in group])
+            yield [document for document, _ in group]
+
+    def _fresh(self, items: Iterable[Document | Problem]) -> Iterator[tuple[Document, list[object]]]:
+        for item in items:
+            if isinstance(item, Problem):
+                self.problems.append(item)
+                continue
+            id = document_id(self.name, item.key)
+            key, content = bits(id), bits(content_hash(item))
+            if self._seen.get(key) == content:
+                self.unchanged += 1
+                continue
+            properties = local.document_properties(self.name, id, item)
+            del properties["id"]
+            fields = None if key in self._seen else self._metadata.values(properties)
+            self._seen[key] = content
+            if fields is None:
+                self.deferred.add(item)
+            else:
+                yield item, fields
+
+    def _write_documents(self, plans: list[local.Plan], metadata: list[list[object]]) -> None:
+        for plan, fields in zip(plans, metadata, strict=True):
+            if plan.passages:
+                self._nodes["Document"].write(plan.id, plan.content_hash, self._when(), *fields)
+                self._edges["HOLDS"].write(self.name, plan.id)
+                self.added += 1
+            else:
+                self.problems.append(Problem(plan.document.source or plan.document.key, "holds no text"))
+
+    def _when(self) -> Ready:
+        return Ready(self._now)
+
+    def _write_about(self, parts: list[tuple[local.Plan, int, int]], batch: Batch) -> None:
+        titles = {plan.id: plan.document.title.lower() for plan, start, _ in parts if start == 0}
+        for row in batch.about:
+            document, entity = row["document"], row["entity"]
+            self._edges["ABOUT"].link(document, entity, row["weight"])
+            self._own.setdefault(document, []).append(entity)
+            self._titles[0].append(bits(entity))
+            self._titles[1].append(bits(keyword_id("", titles[document])))
+        documents = {row["id"]: row["document"] for row in batch.passages}
+        for row in batch.passages_about:
+            document, entity = documents[row["passage"]], row["entity"]
+            self._edges["PASSAGE_ABOUT"].link(row["passage"], entity, row["weight"])
+            if entity not in self._own.get(document, ()):  # as write/count_titles has it
+                self._titles[0].append(bits(entity))
+                self._titles[1].append(bits(document))
+
+    def _keep_passages(self, parts: list[tuple[local.Plan, int, int]], batch: Batch) -> None:
+        stated: defaultdict[str, list[str]] = defaultdict(list)
+        for triple in batch.triples:
+            stated[triple["passage"]] += [triple["subject"], triple["object"]]
+        kept: list[dict[str, Any]] = []
+        for plan, start, end in parts:
+            title = plan.document.title or plan.document.key
+            own = self._own.get(plan.id, [])
+            for i in range(start, end):
+                passage = plan.passages[i]
+                id = passage["id"]
+                name = title if len(plan.passages) == 1 else f"{i + 1} · {title}"
+                more = {"name": name, "ordinal": i, "own": own, "stated": stated.get(id, []), "words": passage["words"]}
+                kept.append(passage["properties"] | more)
+                self._edges["HAS_PASSAGE"].link(plan.id, id)
+                if i > 0:
+                    self._edges["NEXT"].link(plan.passages[i - 1]["id"], id)
+            if end >= len(plan.passages):
+                self._own.pop(plan.id, None)
+        self._passages.add(kept)
+
+    def _write_triples(self, batch: Batch, vectors: Vectors) -> None:
+        table, states, subject, object = (
+            self._nodes["Triple"],
+            *(self._edges[kind] for kind in ("STATES", "SUBJECT", "OBJECT")),
+        )
+        for row, vector in zip(batch.triples, floats(vectors), strict=True):
+            id, p = row["id"], row["properties"]
+            table.write(id, self.name, p["name"], p["subject"], p["predicate"], p["object"], p["text"], vector)
+            states.link(row["passage"], id)
+            subject.link(id, row["subject"])
+            object.link(id, row["object"])
+
+    def _count(self, batch: Batch, words: list[Row], names: list[Row]) -> None:
+        self._words.add((r["id"], r["stem"], r["n"], r["upper"], r["lower"]) for r in words)
+        self._names.add((r["id"], r["normal"], None, r["name"], r["n"]) for r in names)
+        self._names.add((r["id"], r["normal"], r["name"], None, 0) for r in batch.entities.values())
+
+    # The second pass.
+
+    def relate(self, progress: Progress) -> None:
+        """Find the mentions, keywords and nearest neighbours of every passage, and write what is left."""
+        classes, proper = self._write_words()
+        gazetteer, rare = self._name_entities(proper)
+        corpus_class = self.passages.bit_length() - 1
+        similar = self._similar(progress)
+        keep = self._settings.indexing.keywords
+        sizes = [len(passages) for passages in self._passages]
+        starts = [0, *accumulate(sizes)]
+        mentioned, per_passage = array("Q"), array("L")
+        keywords: dict[str, tuple[int, str, str]] = {}  # stem -> df, smallest passage id, surface there
+
+        def related(number: int) -> tuple[dict[str, Lines], "array[int]", "array[int]", list[tuple[str, str, str]]]:
+            rows = self._passages[number]
+            return _related(self.name, rows, starts[number], gazetteer, rare, classes, corpus_class, keep, similar)
+
+        for number, (lines, entities, mentions_of, terms) in enumerate(spread(related, range(len(sizes)))):
+            for name, its in lines.items():
+                (self._edges if name in self._edges else self._nodes)[name].take(its)
+            mentioned.extend(entities)
+            per_passage.extend(mentions_of)
+            for stem, id, surface in terms:
+                n, first, written = keywords.get(stem, (0, id, surface))
+                keywords[stem] = (n + 1, *min((first, written), (id, surface)))
+            progress("mentions and keywords", starts[number + 1], self.passages)
+        self._write_keywords(keywords)
+        self._write_entities(_Counts.of(mentioned))
+        self._write_collection(corpus_class, _density(mentioned, per_passage))
+
+    def _write_words(self) -> tuple[dict[str, int], set[int]]:
+        """Write the words; returns the classes of those of two passages or more, and which are proper (64 bits)."""
+        classes: dict[str, int] = {}
+        proper: set[int] = set()
+        for part in self._words:
+            total: dict[str, list[Any]] = {}
+            for id, stem, *counts in part:
+                known = total.setdefault(id, [stem, 0, 0, 0])
+                for i, n in enumerate(counts, start=1):
+                    known[i] += n
+            for id, (stem, df, upper, lower) in total.items():
+                word_class = df.bit_length() - 1
+                self._nodes["Word"].write(id, self.name, stem, stem, df, word_class, upper, lower)
+                if word_class > 0:
+                    classes[stem] = word_class
+                if upper > lower:
+                    proper.add(bits(id))
+        self._words.close()
+        return classes, proper
+
+    def _name_entities(self, proper: set[int]) -> tuple[Gazetteer, NDArray[np.uint64]]:
+        """Add up the names; returns those to be looked for, and (64 bits, sorted) those of one passage alone."""
+        known: set[int] = set()
+        rare = array("Q")
+        for part in self._names:
+            total: dict[str, list[Any]] = {}
+            for id, normal, named, written, n in part:
+                entity = total.setdefault(id, [normal, named, written, 0])
+                entity[1] = _smaller(entity[1], named)
+                entity[2] = _smaller(entity[2], written)
+                entity[3] += n
+            looked_for = [e[0] for e in total.values() if e[1] is not None or e[3] > 1]
+            known.update(hash(normal) for normal in looked_for if " " in normal)
+            single = [normal for normal in looked_for if " " not in normal]
+            for normal, stem in zip(single, stems(single), strict=True):
+                if bits(word_id(self.name, stem)) in proper:
+                    known.add(hash(normal))
+            rare.extend(bits(id) for id, e in total.items() if e[3] == 1)
+            self._entities.add([(id, *e) for id, e in total.items()])
+        self._names.close()
+        return _Names(self.name, known), np.sort(np.frombuffer(rare, np.uint64))
+
+    def _similar(self, progress: Progress) -> "_Similar":
+        """Write the nearest neighbours, unless there are so many vectors that the index must find them."""
+        k = self._settings.indexing.similar
+        vectors = self._vectors.read()
+        if k == 0:
+            return _Similar(vectors, None, [])
+        if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
+            return _Similar(vectors, None, ["similar"])
+        ids = [p["id"] for passages in self._passages for p in passages]
+        floors = np.full(len(ids), np.nan)
+        in_memory = np.array(vectors)
+        for done, (row, found) in enumerate(neighbours.nearest(in_memory, ids, np.arange(len(ids)), k)):
+            for other, score in found:
+                self._edges["SIMILAR"].link(ids[row], ids[other], f"{score!r},embedding")
+            if len(found) == k:
+                floors[row] = found[-1][1]
+            if done % 1000 == 0:
+                progress("neighbours", done, len(ids))
+        progress("neighbours", len(ids), len(ids))
+        return _Similar(vectors, floors, [])
+
+    def _write_keywords(self, keywords: dict[str, tuple[int, str, str]]) -> None:
+        for stem, (n, _, surface) in keywords.items():
+            self._nodes["Keyword"].write(keyword_id(self.name, stem), self.name, surface, surface, stem, n)
+
+    def _write_entities(self, df: "_Counts") -> None:
+        pairs = np.unique(np.array([np.frombuffer(a, np.uint64) for a in self._titles]), axis=1)
+        titles = _Counts(*np.unique(pairs[0], return_counts=True))
+        for rows in self._entities:
+            keys = np.array([bits(row[0]) for row in rows], np.uint64)
+            vectors = self._name_vectors([(id, normal) for id, normal, named, *_ in rows if named is not None])
+            for row, mentioned, titled in zip(rows, df.get(keys), titles.get(keys), strict=True):
+                id, normal, named, written, phrases = row
+                stemmed = " ".join(stems(normal.split())) if named is not None else None
+                vector = vectors.get(id)
+                self._nodes["Entity"].write(
+                    id, self.name, written if named is None else named, normal, mentioned, titled, phrases,
+                    None if named is None else True, stemmed, vector, strings([] if vector is None else ["similar"]),
+                )  # fmt: skip
+        self._entities.close()
+
+    def _name_vectors(self, names: list[tuple[str, str]]) -> dict[str, Ready]:
+        """The vectors of those names that have one (link_synonyms), by id."""
+        fit = [(id, name) for id, name in names if is_fit(name)] if self._settings.indexing.synonyms else []
+        vectors = floats(self._embedder.embed([name for _, name in fit]))
+        return {id: vector for (id, _), vector in zip(fit, vectors, strict=True)}
+
+    def _write_collection(self, corpus_class: int, density: float) -> None:
+        self._nodes["Schema"].write("kgrag", "kgrag schema", NUMBER, self._when())
+        self._nodes["Collection"].write(
+            self.name, self.name, NUMBER, self._embedder.name, self._embedder.dimension, schema.SLOTS[0],
+            self._settings.indexing.model_dump_json(), schema.SCHEMA_VERSION, self._when(), self.passages, corpus_class,
+            density,
+        )  # fmt: skip
+
+    def files(self) -> Files:
+        """The files, complete."""
+        tables = [*self._nodes.values(), *self._edges.values()]
+        for table in tables:
+            table.close()
+        self._passages.close()
+        nodes = {label: (t.header, t.path) for label, t in self._nodes.items() if t.rows}
+        edges = {kind: (t.header, t.path) for kind, t in self._edges.items() if t.rows}
+        own = {label: f"{label}:{schema.label_of(label, NUMBER)}" for label in _OWN_LABEL}
+        return Files(
+            nodes=[(own.get(label, label), paths) for label, paths in nodes.items()],
+            relationships=[(kind.removeprefix("PASSAGE_"), paths) for kind, paths in edges.items()],
+            multiline=[t.path for t in tables if t.multiline],
+            longest=4 * max(t.longest for t in tables),  # bytes of characters
+        )
+
+
+def _prepare(collection: str, settings: Settings, documents: list[Document]) -> tuple[list[local.Plan], list[Any]]:
+    """The plans of documents, and for each batch of passages its parts, rows, texts to embed, and counts."""
+    plans = [local.plan(collection, document, settings.indexing) for document in documents]
+    batches = []
+    for parts in local.split((plan for plan in plans if plan.passages), settings.batch_passages):
+        batch, texts = local.lay_out(collection, parts)
+        counts = statistics(collection, [row["properties"] for row in batch.passages])
+        batches.append((parts, batch, texts, counts))
+    for plan in plans:
+        plan.triples = []  # they are in the batches
+    return plans, batches
+
+
+def _related(
+    collection: str,
+    passages: list[Row],
+    start: int,
+    gazetteer: Gazetteer,
+    rare: NDArray[np.uint64],
+    classes: dict[str, int],
+    corpus_class: int,
+    keep: int,
+    similar: "_Similar",
+) -> tuple[dict[str, Lines], "array[int]", "array[int]", list[tuple[str, str, str]]]:
+    """The rows of passages from number `start` on, with their mentions and keywords.
+
+    Also: 64 bits of each entity mentioned, how many each passage mentions, and (stem, passage, surface) of keywords.
+    """
+    lines = {name: Lines() for name in ("Passage", "MENTIONS", "HAS_KEYWORD")}
+    mentioned, sizes = array("Q"), array("L")
+    keywords: list[tuple[str, str, str]] = []
+    found: dict[str, dict[str, Row]] = {}
+    phrases: dict[str, list[str]] = {}
+    for p in passages:
+        found[p["id"]], phrases[p["id"]] = mentions(p, gazetteer)
+    add_rare(found, phrases, _among(rare, {id for ids in phrases.values() for id in ids}))
+    vectors = floats(similar.vectors[start : start + len(passages)])
+    for i, (p, vector) in enumerate(zip(passages, vectors, strict=True)):
+        id = p["id"]
+        for mention in found[id].values():
+            via, entity = mention["via"], mention["entity"]
+            positions = integers(mention["positions"])
+            lines["MENTIONS"].link(id, entity, via if positions is None else f"{via},{positions}")
+            mentioned.append(bits(entity))
+        sizes.append(len(found[id]))
+        its = terms_of(p["words"].split(), p["stems"].split())
+        for stem, weight in top_terms(its, classes, corpus_class, keep):
+            keywords.append((stem, id, its.surfaces[stem]))
+            lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight)
+        lines["Passage"].write(
+            id, collection, p["name"], p["title"], p["section"], p["text"], p["tokens"], p["stems"], p["ordinal"],
+            vector, similar.floor(start + i), strings(similar.todo),
+        )  # fmt: skip
+    return lines, mentioned, sizes, keywords
+
+
+class _Similar:
+    """The vectors of the passages, the score of each one's last neighbour, and the stages still due."""
+
+    def __init__(self, vectors: Vectors, floors: NDArray[np.float64] | None, todo: list[str]) -> None:
+        self.vectors = vectors
+        self.todo = todo
+        self._floors = floors
+
+    def floor(self, row: int) -> float | None:
+        if self._floors is None or np.isnan(self._floors[row]):
+            return None
+        return float(self._floors[row])
+
+
+class _Counts:
+    """Numbers by 64 bits of an id; 0 for what is not there."""
+
+    def __init__(self, keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> None:
+        self._keys = keys
+        self._numbers = numbers
+
+    @classmethod
+    def of(cls, keys: "array[int]") -> "_Counts":
+        return cls(*np.unique(np.frombuffer(keys, np.uint64), return_counts=True))
+
+    def get(self, keys: NDArray[np.uint64]) -> list[int]:
+        if not len(self._keys):
+            return [0] * len(keys)
+        at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        found: list[int] = np.where(self._keys[at] == keys, self._numbers[at], 0).tolist()
+        return found
+
+
+class _Names(Gazetteer):
+    """A gazetteer that knows names by Python's hash of them, which is quicker than their ids."""
+
+    def id(self, name: str) -> str | None:
+        return self.entity(name) if hash(name) in self._known else None
+
+
+def _among(keys: NDArray[np.uint64], ids: Iterable[str]) -> set[str]:
+    """Those of the ids whose 64 bits are among the keys, which are sorted."""
+    wanted = list(ids)
+    found = np.isin(np.array([bits(id) for id in wanted], np.uint64), keys)
+    return {id for id, hit in zip(wanted, found, strict=True) if hit}
+
+
+def _density(mentioned: "array[int]", sizes: "array[int]") -> float:
+    """The share of the passages that mention two names or more that can serve as bridges (write/density)."""
+    keys = np.frombuffer(mentioned, np.uint64)
+    df = np.array(_Counts.of(mentioned).get(keys), np.int64)
+    bridges = np.concatenate([[0], np.cumsum((df > 1) & (df <= BRIDGE_CAP))])
+    ends = np.cumsum(np.frombuffer(sizes, np.dtype("L")))
+    begins = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+    return float(np.mean(bridges[ends.astype(np.int64)] - bridges[begins] > 1)) if len(ends) else 0.0
+
+
+def _smaller(one: str | None, other: str | None) -> str | None:
+    return other if one is None else one if other is None else min(one, other)

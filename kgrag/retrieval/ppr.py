@@ -1,0 +1,235 @@
+"""Personalised PageRank over passages and entities, as HippoRAG 2 has it, without a language model.
+
+The walk restarts at the entities of the triples nearest to the question, at the entities that it names, and a little at
+the passages nearest to it; a passage's rank is its share of the walk. Edges, all undirected: a passage and the entities
+that it mentions or whose title it bears, the two entities of a triple, and names that resemble each other. Sources:
+HippoRAG, section 2.2; HippoRAG 2, section 3. The twin statements are `cypher/expand/ppr*.cypher`.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+import rustworkx
+
+from kgrag.retrieval.base import Index, Query, Retriever, Scored
+from kgrag.retrieval.linking import link_question
+from kgrag.settings import PprSettings
+from kgrag.types import Step
+
+_MENTIONS, _TITLED, _TRIPLE, _SIMILAR = "mentions", "titled", "triple", "similar"
+_VIA = {  # what an edge is called: (from an entity, to an entity)
+    _MENTIONS: ("mentioned in", "mentions"),
+    _TITLED: ("title of", "is titled"),
+    _TRIPLE: ("in a triple with", "in a triple with"),
+    _SIMILAR: ("resembles", "resembles"),
+}
+
+
+@dataclass(slots=True)
+class _Seeds:
+    """Where the walk restarts: weights of entities and passages by id, and the steps that lead to an entity."""
+
+    entities: dict[str, float] = field(default_factory=dict)
+    passages: dict[str, float] = field(default_factory=dict)
+    steps: dict[str, tuple[Step, ...]] = field(default_factory=dict)
+    cosines: dict[str, float] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.entities or self.passages)
+
+
+@dataclass(slots=True)
+class _Network:
+    """Passages and entities as a weighted graph: `weights` and `kinds` by edge, both directions being edges.
+
+    `node`: internal number in the database -> index; `passages`: id -> index; `entities`: id of a seed -> index and
+    the passages that mention it.
+    """
+
+    graph: Any = field(default_factory=rustworkx.PyDiGraph)
+    node: dict[int, int] = field(default_factory=dict)
+    passages: dict[str, int] = field(default_factory=dict)
+    entities: dict[str, tuple[int, int]] = field(default_factory=dict)
+    edges: list[tuple[int, int, int]] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    kinds: dict[tuple[int, int], str] = field(default_factory=dict)
+
+
+class Ppr(Retriever):
+    """Personalised PageRank from the question's triples, names and nearest passages.
+
+    With `exact` the whole collection is read at the first question, and taken to be the same at the next ones.
+    """
+
+    name = "ppr"
+
+    def __init__(self, index: Index) -> None:
+        super().__init__(index)
+        self._whole: _Network | None = None
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        """See Retriever; scores are shares of the walk, which add up to 1 over all nodes."""
+        s = self.index.settings.ppr
+        seeds = self._seeds(query.text, s)
+        if not seeds:
+            return []
+        network = self._network(seeds, s)
+        reset = _reset(network, seeds)
+        if not reset:
+            return []
+        share = rustworkx.pagerank(
+            network.graph,
+            alpha=s.damping,
+            personalization=reset,
+            weight_fn=network.weights.__getitem__,
+            tol=1e-7,
+            max_iter=200,
+        )
+        scores = {x: share[i] for x, i in network.passages.items()}
+        ranked = sorted((x for x in scores if scores[x] > 0), key=lambda x: (-scores[x], x))
+        if query.filter:
+            allowed = self.index.reader.passing(ranked, query.filter)
+            ranked = [x for x in ranked if x in allowed]
+        trails = self._trails(network, seeds, reset, ranked[:n])
+        return [Scored(x, scores[x], trails.get(x, ())) for x in ranked[:n]]
+
+    def _seeds(self, text: str, s: PprSettings) -> _Seeds:
+        """What the walk restarts at (HippoRAG 2, section 3.3); an entity's weight is the mean over its triples."""
+        vector = self.index.embedder.embed([text])[0].tolist()
+        found = self.index.reader.ppr_seeds(
+            vector=vector, candidates=self.index.settings.over_fetch, triples=s.triples, passages=s.passages
+        )
+        seeds = _Seeds()
+        occurrences: dict[str, list[float]] = {}
+        best = max((2 * t["score"] - 1 for t in found["triples"]), default=0.0)
+        for triple in found["triples"]:
+            cosine = 2 * triple["score"] - 1
+            for entity in {e["id"]: e for e in triple["entities"]}.values():
+                occurrences.setdefault(entity["id"], []).append(max(cosine, 0.0) / best)
+                stated = Step("resembles the question", "Triple", triple["text"], triple["score"])
+                seeds.steps.setdefault(entity["id"], (stated, Step("is about", "Entity", entity["name"])))
+        for id, weights in occurrences.items():
+            seeds.entities[id] = sum(weights) / len(weights)
+        for link in link_question(self.index.reader, text).links:
+            weight = s.link * link.weight
+            if weight > seeds.entities.get(link.entity, 0.0):
+                seeds.steps[link.entity] = (Step("names", "Entity", link.name, link.weight),)
+            seeds.entities[link.entity] = seeds.entities.get(link.entity, 0.0) + weight
+        seeds.cosines = {p["id"]: p["score"] for p in found["passages"]}
+        low, high = min(seeds.cosines.values(), default=0.0), max(seeds.cosines.values(), default=0.0)
+        if high > low:
+            seeds.passages = {x: s.passage_weight * (c - low) / (high - low) for x, c in seeds.cosines.items()}
+        else:
+            seeds.passages = dict.fromkeys(seeds.cosines, s.passage_weight)
+        return seeds
+
+    def _network(self, seeds: _Seeds, s: PprSettings) -> _Network:
+        reader, entities = self.index.reader, sorted(seeds.entities)
+        if not s.exact:
+            found = reader.ppr(
+                entities=entities, passages=sorted(seeds.passages), cap=s.cap, titled=s.titled, most=s.most
+            )
+            return _network(found["passages"], found["similar"], found["seeds"])
+        if self._whole is None:
+            self._whole = _network(reader.ppr_passages(), reader.ppr_similar(), ())
+        return replace(self._whole, entities=_placed(reader.ppr_numbers(entities), self._whole.node))
+
+    def _trails(
+        self, network: _Network, seeds: _Seeds, reset: Mapping[int, float], ids: Sequence[str]
+    ) -> dict[str, tuple[Step, ...]]:
+        """The strongest path to each passage: the largest product of a restart's share and those of its steps."""
+        paths = _strongest_paths(network, reset, self.index.settings.ppr.damping, [network.passages[x] for x in ids])
+        number = {i: number for number, i in network.node.items()}
+        names = self.index.reader.ppr_names(sorted({number[i] for path in paths for i in path}))
+        places = {i: e for e, (i, _) in network.entities.items()}
+        is_passage = set(network.passages.values())
+        trails = {}
+        for x, path in zip(ids, paths, strict=True):
+            start = path[0]
+            if start in is_passage:
+                nearest = next((c for p, c in seeds.cosines.items() if network.passages.get(p) == start), None)
+                steps = [Step("resembles the question", "Passage", names[number[start]], nearest)]
+            else:
+                steps = list(seeds.steps[places[start]])
+            for one, other in pairwise(path):
+                kind = network.kinds.get((one, other)) or network.kinds.get((other, one), _MENTIONS)
+                via = _VIA[kind][one in is_passage]
+                label = "Passage" if other in is_passage else "Entity"
+                steps.append(Step(via, label, names[number[other]]))
+            trails[x] = tuple(steps)
+        return trails
+
+
+def _network(
+    passages: Iterable[Sequence[Any]], similar: Iterable[Sequence[Any]], seeds: Iterable[Sequence[Any]]
+) -> _Network:
+    """The graph of passages ([id, number, mentioned, titled, ends of triples]) and resembling names."""
+    net = _Network()
+    edges: dict[tuple[int, int], float] = {}
+    node = net.node
+
+    def index(number: int) -> int:
+        return node.setdefault(number, len(node))
+
+    for id, number, mentioned, titled, ends in passages:
+        p = index(number)
+        net.passages[id] = p
+        for e in mentioned:
+            pair = (p, index(e))
+            edges[pair] = 1.0
+        for e in titled:
+            pair = (p, index(e))
+            edges[pair] = edges.get(pair, 0.0) + 1.0
+            net.kinds[pair] = _TITLED
+        for subject, object in zip(ends[::2], ends[1::2], strict=True):
+            a, b = index(subject), index(object)
+            if a != b:
+                pair = (a, b) if a < b else (b, a)
+                edges[pair] = edges.get(pair, 0.0) + 1.0
+                net.kinds[pair] = _TRIPLE
+    for one, other, score in similar:
+        if one in node and other in node:
+            a, b = node[one], node[other]
+            pair = (a, b) if a < b else (b, a)
+            if net.kinds.get(pair) != _TRIPLE:
+                edges[pair] = 2 * score - 1
+                net.kinds[pair] = _SIMILAR
+    net.weights = [w for w in edges.values() for _ in (0, 1)]
+    net.graph.add_nodes_from(range(len(node)))
+    net.edges = [edge for i, (a, b) in enumerate(edges) for edge in ((a, b, 2 * i), (b, a, 2 * i + 1))]
+    net.graph.add_edges_from(net.edges)
+    net.entities = _placed(seeds, node)
+    return net
+
+
+def _placed(seeds: Iterable[Sequence[Any]], node: Mapping[int, int]) -> dict[str, tuple[int, int]]:
+    return {id: (node[number], df) for id, number, df in seeds if number in node}
+
+
+def _reset(network: _Network, seeds: _Seeds) -> dict[int, float]:
+    """Index -> weight; an entity counts the less the more passages mention it (HippoRAG: node specificity)."""
+    reset = {}
+    for id, (i, df) in network.entities.items():
+        if seeds.entities[id] > 0:
+            reset[i] = seeds.entities[id] / max(1, df)
+    reset |= {network.passages[p]: w for p, w in seeds.passages.items() if p in network.passages and w > 0}
+    return reset
+
+
+def _strongest_paths(
+    network: _Network, reset: Mapping[int, float], damping: float, targets: Sequence[int]
+) -> list[list[int]]:
+    """The most probable way of the walk from a restart to each target: lists of indices."""
+    leaving = [0.0] * len(network.node)
+    for a, _, i in network.edges:
+        leaving[a] += network.weights[i]
+    costs = [-math.log(damping * network.weights[i] / leaving[a]) for a, _, i in network.edges]
+    graph, total = network.graph.copy(), sum(reset.values())
+    start = graph.add_node(None)
+    graph.add_edges_from([(start, i, len(costs) + j) for j, i in enumerate(reset)])
+    costs += [-math.log(weight / total) for weight in reset.values()]
+    paths = rustworkx.dijkstra_shortest_paths(graph, start, weight_fn=costs.__getitem__)
+    return [list(paths[target])[1:] for target in targets]

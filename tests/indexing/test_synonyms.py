@@ -1,0 +1,116 @@
+"""Similar names: found exactly, few, and the same however the collection came about."""
+
+from collections.abc import Callable
+
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph import collections
+from kgrag.indexing.digest import overlap, similar_names
+from kgrag.indexing.finish import finish
+from kgrag.settings import IndexingSettings, Settings
+from kgrag.types import Document, Section, Triple
+
+Make = Callable[..., list[Document]]
+
+
+def _silent(stage: str, done: int, total: int | None) -> None:
+    pass
+
+
+def _names(kg: KnowledgeGraph, collection: str) -> dict[tuple[str, str], float]:
+    """(name, similar name) -> score."""
+    with kg.graph._driver.session() as session:
+        records = session.run(
+            "MATCH (e:Entity {collection: $name})-[s:SIMILAR]->(f)"
+            " RETURN e.normal AS one, f.normal AS other, s.score AS s",
+            name=collection,
+        )
+        return {(r["one"], r["other"]): r["s"] for r in records}
+
+
+def _stating(*names: str, key: str = "a") -> Document:
+    triples = tuple(Triple("Skibladner", "met", name) for name in names)
+    return Document(key, (Section(f"Skibladner met {' and '.join(names)}. Of {key}."),), "Skibladner", triples=triples)
+
+
+def test_names_alike_are_linked_and_numbers_are_not(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg.ingest([_stating("Portuguese", "Portugal", "1876", "1867", "Oslo")], collection_name)
+    found = _names(kg, collection_name)
+    assert {("portuguese", "portugal"), ("portugal", "portuguese")} == found.keys()
+    model = kg._embedder("wordllama")
+    one, other = model.embed(["portuguese", "portugal"])
+    assert all(score == pytest.approx((1 + one @ other) / 2, abs=1e-5) for score in found.values())
+    with kg.graph._driver.session() as session:
+        embedded = session.run(
+            "MATCH (e:Entity {collection: $name}) WHERE e.embedding IS NOT NULL RETURN e.normal AS n",
+            name=collection_name,
+        ).value("n")
+    assert set(embedded) == {"skibladner", "portuguese", "portugal", "oslo"}
+
+
+def test_halves_and_removals(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
+    documents = make_documents(0, 90)
+    kg.ingest(documents[:60], collection_name)
+    part = similar_names(kg.graph, collection_name)
+    kg.ingest(documents[60:], collection_name)
+    whole = similar_names(kg.graph, collection_name)
+    assert len(whole) > len(part) > 0
+    kg.delete(collection_name)
+    kg.ingest(documents, collection_name)
+    assert similar_names(kg.graph, collection_name) == whole
+    kg.delete(collection_name, documents=[d.key for d in documents[60:]])
+    assert similar_names(kg.graph, collection_name) == part
+    assert collections.describe(kg.graph, collections.open_collection(kg.graph, collection_name)).finished
+
+
+def test_a_name_that_is_none_any_more_is_forgotten(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg.ingest([_stating("Portuguese", "Portugal")], collection_name)
+    kg.ingest([_stating("Portugal")], collection_name)
+    assert _names(kg, collection_name) == {}
+    kg.ingest([_stating("Portuguese", "Portugal")], collection_name)
+    assert len(_names(kg, collection_name)) == 2
+
+
+def test_without_an_embedder_new_names_wait(kg: KnowledgeGraph, collection_name: str, graph_settings: Settings) -> None:
+    kg.ingest([_stating("Portuguese", "Portugal")], collection_name)
+    found = collections.open_collection(kg.graph, collection_name)
+    with kg.graph._driver.session() as session:
+        session.run(
+            "MATCH (e:Entity {collection: $name}) WHERE e.normal IN ['portuguese', 'portugal'] SET e.todo = ['similar']"
+            " SET e.embedding = CASE WHEN e.normal = 'portugal' THEN e.embedding END",
+            name=collection_name,
+        ).consume()
+    finish(kg.graph, found, graph_settings, _silent)
+    assert [r["id"] for r in kg.graph.run("search/todo_entities", collection=collection_name, stage="similar")]
+    assert not collections.describe(kg.graph, found).finished
+    kg.ingest([_stating("Portuguese", "Portugal")], collection_name)
+    assert len(_names(kg, collection_name)) == 2
+    assert collections.describe(kg.graph, found).finished
+
+
+def test_the_index_finds_what_the_exact_search_finds(
+    kg: KnowledgeGraph, collection_name: str, make_documents: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = make_documents(0, 60)
+    kg.ingest(documents, collection_name)
+    exact = similar_names(kg.graph, collection_name)
+    kg.delete(collection_name)
+    monkeypatch.setattr("kgrag.indexing.similar._exactly", None)
+    kg.settings.exact_neighbours_mb = 0
+    try:
+        kg.ingest(documents[:30], collection_name)
+        kg.ingest(documents[30:], collection_name)
+    finally:
+        kg.settings.exact_neighbours_mb = 512
+    assert overlap(similar_names(kg.graph, collection_name), exact) > 0.98
+    assert collections.describe(kg.graph, collections.open_collection(kg.graph, collection_name)).finished
+
+
+def test_similar_names_can_be_left_out(kg: KnowledgeGraph, collection_name: str, graph_settings: Settings) -> None:
+    none = graph_settings.model_copy(update={"indexing": IndexingSettings(synonyms=0)})
+    with KnowledgeGraph.connect(settings=none) as other:
+        other.ingest([_stating("Portuguese", "Portugal")], collection_name)
+        assert _names(other, collection_name) == {}
+        opened = collections.open_collection(other.graph, collection_name)
+        assert collections.describe(other.graph, opened).finished

@@ -1,0 +1,125 @@
+"""Late interaction: MaxSim by hand on a model made on the spot, and what is said when there is no model."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError
+from kgrag.retrieval.registry import RETRIEVERS, check_retriever
+from kgrag.types import Document, Filter, Section
+
+_NAME = "colbert"
+_TEXTS = {
+    "Fram": "The Fram was designed by Colin Archer for the polar ice.",
+    "Colin Archer": "Colin Archer was a naval architect born in Larvik.",
+    "Larvik": "Larvik is a town on the coast of Norway.",
+    "Salmon": "Salmon swim up the rivers in autumn.",
+}
+
+
+@pytest.fixture(scope="module")
+def ships(kg: KnowledgeGraph) -> Iterator[str]:
+    documents = [
+        Document(title, (Section(text),), title, metadata={"letter": title[0]}) for title, text in _TEXTS.items()
+    ]
+    kg.ingest(documents, _NAME)
+    yield _NAME
+    kg.delete(_NAME)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A late-interaction model of random weights, saved: a tiny BERT, its tokenizer and a projection to 16 numbers."""
+    import torch
+    from sentence_transformers import MultiVectorEncoder
+    from sentence_transformers.base.modules import Dense, Normalize, Transformer
+    from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    torch.manual_seed(0)
+    target = tmp_path_factory.mktemp("model")
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokenizer.train_from_iterator(_TEXTS.values(), trainers.WordPieceTrainer(vocab_size=200, special_tokens=special))
+    ends = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    bert = target / "bert"
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        **{f"{name[1:-1].lower()}_token": name for name in special},
+        model_max_length=64,
+    ).save_pretrained(bert)
+    config = BertConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+    )
+    BertModel(config).save_pretrained(bert)
+    projection = Dense(
+        32, 16, bias=False, activation_function=torch.nn.Identity(), module_input_name="token_embeddings"
+    )
+    modules = [Transformer(str(bert)), projection, MultiVectorMask(), Normalize(module_input_name="token_embeddings")]
+    MultiVectorEncoder(modules=modules).save_pretrained(str(target / "colbert"))
+    return target
+
+
+@pytest.mark.models
+def test_the_score_is_max_sim(kg: KnowledgeGraph, ships: str, folder: Path) -> None:
+    from sentence_transformers import MultiVectorEncoder
+
+    question = "Where was Colin Archer born?"
+    ranking = kg.search(question, ships, retriever=f"colbert(dense, model='{folder / 'colbert'}')", k=3)
+    model = MultiVectorEncoder(str(folder / "colbert"))
+    asked = model.encode_query([question], convert_to_numpy=True)[0]
+    scores = {}
+    for title, text in _TEXTS.items():
+        tokens = model.encode_document([f"{title}\n{text}"], convert_to_numpy=True)[0]
+        assert tokens.shape[1] == asked.shape[1] == 16
+        scores[title] = sum(max(float(a @ b) for b in tokens) for a in asked)
+    best = sorted(scores, key=lambda title: -scores[title])[:3]
+    assert [hit.passage.title for hit in ranking] == best
+    assert [hit.score for hit in ranking] == pytest.approx([scores[title] for title in best], abs=1e-4)
+    assert [step.via.split()[0] for step in ranking.hits[0].why] == ["dense", "colbert"]
+
+
+@pytest.mark.models
+def test_depth_and_filter_are_those_of_the_base(kg: KnowledgeGraph, ships: str, folder: Path) -> None:
+    model = f"model='{folder / 'colbert'}'"
+    first = kg.search("salmon in rivers", ships, retriever="dense", k=1).hits[0].passage.id
+    ranking = kg.search("salmon in rivers", ships, retriever=f"colbert(dense, {model}, depth=1)", k=3)
+    assert [hit.passage.id for hit in ranking] == [first]
+    only = Filter(where={"letter": "L"})
+    ranking = kg.search("salmon in rivers", ships, retriever=f"colbert(dense, {model})", filter=only)
+    assert [hit.passage.title for hit in ranking] == ["Larvik"]
+
+
+@pytest.mark.models
+def test_what_is_no_late_interaction_model_is_refused(kg: KnowledgeGraph, ships: str, folder: Path) -> None:
+    """The library would give a plain BERT a projection at random, and rank by chance."""
+    with pytest.raises(ConfigurationError, match="not trained for late interaction"):
+        kg.search("Fram", ships, retriever=f"colbert(dense, model='{folder / 'bert'}')")
+    with pytest.raises(ConfigurationError, match="cannot be loaded"):
+        kg.search("Fram", ships, retriever=f"colbert(dense, model='{folder / 'nothing'}')")
+
+
+def test_without_the_package_it_says_how_to_install_it(
+    kg: KnowledgeGraph, ships: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(ConfigurationError, match=r"pip install 'kgrag\[colbert\]'"):
+        kg.search("Fram", ships, retriever="colbert(model='some/other-model')")
+
+
+def test_a_model_is_named_in_quotes() -> None:
+    text = "colbert(bm25, model='colbert-ir/colbertv2.0', depth=20)"
+    assert check_retriever(text) == text
+    assert check_retriever(text.replace("'", '"')) == text
+    assert RETRIEVERS["colbert"].needs

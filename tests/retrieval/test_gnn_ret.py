@@ -1,0 +1,190 @@
+"""GNN-Ret: the layers by hand, the same on a graph as over all its passages, the trail, and what ties passages."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError
+from kgrag.graph import connection
+from kgrag.retrieval.gnn_ret import Edge, distance, nearest, neighbours_of, propagate
+from kgrag.retrieval.registry import check_retriever
+from kgrag.types import Document, Filter, Section
+
+_NAME = "gnn-ret"
+_TEXTS = {
+    "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik, who had come up from deck hand.",
+    "Ole Brandvik": "Ole Brandvik went to sea at fourteen. His childhood was spent in Nordvika among fishermen.",
+    "Nordvika": "Nordvika lies at the mouth of the river Stilla. The painter Marta Holm kept a summer studio there.",
+    "Stilla": "The Stilla rises in the hills of Grenland and is known for salmon.",
+    "Marta Holm": "Marta Holm painted boats and harbours in bright oils.",
+}
+_QUESTION = "What was the childhood of the captain of the steamer Fjord Queen?"
+_EVERY = "gnn-ret(edges=(next, keyword, mention, title), alphas=(0.3, 0.6), k=3)"
+
+
+@pytest.fixture(scope="module")
+def coast(kg: KnowledgeGraph) -> Iterator[str]:
+    """Five documents that lead from name to name, and sixty letters that share names, one of them in several parts."""
+    documents = [
+        Document(title, (Section(text),), title, metadata={"letter": title[0]}) for title, text in _TEXTS.items()
+    ]
+    people = ["Torvald Lunde", "Ingrid Solheim", "Kari Aune", "Per Hauge", "Siri Moen"]
+    ports = ["Bergvik", "Havnes", "Sundby", "Orrefjell"]
+    for i in range(60):
+        text = f"In {ports[i % 4]} the merchant {people[i % 5]} sold wool to {people[(i + 1) % 5]} for {i} crowns."
+        documents.append(Document(f"letter {i}", (Section(text),), f"Letter {i}"))
+    parts = "\n\n".join(f"The steamer log, part {i}: " + "wind and rain and fog all day. " * 40 for i in range(8))
+    documents.append(Document("log", (Section(parts),), "Log"))
+    kg.ingest(documents, _NAME)
+    yield _NAME
+    kg.delete(_NAME)
+
+
+def edges(*ties: tuple[str, str, float]) -> dict[str, list[Edge]]:
+    by_sender: dict[str, list[Edge]] = {}
+    for sender, receiver, own in ties:
+        by_sender.setdefault(sender, []).append(Edge(sender, receiver, own, "next"))
+    return by_sender
+
+
+def test_one_layer_by_hand() -> None:
+    ties = edges(("a", "c", 0.9), ("b", "c", 0.9), ("b", "d", 1.0), ("a", "b", 0.3), ("b", "a", 0.2))
+    asked: list[Sequence[str]] = []
+
+    def neighbours(senders: Sequence[str]) -> list[Edge]:
+        asked.append(senders)
+        return [edge for sender in senders for edge in ties.get(sender, [])]
+
+    states = propagate({"a": 0.2, "b": 0.3, "e": 0.8}, (0.5,), 2, neighbours)
+    assert asked == [["a", "b"]]
+    assert {id: round(s.distance, 9) for id, s in states.items()} == {
+        "a": 0.25,  # also a sender receives, from the other
+        "b": 0.25,
+        "c": 0.55,  # of both senders the nearer one counts
+        "d": 0.65,
+        "e": 0.8,  # who receives nothing keeps its distance
+    }
+    assert states["c"].trail == (Edge("a", "c", 0.9, "next"),)
+    assert nearest(states) == ["a", "b", "c", "d", "e"]
+
+
+def test_the_second_layer_sends_what_the_first_made() -> None:
+    ties = edges(("a", "b", 1.0), ("b", "c", 1.2))
+
+    def neighbours(senders: Sequence[str]) -> list[Edge]:
+        return [edge for sender in senders for edge in ties.get(sender, [])]
+
+    one = propagate({"a": 0.2, "x": 0.9}, (0.5,), 2, neighbours)
+    assert "c" not in one
+    two = propagate({"a": 0.2, "x": 0.9}, (0.5, 0.25), 2, neighbours)
+    assert two["b"].distance == pytest.approx(0.25 * 0.6 + 0.75 * 0.2)
+    assert two["c"].distance == pytest.approx(0.25 * 1.2 + 0.75 * 0.6)
+    assert [e.receiver for e in two["c"].trail] == ["b", "c"]
+
+
+def test_gradients_are_those_of_the_distances() -> None:
+    ties = edges(("a", "b", 0.9), ("b", "c", 1.2), ("b", "a", 0.2), ("x", "c", 1.2))
+
+    def run(alphas: Sequence[float]) -> dict[str, tuple[float, tuple[float, ...]]]:
+        states = propagate(
+            {"a": 0.2, "x": 0.7}, alphas, 2, lambda senders: [e for s in senders for e in ties.get(s, [])]
+        )
+        return {id: (state.distance, state.gradient) for id, state in states.items()}
+
+    at, step = np.array([0.3, 0.6, 0.8]), 1e-6
+    for layer in range(3):
+        more = run(at + step * np.eye(3)[layer])
+        for id, (value, gradient) in run(at).items():
+            assert (more[id][0] - value) / step == pytest.approx(gradient[layer], abs=1e-5)
+
+
+@pytest.mark.parametrize("question", [_QUESTION, "Who sold wool in Bergvik?", "wind and fog"])
+@pytest.mark.parametrize("expression", ["gnn-ret", _EVERY])
+def test_it_is_exact_though_it_looks_at_few_passages(
+    kg: KnowledgeGraph, coast: str, expression: str, question: str
+) -> None:
+    """The ranking is that of the layers over all passages of the collection."""
+    retriever = kg.retriever(expression, coast)
+    ranking = retriever.retrieve(question, 12)
+    everything = kg.search(question, coast, retriever="dense", k=1000)
+    start = {hit.passage.id: distance(hit.score) for hit in everything}
+    vector = retriever.index.embedder.embed([question])[0].tolist()
+    s = retriever.index.settings.gnn_ret
+    h = dict(start)
+    for a in s.alphas:
+        senders = sorted(h, key=lambda id: (h[id], id))[: s.k]
+        message: dict[str, float] = {}
+        for edge in neighbours_of(retriever.index, vector)(senders):
+            assert edge.distance == pytest.approx(start[edge.receiver], abs=1e-6)
+            message[edge.receiver] = min(message.get(edge.receiver, 9.0), h[edge.sender])
+        h |= {id: a * h[id] + (1 - a) * m for id, m in message.items()}
+    best = sorted(h, key=lambda id: (h[id], id))[:12]
+    assert [hit.score for hit in ranking] == pytest.approx([1 - h[id] / 2 for id in best], abs=1e-6)
+    assert len({hit.passage.id for hit in ranking} & set(best)) >= 11  # but for ties of rounding
+
+
+def test_names_lead_to_what_the_question_does_not_resemble(kg: KnowledgeGraph, coast: str) -> None:
+    dense = [h.passage.title for h in kg.search("steamer Fjord Queen", coast, retriever="dense", k=20)]
+    ranking = kg.search("steamer Fjord Queen", coast, retriever="gnn-ret", k=20)
+    titles = [h.passage.title for h in ranking]
+    assert titles.index("Ole Brandvik") < dense.index("Ole Brandvik")
+    hit = ranking.hits[titles.index("Ole Brandvik")]
+    assert [(s.via, s.label, s.name) for s in hit.why] == [
+        ("resembles the question", "Passage", "Fjord Queen"),
+        ("mentions", "Entity", "Ole Brandvik"),
+        ("title of", "Passage", "Ole Brandvik"),
+    ]
+    assert hit.why[-1].score == hit.score
+
+
+@pytest.mark.parametrize(
+    ("kind", "kinds"),
+    [("next", {"next"}), ("keyword", {"keyword"}), ("mention", {"mention"}), ("title", {"title", "titled"})],
+)
+def test_each_kind_of_edge_is_made_by_itself(kg: KnowledgeGraph, coast: str, kind: str, kinds: set[str]) -> None:
+    retriever = kg.retriever(f"gnn-ret(edges=({kind},))", coast)
+    passages = [h.passage for h in kg.search("steamer", coast, retriever="dense", k=1000)]
+    index = retriever.index
+    found = list(neighbours_of(index, index.embedder.embed(["steamer"])[0].tolist())([p.id for p in passages]))
+    assert {edge.kind for edge in found} == kinds
+    assert all(edge.sender != edge.receiver for edge in found)
+    tied = {(edge.sender, edge.receiver) for edge in found}
+    assert tied == {(receiver, sender) for sender, receiver in tied}  # the graph of passages has no direction
+    if kind == "next":
+        parts = {p.id: p.ordinal for p in passages if p.title == "Log"}
+        assert len(tied) == 2 * (len(parts) - 1) > 2
+        assert all(abs(parts[a] - parts[b]) == 1 for a, b in tied)
+
+
+def test_hubs_tie_nothing(kg: KnowledgeGraph, coast: str) -> None:
+    for expression, many in (
+        ("gnn-ret(edges=(mention,), mention_cap=60)", True),
+        ("gnn-ret(edges=(mention,), mention_cap=2)", False),
+    ):
+        hits = kg.search("Torvald Lunde sold wool", coast, retriever=expression, k=10).hits
+        assert any(len(hit.why) > 1 for hit in hits) == many
+
+
+def test_a_layer_is_a_round_trip(kg: KnowledgeGraph, coast: str) -> None:
+    retriever = kg.retriever("gnn-ret(alphas=(0.5, 0.5))", coast)
+    calls: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        lookup = connection.lookup
+        patch.setattr(connection, "lookup", lambda name, given: calls.append(name) or lookup(name, given))
+        assert len(retriever.retrieve(_QUESTION, 5)) == 5
+    assert calls == ["search/vector", *["expand/gnn_ret"] * 2, "search/entity_captions", "search/passages"]
+
+
+def test_messages_pass_through_what_a_filter_keeps_out(kg: KnowledgeGraph, coast: str) -> None:
+    only = Filter(where={"letter": "O"})
+    ranking = kg.search("steamer Fjord Queen", coast, retriever="gnn-ret", k=5, filter=only)
+    assert [h.passage.title for h in ranking] == ["Ole Brandvik"]
+    assert ranking.hits[0].why[0].name == "Fjord Queen"
+
+
+@pytest.mark.parametrize("text", ["alphas=()", "alphas=(1.5,)", "edges=(magic,)", "k=0", "alphas=0.3"])
+def test_settings_that_make_no_sense(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="will not do"):
+        check_retriever(f"gnn-ret({text})")
