@@ -6,6 +6,7 @@ Source: the PathRank recipe (index, steps 1 and 4).
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from kgrag.text import STOP_WORDS, Token, normalise, tokens
 
@@ -192,6 +193,10 @@ def find_names(
     """
     found: dict[str, list[int]] = {}
     capital = [w.is_capital for w in words]
+    norms = [w.norm for w in words]
+    text = " ".join(norms)
+    begins = list(accumulate((len(norm) + 1 for norm in norms), initial=0))
+    letters = list(accumulate((len(norm) == 1 for norm in norms), initial=0))  # words of one letter before each word
     i = 0
     while i < len(words):
         length = 0
@@ -199,7 +204,11 @@ def find_names(
             for n in range(min(LONGEST_NAME, len(words) - i), 0, -1):
                 if not capital[i + n - 1]:
                     continue
-                name = _known_form(words, i, n, known)
+                if n == 1:
+                    name = _known_word(norms[i], i, known)
+                else:
+                    inner = letters[i + n - 1] > letters[i + 1]
+                    name = _known_phrase(text[begins[i] : begins[i + n] - 1], inner, known)
                 if name is not None and name not in skip:
                     found.setdefault(name, []).append(i)
                     length = n
@@ -208,20 +217,18 @@ def find_names(
     return found
 
 
-def _known_form(words: Sequence[Token], start: int, n: int, known: Callable[[str], bool]) -> str | None:
-    if n == 1:
-        name = words[start].norm
-        if (len(name) < 3 and name.isascii()) or name in STOP_WORDS or name.isdigit():
-            return None
-        if start == 0 and name in QUESTION_WORDS:
-            return None
-        return name if known(name) else None
-    name = " ".join(w.norm for w in words[start : start + n])
+def _known_word(name: str, start: int, known: Callable[[str], bool]) -> str | None:
+    if (len(name) < 3 and name.isascii()) or name in STOP_WORDS or name.isdigit():
+        return None
+    if start == 0 and name in QUESTION_WORDS:
+        return None
+    return name if known(name) else None
+
+
+def _known_phrase(name: str, has_initials: bool, known: Callable[[str], bool]) -> str | None:
     if known(name):
         return name
-    if not any(len(w.norm) == 1 for w in words[start + 1 : start + n - 1]):
-        return None
-    shorter = without_initials(name)
+    shorter = without_initials(name) if has_initials else None
     return shorter if shorter is not None and known(shorter) else None
 
 

@@ -51,7 +51,7 @@ class PathRankSettings(BaseModel):
     k0: int = Field(30, ge=1, description="seeds from the vector index, and from the full-text index")
     width: tuple[int, ...] = Field((8, 8), description="K: passages expanded in each hop")
     cap: int = Field(BRIDGE_CAP, ge=1, description="passages that a name may have to serve as a bridge")
-    emax: int = Field(20, ge=1, description="names that lead on from a passage")
+    emax: int = Field(12, ge=1, description="names that lead on from a passage")
     keep: int = Field(60, ge=1, description="passages that one passage leads to")
     titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
     beta: float = Field(0.25, description="weight of shared words beside the cosine")
@@ -64,7 +64,7 @@ class PathRankSettings(BaseModel):
     tau: float = Field(0.3, description="weight of being the name's title")
     nu: float = Field(0.1, description="weight of the name being part of the title")
     omega: float = Field(0.15, description="weight of log10 of the personalised PageRank")
-    pagerank_passages: int = Field(200, ge=1, description="passages in the personalised PageRank")
+    pagerank_passages: int = Field(120, ge=1, description="passages in the personalised PageRank")
     pagerank_seeds: int = Field(5, ge=1, description="passages that it is reset to")
     damping: float = Field(0.5, gt=0, lt=1, description="its damping")
     dens: float = Field(0.8, description="name density under which words count more and paths less")
@@ -84,7 +84,7 @@ class PprSettings(BaseModel):
     exact: bool = Field(False, description="walk over the whole collection, not what surrounds the seeds alone")
     cap: int = Field(BRIDGE_CAP, ge=1, description="passages or triples that an entity may have to lead on")
     titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
-    most: int = Field(50, ge=0, description="passages that share names with the seeds' own")
+    most: int = Field(150, ge=0, description="passages that share names with the seeds' own")
 
 
 GraphEdge = Literal["next", "keyword", "mention", "title"]

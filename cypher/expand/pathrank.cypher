@@ -2,7 +2,7 @@
 // of or that mention them too, and back from its own names to those who mention them; every target is scored against
 // the rest of the question, without the words that led to its source.
 // mode: read
-// $sources: LIST<MAP> - {id, vector, terms: [{stem, weight}] (of the rest of the question), own (entities of its title and headings), own_words (their words), skip (entities that are no bridges)}
+// $sources: LIST<MAP> - {id, vector, weights {stem: weight} (both of the rest of the question), own (entities of its title and headings), own_words (their words), skip (entities that are no bridges)}
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
 // $terms: LIST<MAP> - {stem (between spaces), weight} of the question's words; the weights add up to 1
@@ -14,15 +14,11 @@
 // $tau: FLOAT = 0.3 - weight of being the name's title
 // $nu: FLOAT = 0.1 - weight of being part of the title
 // $cap: INTEGER = 50 - passages that a bridge may have, unless it is a title
-// $emax: INTEGER = 20 - bridges of a source
+// $emax: INTEGER = 12 - bridges of a source
 // $keep: INTEGER = 60 - targets of a source
 // $titled: INTEGER = 5 - passages of a document that its title reaches
 // -> source: STRING - passage id
-// -> targets: LIST<STRING> - passage ids
-// -> entities: LIST<STRING> - of each target the name that leads to it
-// -> kinds: LIST<INTEGER> - of each target: 0 it mentions the name, 1 the name is its title, 2 it mentions the source's own name
-// -> scores: LIST<FLOAT> - of each target: bridge plus target against the rest of the question
-// -> bases: LIST<FLOAT> - of each target: target against the whole question
+// -> targets: LIST<LIST<ANY>> - [passage, entity that leads to it, kind of tie, score against the rest of the question, score against the whole]; kind: 0 it mentions the entity, 1 the entity is its title, 2 it mentions the source's own name
 UNWIND $sources AS source
 MATCH (a:Passage {id: source.id})
 WITH source, a, split(trim(a.stems), ' ') AS words
@@ -35,6 +31,7 @@ CALL (source, a, words) {
            i IN range(CASE WHEN p < 6 THEN 0 ELSE p - 6 END, p + size(split(e.normal, ' ')) + 1)
            WHERE (i < p OR i >= p + size(split(e.normal, ' '))) AND left(words[i], 5) IN $prefixes)) THEN $pi ELSE 0.0 END AS weight
   ORDER BY weight DESC, e.id LIMIT $emax
+  WITH a, e, e.id AS entity, weight
   CALL (a, e, source) {
     MATCH (e)<-[m:MENTIONS]-(x:Passage) WHERE e.df <= $cap AND x <> a
     RETURN x, false AS is_title, CASE m.via WHEN 'title' THEN $nu ELSE 0.0 END AS preference
@@ -50,21 +47,21 @@ CALL (source, a, words) {
     }
     RETURN x, true AS is_title, $tau * t.weight / (1 + log(CASE WHEN e.ntit > 0 THEN e.ntit ELSE 1 END)) AS preference
   }
-  RETURN e, x, weight + preference AS bridge, CASE WHEN is_title THEN 1 ELSE 0 END AS kind
+  RETURN entity, x, weight + preference AS bridge, CASE WHEN is_title THEN 1 ELSE 0 END AS kind
   UNION ALL
   UNWIND source.own AS own
   MATCH (e:Entity {id: own}) WHERE e.df <= $cap
   MATCH (e)<-[:MENTIONS]-(x:Passage) WHERE x <> a
-  RETURN e, x, $iota * log($passages * 1.0 / e.df) / log($passages + 1.0) AS bridge, 2 AS kind
+  RETURN own AS entity, x, $iota * log($passages * 1.0 / e.df) / log($passages + 1.0) AS bridge, 2 AS kind
 }
-WITH source, x, e, bridge, kind ORDER BY bridge DESC, e.id
-WITH source, x, head(collect({entity: e.id, bridge: bridge, kind: kind})) AS best
-WITH source, x, best, x.stems AS stems, x[$embedding] AS embedding
-WITH source, x.id AS id, best, stems, embedding, best.bridge + (2 * vector.similarity.cosine(embedding, source.vector) - 1)
-       + $beta * reduce(s = 0.0, t IN source.terms | s + CASE WHEN stems CONTAINS t.stem THEN t.weight ELSE 0.0 END) AS score
-ORDER BY score DESC, id
-WITH source, collect({id: id, best: best, score: score, stems: stems, embedding: embedding})[0..$keep] AS targets
-RETURN source.id AS source, [t IN targets | t.id] AS targets, [t IN targets | t.best.entity] AS entities,
-       [t IN targets | t.best.kind] AS kinds, [t IN targets | t.score] AS scores,
-       [t IN targets | (2 * vector.similarity.cosine(t.embedding, $vector) - 1)
-          + $beta * reduce(s = 0.0, term IN $terms | s + CASE WHEN t.stems CONTAINS term.stem THEN term.weight ELSE 0.0 END)] AS bases
+WITH source, x, max([bridge, entity, kind]) AS best
+WITH x, collect({source: source, best: best}) AS ways
+WITH x.id AS id, ways, x[$embedding] AS embedding, x.stems AS stems
+WITH id, ways, embedding, [t IN $terms WHERE stems CONTAINS t.stem] AS shared
+WITH id, (2 * vector.similarity.cosine(embedding, $vector) - 1) + $beta * reduce(s = 0.0, t IN shared | s + t.weight) AS base,
+     [way IN ways | {source: way.source.id, best: way.best, score: way.best[0] + (2 * vector.similarity.cosine(embedding, way.source.vector) - 1)
+       + $beta * reduce(s = 0.0, t IN shared | s + coalesce(way.source.weights[t.stem], 0.0))}] AS ways
+UNWIND ways AS way
+WITH way.source AS source, id, base, way.best AS best, way.score AS score ORDER BY score DESC, id
+WITH source, collect([id, best[1], best[2], score, base])[0..$keep] AS targets
+RETURN source, targets

@@ -6,7 +6,7 @@
 // $passages: LIST<STRING> - seed passages
 // $cap: INTEGER = 50 - passages or triples that an entity may have to lead on
 // $titled: INTEGER = 5 - passages of a document that its title reaches
-// $most: INTEGER = 50 - passages that share names with those before
+// $most: INTEGER = 150 - passages that share names with those before
 // -> seeds: LIST<LIST<ANY>> - [id, number, passages that mention it] of the seed entities
 // -> passages: LIST<LIST<ANY>> - [id, number, mentioned entities, entities of its titles, ends of its triples (subject, object, subject, ...)]
 // -> similar: LIST<LIST<ANY>> - [entity, entity, score] of resembling names
@@ -50,9 +50,18 @@ CALL (near) {
 WITH seeds, collect(p) AS first
 CALL (first) {
   UNWIND first AS p
-  MATCH (p)-[:MENTIONS]->(e:Entity) WHERE e.df > 1 AND e.df <= $cap
-  WITH e, count(*) * 1.0 / e.df AS share
-  MATCH (e)<-[:MENTIONS]-(x:Passage)
+  MATCH (p)-[:MENTIONS]->(e:Entity) WHERE e.df <= $cap AND e.ntit <= $cap AND (e.df > 1 OR e.ntit > 0)
+  WITH e, count(*) * 1.0 / (e.df + e.ntit) AS share
+  CALL (e) {
+    MATCH (e)<-[:MENTIONS]-(x:Passage)
+    RETURN x
+    UNION ALL
+    MATCH (e)<-[:ABOUT]-(d:Document)-[:HAS_PASSAGE]->(x:Passage) WHERE x.ordinal < $titled
+    RETURN x
+    UNION ALL
+    MATCH (e)<-[:ABOUT]-(x:Passage)
+    RETURN x
+  }
   WITH x, sum(share) AS shares ORDER BY shares DESC, x.id LIMIT $most
   RETURN collect(x) AS further
 }

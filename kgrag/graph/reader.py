@@ -84,9 +84,10 @@ class Reader:
         """One hop of a walk: see `cypher/expand/pathrank.cypher`."""
         return self._rows("expand/pathrank", embedding=self.collection.embedding, **parameters)
 
-    def pathrank_names(self, ids: list[str], cap: int) -> list[dict[str, Any]]:
-        """The names that tie passages together: see `cypher/expand/pathrank_names.cypher`."""
-        return self._rows("expand/pathrank_names", ids=ids, cap=cap)
+    def pathrank_names(self, ids: list[str], links: list[str], cap: int) -> tuple[list[Any], list[int]]:
+        """The names that tie passages together, and the numbers of some: see `cypher/expand/pathrank_names.cypher`."""
+        row = self._graph.run("expand/pathrank_names", ids=ids, links=links, cap=cap)[0]
+        return row["passages"], row["links"]
 
     def ppr_seeds(self, **parameters: Any) -> dict[str, Any]:
         """The triples and passages nearest to a question: see `cypher/expand/ppr_seeds.cypher`."""

@@ -24,7 +24,6 @@ _Hop = tuple[str, str, int]
 """Source, the entity that leads on, and how it ties the target: MENTIONED, TITLE or BACK."""
 
 _MENTIONED, _TITLE, _BACK = 0, 1, 2  # the target mentions the entity, bears its name, or mentions the source's own
-_TARGETS = ("targets", "entities", "kinds", "scores", "bases")
 
 
 @dataclass(slots=True)
@@ -122,7 +121,7 @@ class PathRank(Retriever):
                 {
                     "id": x,
                     "vector": vectors[texts[x]],
-                    "terms": walk.question.terms(dropped[x]),
+                    "weights": {t["stem"]: t["weight"] for t in walk.question.terms(dropped[x])},
                     "own": own,
                     "own_words": sorted(words),
                     "skip": skip,
@@ -149,7 +148,7 @@ class PathRank(Retriever):
         for row in rows:
             source = row["source"]
             inherited = s.gamma * came_from[source] - walk.off
-            for x, entity, kind, score, base in zip(*(row[column] for column in _TARGETS), strict=True):
+            for x, entity, kind, score, base in row["targets"]:
                 walk.passages.setdefault(x, _Passage(base, base))
                 best[x] = max(best.get(x, (-math.inf, ("", "", 0))), (score + inherited, (source, entity, kind)))
         for x, (score, step) in best.items():
@@ -165,15 +164,17 @@ class PathRank(Retriever):
         top = order[: s.pagerank_passages]
         graph = rustworkx.PyDiGraph()
         node = {x: graph.add_node(x) for x in top}
-        entity: dict[str, int] = {}
-        for row in self.index.reader.pathrank_names(top, s.cap):
-            own = {o["id"]: o["weight"] for o in row["own"]}
-            for e in {*row["mentions"], *own}:
+        entity: dict[int, int] = {}
+        links = walk.question.links
+        named, numbers = self.index.reader.pathrank_names(top, [link.entity for link in links], s.cap)
+        for x, mentions, titles in named:
+            own: dict[int, float] = dict(titles)
+            for e in {*mentions, *own}:
                 if e not in entity:
                     entity[e] = graph.add_node(e)
                 weight = 1 + own.get(e, 0.0)
-                graph.add_edge(node[row["id"]], entity[e], weight)
-                graph.add_edge(entity[e], node[row["id"]], weight)
+                graph.add_edge(node[x], entity[e], weight)
+                graph.add_edge(entity[e], node[x], weight)
         scores = {x: walk.passages[x].score for x in order}
         if not entity:
             return scores
@@ -182,9 +183,9 @@ class PathRank(Retriever):
         level = walk.passages[hubs[-1]].base + walk.passages[hubs[-1]].bonus
         for x in hubs:
             reset[node[x]] = max(walk.passages[x].base + walk.passages[x].bonus - level, 1e-3)
-        for link in walk.question.links:
-            if link.entity in entity:
-                index = entity[link.entity]
+        for link, number in zip(links, numbers, strict=True):
+            if number in entity:
+                index = entity[number]
                 reset[index] = reset.get(index, 0.0) + link.weight / math.sqrt(max(1, graph.in_degree(index)))
         rank = rustworkx.pagerank(
             graph, alpha=s.damping, personalization=reset, weight_fn=float, tol=1e-8, max_iter=200
