@@ -122,9 +122,9 @@ class Reader:
 
     def gnn_ret(self, **parameters: Any) -> list[dict[str, Any]]:
         """The edges of one layer of GNN-Ret: see `cypher/expand/gnn_ret.cypher`."""
-        ties: list[dict[str, Any]] = self._rows(
-            "expand/gnn_ret", embedding=self.collection.embedding, **parameters
-        )[0]["ties"]
+        ties: list[dict[str, Any]] = self._rows("expand/gnn_ret", embedding=self.collection.embedding, **parameters)[0][
+            "ties"
+        ]
         return ties
 
     def document_scores(self, keys: Sequence[str], vector: Sequence[float]) -> dict[str, tuple[str, float]]:
