@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.names import capitalised_phrases, find_names, title_aliases, without_initials, without_parenthesis
+from kgrag.names import (
+    capitalised_phrases,
+    find_names,
+    passage_aliases,
+    title_aliases,
+    without_initials,
+    without_parenthesis,
+)
 from kgrag.text import normalise, stems, tokens
 
 
@@ -72,6 +79,24 @@ def test_capitalised_phrases() -> None:
     assert found["hms terror"] == "HMS Terror"
 
 
+def test_what_a_small_word_joins_counts_by_itself() -> None:
+    found = capitalised_phrases(tokens("It flows between Zambia and Zimbabwe, past the University of Upper Lusaka."))
+    assert {"zambia and zimbabwe", "zambia", "zimbabwe"} <= found.keys()
+    assert {"university of upper lusaka", "university", "upper lusaka"} <= found.keys()
+    assert "upper" not in found
+
+
+def test_headings_and_first_words_name_a_passage() -> None:
+    text = (
+        "Fram (ship)\nShe was built in Larvik.\n\nSir John Franklin (born 1786) went north.\n\n"
+        "Not a heading, since it goes on\nand on.\n\nThe Terror Bay was found.\n\nEarly life\nHe was poor."
+    )
+    found = {a.normal: a.weight for a in passage_aliases("Ships > Polar Ships", text)}
+    assert found == {"fram ship": 1.0, "fram": 1.0, "sir john franklin": 0.8, "terror bay": 0.8, "polar ships": 1.0}
+    assert passage_aliases("", "") == []
+    assert passage_aliases("", "Only A Line") == []
+
+
 def test_find_names_takes_the_longest() -> None:
     known = {"new york", "york", "new york times", "fram"}
     words = tokens("The New York Times of New York praised york and the Fram.")
@@ -84,5 +109,6 @@ def test_find_names_takes_the_longest() -> None:
 def test_any_text_has_names(text: str) -> None:
     words = tokens(text)
     capitalised_phrases(words)
+    passage_aliases(text, text)
     positions = find_names(words, lambda name: True)
     assert all(0 <= p < len(words) for ps in positions.values() for p in ps)

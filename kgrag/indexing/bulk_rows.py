@@ -30,17 +30,16 @@ from kgrag.indexing.bulk_files import (
     Table,
     VectorFile,
     floats,
-    integers,
     strings,
 )
+from kgrag.indexing.bulk_relations import Counts, Names, Similar, density_of, related_rows
 from kgrag.indexing.bulk_workers import spread
-from kgrag.indexing.keywords import terms_of, top_terms
-from kgrag.indexing.mentions import Gazetteer, add_rare, bits, mentions
+from kgrag.indexing.mentions import Gazetteer, bits
 from kgrag.indexing.statistics import statistics
 from kgrag.indexing.synonyms import is_fit
 from kgrag.indexing.writer import Batch, Row
 from kgrag.models.embed import Embedder, Vectors
-from kgrag.settings import BRIDGE_CAP, Settings
+from kgrag.settings import Settings
 from kgrag.text import stems
 from kgrag.types import Document, Problem, Progress
 
@@ -246,7 +245,7 @@ class BulkRows:
 
         def related(number: int) -> tuple[dict[str, Lines], "array[int]", "array[int]", list[tuple[str, str, str]]]:
             rows = self._passages[number]
-            return _related(self.name, rows, starts[number], gazetteer, rare, classes, corpus_class, keep, similar)
+            return related_rows(self.name, rows, starts[number], gazetteer, rare, classes, corpus_class, keep, similar)
 
         for number, (lines, entities, mentions_of, terms) in enumerate(spread(related, range(len(sizes)))):
             for name, its in lines.items():
@@ -258,8 +257,8 @@ class BulkRows:
                 keywords[stem] = (n + 1, *min((first, written), (id, surface)))
             progress("mentions and keywords", starts[number + 1], self.passages)
         self._write_keywords(keywords)
-        self._write_entities(_Counts.of(mentioned))
-        self._write_collection(corpus_class, _density(mentioned, per_passage))
+        self._write_entities(Counts.of(mentioned))
+        self._write_collection(corpus_class, density_of(mentioned, per_passage))
 
     def _write_words(self) -> tuple[dict[str, int], set[int]]:
         """Write the words; returns the classes of those of two passages or more, and which are proper (64 bits)."""
@@ -301,16 +300,16 @@ class BulkRows:
             rare.extend(bits(id) for id, e in total.items() if e[3] == 1)
             self._entities.add([(id, *e) for id, e in total.items()])
         self._names.close()
-        return _Names(self.name, known), np.sort(np.frombuffer(rare, np.uint64))
+        return Names(self.name, known), np.sort(np.frombuffer(rare, np.uint64))
 
-    def _similar(self, progress: Progress) -> "_Similar":
+    def _similar(self, progress: Progress) -> Similar:
         """Write the nearest neighbours, unless there are so many vectors that the index must find them."""
         k = self._settings.indexing.similar
         vectors = self._vectors.read()
         if k == 0:
-            return _Similar(vectors, None, [])
+            return Similar(vectors, None, [])
         if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
-            return _Similar(vectors, None, ["similar"])
+            return Similar(vectors, None, ["similar"])
         ids = [p["id"] for passages in self._passages for p in passages]
         floors = np.full(len(ids), np.nan)
         in_memory = np.array(vectors)
@@ -322,15 +321,15 @@ class BulkRows:
             if done % 1000 == 0:
                 progress("neighbours", done, len(ids))
         progress("neighbours", len(ids), len(ids))
-        return _Similar(vectors, floors, [])
+        return Similar(vectors, floors, [])
 
     def _write_keywords(self, keywords: dict[str, tuple[int, str, str]]) -> None:
         for stem, (n, _, surface) in keywords.items():
             self._nodes["Keyword"].write(keyword_id(self.name, stem), self.name, surface, surface, stem, n)
 
-    def _write_entities(self, df: "_Counts") -> None:
+    def _write_entities(self, df: Counts) -> None:
         pairs = np.unique(np.array([np.frombuffer(a, np.uint64) for a in self._titles]), axis=1)
-        titles = _Counts(*np.unique(pairs[0], return_counts=True))
+        titles = Counts(*np.unique(pairs[0], return_counts=True))
         for rows in self._entities:
             keys = np.array([bits(row[0]) for row in rows], np.uint64)
             vectors = self._name_vectors([(id, normal) for id, normal, named, *_ in rows if named is not None])
@@ -386,106 +385,6 @@ def _prepare(collection: str, settings: Settings, documents: list[Document]) -> 
     for plan in plans:
         plan.triples = []  # they are in the batches
     return plans, batches
-
-
-def _related(
-    collection: str,
-    passages: list[Row],
-    start: int,
-    gazetteer: Gazetteer,
-    rare: NDArray[np.uint64],
-    classes: dict[str, int],
-    corpus_class: int,
-    keep: int,
-    similar: "_Similar",
-) -> tuple[dict[str, Lines], "array[int]", "array[int]", list[tuple[str, str, str]]]:
-    """The rows of passages from number `start` on, with their mentions and keywords.
-
-    Also: 64 bits of each entity mentioned, how many each passage mentions, and (stem, passage, surface) of keywords.
-    """
-    lines = {name: Lines() for name in ("Passage", "MENTIONS", "HAS_KEYWORD")}
-    mentioned, sizes = array("Q"), array("L")
-    keywords: list[tuple[str, str, str]] = []
-    found: dict[str, dict[str, Row]] = {}
-    phrases: dict[str, list[str]] = {}
-    for p in passages:
-        found[p["id"]], phrases[p["id"]] = mentions(p, gazetteer)
-    add_rare(found, phrases, _among(rare, {id for ids in phrases.values() for id in ids}))
-    vectors = floats(similar.vectors[start : start + len(passages)])
-    for i, (p, vector) in enumerate(zip(passages, vectors, strict=True)):
-        id = p["id"]
-        for mention in found[id].values():
-            via, entity = mention["via"], mention["entity"]
-            positions = integers(mention["positions"])
-            lines["MENTIONS"].link(id, entity, via if positions is None else f"{via},{positions}")
-            mentioned.append(bits(entity))
-        sizes.append(len(found[id]))
-        its = terms_of(p["words"].split(), p["stems"].split())
-        for stem, weight in top_terms(its, classes, corpus_class, keep):
-            keywords.append((stem, id, its.surfaces[stem]))
-            lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight)
-        lines["Passage"].write(
-            id, collection, p["name"], p["title"], p["section"], p["text"], p["tokens"], p["stems"], p["ordinal"],
-            vector, similar.floor(start + i), strings(similar.todo),
-        )  # fmt: skip
-    return lines, mentioned, sizes, keywords
-
-
-class _Similar:
-    """The vectors of the passages, the score of each one's last neighbour, and the stages still due."""
-
-    def __init__(self, vectors: Vectors, floors: NDArray[np.float64] | None, todo: list[str]) -> None:
-        self.vectors = vectors
-        self.todo = todo
-        self._floors = floors
-
-    def floor(self, row: int) -> float | None:
-        if self._floors is None or np.isnan(self._floors[row]):
-            return None
-        return float(self._floors[row])
-
-
-class _Counts:
-    """Numbers by 64 bits of an id; 0 for what is not there."""
-
-    def __init__(self, keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> None:
-        self._keys = keys
-        self._numbers = numbers
-
-    @classmethod
-    def of(cls, keys: "array[int]") -> "_Counts":
-        return cls(*np.unique(np.frombuffer(keys, np.uint64), return_counts=True))
-
-    def get(self, keys: NDArray[np.uint64]) -> list[int]:
-        if not len(self._keys):
-            return [0] * len(keys)
-        at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        found: list[int] = np.where(self._keys[at] == keys, self._numbers[at], 0).tolist()
-        return found
-
-
-class _Names(Gazetteer):
-    """A gazetteer that knows names by Python's hash of them, which is quicker than their ids."""
-
-    def id(self, name: str) -> str | None:
-        return self.entity(name) if hash(name) in self._known else None
-
-
-def _among(keys: NDArray[np.uint64], ids: Iterable[str]) -> set[str]:
-    """Those of the ids whose 64 bits are among the keys, which are sorted."""
-    wanted = list(ids)
-    found = np.isin(np.array([bits(id) for id in wanted], np.uint64), keys)
-    return {id for id, hit in zip(wanted, found, strict=True) if hit}
-
-
-def _density(mentioned: "array[int]", sizes: "array[int]") -> float:
-    """The share of the passages that mention two names or more that can serve as bridges (write/density)."""
-    keys = np.frombuffer(mentioned, np.uint64)
-    df = np.array(_Counts.of(mentioned).get(keys), np.int64)
-    bridges = np.concatenate([[0], np.cumsum((df > 1) & (df <= BRIDGE_CAP))])
-    ends = np.cumsum(np.frombuffer(sizes, np.dtype("L")))
-    begins = np.concatenate([[0], ends[:-1]]).astype(np.int64)
-    return float(np.mean(bridges[ends.astype(np.int64)] - bridges[begins] > 1)) if len(ends) else 0.0
 
 
 def _smaller(one: str | None, other: str | None) -> str | None:

@@ -120,6 +120,23 @@ def test_a_changed_title_renames_everywhere(kg: KnowledgeGraph, collection_name:
     assert _state(kg, collection_name) == state
 
 
+def test_headings_follow_their_document(kg: KnowledgeGraph, collection_name: str) -> None:
+    """Headings name passages only while a document has several; what a rewritten one no longer heads is let go."""
+    filler = " ".join(f"Ropes and tar were bought for ship {i}." for i in range(80))
+    sections = (Section(f"Built in Larvik. {filler}", "Fram Museum"), Section(f"Lost. {filler}", "Terror Bay"))
+    long = Document("a", sections)
+    other = Document("b", (Section("The way led from Fram Museum to Terror Bay."),), "Ways")
+    short = Document("a", (Section("Built in Larvik.", "Fram Museum"),))
+    states = []
+    for steps in ([long, other], [short], [long]):
+        kg.ingest(steps, collection_name)
+        states.append(_state(kg, collection_name))
+    assert states[0] == states[2] != states[1]
+    kg.delete(collection_name)
+    kg.ingest([other, short], collection_name)
+    assert _state(kg, collection_name) == states[1]
+
+
 def test_repeated_boilerplate_stays_apart(kg: KnowledgeGraph, collection_name: str) -> None:
     text = " ".join(["All rights reserved by the Company."] * 100)
     document = Document("a", (Section(text, "One"), Section(text, "Two"), Section(text, "Two")), "Notice")

@@ -110,3 +110,33 @@ def test_a_title_reaches_few_passages_of_a_long_document(kg: KnowledgeGraph, col
     named = [h for h in ranking if any(s.name == "Saga of Isbre" and s.label == "Entity" for s in h.why)]
     assert ranking.hits[0].passage.title == "Eirik"
     assert 1 <= len(named) <= 5
+
+
+@pytest.mark.parametrize("heading", [True, False], ids=["sections with headings", "lines in a text without sections"])
+def test_a_heading_of_a_long_document_is_a_title(kg: KnowledgeGraph, collection_name: str, heading: bool) -> None:
+    filler = " ".join(f"Ropes, tar and {word} were bought for {word}." for word in ("sails", "masts", "hulls") * 30)
+    parts = [(title, f"{text} {filler}") for title, text in _TEXTS.items()]
+    sections = [Section(t, title) for title, t in parts] if heading else [Section("\n\n".join(map("\n".join, parts)))]
+    kg.ingest([Document("volume", tuple(sections))], collection_name)
+    ranking = kg.search(_QUESTION, collection_name, k=8)
+    assert "The Fjord Queen was a steamer" in ranking.hits[0].passage.text
+    assert [(s.via, s.label) for s in ranking.hits[0].why] == [("names", "Entity"), ("title of", "Passage")]
+    assert ranking.hits[0].score > ranking.hits[1].score + 0.5
+
+
+def test_a_name_within_the_title_is_preferred(kg: KnowledgeGraph, collection_name: str) -> None:
+    """A path to a passage whose title holds the bridge gains about `nu`."""
+    texts = {
+        "Quay": "The Quay was built by Ole Brandvik of Nordvika.",
+        "Nordvika harbour": "It lies in the bay, says Kari Aune.",
+        "Alder": "It lies in the bay of Nordvika, says Kari Aune.",
+        "Birch": "Nordvika was a place.",
+    }
+    kg.ingest([Document(title, (Section(text),), title) for title, text in texts.items()], collection_name)
+    question = "Where does the harbour of the builder of the Quay lie, in the bay?"
+
+    def bridged(expression: str) -> float:
+        hits = kg.search(question, collection_name, retriever=expression, k=4)
+        return next(h.why[-1].score or 0.0 for h in hits if h.passage.title == "Nordvika harbour")
+
+    assert bridged("pathrank(nu=0.1)") == pytest.approx(bridged("pathrank(nu=0)") + 0.1, abs=0.01)

@@ -1,0 +1,115 @@
+"""What the corpus says of passages, for a bulk load: mentions, keywords, counts by id."""
+
+from array import array
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgrag.identity import keyword_id
+from kgrag.indexing.bulk_files import Lines, floats, integers, strings
+from kgrag.indexing.keywords import terms_of, top_terms
+from kgrag.indexing.mentions import Gazetteer, add_rare, bits, mentions
+from kgrag.indexing.writer import Row
+from kgrag.models.embed import Vectors
+from kgrag.settings import BRIDGE_CAP
+
+
+class Similar:
+    """The vectors of the passages, the score of each one's last neighbour, and the stages still due."""
+
+    def __init__(self, vectors: Vectors, floors: NDArray[np.float64] | None, todo: list[str]) -> None:
+        self.vectors = vectors
+        self.todo = todo
+        self._floors = floors
+
+    def floor(self, row: int) -> float | None:
+        if self._floors is None or np.isnan(self._floors[row]):
+            return None
+        return float(self._floors[row])
+
+
+class Counts:
+    """Numbers by 64 bits of an id; 0 for what is not there."""
+
+    def __init__(self, keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> None:
+        self._keys = keys
+        self._numbers = numbers
+
+    @classmethod
+    def of(cls, keys: "array[int]") -> "Counts":
+        return cls(*np.unique(np.frombuffer(keys, np.uint64), return_counts=True))
+
+    def get(self, keys: NDArray[np.uint64]) -> list[int]:
+        if not len(self._keys):
+            return [0] * len(keys)
+        at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        found: list[int] = np.where(self._keys[at] == keys, self._numbers[at], 0).tolist()
+        return found
+
+
+class Names(Gazetteer):
+    """A gazetteer that knows names by Python's hash of them, which is quicker than their ids."""
+
+    def id(self, name: str) -> str | None:
+        return self.entity(name) if hash(name) in self._known else None
+
+
+def among(keys: NDArray[np.uint64], ids: Iterable[str]) -> set[str]:
+    """Those of the ids whose 64 bits are among the keys, which are sorted."""
+    wanted = list(ids)
+    found = np.isin(np.array([bits(id) for id in wanted], np.uint64), keys)
+    return {id for id, hit in zip(wanted, found, strict=True) if hit}
+
+
+def density_of(mentioned: "array[int]", sizes: "array[int]") -> float:
+    """The share of the passages that mention two names or more that can serve as bridges (write/density)."""
+    keys = np.frombuffer(mentioned, np.uint64)
+    df = np.array(Counts.of(mentioned).get(keys), np.int64)
+    bridges = np.concatenate([[0], np.cumsum((df > 1) & (df <= BRIDGE_CAP))])
+    ends = np.cumsum(np.frombuffer(sizes, np.dtype("L")))
+    begins = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+    return float(np.mean(bridges[ends.astype(np.int64)] - bridges[begins] > 1)) if len(ends) else 0.0
+
+
+def related_rows(
+    collection: str,
+    passages: list[Row],
+    start: int,
+    gazetteer: Gazetteer,
+    rare: NDArray[np.uint64],
+    classes: dict[str, int],
+    corpus_class: int,
+    keep: int,
+    similar: Similar,
+) -> tuple[dict[str, Lines], "array[int]", "array[int]", list[tuple[str, str, str]]]:
+    """The rows of passages from number `start` on, with their mentions and keywords.
+
+    Also: 64 bits of each entity mentioned, how many each passage mentions, and (stem, passage, surface) of keywords.
+    """
+    lines = {name: Lines() for name in ("Passage", "MENTIONS", "HAS_KEYWORD")}
+    mentioned, sizes = array("Q"), array("L")
+    keywords: list[tuple[str, str, str]] = []
+    found: dict[str, dict[str, Row]] = {}
+    phrases: dict[str, list[str]] = {}
+    for p in passages:
+        found[p["id"]], phrases[p["id"]] = mentions(p, gazetteer)
+    add_rare(found, phrases, among(rare, {id for ids in phrases.values() for id in ids}))
+    vectors = floats(similar.vectors[start : start + len(passages)])
+    for i, (p, vector) in enumerate(zip(passages, vectors, strict=True)):
+        id = p["id"]
+        for mention in found[id].values():
+            via, entity = mention["via"], mention["entity"]
+            positions = integers(mention["positions"])
+            lines["MENTIONS"].link(id, entity, via if positions is None else f"{via},{positions}")
+            mentioned.append(bits(entity))
+        sizes.append(len(found[id]))
+        its = terms_of(p["words"].split(), p["stems"].split())
+        for stem, weight in top_terms(its, classes, corpus_class, keep):
+            keywords.append((stem, id, its.surfaces[stem]))
+            lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight)
+        lines["Passage"].write(
+            id, collection, p["name"], p["title"], p["section"], p["text"], p["tokens"], p["stems"], p["ordinal"],
+            vector, similar.floor(start + i), strings(similar.todo),
+        )  # fmt: skip
+    return lines, mentioned, sizes, keywords
