@@ -24,6 +24,7 @@ class Similar:
         self._floors = floors
 
     def floor(self, row: int) -> float | None:
+        """The score of the last neighbour of passage number `row`; None where there are fewer than wanted."""
         if self._floors is None or np.isnan(self._floors[row]):
             return None
         return float(self._floors[row])
@@ -38,9 +39,11 @@ class Counts:
 
     @classmethod
     def of(cls, keys: "array[int]") -> "Counts":
+        """How often each key stands in the array."""
         return cls(*np.unique(np.frombuffer(keys, np.uint64), return_counts=True))
 
     def get(self, keys: NDArray[np.uint64]) -> list[int]:
+        """The number of each key."""
         if not len(self._keys):
             return [0] * len(keys)
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
@@ -52,6 +55,7 @@ class Names(Gazetteer):
     """A gazetteer that knows names by Python's hash of them, which is quicker than their ids."""
 
     def id(self, name: str) -> str | None:
+        """See Gazetteer."""
         return self.entity(name) if hash(name) in self._known else None
 
 
