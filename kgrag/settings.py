@@ -84,7 +84,8 @@ class PprSettings(BaseModel):
     exact: bool = Field(False, description="walk over the whole collection, not what surrounds the seeds alone")
     cap: int = Field(BRIDGE_CAP, ge=1, description="passages or triples that an entity may have to lead on")
     titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
-    most: int = Field(150, ge=0, description="passages that share names with the seeds' own")
+    most: int = Field(150, ge=0, description="passages that share names with the seeds' own, without triples")
+    most_stated: int = Field(20, ge=0, description="the same where the nearest triples lead there")
 
 
 GraphEdge = Literal["next", "keyword", "mention", "title"]

@@ -2,7 +2,8 @@
 // of or that mention them too, and back from its own names to those who mention them; every target is scored against
 // the rest of the question, without the words that led to its source.
 // mode: read
-// $sources: LIST<MAP> - {id, vector, weights {stem: weight} (both of the rest of the question), own (entities of its title and headings), own_words (their words), skip (entities that are no bridges)}
+// $sources: LIST<MAP> - {id, vector (its place in $vectors), weights {stem: weight} (both of the rest of the question), own (entities of its title and headings), own_words (their words), skip (entities that are no bridges)}
+// $vectors: LIST<LIST<FLOAT>> - vectors of the rests of the question
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
 // $terms: LIST<MAP> - {stem (between spaces), weight} of the question's words; the weights add up to 1
@@ -43,7 +44,7 @@ CALL (source, a, words) {
       RETURN n AS x
       UNION ALL
       MATCH (n)-[:HAS_PASSAGE]->(x:Passage) WHERE x <> a
-      RETURN x ORDER BY CASE WHEN COUNT { (n)-[:HAS_PASSAGE]->() } > $titled THEN vector.similarity.cosine(x[$embedding], source.vector) ELSE 0.0 END DESC, x.id LIMIT $titled
+      RETURN x ORDER BY CASE WHEN COUNT { (n)-[:HAS_PASSAGE]->() } > $titled THEN vector.similarity.cosine(x[$embedding], $vectors[source.vector]) ELSE 0.0 END DESC, x.id LIMIT $titled
     }
     RETURN x, true AS is_title, $tau * t.weight / (1 + log(CASE WHEN e.ntit > 0 THEN e.ntit ELSE 1 END)) AS preference
   }
@@ -59,7 +60,7 @@ WITH x, collect({source: source, best: best}) AS ways
 WITH x.id AS id, ways, x[$embedding] AS embedding, x.stems AS stems
 WITH id, ways, embedding, [t IN $terms WHERE stems CONTAINS t.stem] AS shared
 WITH id, (2 * vector.similarity.cosine(embedding, $vector) - 1) + $beta * reduce(s = 0.0, t IN shared | s + t.weight) AS base,
-     [way IN ways | {source: way.source.id, best: way.best, score: way.best[0] + (2 * vector.similarity.cosine(embedding, way.source.vector) - 1)
+     [way IN ways | {source: way.source.id, best: way.best, score: way.best[0] + (2 * vector.similarity.cosine(embedding, $vectors[way.source.vector]) - 1)
        + $beta * reduce(s = 0.0, t IN shared | s + coalesce(way.source.weights[t.stem], 0.0))}] AS ways
 UNWIND ways AS way
 WITH way.source AS source, id, base, way.best AS best, way.score AS score ORDER BY score DESC, id

@@ -5,7 +5,7 @@
 UNWIND $rows AS row
 MATCH (d:Document {id: row.id})
 SET d.content_hash = row.content_hash
-WITH collect(d) AS documents
+WITH collect(DISTINCT d) AS documents
 MATCH (c:Collection {name: $collection})
 UNWIND documents AS d
 WITH c, d WHERE NOT EXISTS { (:Collection)-[:HOLDS]->(d) }

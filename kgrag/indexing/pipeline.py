@@ -25,6 +25,8 @@ _GROUP = 256  # documents whose hashes are asked for at once
 
 @dataclass(slots=True)
 class _Tally:
+    """What was done. `seen`: 64 bits of the id of each document that is being written; `again`: others of these ids."""
+
     added: int = 0
     changed: int = 0
     unchanged: int = 0
@@ -32,6 +34,8 @@ class _Tally:
     embedded: int = 0
     batches: int = 0
     problems: list[Problem] = field(default_factory=list)
+    seen: set[int] = field(default_factory=set)
+    again: dict[str, Document] = field(default_factory=dict)
 
     @property
     def documents(self) -> int:
@@ -55,15 +59,19 @@ def ingest(
     """
     started = time.monotonic()
     tally = _Tally()
-    with _Writers(graph, collection, settings.writers) as writers:
-        for parts in local.split(_plans(graph, collection, source, tally), settings.batch_passages):
-            batch, embedded = local.rows(collection.name, parts, embedder)
-            tally.embedded += embedded
-            tally.batches += embedded > 0
-            tally.passages += len(batch.passages)
-            # the parts of a long document must be committed in order: the last one seals it
-            writers.submit(batch, alone=any(start > 0 or end < len(p.passages) for p, start, end in parts))
-            progress("documents", tally.documents, total)
+    while True:
+        with _Writers(graph, collection, settings.writers) as writers:
+            for parts in local.split(_plans(graph, collection, source, tally), settings.batch_passages):
+                batch, embedded = local.rows(collection.name, parts, embedder)
+                tally.embedded += embedded
+                tally.batches += embedded > 0
+                tally.passages += len(batch.passages)
+                # the parts of a long document must be committed in order: the last one seals it
+                writers.submit(batch, alone=any(start > 0 or end < len(p.passages) for p, start, end in parts))
+                progress("documents", tally.documents, total)
+        if not tally.again:
+            break
+        source, tally.again, tally.seen = list(tally.again.values()), {}, set()
     progress("documents", tally.documents, total if total is None else tally.documents)
     finish(graph, collection, settings, progress, embedder)
     return IngestReport(
@@ -97,10 +105,14 @@ def _plans(
             if hashes.get(key) == content_hash(document):
                 tally.unchanged += 1
                 continue
+            if int(key[:16], 16) in tally.seen:  # what the graph holds of it is known only once it is written
+                tally.again[key] = document
+                continue
             plan = local.plan(collection.name, document, collection.indexing)
             if not plan.passages:
                 tally.problems.append(Problem(document.source or document.key, "holds no text"))
             else:
+                tally.seen.add(int(key[:16], 16))
                 plan.known = key in hashes
                 due.append(plan)
         known = [plan.id for plan in due if plan.known]

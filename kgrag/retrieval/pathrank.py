@@ -86,7 +86,7 @@ class PathRank(Retriever):
             links=sorted({link.entity for link in links}),
             beta=walk.beta,
             k0=s.k0,
-            candidates=self.index.settings.over_fetch,
+            candidates=min(self.index.settings.over_fetch, 4 * s.k0),
             titled=s.titled,
             most=s.cap,
         )
@@ -111,7 +111,7 @@ class PathRank(Retriever):
         dropped = {x: _residual(walk, x) for x in ids}
         texts = {x: walk.question.text(dropped[x]) for x in ids}
         distinct = list(dict.fromkeys(texts.values()))
-        vectors = dict(zip(distinct, self.index.embedder.embed(distinct).tolist(), strict=True))
+        vectors = self.index.embedder.embed(distinct).tolist()
         sources = []
         for x in ids:
             own = [o["id"] for o in walk.details[x]["own"]]
@@ -120,7 +120,7 @@ class PathRank(Retriever):
             sources.append(
                 {
                     "id": x,
-                    "vector": vectors[texts[x]],
+                    "vector": distinct.index(texts[x]),
                     "weights": {t["stem"]: t["weight"] for t in walk.question.terms(dropped[x])},
                     "own": own,
                     "own_words": sorted(words),
@@ -129,6 +129,7 @@ class PathRank(Retriever):
             )
         rows = self.index.reader.pathrank(
             sources=sources,
+            vectors=vectors,
             vector=walk.vector,
             terms=walk.question.terms(),
             prefixes=prefixes(walk.question.words),

@@ -30,8 +30,12 @@ _VIA = {  # what an edge is called: (from an entity, to an entity)
 
 @dataclass(slots=True)
 class _Seeds:
-    """Where the walk restarts: weights of entities and passages by id, and the steps that lead to an entity."""
+    """Where the walk restarts: weights of entities and passages by id, and the steps that lead to an entity.
 
+    `stated`: whether triples were found.
+    """
+
+    stated: bool
     entities: dict[str, float] = field(default_factory=dict)
     passages: dict[str, float] = field(default_factory=dict)
     steps: dict[str, tuple[Step, ...]] = field(default_factory=dict)
@@ -73,7 +77,7 @@ class Ppr(Retriever):
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are shares of the walk, which add up to 1 over all nodes."""
         s = self.index.settings.ppr
-        seeds = self._seeds(query.text, s)
+        seeds = self._seeds(query, s)
         if not seeds:
             return []
         network = self._network(seeds, s)
@@ -96,13 +100,13 @@ class Ppr(Retriever):
         trails = self._trails(network, seeds, reset, ranked[:n])
         return [Scored(x, scores[x], trails.get(x, ())) for x in ranked[:n]]
 
-    def _seeds(self, text: str, s: PprSettings) -> _Seeds:
+    def _seeds(self, query: Query, s: PprSettings) -> _Seeds:
         """What the walk restarts at (HippoRAG 2, section 3.3); an entity's weight is the mean over its triples."""
-        vector = self.index.embedder.embed([text])[0].tolist()
+        vector = query.vector(self.index.embedder)
         found = self.index.reader.ppr_seeds(
             vector=vector, candidates=self.index.settings.over_fetch, triples=s.triples, passages=s.passages
         )
-        seeds = _Seeds()
+        seeds = _Seeds(stated=bool(found["triples"]))
         occurrences: dict[str, list[float]] = {}
         best = max((2 * t["score"] - 1 for t in found["triples"]), default=0.0)
         for triple in found["triples"]:
@@ -113,7 +117,7 @@ class Ppr(Retriever):
                 seeds.steps.setdefault(entity["id"], (stated, Step("is about", "Entity", entity["name"])))
         for id, weights in occurrences.items():
             seeds.entities[id] = sum(weights) / len(weights)
-        for link in link_question(self.index.reader, text).links:
+        for link in link_question(self.index.reader, query.text).links:
             weight = s.link * link.weight
             if weight > seeds.entities.get(link.entity, 0.0):
                 seeds.steps[link.entity] = (Step("names", "Entity", link.name, link.weight),)
@@ -129,8 +133,9 @@ class Ppr(Retriever):
     def _network(self, seeds: _Seeds, s: PprSettings) -> _Network:
         reader, entities = self.index.reader, sorted(seeds.entities)
         if not s.exact:
+            most = s.most_stated if seeds.stated else s.most
             found = reader.ppr(
-                entities=entities, passages=sorted(seeds.passages), cap=s.cap, titled=s.titled, most=s.most
+                entities=entities, passages=sorted(seeds.passages), cap=s.cap, titled=s.titled, most=most
             )
             return _network(found["passages"], found["similar"], found["seeds"])
         if self._whole is None:

@@ -16,6 +16,7 @@ _SAMPLES = {
     "DATETIME": None,
     "LIST<STRING>": [],
     "LIST<FLOAT>": [0.5],
+    "LIST<LIST<FLOAT>>": [[0.5]],
     "LIST<MAP>": [],
     "LIST<INTEGER>": [],
 }

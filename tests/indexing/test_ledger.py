@@ -137,6 +137,21 @@ def test_headings_follow_their_document(kg: KnowledgeGraph, collection_name: str
     assert _state(kg, collection_name) == states[1]
 
 
+@pytest.mark.parametrize("between", [0, 10, 300])
+def test_the_last_of_several_versions_stays(
+    kg: KnowledgeGraph, collection_name: str, make_documents: Make, between: int
+) -> None:
+    """However many documents lie between two with the same key, the graph is that of the last one alone."""
+    versions = [Document("a", (Section(f"Version {n} speaks of the Rhine."),), "Notes") for n in range(3)]
+    others = make_documents(0, between)
+    kg.ingest([versions[0], *others, versions[1], versions[2]], collection_name)
+    state = _state(kg, collection_name)
+    kg.delete(collection_name)
+    kg.ingest([*others, versions[2]], collection_name)
+    assert _state(kg, collection_name) == state
+    assert kg.collections()[0].counts["Document"] == between + 1
+
+
 def test_repeated_boilerplate_stays_apart(kg: KnowledgeGraph, collection_name: str) -> None:
     text = " ".join(["All rights reserved by the Company."] * 100)
     document = Document("a", (Section(text, "One"), Section(text, "Two"), Section(text, "Two")), "Notice")

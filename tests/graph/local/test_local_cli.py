@@ -1,11 +1,12 @@
 import json
 import os
+import queue
 import signal
 import socket
 import stat
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,11 +94,16 @@ def test_logs_shows_the_end(running: LocalServer, kgrag: Kgrag) -> None:
 def test_logs_follows_until_ctrl_c(running: LocalServer) -> None:
     command = [sys.executable, "-c", "from kgrag.cli import main; main()", "logs", "-f", "-n", "0"]
     follow = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(1)
-    with running.log_path.open("a") as log:
-        log.write("a line that was added\n")
     assert follow.stdout is not None
-    assert follow.stdout.readline() == "a line that was added\n"
+    assert follow.stderr is not None
+    lines: queue.Queue[str] = queue.Queue()
+    reader = threading.Thread(target=lambda: lines.put(follow.stdout.readline()), daemon=True)
+    reader.start()
+    while lines.empty():  # however long it takes to start, what is written after that is shown
+        with running.log_path.open("a") as log:
+            log.write("a line that was added\n")
+        reader.join(0.5)
+    assert lines.get() == "a line that was added\n"
     follow.send_signal(signal.SIGINT)
     _, error = follow.communicate(timeout=10)
     assert (follow.returncode, error) == (130, "Interrupted.\n")
