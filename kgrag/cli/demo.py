@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kgrag.types import Ranking
 
 QUESTIONS = 3
-PASSAGES = 5
+PASSAGES = 6
 _WIDTH = 160
 
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 import pytest
 from command_line import CommandLine
 
+from kgrag.cli.demo import PASSAGES
 from kgrag.client import KnowledgeGraph
 from kgrag.demo import COLLECTION, questions
 from kgrag.errors import NotFoundError
@@ -37,6 +38,6 @@ def test_demo_ingests_asks_and_shows_the_way_to_the_graph(cli: CommandLine) -> N
     assert again["ingest"]["added"] == 0 and again["ingest"]["unchanged"] > 50
     assert [q["query"] for q in again["questions"]] == [q.question for q in questions()[:3]]
     for asked in again["questions"]:
-        assert len(asked["hits"]) == 5
+        assert len(asked["hits"]) == PASSAGES
         assert set(asked["found"]) == {h["passage"]["title"] for h in asked["hits"]} & set(asked["documents"])
         assert asked["found"], "the first article of the chain shares words with the question"
