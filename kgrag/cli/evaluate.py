@@ -110,7 +110,7 @@ def evaluate(
     if markdown and as_json:
         raise click.UsageError("--json and --markdown exclude each other.")
     from kgrag.evaluation import plot, records, report, variants
-    from kgrag.evaluation.datasets import read_dataset
+    from kgrag.evaluation.readers import read_dataset
     from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 
     plain = (name for name, entry in RETRIEVERS.items() if not entry.several and not entry.needs)

@@ -61,7 +61,7 @@ def gnn_ret(
     """
     from kgrag.evaluation import summary
     from kgrag.evaluation import train_gnn_ret as training
-    from kgrag.evaluation.datasets import read_dataset
+    from kgrag.evaluation.readers import read_dataset
     from kgrag.settings import GnnRetTraining
 
     data = read_dataset(dataset).first(limit)

@@ -91,14 +91,3 @@ class Dataset:
         known = self.gold_texts or self.keys
         missing = {q.id: tuple(key for key in q.gold if key not in known) for q in questions}
         return {id: keys for id, keys in missing.items() if keys}
-
-
-def read_dataset(path: Path, format: str | None = None) -> Dataset:
-    """Read a question set in one of `readers.FORMATS`, recognised by its content unless `format` names it.
-
-    Raises InputError, naming file and place, for a file that is missing, empty, or not in that form, and
-    NotFoundError for an unknown format.
-    """
-    from kgrag.evaluation.readers import read  # the readers make what is defined here
-
-    return read(path, format)

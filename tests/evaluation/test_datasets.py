@@ -5,7 +5,8 @@ import pytest
 from question_set import CORPUS, QUERIES, TRIPLES, write_set
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Question, read_dataset
+from kgrag.evaluation.datasets import Question
+from kgrag.evaluation.readers import read_dataset
 from kgrag.types import Document
 
 

@@ -11,7 +11,7 @@ from question_set import CORPUS, QUERIES, write_set
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import NotFoundError
-from kgrag.evaluation.datasets import read_dataset
+from kgrag.evaluation.readers import read_dataset
 
 Evaluate = Callable[..., Result]
 MEASURES = ["R@2", "R@5", "R@10", "R@15", "perfect@8", "MRR", "nDCG@10", "p50_ms", "p95_ms"]

@@ -9,8 +9,8 @@ import pytest
 from question_set import write_set
 
 from kgrag.errors import InputError, NotFoundError
-from kgrag.evaluation.datasets import Dataset, read_dataset
-from kgrag.evaluation.readers import FORMATS, recognise, rows
+from kgrag.evaluation.datasets import Dataset
+from kgrag.evaluation.readers import FORMATS, read_dataset, recognise, rows
 from kgrag.types import Document
 
 FRAM = ["Fram (ship)", ["The Fram was built for the ice.", " She was designed by Colin Archer."]]

@@ -102,7 +102,7 @@ def trained_on(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> 
     queries.append({"id": "lost", "question": "Where is it?", "gold": ["nowhere"]})
     folder = write_set(tmp_path_factory.mktemp("towns"), corpus, queries, None)
     name = "train-gnn-ret"
-    from kgrag.evaluation.datasets import read_dataset
+    from kgrag.evaluation.readers import read_dataset
 
     kg.ingest((d for d in read_dataset(folder).documents()), name)
     yield folder, name

@@ -4,7 +4,8 @@ import pytest
 from question_set import CORPUS, write_set
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Question, read_dataset
+from kgrag.evaluation.datasets import Question
+from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.variants import join, lower, merge, typo
 from kgrag.indexing.chunking import chunk
 from kgrag.settings import IndexingSettings

@@ -36,8 +36,8 @@ FORMATS: dict[str, Format] = {
 """Name -> format; adding one is a module and a line here."""
 
 
-def read(path: Path, format: str | None = None) -> Dataset:
-    """Read a question set from a file, or from a folder that holds one.
+def read_dataset(path: Path, format: str | None = None) -> Dataset:
+    """Read a question set from a file, or a folder that holds one; its content tells the format unless it is named.
 
     Raises NotFoundError for an unknown format, InputError when the path is in none, or a file not as it should be.
     """
