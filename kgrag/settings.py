@@ -49,6 +49,7 @@ class PathRankSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     k0: int = Field(30, ge=1, description="seeds from the vector index, and from the full-text index")
+    candidates: int = Field(120, ge=1, description="vector index candidates for these, scored again exactly")
     width: tuple[int, ...] = Field((8, 8), description="K: passages expanded in each hop")
     cap: int = Field(BRIDGE_CAP, ge=1, description="passages that a name may have to serve as a bridge")
     emax: int = Field(12, ge=1, description="names that lead on from a passage")

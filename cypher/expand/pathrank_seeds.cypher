@@ -10,7 +10,7 @@
 // $links: LIST<STRING> - entities that the question names
 // $beta: FLOAT = 0.25 - weight of shared words
 // $k0: INTEGER = 30 - passages of each index
-// $candidates: INTEGER = 200 - over-fetch of the vector index
+// $candidates: INTEGER = 120 - over-fetch of the vector index
 // $titled: INTEGER = 5 - passages of a document that its title reaches
 // $most: INTEGER = 50 - documents or passages that a name reaches
 // -> id: STRING - passage id

@@ -52,10 +52,7 @@ class Reader:
 
     def question(self, names: list[str], stemmed: list[str], words: list[str]) -> dict[str, Any]:
         """What the graph knows of a question's names and words: see `cypher/search/question.cypher`."""
-        records = self._graph.run(
-            "search/question", collection=self.collection.name, names=names, stemmed=stemmed, words=words
-        )
-        return dict(records[0])
+        return self._row("search/question", collection=self.collection.name, names=names, stemmed=stemmed, words=words)
 
     def similar_titles(self, name: str, limit: int = 20) -> list[dict[str, Any]]:
         """Entities with titles whose name is like a normalised one, a letter or two apart in each word."""
@@ -86,18 +83,18 @@ class Reader:
 
     def pathrank_names(self, ids: list[str], links: list[str], cap: int) -> tuple[list[Any], list[int]]:
         """The names that tie passages together, and the numbers of some: see `cypher/expand/pathrank_names.cypher`."""
-        row = self._graph.run("expand/pathrank_names", ids=ids, links=links, cap=cap)[0]
+        row = self._row("expand/pathrank_names", ids=ids, links=links, cap=cap)
         return row["passages"], row["links"]
 
     def ppr_seeds(self, **parameters: Any) -> dict[str, Any]:
         """The triples and passages nearest to a question: see `cypher/expand/ppr_seeds.cypher`."""
-        return self._rows(
+        return self._row(
             "expand/ppr_seeds",
             triple_index=self.collection.vector_index("Triple"),
             passage_index=self.collection.vector_index("Passage"),
             embedding=self.collection.embedding,
             **parameters,
-        )[0]
+        )
 
     def ppr(self, **parameters: Any) -> dict[str, Any]:
         """What surrounds seeds, as lists of numbers: see `cypher/expand/ppr.cypher`."""
@@ -122,9 +119,8 @@ class Reader:
 
     def gnn_ret(self, **parameters: Any) -> list[dict[str, Any]]:
         """The edges of one layer of GNN-Ret: see `cypher/expand/gnn_ret.cypher`."""
-        ties: list[dict[str, Any]] = self._rows("expand/gnn_ret", embedding=self.collection.embedding, **parameters)[0][
-            "ties"
-        ]
+        row = self._row("expand/gnn_ret", embedding=self.collection.embedding, **parameters)
+        ties: list[dict[str, Any]] = row["ties"]
         return ties
 
     def document_scores(self, keys: Sequence[str], vector: Sequence[float]) -> dict[str, tuple[str, float]]:
@@ -139,29 +135,31 @@ class Reader:
         self, passages: Sequence[str], triples: Sequence[str], vector: Sequence[float], beams: int
     ) -> list[dict[str, Any]]:
         """The initial triples nearest to a vector: see `cypher/expand/beam_start.cypher`."""
-        rows: list[dict[str, Any]] = self._rows(
+        row = self._row(
             "expand/beam_start",
             passages=list(passages),
             triples=list(triples),
             embedding=self.collection.embedding,
             vector=list(vector),
             beams=beams,
-        )[0]["triples"]
-        return rows
+        )
+        found: list[dict[str, Any]] = row["triples"]
+        return found
 
     def beam_step(self, **parameters: Any) -> list[dict[str, Any]]:
         """The neighbours of beams of triples: see `cypher/expand/beam_step.cypher`."""
-        rows: list[dict[str, Any]] = self._rows(
+        row = self._row(
             "expand/beam_step",
             index=self.collection.vector_index("Triple"),
             embedding=self.collection.embedding,
             **parameters,
-        )[0]["neighbours"]
-        return rows
+        )
+        found: list[dict[str, Any]] = row["neighbours"]
+        return found
 
     def has_triples(self) -> bool:
         """Whether the collection holds triples."""
-        return bool(self._rows("search/has_triples", collection=self.collection.name)[0]["found"])
+        return bool(self._row("search/has_triples", collection=self.collection.name)["found"])
 
     def captions(self, entities: list[str], passages: list[str]) -> dict[str, str]:
         """The names of nodes, by their ids."""
@@ -171,6 +169,10 @@ class Reader:
     def passing(self, ids: list[str], only: Filter) -> set[str]:
         """Those of some passages whose documents pass a filter."""
         return {r["id"] for r in self._rows("search/passing", ids=ids, **_filter(only))}
+
+    def _row(self, name: str, /, **parameters: Any) -> dict[str, Any]:
+        """The one row of a query that always gives one."""
+        return self._rows(name, **parameters)[0]
 
     def _rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
         return [dict(r) for r in self._graph.run(name, **parameters)]

@@ -106,7 +106,7 @@ class GnnRet(Retriever):
         """See Retriever; scores are (1 + cosine) / 2 after the layers, the trail is where the message came from."""
         s = self.index.settings.gnn_ret
         reader, over_fetch = self.index.reader, self.index.settings.over_fetch
-        vector = self.index.embedder.embed([query.text])[0].tolist()
+        vector = query.vector(self.index.embedder)
         start = {id: distance(score) for id, score in reader.vector(vector, max(n, s.k), over_fetch)}
         states = propagate(start, s.alphas, s.k, neighbours_of(self.index, vector))
         if query.filter:

@@ -86,7 +86,7 @@ class PathRank(Retriever):
             links=sorted({link.entity for link in links}),
             beta=walk.beta,
             k0=s.k0,
-            candidates=min(self.index.settings.over_fetch, 4 * s.k0),
+            candidates=s.candidates,
             titled=s.titled,
             most=s.cap,
         )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
+from coast import coast_documents
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
@@ -13,13 +14,7 @@ from kgrag.retrieval.registry import check_retriever
 from kgrag.types import Document, Filter, Section
 
 _NAME = "gnn-ret"
-_TEXTS = {
-    "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik, who had come up from deck hand.",
-    "Ole Brandvik": "Ole Brandvik went to sea at fourteen. His childhood was spent in Nordvika among fishermen.",
-    "Nordvika": "Nordvika lies at the mouth of the river Stilla. The painter Marta Holm kept a summer studio there.",
-    "Stilla": "The Stilla rises in the hills of Grenland and is known for salmon.",
-    "Marta Holm": "Marta Holm painted boats and harbours in bright oils.",
-}
+_TITLES = ("Fjord Queen", "Ole Brandvik", "Nordvika", "Stilla", "Marta Holm")
 _QUESTION = "What was the childhood of the captain of the steamer Fjord Queen?"
 _EVERY = "gnn-ret(edges=(next, keyword, mention, title), alphas=(0.3, 0.6), k=3)"
 
@@ -27,14 +22,7 @@ _EVERY = "gnn-ret(edges=(next, keyword, mention, title), alphas=(0.3, 0.6), k=3)
 @pytest.fixture(scope="module")
 def coast(kg: KnowledgeGraph) -> Iterator[str]:
     """Five documents that lead from name to name, and sixty letters that share names, one of them in several parts."""
-    documents = [
-        Document(title, (Section(text),), title, metadata={"letter": title[0]}) for title, text in _TEXTS.items()
-    ]
-    people = ["Torvald Lunde", "Ingrid Solheim", "Kari Aune", "Per Hauge", "Siri Moen"]
-    ports = ["Bergvik", "Havnes", "Sundby", "Orrefjell"]
-    for i in range(60):
-        text = f"In {ports[i % 4]} the merchant {people[i % 5]} sold wool to {people[(i + 1) % 5]} for {i} crowns."
-        documents.append(Document(f"letter {i}", (Section(text),), f"Letter {i}"))
+    documents = coast_documents(_TITLES)
     parts = "\n\n".join(f"The steamer log, part {i}: " + "wind and rain and fog all day. " * 40 for i in range(8))
     documents.append(Document("log", (Section(parts),), "Log"))
     kg.ingest(documents, _NAME)

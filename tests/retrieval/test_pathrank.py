@@ -3,34 +3,18 @@
 from collections.abc import Iterator
 
 import pytest
+from coast import TEXTS, coast_documents
 
 from kgrag.client import KnowledgeGraph
 from kgrag.graph import connection
 from kgrag.types import Document, Filter, Section
 
 _NAME = "pathrank"
-_TEXTS = {
-    "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik, who had come up from deck hand.",
-    "Ole Brandvik": "Ole Brandvik went to sea at fourteen. His childhood was spent in Nordvika among fishermen.",
-    "Nordvika": "Nordvika lies at the mouth of the river Stilla. The painter Marta Holm kept a summer studio there.",
-    "Stilla": "The Stilla rises in the hills of Grenland and is known for salmon.",
-    "Marta Holm": "Marta Holm painted boats and harbours in bright oils.",
-    "Harbour lights": "A captain must know the harbour lights. Painters like them, too, in any home town.",
-    "Steamers of the coast": "Many a steamer had a captain with a home town far away and a painter in the saloon.",
-}
 
 
 @pytest.fixture(scope="module")
 def coast(kg: KnowledgeGraph) -> Iterator[str]:
-    documents = [
-        Document(title, (Section(text),), title, metadata={"letter": title[0]}) for title, text in _TEXTS.items()
-    ]
-    people = ["Torvald Lunde", "Ingrid Solheim", "Kari Aune", "Per Hauge", "Siri Moen"]
-    ports = ["Bergvik", "Havnes", "Sundby", "Orrefjell"]
-    for i in range(60):
-        text = f"In {ports[i % 4]} the merchant {people[i % 5]} sold wool to {people[(i + 1) % 5]} for {i} crowns."
-        documents.append(Document(f"letter {i}", (Section(text),), f"Letter {i}"))
-    kg.ingest(documents, _NAME)
+    kg.ingest(coast_documents(), _NAME)
     yield _NAME
     kg.delete(_NAME)
 
@@ -115,7 +99,7 @@ def test_a_title_reaches_few_passages_of_a_long_document(kg: KnowledgeGraph, col
 @pytest.mark.parametrize("heading", [True, False], ids=["sections with headings", "lines in a text without sections"])
 def test_a_heading_of_a_long_document_is_a_title(kg: KnowledgeGraph, collection_name: str, heading: bool) -> None:
     filler = " ".join(f"Ropes, tar and {word} were bought for {word}." for word in ("sails", "masts", "hulls") * 30)
-    parts = [(title, f"{text} {filler}") for title, text in _TEXTS.items()]
+    parts = [(title, f"{text} {filler}") for title, text in TEXTS.items()]
     sections = [Section(t, title) for title, t in parts] if heading else [Section("\n\n".join(map("\n".join, parts)))]
     kg.ingest([Document("volume", tuple(sections))], collection_name)
     ranking = kg.search(_QUESTION, collection_name, k=8)
