@@ -15,15 +15,15 @@ $(VENV)/.ready: $(SOURCES)
 		{ echo "kgrag needs Python 3.11 or later; name one with: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade pip
-	$(PIP) install -c constraints.txt -e '.[local,openai,dev]'
+	$(PIP) install -c constraints.txt -e '.[local,dev]'
 	@touch $@
 
 $(VENV)/.models: $(VENV)/.ready
-	$(PIP) install -c constraints.txt -e '.[local,openai,dev,sbert]'
+	$(PIP) install -c constraints.txt -e '.[local,dev,sbert]'
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.ready
-	$(PIP) install -c constraints.txt -e '.[local,openai,dev,browser]'
+	$(PIP) install -c constraints.txt -e '.[local,dev,browser]'
 	@touch $@
 
 setup: $(VENV)/.ready ## Make a virtual environment with kgrag in it

@@ -50,3 +50,13 @@ class MismatchError(KgragError):
     """A collection was made with another embedder, dimension, schema version or chunking."""
 
     exit_code = 6
+
+
+class ModelError(KgragError):
+    """A language model cannot be reached, refuses, or answers nothing that can be used."""
+
+    exit_code = 7
+
+
+class BudgetError(ModelError):
+    """A call could cross the budget, so it was not made."""

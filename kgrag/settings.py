@@ -138,6 +138,15 @@ class BeamSettings(BaseModel):
     hub_triples: int = Field(200, ge=1, description="the question's nearest triples, of which hubs give theirs")
 
 
+class SyncGeSettings(BeamSettings):
+    """Constants of SyncGE."""
+
+    passages: int = Field(10, ge=1, description="base passages that the model reads (appendix B.2)")
+    link: Literal["vector", "hybrid"] = Field(
+        "vector", description="tripleLink: the most similar triple by vector, or by vector and words (section 4.1)"
+    )
+
+
 class NaiveGeSettings(BeamSettings):
     """Constants of NaiveGE."""
 
@@ -168,9 +177,77 @@ class RetrievalSettings(BaseModel):
     over_fetch: int = Field(200, ge=1, description="vector index candidates that are scored again exactly")
     pathrank: PathRankSettings = Field(default_factory=PathRankSettings)
     naive_ge: NaiveGeSettings = Field(default_factory=NaiveGeSettings)
+    sync_ge: SyncGeSettings = Field(default_factory=SyncGeSettings)
     colbert: ColbertSettings = Field(default_factory=ColbertSettings)
     gnn_ret: GnnRetSettings = Field(default_factory=GnnRetSettings)
     ppr: PprSettings = Field(default_factory=PprSettings)
+
+
+class ChatSettings(BaseModel):
+    """The language models, behind any OpenAI-compatible server. OPENAI_API_KEY and OPENAI_BASE_URL serve, too."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str | None = Field(None, description="the model that is asked; unset: none is")
+    models: dict[str, str] = Field(default_factory=dict, description="task -> another model for it")
+    base_url: str | None = Field(None, description="address of the server, such as http://localhost:11434/v1")
+    api_key: SecretStr | None = Field(None, description="its key; a local server needs none")
+    temperature: float | None = Field(0.0, ge=0, le=2, description="unset for models that take none (section 6.2)")
+    max_tokens: int = Field(4096, ge=1, description="tokens that a reply may have")
+    limit: Literal["max_tokens", "max_completion_tokens"] = Field(
+        "max_tokens", description="what the server calls this limit; newer OpenAI models take only the second"
+    )
+    json_mode: Literal["json_object", "none"] = Field(
+        "json_object", description="how the server is told to answer with JSON; none: by the prompt alone"
+    )
+    timeout: float = Field(120.0, gt=0, description="seconds to wait for a reply")
+    retries: int = Field(6, ge=0, description="how often a call that failed is tried again, waiting longer each time")
+    concurrency: int = Field(8, ge=1, le=256, description="calls under way at once")
+    requests_per_minute: int | None = Field(None, ge=1, description="calls begun in a minute; unset: any number")
+    prices: dict[str, tuple[float, float]] = Field(
+        default_factory=dict, description="model -> price of a million tokens read, and written"
+    )
+    budget: float | None = Field(None, ge=0, description="what a run may cost, in the currency of the prices")
+    cache: bool = Field(True, description="keep replies on disk, and never pay for the same call twice")
+    prompts: Path | None = Field(None, description="folder with prompts of your own, in place of those of that name")
+
+
+class GearSettings(BaseModel):
+    """Constants of the GEAR agent."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    steps: int = Field(4, ge=1, le=20, description="steps at most; 2 for questions of two hops (appendix B.1)")
+    link: int = Field(10, ge=1, description="passages that each fact of the gist memory is linked to (section 5.4)")
+
+
+class IrcotSettings(BaseModel):
+    """Constants of IRCoT."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    steps: int = Field(4, ge=1, le=20, description="sentences of reasoning at most (GEAR, appendix B.1)")
+    passages: int = Field(10, ge=1, description="passages retrieved for each (GEAR, appendix B.2)")
+    read: int = Field(15, ge=1, description="passages found so far that the model is shown at most")
+
+
+class AnswerSettings(BaseModel):
+    """Constants of answering."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    passages: int = Field(5, ge=1, description="best passages that the answer is read from (GEAR, section 6.1)")
+    words: int = Field(6, ge=1, description="length of a short answer (GEAR, appendix J.3)")
+
+
+class AgentSettings(BaseModel):
+    """Constants of the agents."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    gear: GearSettings = Field(default_factory=GearSettings)
+    ircot: IrcotSettings = Field(default_factory=IrcotSettings)
+    answer: AnswerSettings = Field(default_factory=AnswerSettings)
 
 
 class Settings(BaseSettings):
@@ -202,3 +279,5 @@ class Settings(BaseSettings):
     local: LocalSettings = Field(default_factory=LocalSettings)
     indexing: IndexingSettings = Field(default_factory=IndexingSettings)
     retrieval: RetrievalSettings = Field(default_factory=RetrievalSettings)
+    chat: ChatSettings = Field(default_factory=ChatSettings)
+    agents: AgentSettings = Field(default_factory=AgentSettings)

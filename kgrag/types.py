@@ -111,6 +111,36 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What calls of a language model took.
+
+    `calls` were answered, `cached` of them from the cache. Tokens are those of all calls; `cost` is that of the calls
+    that were not cached, in the currency of the prices that are set, and None where a price is unknown.
+    """
+
+    calls: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        known = self.cost is not None and other.cost is not None
+        return Usage(
+            self.calls + other.calls,
+            self.cached + other.cached,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            (self.cost or 0.0) + (other.cost or 0.0) if known else None,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that went in and came out."""
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
 class Filter:
     """Which documents may be searched.
 

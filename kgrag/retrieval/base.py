@@ -6,16 +6,18 @@ from dataclasses import dataclass, field
 
 from kgrag.graph.reader import Reader
 from kgrag.models.embed import Embedder
+from kgrag.models.tasks import Listener, Tasks
 from kgrag.settings import RetrievalSettings
 from kgrag.types import Filter, Hit, Ranking, Step
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question, and which documents may answer it."""
+    """A question, and which documents may answer it. `listener` hears of what happens while it is searched."""
 
     text: str
     filter: Filter = field(default_factory=Filter)
+    listener: Listener | None = field(default=None, repr=False, compare=False)
     _vectors: dict[str, list[float]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def vector(self, embedder: Embedder) -> list[float]:
@@ -36,11 +38,12 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """What a retriever works on: a collection, the embedder it was made with, and the constants."""
+    """What a retriever works on: a collection, its embedder, the constants, and a language model if there is one."""
 
     reader: Reader
     embedder: Embedder
     settings: RetrievalSettings
+    tasks: Tasks | None = None
 
 
 class Retriever(ABC):

@@ -1,0 +1,1 @@
+"""Agents: strategies that ask a retriever and a language model, step by step, and answer."""

@@ -1,0 +1,127 @@
+"""The answer to a question, and what happens until then as typed events: its trace.
+
+An event says in which `step` of the agent's loop it happened, counting from 1; 0 is outside of the loop.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kgrag.types import Hit, Passage, Ranking, Triple, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened in a step."""
+
+    step: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called(Event):
+    """A language model answered, after `seconds`."""
+
+    task: str
+    model: str
+    usage: Usage
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved(Event):
+    """Passages were found for a query."""
+
+    query: str
+    hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read(Event):
+    """The model read passages for a query and listed facts that help (proximal triples)."""
+
+    query: str
+    triples: tuple[Triple, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linked(Event):
+    """A fact that the model listed, and the triple of the graph that is most like it; `score`: (1 + cosine) / 2."""
+
+    fact: Triple
+    id: str
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered(Event):
+    """Facts that are new in the gist memory."""
+
+    triples: tuple[Triple, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged(Event):
+    """Whether what is known answers the question: the answer, or why it does not yet."""
+
+    answerable: bool
+    answer: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thought(Event):
+    """A sentence of reasoning."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewritten(Event):
+    """What is asked next."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed(Event):
+    """Something failed; the answer is made from what there is."""
+
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered(Event):
+    """The answer, or a beginning of it while it is being written."""
+
+    text: str
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A passage that an answer cites, by the `number` that stands in its text as [number]."""
+
+    number: int
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a system answers.
+
+    `text` is empty when there is none: then `problem` says why. `found` is False when the evidence does not hold the
+    answer, and `text` says so. `ranking` is what was retrieved, best first. `problem` is also set when a step failed
+    and the answer was made from what there was. `by_task`: task -> usage; their sum is `usage`.
+    """
+
+    question: str
+    text: str
+    found: bool
+    system: str
+    ranking: Ranking
+    citations: tuple[Citation, ...] = ()
+    trace: tuple[Event, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    by_task: Mapping[str, Usage] = field(default_factory=dict)
+    seconds: float = 0.0
+    problem: str = ""

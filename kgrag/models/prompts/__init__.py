@@ -1,0 +1,76 @@
+"""The prompts, one file each, NAME.txt: what a model is told, with $names where values go.
+
+A line [system] or [user] begins each message. A prompt's version is the hash of its text, so that what was made with
+another one is known as such. A folder of one's own may hold files that replace these.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Literal, cast
+
+from kgrag.errors import ConfigurationError
+from kgrag.models.chat import Message
+
+_ROLE = re.compile(r"^\[(system|user|assistant)\][ \t]*$", re.MULTILINE)
+_SUFFIX = ".txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt; `version`: 12 digits of a hash of its text."""
+
+    name: str
+    text: str
+
+    @property
+    def version(self) -> str:
+        """12 hexadecimal digits that change with every letter of the text."""
+        return hashlib.blake2b(self.text.encode(), digest_size=6).hexdigest()
+
+    @property
+    def values(self) -> frozenset[str]:
+        """The names that stand for values."""
+        return frozenset(Template(self.text).get_identifiers())
+
+    def messages(self, **values: str) -> list[Message]:
+        """The messages with the values filled in, which are not looked into for further names."""
+        pieces = _ROLE.split(self.text)
+        roles, contents = pieces[1::2], pieces[2::2]
+        return [
+            Message(cast(Literal["system", "user"], role), Template(content).substitute(values).strip())
+            for role, content in zip(roles, contents, strict=True)
+        ]
+
+
+def names() -> list[str]:
+    """The prompts that kgrag brings."""
+    found = (f.name for f in files(__name__).iterdir() if f.name.endswith(_SUFFIX))
+    return sorted(name.removesuffix(_SUFFIX) for name in found)
+
+
+def load_prompt(name: str, folder: Path | None = None) -> Prompt:
+    """A prompt by name: that of `folder` if it has one, else the one that kgrag brings.
+
+    Raises ConfigurationError when the folder's cannot be used, naming what it lacks.
+    """
+    own = Prompt(name, files(__name__).joinpath(f"{name}{_SUFFIX}").read_text(encoding="utf-8"))
+    path = folder / f"{name}{_SUFFIX}" if folder is not None else None
+    if path is None or not path.exists():
+        return own
+    try:
+        prompt = Prompt(name, path.read_text(encoding="utf-8"))
+        values = prompt.values
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(
+            f"The prompt {path} cannot be read: {error}", "A dollar sign is written $$."
+        ) from error
+    if values != own.values or not _ROLE.match(prompt.text):
+        wanted = ", ".join(f"${value}" for value in sorted(own.values))
+        raise ConfigurationError(
+            f"The prompt {path} cannot be used.", f"It begins with a line [system] or [user], and holds just: {wanted}"
+        )
+    return prompt
