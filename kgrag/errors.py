@@ -58,5 +58,9 @@ class ModelError(KgragError):
     exit_code = 7
 
 
+class UnavailableError(ModelError):
+    """The server of a language model cannot be reached, or refuses every call: asking again for more is in vain."""
+
+
 class BudgetError(ModelError):
     """A call could cross the budget, so it was not made."""

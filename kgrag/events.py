@@ -84,9 +84,10 @@ class Rewritten(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed(Event):
-    """Something failed; the answer is made from what there is."""
+    """Something failed; the answer is made from what there is. `error` is the name of its class."""
 
     problem: str
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -22,6 +22,17 @@ class LocalSettings(BaseModel):
     page_cache: str = Field("512m", description="page cache of the server")
     maven_repository: str | None = Field(None, description="another Maven repository, for example a company mirror")
     start_timeout: float = Field(120.0, description="seconds to wait for the server to answer")
+
+
+class LoadingSettings(BaseModel):
+    """How PDF and office files are read: by processes of their own, which are ended when they take too much."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    processes: int = Field(0, ge=0, le=64, description="that read one PDF side by side; 0: one for each core, 8 at most")
+    memory_mb: int = Field(1536, ge=256, description="memory that each of them may take (where the system keeps to it)")
+    page_seconds: float = Field(30.0, gt=0, description="seconds that reading a page may take")
+    file_seconds: float = Field(900.0, gt=0, description="seconds that reading a file may take")
 
 
 class IndexingSettings(BaseModel):
@@ -92,6 +103,30 @@ class PprSettings(BaseModel):
 GraphEdge = Literal["next", "keyword", "mention", "title"]
 
 
+KgpEdge = Literal["keyword", "similar", "mention", "title", "next", "page"]
+
+
+class KgpSettings(BaseModel):
+    """Constants of knowledge-graph prompting."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    guide: Literal["words", "encoder", "chat"] = Field(
+        "words",
+        description="what says where to go next: the question's words, the embedder of the collection, or a model "
+        "(section 4 and appendix A.2: KGP w/o LM, KGP-MDR, KGP-T5 and KGP-LLaMA)",
+    )
+    edges: tuple[KgpEdge, ...] = Field(
+        ("title", "mention"),
+        min_length=1,
+        description="what is walked over (section 3): keyword, similar, mention, title, next, page",
+    )
+    seeds: int = Field(10, ge=1, description="passages that the paths begin with (appendix A.2)")
+    branch: int = Field(3, ge=1, description="passages that a path goes on to (appendix A.2)")
+    budget: int = Field(30, ge=1, description="K: passages in all (appendix A.2)")
+    cap: int = Field(BRIDGE_CAP, ge=1, description="passages that a keyword or name may have to tie them")
+
+
 class ColbertSettings(BaseModel):
     """Constants of late interaction."""
 
@@ -141,7 +176,7 @@ class BeamSettings(BaseModel):
 class SyncGeSettings(BeamSettings):
     """Constants of SyncGE."""
 
-    passages: int = Field(10, ge=1, description="base passages that the model reads (appendix B.2)")
+    passages: int = Field(15, ge=1, description="base passages that the model reads (appendix B.2)")
     link: Literal["vector", "hybrid"] = Field(
         "vector", description="tripleLink: the most similar triple by vector, or by vector and words (section 4.1)"
     )
@@ -178,6 +213,7 @@ class RetrievalSettings(BaseModel):
     pathrank: PathRankSettings = Field(default_factory=PathRankSettings)
     naive_ge: NaiveGeSettings = Field(default_factory=NaiveGeSettings)
     sync_ge: SyncGeSettings = Field(default_factory=SyncGeSettings)
+    kgp: KgpSettings = Field(default_factory=KgpSettings)
     colbert: ColbertSettings = Field(default_factory=ColbertSettings)
     gnn_ret: GnnRetSettings = Field(default_factory=GnnRetSettings)
     ppr: PprSettings = Field(default_factory=PprSettings)
@@ -192,7 +228,9 @@ class ChatSettings(BaseModel):
     models: dict[str, str] = Field(default_factory=dict, description="task -> another model for it")
     base_url: str | None = Field(None, description="address of the server, such as http://localhost:11434/v1")
     api_key: SecretStr | None = Field(None, description="its key; a local server needs none")
-    temperature: float | None = Field(0.0, ge=0, le=2, description="unset for models that take none (section 6.2)")
+    temperature: Annotated[float | None, BeforeValidator(lambda value: None if value == "none" else value)] = Field(
+        0.0, ge=0, le=2, description="none for models that take none (section 6.2)"
+    )
     max_tokens: int = Field(4096, ge=1, description="tokens that a reply may have")
     limit: Literal["max_tokens", "max_completion_tokens"] = Field(
         "max_tokens", description="what the server calls this limit; newer OpenAI models take only the second"
@@ -218,6 +256,8 @@ class GearSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     steps: int = Field(4, ge=1, le=20, description="steps at most; 2 for questions of two hops (appendix B.1)")
+    passages: int = Field(10, ge=1, description="base passages that the model reads in each step (appendix B.2)")
+    gist: int = Field(15, ge=1, description="expanded passages that it reads into the memory from the second step on")
     link: int = Field(10, ge=1, description="passages that each fact of the gist memory is linked to (section 5.4)")
 
 
@@ -236,7 +276,7 @@ class AnswerSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    passages: int = Field(5, ge=1, description="best passages that the answer is read from (GEAR, section 6.1)")
+    evidence: int = Field(5, ge=1, description="best passages that the answer is read from (GEAR, Table 3)")
     words: int = Field(6, ge=1, description="length of a short answer (GEAR, appendix J.3)")
 
 
@@ -254,7 +294,12 @@ class Settings(BaseSettings):
     """All settings; `Settings()` reads the environment and .env, keyword arguments win over both."""
 
     model_config = SettingsConfigDict(
-        env_prefix="KGRAG_", env_nested_delimiter="__", env_file=".env", env_file_encoding="utf-8", extra="ignore"
+        env_prefix="KGRAG_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,
+        extra="ignore",
     )
 
     neo4j_uri: str | None = Field(None, description="bolt://, neo4j:// or neo4j+s:// address; unset: the local server")
@@ -277,6 +322,7 @@ class Settings(BaseSettings):
         512, ge=1, description="neighbours are found exactly while a collection's vectors fit into this much memory"
     )
     local: LocalSettings = Field(default_factory=LocalSettings)
+    loading: LoadingSettings = Field(default_factory=LoadingSettings)
     indexing: IndexingSettings = Field(default_factory=IndexingSettings)
     retrieval: RetrievalSettings = Field(default_factory=RetrievalSettings)
     chat: ChatSettings = Field(default_factory=ChatSettings)

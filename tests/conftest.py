@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import NotFoundError
@@ -70,6 +71,20 @@ def kg(graph_settings: Settings) -> Iterator[KnowledgeGraph]:
     """A client of the tests' Neo4j."""
     with KnowledgeGraph.connect(settings=graph_settings) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def scripted_server() -> Iterator[Scripted]:
+    """The scripted language model of all tests."""
+    with Scripted() as server:
+        yield server
+
+
+@pytest.fixture
+def scripted(scripted_server: Scripted) -> Scripted:
+    """A scripted language model that was told nothing yet."""
+    scripted_server.reset()
+    return scripted_server
 
 
 @pytest.fixture

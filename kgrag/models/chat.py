@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from kgrag.errors import ConfigurationError
 from kgrag.types import Usage
 
 
@@ -43,11 +44,21 @@ class ChatModel(Protocol):
     ) -> Reply:
         """The reply to messages; with `json` the model is told to answer with a JSON object.
 
-        `on_text` is called with each piece of the reply as it comes in. `fresh`: not from the cache. Raises ModelError
-        when there is no reply after all retries, BudgetError when the call could cross the budget.
+        `on_text` is called with all that there is of the reply whenever it grows; it begins anew when the reply breaks
+        off and is asked for again. `fresh`: not from the cache. Raises ModelError when there is no reply after all
+        retries, BudgetError when the call could cross the budget.
         """
         ...
 
     def name(self, task: str) -> str:
         """The model that answers a task."""
         ...
+
+
+def no_model() -> ConfigurationError:
+    """The error for a question to a language model where none is configured."""
+    return ConfigurationError(
+        "No language model is configured.",
+        "Set KGRAG_CHAT__MODEL=gpt-4o-mini and OPENAI_API_KEY=..., or for a model of your own, such as Ollama's, "
+        "KGRAG_CHAT__MODEL=qwen3:8b and KGRAG_CHAT__BASE_URL=http://localhost:11434/v1.",
+    )

@@ -1,5 +1,6 @@
 """Embedders: texts -> unit vectors. Named "wordllama", "minilm", "sbert:MODEL" or "openai:MODEL"."""
 
+import logging
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,8 +32,12 @@ class WordLlamaEmbedder:
     dimension = 256
 
     def __init__(self) -> None:
-        import wordllama
+        root = logging.getLogger()
+        handlers, level = root.handlers[:], root.level
+        import wordllama  # which makes every library's logging appear on standard error
 
+        root.handlers[:] = handlers
+        root.setLevel(level)
         self._model: Any = wordllama.WordLlama.load(
             cache_dir=Path(wordllama.__file__).parent, disable_download=True, dim=self.dimension
         )
@@ -81,12 +86,8 @@ class OpenAIEmbedder:
     """An embedding model behind any OpenAI-compatible server (OPENAI_API_KEY, OPENAI_BASE_URL)."""
 
     def __init__(self, name: str) -> None:
-        try:
-            import openai
-        except ImportError as error:
-            raise ConfigurationError(
-                f"Embedder {name!r} needs the openai package.", "Install it: pip install 'kgrag[openai]'."
-            ) from error
+        import openai
+
         self.name = name
         self._model = name.removeprefix("openai:")
         try:

@@ -18,8 +18,8 @@ from kgrag.models.prompts import Prompt, load_prompt
 Listener = Callable[[Event], None]
 Shape = TypeVar("Shape", bound=BaseModel)
 
-_FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
-_THINKING = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_FENCE = re.compile(r"```(?:json)?\s*(?=[{[])", re.IGNORECASE)
+_THINKING = re.compile(r"\A\s*<think>.*?(</think>|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,12 @@ class Tasks:
     def text(
         self, task: str, *, prompt: str | None = None, on_text: Callable[[str], None] | None = None, **values: str
     ) -> str:
-        """What the model says, without what it thought aloud before. Raises ModelError, also for an empty reply."""
+        """What the model says, without what it thought aloud before. Raises ModelError, also for an empty reply.
+
+        `on_text` is called with all that there is of it whenever it grows.
+        """
         messages = self.prompt(prompt or task).messages(**values)
-        reply = self._chat(messages, task=task, on_text=on_text)
+        reply = self._chat(messages, task=task, on_text=_unless_thinking(on_text))
         said = plain(reply.text)
         if not said:
             said = plain(self._chat(messages, task=task, fresh=True).text)
@@ -64,7 +67,10 @@ class Tasks:
             problem = _complaint(error, reply)
         repair = f"This cannot be used: {problem}. Answer again, with nothing but the JSON object that was asked for."
         said = [Message("assistant", reply.text)] if reply.text.strip() else []
-        again = self._chat([*messages, *said, Message("user", repair)], task=task, json=True)
+        messages = [*messages, *said, Message("user", repair)]
+        again = self._chat(messages, task=task, json=True)
+        if again.usage.cached and not _fits(again, shape):
+            again = self._chat(messages, task=task, json=True, fresh=True)  # what failed in an earlier run is not final
         try:
             return shape.model_validate(json_of(again.text))
         except ValueError as error:
@@ -90,14 +96,34 @@ def plain(text: str) -> str:
 def json_of(text: str) -> Any:
     """The JSON in a reply, which may stand in a fence or between words. Raises ValueError when there is none."""
     said = plain(text)
-    fenced = _FENCED.search(said)
+    fenced = None if said.startswith(("{", "[")) else _FENCE.search(said)
     if fenced:
-        said = fenced[1].strip()
+        said = said[fenced.end() :]
     starts = [i for i in (said.find("{"), said.find("[")) if i >= 0]
     if not starts:
         raise ValueError("there is no JSON in it" if said else "it is empty")
     value, _ = json.JSONDecoder(strict=False).raw_decode(said[min(starts) :])
     return value
+
+
+def _unless_thinking(on_text: Callable[[str], None] | None) -> Callable[[str], None] | None:
+    if on_text is None:
+        return None
+
+    def heard(text: str) -> None:
+        said = plain(text)
+        if said and not "<think>".startswith(said):
+            on_text(said)
+
+    return heard
+
+
+def _fits(reply: Reply, shape: type[BaseModel]) -> bool:
+    try:
+        shape.model_validate(json_of(reply.text))
+    except ValueError:
+        return False
+    return True
 
 
 def _complaint(error: ValueError, reply: Reply) -> str:

@@ -17,6 +17,8 @@ from kgrag.models.chat import Message
 
 _ROLE = re.compile(r"^\[(system|user|assistant)\][ \t]*$", re.MULTILINE)
 _SUFFIX = ".txt"
+SETTING = "KGRAG_CHAT__PROMPTS"
+"""What names the folder of one's own prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +54,34 @@ def names() -> list[str]:
     return sorted(name.removesuffix(_SUFFIX) for name in found)
 
 
+def file_name(name: str) -> str:
+    """The file that holds a prompt."""
+    return f"{name}{_SUFFIX}"
+
+
 def load_prompt(name: str, folder: Path | None = None) -> Prompt:
     """A prompt by name: that of `folder` if it has one, else the one that kgrag brings.
 
-    Raises ConfigurationError when the folder's cannot be used, naming what it lacks.
+    Raises ConfigurationError when there is no such folder, or its prompt cannot be used, naming what it lacks.
     """
-    own = Prompt(name, files(__name__).joinpath(f"{name}{_SUFFIX}").read_text(encoding="utf-8"))
-    path = folder / f"{name}{_SUFFIX}" if folder is not None else None
-    if path is None or not path.exists():
+    own = Prompt(name, files(__name__).joinpath(file_name(name)).read_text(encoding="utf-8"))
+    if folder is None:
+        return own
+    if not folder.is_dir():
+        raise ConfigurationError(
+            f"There is no folder {folder} of prompts.", f"Make it: kgrag prompts --copy {folder}, or unset {SETTING}."
+        )
+    path = folder / file_name(name)
+    if not path.exists():
         return own
     try:
-        prompt = Prompt(name, path.read_text(encoding="utf-8"))
-        values = prompt.values
+        prompt = Prompt(name, path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
-        raise ConfigurationError(
-            f"The prompt {path} cannot be read: {error}", "A dollar sign is written $$."
-        ) from error
-    if values != own.values or not _ROLE.match(prompt.text):
+        raise ConfigurationError(f"The prompt {path} cannot be read: {error}", "It must be a text in UTF-8.") from error
+    if not Template(prompt.text).is_valid() or prompt.values != own.values or not _ROLE.match(prompt.text):
         wanted = ", ".join(f"${value}" for value in sorted(own.values))
         raise ConfigurationError(
-            f"The prompt {path} cannot be used.", f"It begins with a line [system] or [user], and holds just: {wanted}"
+            f"The prompt {path} cannot be used.",
+            f"It begins with a line [system] or [user], and holds just: {wanted}. A dollar sign is written $$.",
         )
     return prompt

@@ -1,0 +1,73 @@
+"""What calls cost, and a budget that they never cross."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from kgrag.errors import BudgetError, ConfigurationError
+
+Prices = Mapping[str, tuple[float, float]]
+"""Model -> price of a million tokens read, and written."""
+
+
+class Budget:
+    """Counts what is spent; before a call, the most that it can cost is set aside. Safe to share between threads.
+
+    What a server charges for replies that are lost on the way is not known, and not counted.
+    """
+
+    def __init__(self, prices: Prices, limit: float | None, models: set[str]) -> None:
+        """`limit` None: no limit. Raises ConfigurationError when there is one, but no price for one of the models."""
+        unknown = sorted(models - prices.keys())
+        if limit is not None and unknown:
+            raise ConfigurationError(
+                f"A budget is set, but no price of {', '.join(unknown)}.",
+                f"Set it, per million tokens read and written: KGRAG_CHAT__PRICES='{{\"{unknown[0]}\": [0.15, 0.6]}}'.",
+            )
+        self._prices, self._limit = prices, limit
+        self._changed = threading.Condition()
+        self._spent = self._aside = 0.0
+
+    @property
+    def spent(self) -> float:
+        """What the calls so far cost; those whose price is not known count nothing."""
+        return self._spent
+
+    def cost(self, model: str, read: int, written: int) -> float | None:
+        """What tokens cost; None when the model's price is not known."""
+        if model not in self._prices:
+            return None
+        price_read, price_written = self._prices[model]
+        return (read * price_read + written * price_written) / 1_000_000
+
+    @contextmanager
+    def set_aside(self, most: float | None) -> Iterator["Spending"]:
+        """Room for a call that costs `most` at most; what it did cost is noted in the Spending.
+
+        Waits while calls under way may still leave enough. Raises BudgetError when there is not enough.
+        """
+        amount = most or 0.0
+        with self._changed:
+            while self._limit is not None and self._spent + self._aside + amount > self._limit:
+                if self._spent + amount > self._limit:
+                    raise BudgetError(
+                        f"The next call could cost {amount:.4f}, and {self._spent:.4f} of the budget of "
+                        f"{self._limit:g} is spent.",
+                        "Raise KGRAG_CHAT__BUDGET and run it again: replies that were received are kept and free.",
+                    )
+                self._changed.wait()
+            self._aside += amount
+        spending = Spending()
+        try:
+            yield spending
+        finally:
+            with self._changed:
+                self._aside -= amount
+                self._spent += spending.cost
+                self._changed.notify_all()
+
+
+class Spending:
+    """What a call did cost."""
+
+    cost = 0.0

@@ -1,0 +1,76 @@
+"""Prompts: kgrag's own, and those of a user's folder."""
+
+from pathlib import Path
+
+import pytest
+
+from kgrag.errors import ConfigurationError
+from kgrag.models.prompts import Prompt, load_prompt, names
+
+WORDS = "[system]\nCollect facts for $question.\n[user]\n$passages\n"
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_prompt_can_be_filled_in(name: str) -> None:
+    prompt = load_prompt(name)
+    filled = {value: f"«{value} $5 $question»" for value in prompt.values}
+    messages = prompt.messages(**filled)
+    assert messages[-1].role == "user"
+    said = "\n".join(message.content for message in messages)
+    for value in filled.values():  # as it is: what stands in a value is not looked into
+        assert value in said
+    assert all(message.content == message.content.strip() != "" for message in messages)
+
+
+def test_roles_begin_messages() -> None:
+    prompt = Prompt("x", "[system]\nBe short.\n\n[user]\nHello $name, [user] $$5.\n[assistant]\nYes?\n[user]\nNo.\n")
+    assert [(m.role, m.content) for m in prompt.messages(name="you")] == [
+        ("system", "Be short."),
+        ("user", "Hello you, [user] $5."),
+        ("assistant", "Yes?"),
+        ("user", "No."),
+    ]
+
+
+def test_version_changes_with_every_letter() -> None:
+    versions = {Prompt("x", text).version for text in (WORDS, WORDS + " ", WORDS.lower(), WORDS.replace("f", "g"))}
+    assert len(versions) == 4
+    assert Prompt("y", WORDS).version == Prompt("x", WORDS).version
+
+
+def test_a_folder_of_ones_own_wins(tmp_path: Path) -> None:
+    (tmp_path / "read.txt").write_text(WORDS, encoding="utf-8-sig")
+    assert load_prompt("read", tmp_path) == Prompt("read", WORDS)
+    assert load_prompt("read", tmp_path).version != load_prompt("read").version
+    assert load_prompt("reason", tmp_path) == load_prompt("reason")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WORDS.replace("$passages", "them"),
+        WORDS + "$more",
+        WORDS + "It costs $5.",
+        WORDS.removeprefix("[system]\n"),
+        "",
+    ],
+)
+def test_one_that_cannot_be_used_says_what_it_lacks(tmp_path: Path, text: str) -> None:
+    (tmp_path / "read.txt").write_text(text)
+    with pytest.raises(ConfigurationError) as failure:
+        load_prompt("read", tmp_path)
+    assert str(tmp_path / "read.txt") in failure.value.message
+    assert failure.value.remedy == (
+        "It begins with a line [system] or [user], and holds just: $passages, $question. A dollar sign is written $$."
+    )
+
+
+def test_one_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "read.txt").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigurationError, match=r"read\.txt cannot be read"):
+        load_prompt("read", tmp_path)
+
+
+def test_no_such_folder(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="kgrag prompts --copy"):
+        load_prompt("read", tmp_path / "none")

@@ -1,0 +1,115 @@
+"""A language model that says what a test tells it to: a server in a process of its own, reached over HTTP."""
+
+import json
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any, Self
+
+from kgrag.settings import ChatSettings
+
+TASKS = ("extract", "read", "reason", "rewrite", "think", "answer")
+PROGRAM = Path(__file__).parent / "models" / "scripted_server.py"
+
+
+class Scripted:
+    """The server, and what it is to say. It knows the task of a request by the name of the model: `settings`."""
+
+    def __init__(self, brain: Path | None = None) -> None:
+        options = ["--brain", str(brain)] if brain else []
+        self._process = subprocess.Popen(
+            [sys.executable, str(PROGRAM), *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self._process.stdout is not None
+        self._address = f"http://127.0.0.1:{int(self._process.stdout.readline())}"
+        self.base_url = f"{self._address}/v1"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the server."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(10)
+        self._process.stdout.close()
+
+    def settings(self, **changes: Any) -> ChatSettings:
+        """Settings that name this server, no cache, and a model of its own for each task."""
+        values: dict[str, Any] = {
+            "base_url": self.base_url,
+            "api_key": "test",
+            "model": "other",
+            "models": {task: task for task in TASKS},
+            "cache": False,
+            "timeout": 20.0,
+        }
+        return ChatSettings(**(values | changes))
+
+    def env(self, **changes: Any) -> dict[str, str]:
+        """The same as environment variables."""
+        given = self.settings(**changes)
+        values = given.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+        if given.api_key is not None:
+            values["api_key"] = given.api_key.get_secret_value()
+        return {
+            f"KGRAG_CHAT__{name.upper()}": value if isinstance(value, str) else json.dumps(value)
+            for name, value in values.items()
+        }
+
+    def say(self, task: str, *texts: str | dict[str, Any]) -> None:
+        """Replies to a task, in this order; the last one stays. A dict is said as JSON."""
+        self._post("say", task=task, texts=[t if isinstance(t, str) else json.dumps(t) for t in texts])
+
+    def fail(self, *faults: str, task: str | None = None) -> None:
+        """Faults that come before replies, to that task or to any.
+
+        "429", "429:2" (Retry-After: 2), "500" or any status, "400:MESSAGE", "quota" (429, insufficient_quota),
+        "timeout", "cut" (in mid-body), "malformed", "html", "empty", "truncated" (finish_reason length), "bad-json",
+        "uncounted" (no usage).
+        """
+        self._post("fail", task=task, faults=faults)
+
+    def delay(self, seconds: float) -> None:
+        """How long each reply takes."""
+        self._post("delay", seconds=seconds)
+
+    def brain(self, path: Path) -> None:
+        """A file with reply(task, messages, request) -> str | None that is asked first."""
+        self._post("brain", path=str(path))
+
+    def reset(self) -> None:
+        """As it was when it started."""
+        self._post("reset")
+
+    @property
+    def calls(self) -> list[dict[str, Any]]:
+        """The requests that were answered with a reply, each with its `task`."""
+        found: list[dict[str, Any]] = self._state()["calls"]
+        return found
+
+    @property
+    def attempts(self) -> list[dict[str, Any]]:
+        """All requests as {task, fault, headers}, those that failed included."""
+        found: list[dict[str, Any]] = self._state()["attempts"]
+        return found
+
+    @property
+    def most_under_way(self) -> int:
+        """How many requests were under way at once, at most."""
+        return int(self._state()["most_under_way"])
+
+    def _state(self) -> dict[str, Any]:
+        with urllib.request.urlopen(f"{self._address}/calls", timeout=30) as reply:
+            state: dict[str, Any] = json.load(reply)
+        return state
+
+    def _post(self, path: str, /, **values: Any) -> None:
+        data = json.dumps(values).encode()
+        with urllib.request.urlopen(f"{self._address}/{path}", data=data, timeout=30) as reply:
+            reply.read()
