@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import psutil
+from filelock import FileLock, Timeout
 from pydantic import SecretStr
 
 from kgrag.errors import ConfigurationError, DatabaseError, LocalServerError
@@ -23,6 +24,7 @@ from kgrag.types import Progress
 STARTS = 3
 STOP_TIMEOUT = 120.0
 _ADMIN_TIMEOUT = 24 * 3600.0
+_OTHER_START = 60.0  # seconds to wait for another server that is starting
 _START_SPACE = 100_000_000
 
 
@@ -65,7 +67,9 @@ class LocalServer:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings.local
         self._database = settings.neo4j_database
-        self.jars = JarStore(settings.cache.expanduser().resolve() / "jars", settings.local.maven_repository)
+        cache = settings.cache.expanduser().resolve()
+        self._starting = FileLock(cache / "starting.lock")
+        self.jars = JarStore(cache / "jars", settings.local.maven_repository)
         self.home = Home(settings.home.expanduser().resolve(), settings.local, self.jars)
 
     @property
@@ -180,10 +184,11 @@ class LocalServer:
         starts = 0
         while True:
             starts += 1
-            ports = self._prepare(java, wanted, progress)
-            bulk.recover(self.home, partial(self._run_admin, java, timeout=_ADMIN_TIMEOUT), progress)
             try:
-                endpoint = self._wait(self._start(java, ports, wanted), progress)
+                with self._choosing_ports():
+                    ports = self._prepare(java, wanted, progress)
+                    bulk.recover(self.home, partial(self._run_admin, java, timeout=_ADMIN_TIMEOUT), progress)
+                    endpoint = self._wait(self._start(java, ports, wanted), progress)
             except _PortTaken:
                 # Somebody took the port between our look and the server's bind: look again.
                 if starts == STARTS:
@@ -192,6 +197,16 @@ class LocalServer:
             # Only now: a plugin with which the server does not start must not spoil later starts.
             self.home.remember(wanted)
             return endpoint
+
+    @contextmanager
+    def _choosing_ports(self) -> Iterator[None]:
+        """One server of this user at a time: two that start at once would choose the same ports."""
+        with suppress(Timeout, OSError):  # a very long start, or a folder that is not ours: most likely all is well
+            self._starting.acquire(timeout=_OTHER_START)
+        try:
+            yield
+        finally:
+            self._starting.release()
 
     def _download(self, plugins: Sequence[str], progress: Progress | None) -> None:
         for name in (SERVER, *plugins):
