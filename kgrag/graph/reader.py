@@ -123,6 +123,11 @@ class Reader:
         ties: list[dict[str, Any]] = row["ties"]
         return ties
 
+    def kgp(self, **parameters: Any) -> dict[int, list[dict[str, Any]]]:
+        """Where paths lead next, by their numbers: see `cypher/expand/kgp.cypher`."""
+        row = self._row("expand/kgp", embedding=self.collection.embedding, **parameters)
+        return {found["path"]: found["best"] for found in row["found"]}
+
     def document_scores(self, keys: Sequence[str], vector: Sequence[float]) -> dict[str, tuple[str, float]]:
         """Document key -> the id of its passage nearest to a vector and (1 + cosine) / 2; unknown keys are left out."""
         ids = {document_id(self.collection.name, key): key for key in keys}
@@ -130,6 +135,12 @@ class Reader:
             "search/document_scores", ids=list(ids), embedding=self.collection.embedding, vector=list(vector)
         )
         return {ids[r["document"]]: (r["id"], r["score"]) for r in rows}
+
+    def triple_counts(self, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Document key -> how many passages it has, and how many triples these state; unknown keys are left out."""
+        ids = {document_id(self.collection.name, key): key for key in keys}
+        rows = self._rows("search/triple_counts", ids=list(ids))
+        return {ids[r["document"]]: (r["passages"], r["triples"]) for r in rows}
 
     def beam_start(
         self, passages: Sequence[str], triples: Sequence[str], vector: Sequence[float], beams: int
@@ -156,6 +167,23 @@ class Reader:
         )
         found: list[dict[str, Any]] = row["neighbours"]
         return found
+
+    def similar_triples(
+        self, vectors: Sequence[Sequence[float]], words: Sequence[str], limit: int, over_fetch: int
+    ) -> tuple[list[list[dict[str, Any]]], list[list[dict[str, Any]]]]:
+        """The triples most similar to texts by vector, and by words: see `cypher/search/similar_triples.cypher`."""
+        if not vectors:
+            return [], []
+        row = self._row(
+            "search/similar_triples",
+            vector_index=self.collection.vector_index("Triple"),
+            text_index=self.collection.index("triple_text"),
+            embedding=self.collection.embedding,
+            queries=[{"vector": list(v), "words": escape(w)} for v, w in zip(vectors, words, strict=True)],
+            candidates=max(over_fetch, limit),
+            limit=limit,
+        )
+        return row["near"], row["worded"]
 
     def has_triples(self) -> bool:
         """Whether the collection holds triples."""
@@ -199,6 +227,8 @@ def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Pa
         section=properties["section"] or "",
         source=document.get("source", ""),
         metadata=metadata,
+        page=properties.get("page"),
+        last_page=properties.get("last_page"),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kgrag.retrieval.base import Index, Query, Scored
+from kgrag.retrieval.base import Index, Query, Retriever, Scored
 from kgrag.retrieval.fusion import reciprocal_rank_fusion
 from kgrag.settings import BeamSettings
 from kgrag.types import Step
@@ -39,6 +39,23 @@ class Beam:
     score: float
     dot: float
     square: float
+
+
+def base_ranking(base: Retriever, query: Query, n: int) -> list[Scored]:
+    """The best `n` passages of the retriever that is expanded, with its rank in their trails."""
+    found = []
+    for rank, scored in enumerate(base.rank(query, n), 1):
+        step = Step(f"{base.name} rank {rank}", "Passage", "", scored.score)
+        found.append(scored if step in scored.why else replace(scored, why=(*scored.why, step)))
+    return found
+
+
+def notes_on_triples(retriever: Retriever, base: Retriever, ranked: Sequence[Scored]) -> tuple[str, ...]:
+    """The base's notes, and one more when there are no triples to expand it by."""
+    notes = base.notes(ranked)
+    if any(step.label == "Triple" for x in ranked for step in x.why) or retriever.index.reader.has_triples():
+        return notes
+    return (*notes, f"This collection holds no triples: {retriever.name} cannot lead on from what {base.name} finds.")
 
 
 def expand(

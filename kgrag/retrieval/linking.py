@@ -20,6 +20,7 @@ _LOWER_CASE = 0.5
 _MISSPELT = 0.8
 _ALIKE = 88.0  # per cent
 _SHORTEST_MISSPELT = 8  # letters
+_MOST_WORDS = 300  # of a question that are looked at
 _NO_INNER_WORDS = frozenset(("or", "is", "are", "was", "did"))
 
 
@@ -59,7 +60,7 @@ class LinkedQuestion:
 
 def link_question(reader: Reader, text: str) -> LinkedQuestion:
     """Find the entities that a question names: longest first, from left to right, then misspelt titles."""
-    words = tokens(text)
+    words = tokens(text)[:_MOST_WORDS]
     stemmed = stems([w.norm for w in words])
     collection = reader.collection.name
     spans = [(i, i + n) for i in range(len(words)) for n in range(1, min(LONGEST_NAME, len(words) - i) + 1)]
@@ -70,12 +71,7 @@ def link_question(reader: Reader, text: str) -> LinkedQuestion:
         stemmed=sorted({name for name in inflected.values() if len(name) > 3}),
         words=[word_id(collection, s) for s in set(stemmed)],
     )
-    passages = known["passages"] or 0
-    idf = {
-        w["stem"]: math.log(1 + (passages - w["df"] + 0.5) / (w["df"] + 0.5))
-        for w in known["words"]
-        if 0 < w["df"] <= passages
-    }
+    passages, idf = known["passages"] or 0, _idf(known)
     if not any(w.raw[0].isupper() for w in words[1:]):  # typed without capitals
         proper = {w["stem"] for w in known["words"] if w["proper"]}
         words = [w._replace(raw=w.raw.capitalize()) if s in proper else w for w, s in zip(words, stemmed, strict=True)]
@@ -95,6 +91,24 @@ def link_question(reader: Reader, text: str) -> LinkedQuestion:
         i += length or 1
     links = _misspelt(reader, words, links)
     return LinkedQuestion(tuple(words), tuple(stemmed), idf, tuple(links), passages, known["density"] or 0.0)
+
+
+def question_terms(reader: Reader, text: str) -> list[dict[str, Any]]:
+    """The stems of a question's words as {stem (between spaces), weight}, weighed by idf; they add up to 1."""
+    words = tokens(text)[:_MOST_WORDS]
+    stemmed = stems([w.norm for w in words])
+    collection = reader.collection.name
+    known = reader.question(names=[], stemmed=[], words=[word_id(collection, s) for s in set(stemmed)])
+    return LinkedQuestion(tuple(words), tuple(stemmed), _idf(known), (), 0, 0.0).terms()
+
+
+def _idf(known: Mapping[str, Any]) -> dict[str, float]:
+    passages = known["passages"] or 0
+    return {
+        w["stem"]: math.log(1 + (passages - w["df"] + 0.5) / (w["df"] + 0.5))
+        for w in known["words"]
+        if 0 < w["df"] <= passages
+    }
 
 
 def _link(

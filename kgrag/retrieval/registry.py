@@ -15,9 +15,11 @@ from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.fusion import Fusion, hybrid
 from kgrag.retrieval.gnn_ret import GnnRet
+from kgrag.retrieval.kgp import Kgp
 from kgrag.retrieval.naive_ge import NaiveGe
 from kgrag.retrieval.pathrank import PathRank
 from kgrag.retrieval.ppr import Ppr
+from kgrag.retrieval.sync_ge import SyncGe
 from kgrag.settings import RetrievalSettings
 
 Parts = tuple[Retriever, ...]
@@ -59,11 +61,24 @@ RETRIEVERS: dict[str, Entry] = {
         "dense, passed on to passages that are adjacent or share names; GNN-Ret",
         settings="gnn_ret",
     ),
+    "kgp": Entry(
+        lambda index, _: Kgp(index),
+        "breadth-first from bm25's passages over shared keywords and names, guided by words, the embedder or a "
+        "language model; KGP",
+        settings="kgp",
+    ),
     "naive-ge": Entry(
         lambda index, parts: NaiveGe(index, *parts),
         "another's passages, and those that chains of triples lead to from them; GEAR without a language model",
         settings="naive_ge",
         over=("hybrid",),
+    ),
+    "sync-ge": Entry(
+        lambda index, parts: SyncGe(index, *parts),
+        "the same from the triples like the facts that a language model reads there; GEAR's retriever",
+        settings="sync_ge",
+        over=("hybrid",),
+        needs="a language model",
     ),
     "colbert": Entry(
         lambda index, parts: Colbert(index, *parts),

@@ -117,7 +117,7 @@ def test_without_triples_it_is_the_base_and_says_so(kg: KnowledgeGraph, collecti
     base = kg.search("herring of Bergen", collection_name, retriever="bm25")
     ranking = kg.search("herring of Bergen", collection_name, retriever="naive-ge(bm25)")
     assert ranking.hits == base.hits
-    assert ranking.notes == ("This collection holds no triples: naive-ge(bm25) gives what bm25 gives.",)
+    assert ranking.notes == ("This collection holds no triples: naive-ge(bm25) cannot lead on from what bm25 finds.",)
     fused = kg.search("herring of Bergen", collection_name, retriever="rrf(dense, naive-ge(bm25))")
     assert fused.notes == ranking.notes
     assert base.notes == ()

@@ -1,0 +1,54 @@
+// KGP, one level of the walk: the passages that the last one of each path is tied to, the best of them for each path.
+// They are scored by a vector (the evidence wanted next), or by the words of the question where a path has no vector.
+// mode: read
+// $paths: LIST<MAP> - {id (of the last passage), vector (the evidence wanted next; empty: by words)}
+// $seen: LIST<STRING> - passages that were visited
+// $edges: LIST<STRING> - which ties are walked: keyword, similar, mention, title, next, page
+// $terms: LIST<MAP> - {stem (between spaces), weight} of the question's words; the weights add up to 1
+// $embedding: STRING - property that holds vectors
+// $cap: INTEGER = 50 - passages that a keyword or name may have to tie them
+// $keep: INTEGER = 3 - passages for each path
+// -> found: LIST<MAP> - {path (its number), best: LIST<MAP> of {id, score, kind, name (of the keyword, name or page that ties them)}, best first}
+// source: KGP, section 4, equation 1, and Algorithm 1
+UNWIND range(0, size($paths) - 1) AS number
+WITH number, $paths[number].vector AS vector, $paths[number].id AS id
+MATCH (a:Passage {id: id})
+CALL (a) {
+  MATCH (a)-[:NEXT]-(x:Passage) WHERE 'next' IN $edges
+  RETURN x, 'next' AS kind, '' AS name
+  UNION ALL
+  MATCH (a)-[:SIMILAR]-(x:Passage) WHERE 'similar' IN $edges
+  RETURN x, 'similar' AS kind, '' AS name
+  UNION ALL
+  MATCH (a)-[:HAS_KEYWORD]->(w:Keyword) WHERE 'keyword' IN $edges AND w.df <= $cap
+  MATCH (w)<-[:HAS_KEYWORD]-(x:Passage)
+  RETURN x, 'keyword' AS kind, w.name AS name
+  UNION ALL
+  MATCH (a)-[:MENTIONS]->(e:Entity) WHERE 'mention' IN $edges AND e.df <= $cap
+  MATCH (e)<-[:MENTIONS]-(x:Passage)
+  RETURN x, 'mention' AS kind, e.name AS name
+  UNION ALL
+  MATCH (a)-[:MENTIONS]->(e:Entity) WHERE 'title' IN $edges AND e.ntit > 0
+  MATCH (e)<-[:ABOUT]-(d:Document)
+  WITH e, d ORDER BY d.id LIMIT $cap
+  MATCH (d)-[:HAS_PASSAGE]->(x:Passage)
+  RETURN x, 'title' AS kind, e.name AS name
+  UNION ALL
+  MATCH (a)<-[:HAS_PASSAGE]-(:Document)-[:ABOUT]->(e:Entity) WHERE 'title' IN $edges AND e.df <= $cap
+  MATCH (e)<-[:MENTIONS]-(x:Passage)
+  RETURN x, 'titled' AS kind, e.name AS name
+  UNION ALL
+  MATCH (a)<-[:CONTAINS]-(g:Page)-[:CONTAINS]->(x:Passage) WHERE 'page' IN $edges
+  RETURN x, 'page' AS kind, g.name AS name
+}
+WITH number, vector, a, x, kind, name WHERE x <> a AND NOT x.id IN $seen
+ORDER BY kind, name
+WITH number, vector, x, head(collect([kind, name])) AS tie
+WITH x.id AS id, CASE WHEN any(p IN $paths WHERE size(p.vector) > 0) THEN x[$embedding] END AS embedding, x.stems AS stems, collect({number: number, vector: vector, tie: tie}) AS ways
+WITH id, embedding, ways, reduce(s = 0.0, t IN $terms | s + CASE WHEN stems CONTAINS t.stem THEN t.weight ELSE 0.0 END) AS shared
+UNWIND ways AS way
+WITH way.number AS number, id, way.tie AS tie,
+     CASE WHEN size(way.vector) > 0 THEN vector.similarity.cosine(embedding, way.vector) ELSE shared END AS score
+ORDER BY number, score DESC, id
+WITH number, collect({id: id, score: score, kind: tie[0], name: tie[1]})[0..$keep] AS best
+RETURN collect({path: number, best: best}) AS found

@@ -1,0 +1,29 @@
+// The triples most similar to some texts, by their vectors and by their words, with the passages that state them.
+// mode: read
+// $vector_index: STRING - name of the collection's vector index over triples
+// $text_index: STRING - name of its full-text index over triples
+// $embedding: STRING - property that holds the vector
+// $queries: LIST<MAP> - {vector, words: the text with special characters escaped, empty to leave words out}
+// $candidates: INTEGER - candidates of the vector index that are scored exactly
+// $limit: INTEGER - triples for each text
+// -> near: LIST<LIST<MAP>> - for each text the nearest: {id, text, passage, title, score: (1 + cosine) / 2}, best first
+// -> worded: LIST<LIST<MAP>> - for each text those that share most words: the same with their cosine, best first
+UNWIND range(0, size($queries) - 1) AS number
+WITH number, $queries[number].vector AS vector, $queries[number].words AS words
+CALL (vector) {
+  CALL db.index.vector.queryNodes($vector_index, $candidates, vector) YIELD node AS t
+  WITH t, vector.similarity.cosine(t[$embedding], vector) AS score
+  ORDER BY score DESC, t.id LIMIT $limit
+  MATCH (p:Passage)-[:STATES]->(t)
+  WITH t, p, score ORDER BY score DESC, t.id
+  RETURN collect({id: t.id, text: t.text, passage: p.id, title: p.name, score: score}) AS near
+}
+CALL (vector, words) {
+  WITH * WHERE words <> ''
+  CALL db.index.fulltext.queryNodes($text_index, words, {limit: $limit}) YIELD node AS t, score AS rank
+  MATCH (p:Passage)-[:STATES]->(t)
+  WITH t, p, rank, vector ORDER BY rank DESC, t.id
+  RETURN collect({id: t.id, text: t.text, passage: p.id, title: p.name, score: vector.similarity.cosine(t[$embedding], vector)}) AS worded
+}
+WITH number, near, worded ORDER BY number
+RETURN collect(near) AS near, collect(worded) AS worded
