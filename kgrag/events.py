@@ -27,6 +27,13 @@ class Called(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(Event):
+    """A query is being searched for."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieved(Event):
     """Passages were found for a query."""
 

@@ -1,0 +1,147 @@
+"""GEAR: synchronised graph expansion step by step, with a gist memory of the facts that were read.
+
+GEAR, section 5. Each step retrieves by SyncGE (`retrieval.sync_ge`) over the base retriever, reads what it found into
+the memory (5.1), and reasons whether the memory answers the question (5.2); if not, the question is rewritten (5.3).
+In the end the facts of the memory are linked to passages and fused with what all steps found (5.4).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel, Field, model_validator
+
+from kgrag.agents.strategy import Context, Strategy
+from kgrag.events import Judged, Remembered, Rewritten
+from kgrag.models.facts import key, lines, read
+from kgrag.retrieval.base import Query, Scored
+from kgrag.retrieval.beam import base_ranking, notes_on_triples
+from kgrag.retrieval.fusion import reciprocal_rank_fusion
+from kgrag.retrieval.sync_ge import SyncGe
+from kgrag.types import Step, Triple
+
+
+class Verdict(BaseModel):
+    """A reply that says whether the facts answer the question."""
+
+    answerable: bool
+    answer: str = ""
+    why: str = Field("", description="what is missing")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: part for name, part in value.items() if part is not None}
+        return value
+
+
+class Gear(Strategy):
+    """The agent of one question. `memory`: the facts read so far, without repetition."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        settings = context.settings.gear
+        self.steps = settings.steps
+        index = context.retriever.index
+        self.sync = SyncGe(replace(index, tasks=context.tasks), context.retriever)
+        self.sync.name = "gear"
+        self.memory: dict[tuple[str, ...], Triple] = {}
+        self.rankings: list[list[Scored]] = []
+        self._facts: tuple[Triple, ...] = ()
+        self._verdict: Verdict | None = None
+
+    def next_queries(self) -> Sequence[str]:
+        """See Strategy; the question itself, then what it is rewritten to (section 5.3, equation 7)."""
+        if not self.rankings:
+            return [self.context.question.text]
+        written = self.context.tasks.text(
+            "rewrite",
+            question=self.context.question.text,
+            facts=lines(self.memory.values()),
+            why=(self._verdict.why if self._verdict else "") or "It is not known yet.",
+        )
+        query = next(filter(None, map(str.strip, written.splitlines())))
+        self.emit(Rewritten(query=query))
+        return [query]
+
+    def retrieve(self, query: Query) -> list[Scored]:
+        """SyncGE over the base retriever (section 4); what the base found stays if the model fails."""
+        base = base_ranking(self.context.retriever, query, self.context.settings.gear.passages)
+        self.rankings.append(base)
+        self._facts = self.sync.read(query, base)
+        self.rankings[-1] = self.sync.expand(query, base, self._facts)
+        return self.rankings[-1]
+
+    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+        """Read into the memory (section 5.1, equation 4), and judge it (section 5.2, equation 6)."""
+        tasks, question = self.context.tasks, self.context.question.text
+        facts = self._facts  # of the first step: what SyncGE read is what is to be remembered
+        if len(self.rankings) > 1:
+            shown = self.context.passages(found[: self.context.settings.gear.gist])
+            facts = read(tasks, question, shown, list(self.memory.values()))
+        new = tuple(fact for fact in facts if key(fact) not in self.memory)
+        self.memory.update({key(fact): fact for fact in new})
+        self.emit(Remembered(triples=new))
+        if len(self.rankings) < self.steps:
+            self._verdict = self._judge()
+
+    def done(self) -> bool:
+        """See Strategy."""
+        return self._verdict is not None and self._verdict.answerable
+
+    def finalise(self) -> list[Scored]:
+        """RRF of the passages of each remembered fact and of all steps (section 5.4, equation 9)."""
+        constant = self.sync.index.settings.rrf
+        return reciprocal_rank_fusion([*self._link_passages(), *self.rankings], constant)
+
+    def notes(self) -> tuple[str, ...]:
+        """See Strategy."""
+        return notes_on_triples(self.sync, self.context.retriever, [])
+
+    def _judge(self) -> Verdict:
+        verdict = Verdict(answerable=False, why="Nothing that helps was found yet.")
+        if self.memory:
+            verdict = self.context.tasks.structured(
+                "reason", Verdict, facts=lines(self.memory.values()), question=self.context.question.text
+            )
+        self.emit(Judged(answerable=verdict.answerable, answer=verdict.answer, why=verdict.why))
+        return verdict
+
+    def _link_passages(self) -> list[list[Scored]]:
+        """passageLink (section 5.4, equation 8; appendix B.2, equation 10) of each fact of the memory."""
+        facts = list(self.memory.values())
+        if not facts:
+            return []
+        index, only = self.sync.index, self.context.question.filter
+        k, texts = self.context.settings.gear.link, [" ".join(fact.text.split()) for fact in facts]
+        stated = [
+            reciprocal_rank_fusion(rankings, index.settings.rrf)
+            for rankings in zip(*self._stating(texts, k), strict=True)
+        ]
+        if only:
+            allowed = index.reader.passing(sorted({x.id for ranking in stated for x in ranking}), only)
+            stated = [[x for x in ranking if x.id in allowed] for ranking in stated]
+        linked = []
+        for text, ranking in zip(texts, stated, strict=True):
+            base = base_ranking(self.context.retriever, Query(text, only), k)
+            fused = reciprocal_rank_fusion([base, ranking[:k]], index.settings.rrf)[:k]
+            step = Step("remembers", "Fact", text)
+            linked.append([replace(x, why=(step, *x.why)) for x in fused])
+        return linked
+
+    def _stating(self, texts: Sequence[str], k: int) -> tuple[list[list[Scored]], list[list[Scored]]]:
+        """For each text the passages that state the triples like it, by vector and by words."""
+        index = self.sync.index
+        vectors = index.embedder.embed(texts).tolist()
+        near, worded = index.reader.similar_triples(vectors, texts, k, index.settings.over_fetch)
+        return [_sources(rows) for rows in near], [_sources(rows) for rows in worded]
+
+
+def _sources(rows: Sequence[dict[str, Any]]) -> list[Scored]:
+    """The passages of ranked triples, each once."""
+    found: dict[str, Scored] = {}
+    for row in rows:
+        why = (Step("resembles", "Triple", row["text"], row["score"]), Step("stated in", "Passage", row["title"]))
+        found.setdefault(row["passage"], Scored(row["passage"], row["score"], why))
+    return list(found.values())

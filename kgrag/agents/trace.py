@@ -1,0 +1,32 @@
+"""The trace of one question: what happened in which step, and what the calls of the language model took."""
+
+from dataclasses import dataclass, field, replace
+
+from kgrag.events import Answered, Called, Event
+from kgrag.models.tasks import Listener
+from kgrag.types import Usage
+
+
+@dataclass(slots=True)
+class Trace:
+    """Collects events. `step` is that of the loop now; `listener` hears of every event as it happens."""
+
+    listener: Listener | None = None
+    step: int = 0
+    events: list[Event] = field(default_factory=list)
+
+    def add(self, event: Event) -> None:
+        """Take an event into the present step; what is said of an answer that is not whole is passed on only."""
+        placed = replace(event, step=self.step)
+        if not (isinstance(event, Answered) and not event.whole):
+            self.events.append(placed)
+        if self.listener is not None:
+            self.listener(placed)
+
+    def by_task(self) -> dict[str, Usage]:
+        """Task -> what its calls took."""
+        found: dict[str, Usage] = {}
+        for event in self.events:
+            if isinstance(event, Called):
+                found[event.task] = found.get(event.task, Usage()) + event.usage
+        return found

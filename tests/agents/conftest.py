@@ -1,0 +1,26 @@
+"""A small coast with triples, and a client whose language model says what a test tells it to."""
+
+from collections.abc import Iterator
+
+import pytest
+from harbour import FACTS, documents
+from scripted import Scripted
+
+from kgrag.client import KnowledgeGraph
+from kgrag.settings import Settings
+
+COAST = "agents-coast"
+
+
+@pytest.fixture(scope="session")
+def coast(kg: KnowledgeGraph) -> Iterator[str]:
+    kg.ingest(documents(FACTS), COAST)
+    yield COAST
+    kg.delete(COAST)
+
+
+@pytest.fixture
+def talking(graph_settings: Settings, scripted: Scripted) -> Iterator[KnowledgeGraph]:
+    """A client with the scripted language model."""
+    with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"chat": scripted.settings()})) as client:
+        yield client

@@ -1,0 +1,134 @@
+"""Systems by name, IRCoT, the baselines, and answers with their citations."""
+
+import pytest
+from harbour import TEXTS
+from scripted import Scripted
+
+from kgrag.agents.answering import cited
+from kgrag.agents.system import check_system, retriever_of
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError, KgragError, NotFoundError
+from kgrag.events import Answer, Answered, Event, Retrieved, Thought
+from kgrag.types import Passage
+
+QUESTION = "Where did the captain of the Fjord Queen grow up?"
+
+
+@pytest.mark.parametrize(
+    ("name", "standard", "retriever"),
+    [
+        ("gear", "gear+hybrid", "hybrid"),
+        ("gear + pathrank", "gear+pathrank", "pathrank"),
+        ("pathrank(cap=20)", "single+pathrank(cap=20)", "pathrank(cap=20)"),
+        ("ircot(steps=2, words=3)+rrf(bm25, ppr)", "ircot(steps=2, words=3)+rrf(bm25, ppr)", "rrf(bm25, ppr)"),
+        ("gear+sync-ge(bm25)", "gear+sync-ge(bm25)", "sync-ge(bm25)"),
+        ("closed-book", "closed-book", "bm25"),
+    ],
+)
+def test_names(name: str, standard: str, retriever: str) -> None:
+    assert check_system(name) == standard
+    assert check_system(standard) == standard
+    assert retriever_of(name) == retriever
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("geer", "Did you mean 'gear'"),
+        ("gear+hybird", "Choose one of"),
+        ("gear(cap=2)", "has no option 'cap'.*It has: steps"),
+        ("gear(steps=0)", "steps=0 will not do"),
+        ("gear(hybrid)", r"gear\+hybrid"),
+        ("", "does not say"),
+        ("gear+pathrank)", "does not say"),
+    ],
+)
+def test_names_that_are_none(name: str, complaint: str) -> None:
+    with pytest.raises(KgragError, match=complaint.split(".*")[0]) as caught:
+        check_system(name)
+    assert isinstance(caught.value, NotFoundError | ConfigurationError)
+    assert complaint.split(".*")[-1].replace("\\", "") in str(caught.value)
+
+
+def test_ircot_asks_what_it_thinks(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("think", "Her captain was\nOle Brandvik.", "So the answer is: Nordvika.")
+    scripted.say("answer", "Nordvika")
+    answer = talking.ask(QUESTION, coast, system="ircot(passages=3)+bm25", short=True)
+    queries = [event.query for event in answer.trace if isinstance(event, Retrieved)]
+    assert queries == [QUESTION, "Her captain was Ole Brandvik."]
+    assert [event.text for event in answer.trace if isinstance(event, Thought)][1] == "So the answer is: Nordvika."
+    assert "Brandvik family" in [hit.passage.title for hit in answer.ranking]
+    second = scripted.calls[1]["messages"][-1]["content"]
+    assert "Reasoning so far: Her captain was Ole Brandvik." in second
+    scores = [hit.score for hit in answer.ranking]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_ircot_never_ends_by_itself(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("think", "It must be known where the captain grew up.")
+    scripted.say("answer", "Not in the evidence")
+    answer = talking.ask(QUESTION, coast, system="ircot+ppr", short=True)
+    assert not answer.found
+    assert [call["task"] for call in scripted.calls] == ["think", "think", "think", "answer"]
+
+
+def test_an_explained_answer_cites_passages(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("answer", "Nordvika. Ole Brandvik was her captain [1], and grew up there [2, 9].")
+    heard: list[Event] = []
+    answer = talking.system("bm25", coast).ask(QUESTION, stream=True, listener=heard.append)
+    assert answer.text == "Nordvika. Ole Brandvik was her captain [1], and grew up there [2]."
+    cited_ids = [citation.passage.id for citation in answer.citations]
+    assert cited_ids == [hit.passage.id for hit in answer.ranking.hits[:2]]
+    assert talking.passage(cited_ids[0], coast).text in TEXTS.values()
+    pieces = [event for event in heard if isinstance(event, Answered) and not event.whole]
+    assert len(pieces) > 1 and pieces[-1].text.startswith("Nordvika. Ole Brandvik was her captain")
+    assert all(event.whole for event in answer.trace if isinstance(event, Answered))
+
+
+def test_a_short_answer_is_bare(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("answer", "Answer: Nordvika\nBecause he grew up there.")
+    answer = talking.ask(QUESTION, coast, system="bm25", short=True)
+    assert answer.text == "Nordvika"
+    assert "at most 6" in scripted.calls[0]["messages"][0]["content"]
+
+
+def test_the_closed_book_sees_no_passage(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("answer", "In Oslo.")
+    for short in (True, False):
+        answer = talking.ask(QUESTION, coast, system="closed-book", short=short)
+        assert (answer.text, answer.found, len(answer.ranking)) == ("In Oslo.", True, 0)
+    assert not any("Title:" in str(call["messages"]) for call in scripted.calls)
+
+
+def test_nothing_found_is_not_asked(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    answer = talking.ask("zzz qqq", coast, system="bm25")
+    assert (answer.text, answer.found) == ("Not in the evidence.", False)
+    assert scripted.calls == []
+
+
+def test_many_questions_at_once(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("answer", "Nordvika")
+    scripted.fail("400", task="answer")
+    scripted.delay(0.1)
+    asked = [f"{QUESTION} ({i})" for i in range(12)]
+    found = dict(talking.ask_many(asked, coast, system="bm25", short=True, threads=4))
+    assert set(found) == set(asked)
+    answers = [answer for answer in found.values() if isinstance(answer, Answer)]
+    assert sorted(answer.text for answer in answers) == [""] + ["Nordvika"] * 11
+    assert [bool(answer.problem) for answer in answers].count(True) == 1
+    assert scripted.most_under_way > 1
+
+
+def test_without_a_model(kg: KnowledgeGraph, coast: str) -> None:
+    with pytest.raises(ConfigurationError, match="No language model is configured") as caught:
+        kg.ask(QUESTION, coast)
+    assert "KGRAG_CHAT__MODEL" in caught.value.remedy and "localhost:11434" in caught.value.remedy
+    with pytest.raises(ConfigurationError, match="No language model"):
+        kg.search(QUESTION, coast, retriever="sync-ge")
+
+
+def test_numbers_that_cite_nothing_are_taken_out() -> None:
+    passages = [Passage(str(n), "d", "t", "x") for n in range(3)]
+    said = cited("In 1903 [3][7], they say [12], a[0] or [1999] fell [1; 3].", passages)
+    assert said.text == "In 1903 [3], they say, a or [1999] fell [1][3]."
+    assert [citation.number for citation in said.citations] == [1, 3]
