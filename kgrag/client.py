@@ -1,7 +1,7 @@
 """The public face of kgrag: a KnowledgeGraph is a context manager that ingests, searches and deletes."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import SecretStr
 
+from kgrag.agents.system import DEFAULT_SYSTEM, DEPTH, System, make_system
 from kgrag.errors import MismatchError, NotFoundError
+from kgrag.events import Answer
 from kgrag.graph import collections as registry
-from kgrag.graph import reader, schema
+from kgrag.graph import reader, runs, schema
 from kgrag.graph.connection import Graph
+from kgrag.graph.runs import Run
 from kgrag.identity import document_id
+from kgrag.models.chat import no_model
 from kgrag.models.embed import Embedder, load_embedder
+from kgrag.models.openai_chat import OpenAIChat, load_chat
+from kgrag.models.parallel import in_parallel
+from kgrag.models.tasks import Listener, Tasks
 from kgrag.retrieval.base import Index, Query, Retriever
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER, make_retriever
 from kgrag.settings import Settings
@@ -22,6 +29,7 @@ from kgrag.types import CollectionInfo, Document, Filter, IngestReport, Passage,
 
 if TYPE_CHECKING:
     from kgrag.indexing.bulk import BulkReport
+    from kgrag.indexing.extraction import ExtractionEstimate, ExtractionReport
     from kgrag.loaders import Columns
 
 DEFAULT_COLLECTION = "default"
@@ -44,6 +52,8 @@ class KnowledgeGraph:
         self.graph = graph
         self.settings = settings
         self._embedders: dict[str, Embedder] = {}
+        self._chat: OpenAIChat | None = None
+        self._tasks: Tasks | None = None
         self._lock = threading.Lock()
 
     @classmethod
@@ -126,6 +136,8 @@ class KnowledgeGraph:
     def close(self) -> None:
         """Close the connections; the server goes on."""
         self.graph.close()
+        if self._chat is not None:
+            self._chat.close()
 
     def collections(self) -> list[CollectionInfo]:
         """Every collection with its counts."""
@@ -169,12 +181,62 @@ class KnowledgeGraph:
             )
         return ingest(self.graph, existing, items, model, settings, progress or _silent, total=total)
 
-    def retriever(self, name: str = DEFAULT_RETRIEVER, collection: str = DEFAULT_COLLECTION) -> Retriever:
-        """A retriever over a collection, to be asked many questions. Raises NotFoundError."""
+    def extract(
+        self,
+        collection: str = DEFAULT_COLLECTION,
+        *,
+        threads: int = 8,
+        limit: int | None = None,
+        linked: bool = False,
+        progress: Progress | None = None,
+    ) -> "ExtractionReport":
+        """Have a language model extract entities and triples from the passages that were not extracted yet.
+
+        `limit`: passages at most; `linked`: ask for each entity's Wikipedia article, too, and merge those that have
+        the same. A broken-off extraction goes on where it was. Raises NotFoundError, or ConfigurationError when no
+        language model is configured.
+        """
+        from kgrag.indexing.extraction import extract
+
         found = registry.open_collection(self.graph, collection)
+        tasks = self.tasks()
+        if tasks is None:
+            raise no_model()
         model = self._embedder(found.embedder)
         registry.check_embedder(found, model.name, model.dimension)
-        return make_retriever(name, Index(reader.Reader(self.graph, found), model, self.settings.retrieval))
+        registry.ensure_indexes(self.graph, found)
+        return extract(
+            self.graph, found, tasks, model, self.settings, progress or _silent,
+            threads=threads, limit=limit, linked=linked,
+        )  # fmt: skip
+
+    def estimate_extraction(
+        self,
+        collection: str = DEFAULT_COLLECTION,
+        *,
+        limit: int | None = None,
+        linked: bool = False,
+        progress: Progress | None = None,
+    ) -> "ExtractionEstimate":
+        """What `extract` would take at most; no language model is asked. Raises NotFoundError."""
+        from kgrag.indexing.extraction import estimate
+
+        found = registry.open_collection(self.graph, collection)
+        return estimate(self.graph, found, self.settings.chat, progress or _silent, limit=limit, linked=linked)
+
+    def tasks(self) -> Tasks | None:
+        """The language model of the settings with its prompts; None when none is configured. Shared by all callers."""
+        if self.settings.chat.model is None:
+            return None
+        with self._lock:
+            if self._tasks is None:
+                self._chat = load_chat(self.settings)
+                self._tasks = Tasks(self._chat, self.settings.chat.prompts)
+            return self._tasks
+
+    def retriever(self, name: str = DEFAULT_RETRIEVER, collection: str = DEFAULT_COLLECTION) -> Retriever:
+        """A retriever over a collection, to be asked many questions. Raises NotFoundError."""
+        return make_retriever(name, self._index(collection))
 
     def search(
         self,
@@ -187,6 +249,64 @@ class KnowledgeGraph:
     ) -> Ranking:
         """The `k` best passages for a question, each with the trail that led to it. Raises NotFoundError."""
         return self.retriever(retriever, collection).retrieve(Query(query, filter or Filter()), k)
+
+    def save(self, answer: Answer, collection: str = DEFAULT_COLLECTION) -> str:
+        """Keep an answer as a Run with its Steps, linked to what they found; returns the run's id.
+
+        Raises NotFoundError if there is no such collection.
+        """
+        return runs.save_run(self.graph, registry.open_collection(self.graph, collection).name, answer)
+
+    def runs(self, collection: str | None = None) -> list[Run]:
+        """The runs that are kept of a collection, or of all, newest first."""
+        schema.check_schema(self.graph)
+        return runs.list_runs(self.graph, collection)
+
+    def delete_runs(self, ids: Iterable[str]) -> list[Run]:
+        """Delete runs, each named by (the first 6 or more digits of) its id; returns them.
+
+        Raises NotFoundError for one that does not exist, before anything is deleted.
+        """
+        schema.check_schema(self.graph)
+        return runs.remove_runs(self.graph, ids)
+
+    def system(self, name: str = DEFAULT_SYSTEM, collection: str = DEFAULT_COLLECTION) -> System:
+        """A system over a collection, such as gear+pathrank, to be asked many questions. Raises NotFoundError."""
+        return make_system(name, self._index(collection), self.settings.agents)
+
+    def ask(
+        self,
+        question: str,
+        collection: str = DEFAULT_COLLECTION,
+        *,
+        system: str = DEFAULT_SYSTEM,
+        short: bool = False,
+        k: int = DEPTH,
+        filter: Filter | None = None,
+        listener: Listener | None = None,
+    ) -> Answer:
+        """The answer to a question with its citations, trace and usage, and the `k` best passages.
+
+        `short`: a few words without citations. `listener` hears of each step as it happens. Raises NotFoundError,
+        ConfigurationError when no language model is configured; what a model fails to do is the answer's `problem`.
+        """
+        return self.system(system, collection).ask(
+            Query(question, filter or Filter()), short=short, depth=k, listener=listener
+        )
+
+    def ask_many(
+        self,
+        questions: Iterable[str],
+        collection: str = DEFAULT_COLLECTION,
+        *,
+        system: str = DEFAULT_SYSTEM,
+        short: bool = False,
+        k: int = DEPTH,
+        threads: int = 8,
+    ) -> Iterator[tuple[str, Answer | Exception]]:
+        """The answers to many questions, several at a time, as they come: (question, answer, or what went wrong)."""
+        asked = self.system(system, collection)
+        return in_parallel(lambda question: asked.ask(question, short=short, depth=k), questions, threads)
 
     def passage(self, text: str, collection: str | None = None) -> Passage:
         """A passage by (the beginning of) its id, or the first one of a document by key or title.
@@ -265,6 +385,13 @@ class KnowledgeGraph:
                     f"Unset KGRAG_INDEXING__{key.upper()}, or ingest into a new collection.",
                 )
 
+    def _index(self, collection: str) -> Index:
+        """What retrievers work on. Raises NotFoundError, MismatchError."""
+        found = registry.open_collection(self.graph, collection)
+        model = self._embedder(found.embedder)
+        registry.check_embedder(found, model.name, model.dimension)
+        return Index(reader.Reader(self.graph, found), model, self.settings.retrieval, self.tasks())
+
     def _embedder(self, embedder: str | Embedder | None) -> Embedder:
         if embedder is not None and not isinstance(embedder, str):
             return embedder
@@ -290,7 +417,7 @@ def _items(
         from kgrag.loaders import load
 
         paths = [first, *(item for item in stream if isinstance(item, str | Path))]
-        return load(paths, columns=columns, max_file_mb=settings.max_file_mb), None
+        return load(paths, columns=columns, max_file_mb=settings.max_file_mb, loading=settings.loading), None
     documents = (item for item in stream if not isinstance(item, str | Path))
     return chain([] if first is None else [first], documents), total
 

@@ -56,6 +56,16 @@ def triple_id(passage: str, subject: str, predicate: str, obj: str) -> str:
     return node_id(passage, "triple", subject, predicate, obj)
 
 
+def page_id(document: str, number: int) -> str:
+    """The id of a page by its number in the document with that id."""
+    return node_id(document, "page", number)
+
+
+def table_id(document: str, number: int) -> str:
+    """The id of a table by its number in the document with that id."""
+    return node_id(document, "table", number)
+
+
 def content_hash(document: Document) -> str:
     """A hash of everything in a document that ends up in the graph, for telling whether it changed.
 
@@ -67,6 +77,13 @@ def content_hash(document: Document) -> str:
         "metadata": document.metadata,
         "triples": [(t.subject, t.predicate, t.object) for t in document.triples],
     }
+    if document.pages or document.tables:
+        content = {
+            **content,
+            "pages": [(p.number, p.label, p.text) for p in document.pages],
+            "breaks": [s.breaks for s in document.sections],
+            "tables": [(t.caption, t.rows, t.page, t.last_page) for t in document.tables],
+        }
     return hashlib.blake2b(
         json.dumps(content, sort_keys=True, default=str).encode("utf-8", "surrogatepass"), digest_size=16
     ).hexdigest()

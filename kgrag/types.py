@@ -12,10 +12,61 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A stretch of a document under one heading; `heading` is the path of headings, "Guide > Install", or empty."""
+    """A stretch of a document under one heading; `heading` is the path of headings, "Guide > Install", or empty.
+
+    `breaks`: (where in the text, number of the page that begins there), in order; empty where there are no pages.
+    """
 
     text: str
     heading: str = ""
+    breaks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page, slide or sheet; `number` counts from 1, `label` is what the document calls it ("iv"), or empty.
+
+    `text` is what stands on it, without its tables.
+    """
+
+    number: int
+    text: str
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """How a page is cited: "p. 3", with a label that is no number "p. 3 (iv)"."""
+        plain = not self.label or self.label == str(self.number)
+        return f"p. {self.number}" if plain else f"p. {self.number} ({self.label})"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; `number` counts from 1 in its document, the first of the rows is its head.
+
+    `page` to `last_page` is where it stands, 0 in a document without pages.
+    """
+
+    number: int
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    page: int = 0
+    last_page: int = 0
+
+    @property
+    def name(self) -> str:
+        """Its caption, or "Table 2"."""
+        return self.caption or f"Table {self.number}"
+
+    @property
+    def markdown(self) -> str:
+        """The table in Markdown; a line break in a cell is a space."""
+        width = max(map(len, self.rows), default=0)
+        lines = []
+        for row in self.rows:
+            cells = [" ".join(cell.split()).replace("|", "\\|") for cell in row]
+            lines.append("| " + " | ".join(cells + [""] * (width - len(cells))) + " |")
+        return "\n".join([*lines[:1], "|" + " --- |" * width, *lines[1:]]) if lines else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +97,8 @@ class Document:
     source: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     triples: tuple[Triple, ...] = ()
+    pages: tuple[Page, ...] = ()
+    tables: tuple[Table, ...] = ()
 
     @property
     def text(self) -> str:
@@ -63,7 +116,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage as it stands in the graph. `ordinal` counts from 0 within its document."""
+    """A passage as it stands in the graph. `ordinal` counts from 0 within its document.
+
+    `page` to `last_page` is where it stands in a document that has pages.
+    """
 
     id: str
     document: str
@@ -73,6 +129,15 @@ class Passage:
     section: str = ""
     source: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    page: int | None = None
+    last_page: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Its pages as they are cited, "p. 3" or "pp. 3-4"; empty in a document without pages."""
+        if self.page is None:
+            return ""
+        return f"p. {self.page}" if self.last_page in (None, self.page) else f"pp. {self.page}-{self.last_page}"
 
 
 @dataclass(frozen=True, slots=True)

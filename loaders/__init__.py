@@ -1,6 +1,17 @@
-"""Source formats -> Documents: text, Markdown, HTML, JSON Lines, JSON, CSV, TSV, folders and benchmark folders."""
+"""Source formats -> Documents: text, Markdown, HTML, PDF, Word, PowerPoint, Excel, JSON, CSV, folders of them."""
 
-from kgrag.loaders.dispatch import FORMATS, load
-from kgrag.loaders.rows import Columns
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kgrag.loaders.dispatch import FORMATS, load
+    from kgrag.loaders.rows import Columns
 
 __all__ = ["FORMATS", "Columns", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from kgrag.loaders import dispatch  # on first use: a reading process needs none of it
+
+    return getattr(dispatch, name)

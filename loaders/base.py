@@ -97,15 +97,28 @@ def read_file(source: Source) -> bytes:
     with open_file(source) as file:
         data = file.read(source.limit + 1)
     if len(data) > source.limit:
-        size = math.ceil(max(source.path.stat().st_size, len(data)) / MB)
-        raise BadInput(
-            f"is {size} MB, over the limit of {source.limit // MB} MB; split it, or raise the limit with "
-            "KGRAG_MAX_FILE_MB"
-        )
+        raise _too_large(source, len(data))
     if not data.strip():
         raise BadInput("is empty")
     check_binary(data)
     return data
+
+
+def check_size(source: Source) -> None:
+    """Raises BadInput for a file that is empty, over the limit or no regular file."""
+    with open_file(source):
+        size = source.path.stat().st_size
+    if size == 0:
+        raise BadInput("is empty")
+    if size > source.limit:
+        raise _too_large(source, size)
+
+
+def _too_large(source: Source, read: int) -> BadInput:
+    size = math.ceil(max(source.path.stat().st_size, read) / MB)
+    return BadInput(
+        f"is {size} MB, over the limit of {source.limit // MB} MB; split it, or raise the limit with KGRAG_MAX_FILE_MB"
+    )
 
 
 def find_bom(data: bytes) -> str | None:

@@ -5,16 +5,21 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from zipfile import is_zipfile
 
 from kgrag.errors import InputError
-from kgrag.loaders.base import MB, BadInput, Item, Source, clean
+from kgrag.loaders.base import MB, BadInput, Item, Source, check_size, clean
 from kgrag.loaders.benchmark import CORPUS, QUERIES, TRIPLES, load_benchmark
+from kgrag.loaders.guard import Readers
 from kgrag.loaders.html import load_html
 from kgrag.loaders.jsonl import load_json, load_jsonl
 from kgrag.loaders.markdown import load_markdown
+from kgrag.loaders.office import load_office
+from kgrag.loaders.pdf import load_pdf
 from kgrag.loaders.rows import Columns
 from kgrag.loaders.tabular import load_csv
 from kgrag.loaders.text import load_text
+from kgrag.settings import LoadingSettings
 from kgrag.types import Document, Problem
 
 _FILES: dict[str, Callable[[Source], Document]] = {
@@ -31,20 +36,32 @@ _ROWS: dict[str, Callable[[Source, Columns], Iterator[Item]]] = {
     ".csv": load_csv,
     ".tsv": load_csv,
 }
-FORMATS = (*_FILES, *_ROWS)
+_PROGRAMS = {
+    ".pdf": "PDF file", ".docx": "Word document", ".pptx": "PowerPoint presentation", ".xlsx": "Excel workbook"
+}  # fmt: skip
+FORMATS = (*_FILES, *_ROWS, *_PROGRAMS)
 """The extensions that are read."""
 
+_OLE = (
+    "is an office file encrypted with a password, or of a format from before 2007; save it without a password as "
+    "DOCX, PPTX, XLSX or PDF"
+)
 _MAX_PROBLEMS = 1000  # of one file: beyond that the number is told, not each one
 
 
 def load(
-    paths: str | Path | Iterable[str | Path], *, columns: Columns | None = None, max_file_mb: int = 64
+    paths: str | Path | Iterable[str | Path],
+    *,
+    columns: Columns | None = None,
+    max_file_mb: int = 64,
+    loading: LoadingSettings | None = None,
 ) -> Iterator[Item]:
     """Read files and folders into Documents, one after another; what cannot be read becomes a Problem.
 
     Folders are walked in sorted order, without hidden files. A file's key is its path as given, or relative to the
     folder that was given; a row's is its id column, or FILE#LINE without one. `columns` names the columns of CSV and
-    JSON rows; files over `max_file_mb` are reported (of CSV and JSON Lines only single rows over it).
+    JSON rows; files over `max_file_mb` are reported (of CSV and JSON Lines only single rows over it). PDF and office
+    files are known by their content, and read as `loading` says.
     Raises InputError, at once, if none of the paths exists.
     """
     given = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
@@ -54,20 +71,25 @@ def load(
             f"Nothing to read: {names} {'does' if len(given) == 1 else 'do'} not exist.",
             f"Check the spelling; paths are relative to {clean(str(Path.cwd()))}.",
         )
-    return _Loader(columns or Columns(), max_file_mb * MB).run(given)
+    return _Loader(columns or Columns(), max_file_mb * MB, loading or LoadingSettings()).run(given)
 
 
 class _Loader:
     """The state of one load: which files and which keys have been seen, as hashes of 8 bytes."""
 
-    def __init__(self, columns: Columns, limit: int) -> None:
+    def __init__(self, columns: Columns, limit: int, loading: LoadingSettings) -> None:
         self._columns = columns
+        self._readers = Readers(loading)
         self._limit = limit
         self._seen: set[int] = set()
         self._keys: set[int] = set()
         self._repeated = 0
 
     def run(self, paths: list[Path]) -> Iterator[Item]:
+        with self._readers:
+            yield from self._run(paths)
+
+    def _run(self, paths: list[Path]) -> Iterator[Item]:
         for path in paths:
             for item in self._path(path):
                 if isinstance(item, Problem):
@@ -145,6 +167,15 @@ class _Loader:
 
     def _file(self, source: Source) -> Iterator[Item]:
         suffix = source.path.suffix.lower()
+        match _kind(source.path):
+            case "pdf":
+                return _guarded(source, load_pdf(source, self._readers))
+            case "zip":
+                return _guarded(source, _one(lambda s: load_office(s, self._readers), source))
+            case "ole":
+                return iter([Problem(source.shown, _OLE)])
+        if suffix in _PROGRAMS:
+            return _guarded(source, _one(_refuse, source))
         if suffix in _ROWS:
             return _guarded(source, _ROWS[suffix](source, self._columns))
         return _guarded(source, _one(_FILES.get(suffix, load_text), source))
@@ -156,6 +187,27 @@ class _Loader:
             return False
         seen.add(number)
         return True
+
+
+def _kind(path: Path) -> str:
+    """What the first bytes of a file show it to be: "pdf", "zip", "ole" (old office files), or "" for all else."""
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            head = file.read(1024)
+    except OSError:  # whoever reads it says why
+        return ""
+    if head.startswith(b"%PDF-") or (path.suffix.lower() == ".pdf" and b"%PDF-" in head):
+        return "pdf"
+    if head.startswith(b"PK\3\4"):
+        return "zip" if path.suffix.lower() in _PROGRAMS or is_zipfile(path) else ""
+    return "ole" if head.startswith(b"\xd0\xcf\x11\xe0") else ""
+
+
+def _refuse(source: Source) -> Document:
+    check_size(source)
+    raise BadInput(f"is no {_PROGRAMS[source.path.suffix.lower()]}, whatever its name says, or damaged from its start")
 
 
 def _one(loader: Callable[[Source], Document], source: Source) -> Iterator[Item]:

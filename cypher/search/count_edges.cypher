@@ -5,8 +5,11 @@
 // -> number: INTEGER - relationships
 CALL () {
   MATCH (n:Document {collection: $collection})-[r]->() RETURN type(r) AS type, count(r) AS number
+  UNION ALL MATCH (n:Page {collection: $collection})-[r]->() RETURN type(r) AS type, count(r) AS number
   UNION ALL MATCH (n:Passage {collection: $collection})-[r]->() RETURN type(r) AS type, count(r) AS number
   UNION ALL MATCH (n:Entity {collection: $collection})-[r]->() RETURN type(r) AS type, count(r) AS number
   UNION ALL MATCH (n:Triple {collection: $collection})-[r]->() RETURN type(r) AS type, count(r) AS number
+  UNION ALL MATCH (n:Run {collection: $collection})-[r]->() RETURN type(r) AS type, count(r) AS number
+  UNION ALL MATCH (n:Step {collection: $collection})-[r]->() RETURN type(r) AS type, count(r) AS number
 }
 RETURN type, number ORDER BY type

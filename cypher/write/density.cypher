@@ -5,6 +5,7 @@
 MATCH (c:Collection {name: $collection})
 CALL () {
   MATCH (p:Passage {collection: $collection})
-  RETURN sum(CASE WHEN COUNT { (p)-[:MENTIONS]->(e:Entity) WHERE e.df > 1 AND e.df <= $cap } > 1 THEN 1.0 ELSE 0.0 END) / count(p) AS density
+  WITH sum(CASE WHEN COUNT { (p)-[:MENTIONS]->(e:Entity) WHERE e.df > 1 AND e.df <= $cap } > 1 THEN 1.0 ELSE 0.0 END) AS joining, count(p) AS passages
+  RETURN CASE WHEN passages > 0 THEN joining / passages ELSE 0.0 END AS density
 }
 SET c.density = density

@@ -1,4 +1,4 @@
-// Remove documents that have no passages left.
+// Remove documents that have no passages left, with their pages and tables.
 // mode: write
 // $ids: LIST<STRING> - document ids
 // -> entity: STRING - entity that lost a title
@@ -7,6 +7,11 @@ MATCH (d:Document {id: id})
 OPTIONAL MATCH (d)-[:ABOUT]->(e:Entity)
 SET e.todo = coalesce(e.todo, []) + [stage IN ['titles'] WHERE NOT stage IN coalesce(e.todo, [])]
 WITH collect(DISTINCT e.id) AS entities, collect(DISTINCT d) AS documents
+CALL (documents) {
+  UNWIND documents AS d
+  MATCH (d)-[:HAS_PAGE|HAS_TABLE]->(part:Page|Table)
+  DETACH DELETE part
+}
 FOREACH (d IN documents | DETACH DELETE d)
 WITH entities UNWIND entities AS entity
 RETURN entity

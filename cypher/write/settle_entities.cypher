@@ -1,10 +1,18 @@
-// After a removal: recount entities; those that no title or triple names any more lose their vector, and who had them as
-// neighbours must look for others; mark who mentioned those that are names no longer, and remove those that nothing names.
+// After a removal: recount entities, and gather anew what else they are called. Those that no title or triple names any
+// more lose their vector, and who had them as neighbours must look for others; mark who mentioned those that are names no
+// longer, and remove those that nothing names.
 // mode: write
 // $ids: LIST<STRING> - entity ids
 UNWIND $ids AS id
 MATCH (e:Entity {id: id})
 SET e.df = COUNT { (e)<-[:MENTIONS]-() }
+WITH e
+CALL (e) {
+  WITH e WHERE e.aliases IS NOT NULL OR e.wikipedia IS NOT NULL
+  WITH e, COLLECT { MATCH (e)<-[end:SUBJECT|OBJECT]-() UNWIND end.aliases AS alias RETURN DISTINCT alias ORDER BY alias } AS aliases,
+       COLLECT { MATCH (e)<-[end:SUBJECT|OBJECT]-() WHERE end.wikipedia IS NOT NULL RETURN DISTINCT end.wikipedia AS title ORDER BY title } AS titles
+  SET e.aliases = CASE WHEN size(aliases) > 0 THEN aliases END, e.wikipedia = head(titles)
+}
 WITH e WHERE NOT EXISTS { (e)<-[:ABOUT|SUBJECT|OBJECT]-() }
 CALL (e) {
   MATCH (e)<-[:SIMILAR]-(f:Entity)

@@ -18,9 +18,14 @@ COMMANDS = {
     "doctor": "kgrag.cli.server:doctor",
     "demo": "kgrag.cli.demo:demo",
     "ingest": "kgrag.cli.documents:ingest",
+    "extract": "kgrag.cli.extract:extract",
     "search": "kgrag.cli.search:search",
+    "ask": "kgrag.cli.ask:ask",
     "show": "kgrag.cli.search:show",
     "retrievers": "kgrag.cli.search:retrievers",
+    "systems": "kgrag.cli.ask:systems",
+    "prompts": "kgrag.cli.prompts:prompts",
+    "runs": "kgrag.cli.runs:runs",
     "eval": "kgrag.cli.evaluate:evaluate",
     "train": "kgrag.cli.train:train",
     "collections": "kgrag.cli.collections:collections",
@@ -93,7 +98,8 @@ def main(debug: bool) -> None:
     \b
     kgrag demo               a first look: a small corpus, three questions
     kgrag ingest PATH...     read your own files into the graph
-    kgrag search "..."       ask the graph; each passage says why it was found
+    kgrag search "..."       passages that answer a question; each says why it was found
+    kgrag ask "..."          an answer that cites them, by a language model
     kgrag up                 start a Neo4j on this machine, no Docker needed
     kgrag status             is it running, and where?
     kgrag COMMAND --help     what a command does, with examples
@@ -103,8 +109,9 @@ def main(debug: bool) -> None:
 
     \b
     Exit codes:
-      0  success                    4  not found
-      1  error                      5  input that cannot be read
-      2  usage or configuration     6  made with another embedder or version
+      0  success                    5  input that cannot be read
+      1  error                      6  made with another embedder or version
+      2  usage or configuration     7  language model
       3  database                 130  interrupted
+      4  not found
     """

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kgrag.types import CollectionInfo
 
 LABELS = ("Document", "Page", "Table", "Passage", "Triple", "Entity", "Keyword", "Word")
+_RUNS = ("Run", "Step")  # shown where some are kept
 _PLURALS = {"Entity": "Entities"}
 
 
@@ -111,7 +112,8 @@ def migrate(as_json: bool) -> None:
 def _print_collections(found: "Iterable[CollectionInfo]") -> None:
     infos = list(found)
     labels = [label for label in LABELS if any(label in info.counts for info in infos)]
-    labels += sorted({k for info in infos for k in info.counts if not k.isupper()} - set(LABELS))
+    labels += [label for label in _RUNS if any(info.counts.get(label) for info in infos)]
+    labels += sorted({k for info in infos for k in info.counts if not k.isupper()} - {*LABELS, *_RUNS})
     rows = [["Name", "Embedder", *(_PLURALS.get(label, f"{label}s") for label in labels), "Edges"]]
     for info in infos:
         edges = sum(number for kind, number in info.counts.items() if kind.isupper())

@@ -1,25 +1,22 @@
-"""kgrag eval: how well and how fast the retrievers find what the questions of a set need."""
+"""kgrag eval: how well and how fast retrievers find what the questions of a set need, and how well systems answer."""
 
 import shlex
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from kgrag.cli import measuring
 from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import load_settings, note, print_json, progress_bars, stdout_console
+from kgrag.errors import KgragError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from kgrag.client import KnowledgeGraph
-    from kgrag.evaluation.datasets import Dataset
-    from kgrag.evaluation.experiment import Record
-    from kgrag.evaluation.report import Sheet
-    from kgrag.types import Document, Problem, Progress
+    from kgrag.evaluation.report import Report, Sheet
+    from kgrag.settings import Settings
 
-_SHOWN = 10  # lines of a list of complaints
 _PATH = click.Path(path_type=Path)
 
 
@@ -28,12 +25,28 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "-r",
     "--retriever",
-    "names",
+    "retrievers",
     multiple=True,
     metavar="EXPR",
     help="What to measure, a name or an expression such as 'rrf(bm25, pathrank)'; repeatable.  "
-    "[default: those that need nothing but the graph]",
+    "[default, without --system: those that need nothing but the graph]",
 )
+@click.option(
+    "--system",
+    "systems",
+    multiple=True,
+    metavar="NAME",
+    help="What is to answer the questions, such as gear+pathrank or single+hybrid; repeatable.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    default=8,
+    show_default=True,
+    help="Questions that a system is asked at once.",
+)
+@click.option("--budget", type=click.FloatRange(0), metavar="X", help="What the language models may cost, at most.")
 @click.option("--embedder", metavar="NAME", help="wordllama, minilm, sbert:MODEL or openai:MODEL.")
 @click.option("-c", "--collection", metavar="NAME", help="Where to ingest.  [default: one of the corpus's own]")
 @click.option("--format", "format", metavar="NAME", help="Read the data as this format, whatever it looks like.")
@@ -46,8 +59,10 @@ _PATH = click.Path(path_type=Path)
     show_default=True,
     help="How deep to look, and what latency is of.",
 )
-@click.option("--by", type=click.Choice(["type", "hops"]), multiple=True, help="Break the table down; repeatable.")
-@click.option("--baseline", metavar="EXPR", help="Compare each retriever with this one; say what is noise.")
+@click.option(
+    "--by", type=click.Choice(["type", "hops", "density"]), multiple=True, help="Break the table down; repeatable."
+)
+@click.option("--baseline", metavar="EXPR", help="Compare the others with this retriever or system; say what is noise.")
 @click.option(
     "--seed", type=int, metavar="N", default=0, show_default=True, help="Of the resampling and of the misspellings."
 )
@@ -66,7 +81,10 @@ _PATH = click.Path(path_type=Path)
 def evaluate(
     context: click.Context,
     dataset: Path,
-    names: tuple[str, ...],
+    retrievers: tuple[str, ...],
+    systems: tuple[str, ...],
+    threads: int,
+    budget: float | None,
     embedder: str | None,
     collection: str | None,
     format: str | None,
@@ -83,7 +101,7 @@ def evaluate(
     markdown: bool,
     as_json: bool,
 ) -> None:
-    """Measure retrievers on a question set.
+    """Measure retrievers and systems on a question set.
 
     DATASET is a folder with corpus.jsonl (id, title, text), queries.jsonl (id, question, gold: ids of the corpus, and
     perhaps answers, type, steps) and perhaps triples.jsonl (passage, subject, predicate, object); or the published
@@ -96,6 +114,13 @@ def evaluate(
     rank. A document counts once, where its first passage stands. Latency is one search for 15 passages (--depth),
     embedding of the question included, after 10 questions to warm up, one at a time.
 
+    A --system answers each question in a few words, --threads questions at once. EM is the share of answers that are
+    a known one, F1 the overlap of their words (SQuAD), both in per cent; calls and tokens are those of a question, cost
+    is that of all calls that were not in the cache. A second table tells recall, calls and tokens by iteration. With
+    --by density questions are grouped by the triples of a gold passage. Latency is that under the load of all threads;
+    wall_s are the seconds in which any question was under way. A question that ends without an answer is told with the
+    reason, and with --out it is asked again by the next run.
+
     --baseline gives the mean difference of each retriever on the same questions with its 95 % interval, by a paired
     bootstrap of 10,000 resamples; where the interval includes 0, the difference is noise. With --join, k counts
     passages, and gold is found where half of its text is.
@@ -105,20 +130,16 @@ def evaluate(
     kgrag eval hotpot_dev_distractor_v1.json -r bm25 -r 'rrf(bm25, pathrank)' --baseline bm25 --by type
     kgrag eval bench/2wiki --perturb typo --out runs/ --plot recall.png
     kgrag eval bench/musique --with bench/2wiki --with bench/hotpotqa --join 10 --markdown
+    kgrag eval bench/musique --system gear+pathrank --system ircot+ppr --by hops --out runs/ --budget 2
     kgrag eval bench/musique --limit 20 --json | jq '.systems.hybrid."R@5"'
     """
     if markdown and as_json:
         raise click.UsageError("--json and --markdown exclude each other.")
     from kgrag.evaluation import plot, records, report, variants
     from kgrag.evaluation.readers import read_dataset
-    from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 
-    plain = (name for name, entry in RETRIEVERS.items() if not entry.several and not entry.needs)
-    expressions = [check_retriever(name) for name in names or plain]
-    if baseline is not None:
-        baseline = check_retriever(baseline)
-        expressions = [*expressions, baseline]
-    expressions = list(dict.fromkeys(expressions))
+    settings = _settings(threads, budget)
+    plan, baseline = _plan(retrievers, systems, baseline, settings, depth, threads, out)
     if picture is not None:
         plot.check_plot(picture)
     if out is not None:
@@ -128,31 +149,29 @@ def evaluate(
         data = variants.merge(data, [read_dataset(other) for other in others])
     if join is not None:
         data = variants.join(data, join)
-    _report_dataset(data, limit)
+    measuring.report_dataset(data, limit)
     if perturb is not None:
         change = variants.PERTURBATIONS[perturb]
         data = data.with_questions(change(question, seed) for question in data.questions)
-    settings = load_settings()
     with connect(settings) as kg:
         collection = collection or data.collection(embedder or settings.embedder)
+        asked = data.first(limit)
         with progress_bars() as progress:
-            subject = _ingest(kg, data, collection, embedder, progress)
-            answered = _run(kg, data.first(limit), collection, expressions, depth, out, subject, progress)
+            subject = measuring.ingest(kg, data, collection, embedder, progress)
+            groups = measuring.groups(kg, asked, collection, by)
+            answered = measuring.measure(kg, asked, collection, plan, subject, progress)
         machine = report.machine(str(kg.graph.run("schema/server_version")[0]["version"]))
-    title = f"{data.name}: {len(data.first(limit).questions)} questions, {subject['embedder']}"
+    title = f"{data.name}: {len(asked.questions)} questions, {subject['embedder']}"
     title += f", {perturb} (seed {seed})" if perturb == "typo" else ", lower case" if perturb else ""
-    found = report.Report.of(title, answered, depth, by, baseline, seed)
-    for system, failed in found.errors.items():
-        _complain(
-            f"{system} failed on {len(failed)} questions, which count as finding nothing:",
-            [f"{id}: {error}" for id, error in failed.items()],
-        )
+    title += f", {threads} threads" if systems else ""
+    found = report.Report.of(title, answered, depth, groups, baseline, seed)
+    _tell_failures(found)
     if picture is not None:
         plot.plot(found.rows, title, picture)
         note(f"Drawn: {picture}")
     if as_json:
         head = {"dataset": data.name, "embedder": subject["embedder"], "collection": collection}
-        conditions = {"depth": depth, "seed": seed, "perturb": perturb, "machine": machine}
+        conditions = {"depth": depth, "threads": threads, "seed": seed, "perturb": perturb, "machine": machine}
         print_json({**head, **found.values(), **conditions})
     elif markdown:
         click.echo(report.markdown(found.sheets(), _command(context), machine))
@@ -160,90 +179,56 @@ def evaluate(
         _print(found.sheets())
 
 
-def _ingest(
-    kg: "KnowledgeGraph", data: "Dataset", collection: str, embedder: str | None, progress: "Progress"
-) -> dict[str, Any]:
-    """Bring the collection up to date with the corpus; returns what is searched and how, down to the settings."""
-    from kgrag import __version__
-    from kgrag.graph.collections import describe, open_collection
-    from kgrag.identity import content_hash
-    from kgrag.types import Document
-
-    digest = 0
-
-    def documents() -> "Iterator[Document | Problem]":
-        nonlocal digest
-        for item in data.documents(kg.settings.max_file_mb):
-            if isinstance(item, Document):  # a sum, so that the order does not matter
-                digest = (digest + int(content_hash(item), 16)) % 2**128
-            yield item
-
-    report = kg.ingest(documents(), collection, embedder=embedder, progress=progress)
-    if report.problems:
-        _complain("What could not be read:", [f"{p.place}: {p.message}" for p in report.problems])
-    opened = open_collection(kg.graph, collection)
-    total = describe(kg.graph, opened).counts.get("Document", 0)
-    others = total - report.added - report.changed - report.unchanged
-    if others > 0:
-        note(
-            f"Collection {collection} holds {others} documents that the corpus does not have; they are searched, too. "
-            f"`kgrag delete --collection {collection}` and another run start anew."
-        )
-    return {
-        "kgrag": __version__,
-        "embedder": opened.embedder,
-        "documents": total,
-        "corpus": f"{digest:032x}",
-        "indexing": opened.indexing.model_dump(mode="json"),
-        "retrieval": kg.settings.retrieval.model_dump(mode="json"),
-    }
+def _settings(threads: int, budget: float | None) -> "Settings":
+    """The settings, with that budget, and as many calls at once as there are threads unless they say otherwise."""
+    settings = load_settings()
+    changes: dict[str, Any] = {} if budget is None else {"budget": budget}
+    if "concurrency" not in settings.chat.model_fields_set:
+        changes["concurrency"] = max(threads, settings.chat.concurrency)
+    return settings.model_copy(update={"chat": settings.chat.model_copy(update=changes)})
 
 
-def _run(
-    kg: "KnowledgeGraph",
-    data: "Dataset",
-    collection: str,
-    expressions: "Sequence[str]",
+def _plan(
+    retrievers: tuple[str, ...],
+    systems: tuple[str, ...],
+    baseline: str | None,
+    settings: "Settings",
     depth: int,
+    threads: int,
     out: Path | None,
-    subject: dict[str, Any],
-    progress: "Progress",
-) -> "list[Record]":
-    from kgrag.evaluation.experiment import run
-    from kgrag.evaluation.records import RecordFile
+) -> tuple[measuring.Plan, str | None]:
+    """What is measured, and the baseline in standard spelling; a retriever's name alone is the retriever.
 
-    systems = {name: kg.retriever(name, collection) for name in expressions}
-    subject = {**subject, "dataset": data.name, "depth": depth, "gold": "text" if data.gold_texts else "document"}
-    with ExitStack() as stack:
-        logs = {n: stack.enter_context(RecordFile(out, n, subject)) for n in expressions} if out is not None else {}
-        known = sum(log.find(q) is not None for log in logs.values() for q in data.questions)
-        if known:
-            note(f"{known} of {len(systems) * len(data.questions)} records are in {out} already.")
+    Raises NotFoundError, ConfigurationError, the latter also where a system is to be asked but no model is configured.
+    """
+    from kgrag.agents.system import check_system
+    from kgrag.retrieval.registry import RETRIEVERS, check_retriever
+
+    plain = [name for name, entry in RETRIEVERS.items() if not entry.several and not entry.needs]
+    asked = [check_system(name) for name in systems]
+    searched = [check_retriever(name) for name in retrievers or ([] if systems else plain)]
+    if baseline is not None:
         try:
-            return run(systems, data.questions, progress, depth=depth, gold_texts=data.gold_texts, logs=logs)
-        except BaseException:
-            if logs:
-                note(f"What was measured so far is in {out}; the same command goes on from there.")
-            raise
+            baseline = check_retriever(baseline)
+            searched.append(baseline)
+        except KgragError:
+            baseline = check_system(baseline)
+            asked.append(baseline)
+    if asked:
+        from kgrag.models.openai_chat import load_chat
+
+        load_chat(settings).close()
+    return measuring.Plan(tuple(dict.fromkeys(searched)), tuple(dict.fromkeys(asked)), depth, threads, out), baseline
 
 
-def _report_dataset(data: "Dataset", limit: int | None) -> None:
-    for text in data.notes:
-        note(text)
-    questions = data.questions[:limit]
-    missing = data.unreachable(questions)
-    if missing:
-        head = f"{len(missing)} of {len(questions)} questions have gold that is not in the corpus and cannot be found:"
-        _complain(head, [f"{id}: {', '.join(keys)}" for id, keys in missing.items()])
-
-
-def _complain(head: str, lines: "Sequence[str]") -> None:
-    """Print a list on standard error, the first of many lines."""
-    note(head)
-    for line in lines[:_SHOWN]:
-        note(f"  {line}")
-    if len(lines) > _SHOWN:
-        note(f"  ... and {len(lines) - _SHOWN:,} more")
+def _tell_failures(found: "Report") -> None:
+    for told, text in (
+        (found.errors, "failed on {} questions, which count as finding nothing:"),
+        (found.problems, "answered {} questions although a step failed:"),
+    ):
+        for system, failed in told.items():
+            lines = [f"{id}: {error}" for id, error in failed.items()]
+            measuring.complain(f"{system} {text.format(len(failed))}", lines)
 
 
 def _command(context: click.Context) -> str:
@@ -263,13 +248,15 @@ def _print(sheets: "Sequence[Sheet]") -> None:
     from rich import box
     from rich.table import Table
 
+    from kgrag.evaluation.report import NAMED
+
     console = stdout_console()
     if not console.is_terminal:
         console.width = 500  # a file or a pipe has room for every column
     for sheet in sheets:
         shown = Table(title=sheet.title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for number, name in enumerate(sheet.head):
-            left = number == 0 or name in ("retriever", "verdict")
+            left = number == 0 or name in NAMED
             shown.add_column(name, justify="left" if left else "right", overflow="fold")
         for row in sheet.rows:
             shown.add_row(*row, style="dim" if row[-1] == "noise" else None)

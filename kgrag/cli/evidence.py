@@ -11,7 +11,7 @@ from rich.tree import Tree
 from kgrag.cli.console import note, stdout_console
 from kgrag.retrieval.snippet import WIDTH, crop, one_line, snippet
 from kgrag.retrieval.trail import score, trail
-from kgrag.types import Hit, Passage, Ranking
+from kgrag.types import Passage, Ranking
 
 ID_DIGITS = 8
 """How much of a passage's id is shown; `kgrag show` takes as much."""
@@ -39,26 +39,27 @@ def print_ranking(ranking: Ranking, *, marked: Iterable[str] = (), width: int = 
         head.append(crop(heading(hit.passage), _TITLE), "bold cyan")
         if hit.passage.title in chosen:
             head.append(" ✓", "green")
-        _print(console, head)
-        _print_indented(console, _excerpt(hit, ranking.query, width), digits + 2)
-        _print_indented(console, Text(crop(trail(hit), 400), "dim"), digits + 2)
+        print_line(console, head)
+        print_indented(console, excerpt(hit.passage, ranking.query, width), digits + 2)
+        print_indented(console, Text(crop(trail(hit), 400), "dim"), digits + 2)
     for line in ranking.notes:
         note(line)
 
 
 def heading(passage: Passage) -> str:
-    """Title and section of a passage; sections that begin with the title do not repeat it."""
+    """Title, page and section of a passage; sections that begin with the title do not repeat it."""
     section = passage.section if passage.section != passage.title else ""
-    path = [passage.title, *section.removeprefix(f"{passage.title} > ").split(" > ")]
+    title = ", ".join(filter(None, (passage.title, passage.place)))
+    path = [title, *section.removeprefix(f"{passage.title} > ").split(" > ")]
     return " › ".join(filter(None, path))
 
 
 def print_passage(passage: Passage, edges: Sequence[dict[str, Any]]) -> None:
     """Print a passage, where it comes from, and its edges by kind: a tree on a terminal, else indented lines."""
     console = stdout_console()
-    _print(console, Text(one_line(heading(passage)), "bold cyan"))
+    print_line(console, Text(one_line(heading(passage)), "bold cyan"))
     for name, value in _origin(passage):
-        _print(console, Text.assemble((f"{name:<9} ", "dim"), one_line(str(value))))
+        print_line(console, Text.assemble((f"{name:<9} ", "dim"), one_line(str(value))))
     console.print()
     for paragraph in passage.text.splitlines():
         console.print(Text(one_line(paragraph)), soft_wrap=not console.is_terminal)
@@ -73,13 +74,14 @@ def print_passage(passage: Passage, edges: Sequence[dict[str, Any]]) -> None:
         console.print(tree)
         return
     for title, lines in groups:
-        _print(console, title)
+        print_line(console, title)
         for line in lines:
-            _print(console, Text("  ").append_text(line))
+            print_line(console, Text("  ").append_text(line))
 
 
-def _excerpt(hit: Hit, question: str, width: int) -> Text:
-    part = snippet(hit.passage.text, question, width)
+def excerpt(passage: Passage, question: str, width: int = WIDTH) -> Text:
+    """The part of a passage that says most about a question, with the question's words marked."""
+    part = snippet(passage.text, question, width)
     text = Text(part.text)
     for start, end in part.marks:
         text.stylize("bold yellow", start, end)
@@ -88,7 +90,7 @@ def _excerpt(hit: Hit, question: str, width: int) -> Text:
 
 def _origin(passage: Passage) -> Iterator[tuple[str, object]]:
     yield "id", passage.id
-    yield "document", f"{passage.document} (passage {passage.ordinal + 1})"
+    yield "document", f"{passage.document} ({', '.join(filter(None, (passage.place, f'passage {passage.ordinal + 1}')))})"
     if passage.source:
         yield "source", passage.source
     yield from passage.metadata.items()
@@ -120,14 +122,16 @@ def _edge(edge: dict[str, Any]) -> Text:
     return line
 
 
-def _print(console: Console, line: Text) -> None:
+def print_line(console: Console, line: Text) -> None:
+    """Print a line; on a terminal as much of it as fits."""
     if console.is_terminal:
         console.print(line, no_wrap=True, overflow="ellipsis")
     else:
         console.print(line, soft_wrap=True)
 
 
-def _print_indented(console: Console, text: Text, by: int) -> None:
+def print_indented(console: Console, text: Text, by: int) -> None:
+    """Print a text `by` columns from the left; on a terminal its further lines, too."""
     if console.is_terminal:
         console.print(Padding(text, (0, 0, 0, by)))
     else:

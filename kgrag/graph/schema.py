@@ -5,11 +5,11 @@ from collections.abc import Callable
 from kgrag.errors import MismatchError
 from kgrag.graph.connection import Graph
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 4
 SLOTS = ("embedding", "embedding_b")
 _FULLTEXT = {"passage_text": "Passage", "passage_stems": "Passage", "triple_text": "Triple", "entity_name": "Entity"}
 _WITH_VECTORS = ("Passage", "Triple", "Entity")
-_LABELS = ("document", "passage", "keyword", "word", "entity", "triple")
+_LABELS = ("document", "passage", "keyword", "word", "entity", "triple", "run", "step", "page", "table")
 
 
 def ensure_schema(graph: Graph) -> None:
@@ -98,9 +98,31 @@ def _entity_vectors(graph: Graph) -> None:
         graph.run("write/migrated_collection", name=name, version=2)
 
 
+def _runs(graph: Graph) -> None:
+    """Version 3: constraints and indexes for runs that are kept, and their steps."""
+    for label in ("run", "step"):
+        graph.run(f"schema/{label}_id")
+        graph.run(f"schema/{label}_collection")
+    graph.run("schema/await", seconds=300)
+    for record in graph.run("search/collections", name=None):
+        graph.run("write/migrated_collection", name=record["collection"]["name"], version=3)
+
+
+def _pages(graph: Graph) -> None:
+    """Version 4: constraints and indexes for pages and tables."""
+    for label in ("page", "table"):
+        graph.run(f"schema/{label}_id")
+        graph.run(f"schema/{label}_collection")
+    graph.run("schema/await", seconds=300)
+    for record in graph.run("search/collections", name=None):
+        graph.run("write/migrated_collection", name=record["collection"]["name"], version=4)
+
+
 MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
     1: ("constraints, and indexes by collection and by work left", _create),
     2: ("vector indexes over entities; the next ingest into a collection finds its similar names", _entity_vectors),
+    3: ("constraints and indexes for kept runs and their steps", _runs),
+    4: ("constraints and indexes for pages and tables", _pages),
 }
 """Schema version -> what the step to it does, and the step."""
 

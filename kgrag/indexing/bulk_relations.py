@@ -114,6 +114,6 @@ def related_rows(
             lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight)
         lines["Passage"].write(
             id, collection, p["name"], p["title"], p["section"], p["text"], p["tokens"], p["stems"], p["ordinal"],
-            vector, similar.floor(start + i), strings(similar.todo),
+            vector, similar.floor(start + i), strings(similar.todo), p["page"], p["last_page"],
         )  # fmt: skip
     return lines, mentioned, sizes, keywords

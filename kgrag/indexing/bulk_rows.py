@@ -35,6 +35,7 @@ from kgrag.indexing.bulk_files import (
 from kgrag.indexing.bulk_relations import Counts, Names, Similar, density_of, related_rows
 from kgrag.indexing.bulk_workers import spread
 from kgrag.indexing.mentions import Gazetteer, bits
+from kgrag.indexing.pages import PageRows
 from kgrag.indexing.statistics import statistics
 from kgrag.indexing.synonyms import is_fit
 from kgrag.indexing.writer import Batch, Row
@@ -49,7 +50,11 @@ NUMBER = 1
 _NODES = {
     "Document": ("id:ID(Document)", "content_hash", "updated:datetime"),
     "Passage": ("id:ID(Passage)", "collection", "name", "title", "section", "text", "tokens:long", "stems",
-                "ordinal:long", "embedding:float[]", "similar_floor:double", "todo:string[]"),
+                "ordinal:long", "embedding:float[]", "similar_floor:double", "todo:string[]",
+                "page:long", "last_page:long"),
+    "Page": ("id:ID(Page)", "collection", "name", "number:long", "label", "text"),
+    "Table": ("id:ID(Table)", "collection", "name", "number:long", "caption", "markdown", "page:long",
+              "last_page:long"),
     "Triple": ("id:ID(Triple)", "collection", "name", "subject", "predicate", "object", "text", "embedding:float[]"),
     "Entity": ("id:ID(Entity)", "collection", "name", "normal", "df:long", "ntit:long", "phrases:long",
                "named:boolean", "stemmed", "embedding:float[]", "todo:string[]"),
@@ -73,7 +78,15 @@ _EDGES = {
     "MENTIONS": ("Passage", "Entity", "via", "positions:long[]"),
     "HAS_KEYWORD": ("Passage", "Keyword", "weight:double"),
     "SIMILAR": ("Passage", "Passage", "score:double", "via"),
+    "HAS_PAGE": ("Document", "Page"),
+    "HAS_TABLE": ("Document", "Table"),
+    "PAGE_NEXT": ("Page", "Page"),
+    "PAGE_CONTAINS": ("Page", "Table"),
+    "CONTAINS": ("Page", "Passage"),
+    "OF_TABLE": ("Passage", "Table"),
 }
+
+_SEVERAL = {"PASSAGE_ABOUT": "ABOUT", "PAGE_NEXT": "NEXT", "PAGE_CONTAINS": "CONTAINS"}  # between other labels, too
 
 _GROUP = 128  # documents
 
@@ -129,6 +142,7 @@ class BulkRows:
                     self.batches += bool(texts)
                     self._write_about(parts, batch)
                     self._keep_passages(parts, batch)
+                    self._write_pages(batch.pages)
                     self._vectors.add(vectors[: len(batch.passages)])
                     self._write_triples(batch, vectors[len(batch.passages) :])
                     self._count(batch, *counts)
@@ -203,7 +217,8 @@ class BulkRows:
                 passage = plan.passages[i]
                 id = passage["id"]
                 name = title if len(plan.passages) == 1 else f"{i + 1} · {title}"
-                more = {"name": name, "ordinal": i, "own": own, "stated": stated.get(id, []), "words": passage["words"]}
+                more: Row = {key: passage[key] for key in ("words", "page", "last_page")}
+                more |= {"name": name, "ordinal": i, "own": own, "stated": stated.get(id, [])}
                 kept.append(passage["properties"] | more)
                 self._edges["HAS_PASSAGE"].link(plan.id, id)
                 if i > 0:
@@ -211,6 +226,22 @@ class BulkRows:
             if end >= len(plan.passages):
                 self._own.pop(plan.id, None)
         self._passages.add(kept)
+
+    def _write_pages(self, rows: PageRows) -> None:
+        for label, of, its in (("Page", "HAS_PAGE", rows.pages), ("Table", "HAS_TABLE", rows.tables)):
+            columns = [column.partition(":")[0] for column in _NODES[label]]
+            for row in its:
+                self._nodes[label].write(*(row["properties"].get(column) for column in columns))
+                self._edges[of].link(row["document"], row["id"])
+        for row in rows.next:
+            self._edges["PAGE_NEXT"].link(row["id"], row["after"])
+        for kind, its in (("PAGE_CONTAINS", rows.tables), ("CONTAINS", rows.passages)):
+            for row in its:
+                for page in row["pages"]:
+                    self._edges[kind].link(page, row["id"])
+        for row in rows.passages:
+            if row["table"] is not None:
+                self._edges["OF_TABLE"].link(row["id"], row["table"])
 
     def _write_triples(self, batch: Batch, vectors: Vectors) -> None:
         table, states, subject, object = (
@@ -368,7 +399,7 @@ class BulkRows:
         own = {label: f"{label}:{schema.label_of(label, NUMBER)}" for label in _OWN_LABEL}
         return Files(
             nodes=[(own.get(label, label), paths) for label, paths in nodes.items()],
-            relationships=[(kind.removeprefix("PASSAGE_"), paths) for kind, paths in edges.items()],
+            relationships=[(_SEVERAL.get(kind, kind), paths) for kind, paths in edges.items()],
             multiline=[t.path for t in tables if t.multiline],
             longest=4 * max(t.longest for t in tables),  # bytes of characters
         )

@@ -1,13 +1,15 @@
 """Documents -> passages: bounded in tokens, cut between sentences, never across a document."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from kgrag.settings import IndexingSettings
-from kgrag.types import Document
+from kgrag.types import Document, Section, Table
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]{{1,24}}|[^\w\s]")
@@ -17,11 +19,14 @@ _BLOCK = 50_000  # characters that spaCy is given at once; its memory grows with
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The text of a passage and the path of headings that it begins under."""
+    """The text of a passage, the path of headings that it begins under, and its pages; of a table, its number, too."""
 
     text: str
     section: str
     tokens: int
+    page: int | None = None
+    last_page: int | None = None
+    table: int | None = None
 
 
 def count_tokens(text: str) -> int:
@@ -33,30 +38,104 @@ def chunk(document: Document, settings: IndexingSettings) -> list[Chunk]:
     """Cut a document into chunks: one if it has at most `whole_tokens`, else of at most `passage_tokens` each.
 
     Sections are kept apart unless several fit into one chunk together; a sentence is cut only if it is too long alone.
+    The tables of a document come after its text, by rows.
     """
-    pieces = [(s.heading, s.text.strip()) for s in document.sections if s.text.strip()]
+    return [*_text_chunks(document, settings), *table_chunks(document, settings.passage_tokens)]
+
+
+def _text_chunks(document: Document, settings: IndexingSettings) -> list[Chunk]:
+    pieces = [s for s in document.sections if s.text.strip()]
     if not pieces:
         return []
     several = len(pieces) > 1
-    whole = "\n\n".join(_under_heading(heading, text, several) for heading, text in pieces)
+    whole = "\n\n".join(_under_heading(s, several) for s in pieces)
     size = count_tokens(whole)
     if size <= settings.whole_tokens:
-        return [Chunk(whole, pieces[0][0] if not several else "", size)]
+        first, last = _Pages(pieces[0], several).whole(), _Pages(pieces[-1], several).whole()
+        return [Chunk(whole, pieces[0].heading if not several else "", size, first[0], last[1])]
     chunks: list[Chunk] = []
-    for heading, text in pieces:
-        text = _under_heading(heading, text, several)
+    for section in pieces:
+        text = _under_heading(section, several)
         size = count_tokens(text)
-        last = chunks[-1] if chunks else None
-        if last is not None and last.tokens + size <= settings.passage_tokens:
-            chunks[-1] = Chunk(f"{last.text}\n\n{text}", last.section, last.tokens + size)
+        pages = _Pages(section, several)
+        last_chunk = chunks[-1] if chunks else None
+        if last_chunk is not None and last_chunk.tokens + size <= settings.passage_tokens:
+            joined = f"{last_chunk.text}\n\n{text}"
+            size += last_chunk.tokens
+            chunks[-1] = Chunk(joined, last_chunk.section, size, last_chunk.page, pages.whole()[1])
         elif size <= settings.passage_tokens:
-            chunks.append(Chunk(text, heading, size))
+            chunks.append(Chunk(text, section.heading, size, *pages.whole()))
         else:
-            chunks.extend(Chunk(part, heading, tokens) for part, tokens in _pack(text, settings.passage_tokens))
+            for part, tokens in _pack(text, settings.passage_tokens):
+                chunks.append(Chunk(part, section.heading, tokens, *pages.of(part)))
     return chunks
 
 
-def _under_heading(heading: str, text: str, several: bool) -> str:
+class _Pages:
+    """On which pages the parts of a section stand; asked for them in their order."""
+
+    def __init__(self, section: Section, several: bool) -> None:
+        text, breaks = section.text, section.breaks
+        self._numbers = [number for _, number in breaks]
+        self._at = 0  # characters that are not white space: the only ones that parts have in common with the text
+        self._starts: list[int] = []
+        before = _size(_under_heading(section, several)) - _size(text) if breaks else 0
+        for (start, _), (end, _) in pairwise([*breaks, (len(text), 0)]):
+            self._starts.append(before)
+            before += _size(text[start:end])
+
+    def whole(self) -> tuple[int | None, int | None]:
+        """The first and the last page of the section."""
+        return (self._numbers[0], self._numbers[-1]) if self._numbers else (None, None)
+
+    def of(self, part: str) -> tuple[int | None, int | None]:
+        """The first and the last page of the next part of its text; white space may differ."""
+        if not self._numbers:
+            return None, None
+        first = bisect_right(self._starts, self._at) - 1
+        self._at += _size(part)
+        last = bisect_right(self._starts, self._at - 1) - 1
+        return self._numbers[max(0, first)], self._numbers[max(0, first, last)]
+
+
+def _size(text: str) -> int:
+    """Characters that are not white space."""
+    return len("".join(text.split()))
+
+
+def table_chunks(document: Document, limit: int) -> Iterator[Chunk]:
+    """The rows of each table as text, "Ship: Fram; Launched: 1892.", under its name; long tables in several chunks."""
+    for table in document.tables:
+        first, last = (table.page, table.last_page) if table.page else (None, None)
+        name = table.name
+        part, size = [name], count_tokens(name)
+        for line in _rows_as_text(table):
+            for piece in _cut(line, limit):
+                tokens = count_tokens(piece)
+                if len(part) > 1 and size + tokens > limit:
+                    yield Chunk("\n".join(part), name, size, first, last, table.number)
+                    part, size = [name], count_tokens(name)
+                part.append(piece)
+                size += tokens
+        yield Chunk("\n".join(part), name, size, first, last, table.number)
+
+
+def _rows_as_text(table: Table) -> Iterator[str]:
+    head, *body = table.rows
+    if not body:
+        yield "; ".join(filter(None, head)) + "."
+    for row in body:
+        cells = []
+        for i, cell in enumerate(row):
+            name = head[i].strip(" :") if i < len(head) else ""
+            if cell:
+                cells.append(f"{name}: {cell}" if name else cell)
+        if cells:
+            yield "; ".join(cells) + "."
+
+
+def _under_heading(section: Section, several: bool) -> str:
+    heading, text = section.heading, section.text.strip()
     return f"{heading.rsplit(' > ', 1)[-1]}\n\n{text}" if heading and several else text
 
 

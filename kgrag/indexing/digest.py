@@ -5,7 +5,7 @@ import json
 
 from kgrag.graph.connection import Graph
 
-KINDS = ("documents", "passages", "triples", "entities", "keywords", "words")
+KINDS = ("documents", "pages", "tables", "passages", "triples", "entities", "keywords", "words")
 
 
 def digest(graph: Graph, collection: str) -> dict[str, str]:

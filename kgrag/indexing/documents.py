@@ -8,6 +8,7 @@ from typing import Any
 
 from kgrag import identity
 from kgrag.indexing.chunking import chunk
+from kgrag.indexing.pages import add_pages
 from kgrag.indexing.writer import Batch, Row
 from kgrag.models.embed import Embedder
 from kgrag.names import passage_aliases, title_aliases
@@ -61,7 +62,8 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
             "stems": f" {' '.join(stems(words))} ",  # one string, each stem between spaces: quick to look into
         }
         row = {"id": passage, "document": document_id, "properties": properties}
-        passages.append(row | {"words": " ".join(words)})
+        place = {"page": part.page, "last_page": part.last_page, "table": part.table}
+        passages.append(row | {"words": " ".join(words)} | place)
     return Plan(
         document=document,
         id=document_id,
@@ -181,7 +183,7 @@ def lay_out(collection: str, parts: list[tuple[Plan, int, int]]) -> tuple[Batch,
         ids = {p["id"] for p in part}
         fresh_triples.extend(t for t in item.triples if t["passage"] in ids and t["id"] not in item.existing_triples)
         if end >= len(item.passages):
-            _seal(batch, item)
+            _seal(batch, collection, item)
     texts = [
         embedding_text(p["properties"]["title"], p["properties"]["section"], p["properties"]["text"]) for p in fresh
     ]
@@ -219,12 +221,14 @@ def _name_passages(batch: Batch, collection: str, item: Plan, part: Sequence[Row
             batch.renamed.append({"passage": passage["id"], "entities": [a["entity"] for a in about]})
 
 
-def _seal(batch: Batch, item: Plan) -> None:
+def _seal(batch: Batch, collection: str, item: Plan) -> None:
     ids = [p["id"] for p in item.passages]
     title = item.document.title or item.document.key
     batch.sealed.append({"id": item.id, "title": title, "passages": ids, "content_hash": item.content_hash})
     batch.stale_passages.extend(sorted(item.existing.difference(ids)))
     batch.stale_triples.extend(sorted(item.existing_triples.difference(t["id"] for t in item.triples)))
+    if item.known or item.document.pages or item.document.tables:
+        add_pages(batch.pages, collection, item.id, item.document, item.passages)
 
 
 def _entity(batch: Batch, collection: str, normal: str, surface: str) -> str:

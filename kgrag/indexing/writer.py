@@ -7,6 +7,7 @@ from typing import Any
 from kgrag.graph import schema
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Unit
+from kgrag.indexing.pages import PageRows, write_pages
 from kgrag.indexing.statistics import statistics, write_statistics
 
 STAGES = ("words", "mentions", "keywords", "similar")
@@ -34,6 +35,7 @@ class Batch:
     renamed: list[Row] = field(default_factory=list)
     stale_passages: list[str] = field(default_factory=list)
     stale_triples: list[str] = field(default_factory=list)
+    pages: PageRows = field(default_factory=PageRows)
 
 
 def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
@@ -77,6 +79,7 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
             )
         if touched:
             unit.run("write/settle_entities", ids=sorted(touched))
+        write_pages(unit, batch.pages)
         if batch.sealed:
             unit.run("write/seal", rows=batch.sealed, collection=collection.name)
 
@@ -123,6 +126,7 @@ def remove_collection(graph: Graph, collection: str, number: int) -> None:
     """Remove a collection with all it holds, a few thousand nodes a transaction; run again, it goes on where it was."""
     graph.run("write/close_collection", collection=collection)
     schema.drop_collection_indexes(graph, number)
-    for label in ("triples", "passages", "documents", "keywords", "words", "entities"):
+    kinds = "runs steps triples passages tables pages documents keywords words entities"
+    for label in kinds.split():
         graph.run(f"write/clear_{label}", collection=collection)
     graph.run("write/remove_collection", collection=collection)

@@ -41,13 +41,17 @@ class Analyst:
         self.page.get_by_test_id("connect").click()
         self.page.get_by_text("Connected to Neo4j").wait_for()
 
-    def run(self, cypher: str) -> None:
-        """Run a query and wait until its graph fills the window and stands still. Raises QueryFailed."""
+    def enter(self, text: str) -> None:
+        """Type a query or a command of Browser, run it and wait for its frame."""
         frames = self.page.get_by_test_id("frame").count()
         self.page.get_by_test_id("activeEditor").locator(".monaco-editor").first.click()
-        self.page.keyboard.insert_text(cypher)
+        self.page.keyboard.insert_text(text)
         self.page.get_by_test_id("editor-Run").click()
         self.page.get_by_test_id("frame").nth(frames).wait_for()
+
+    def run(self, cypher: str) -> None:
+        """Run a query and wait until its graph fills the window and stands still. Raises QueryFailed."""
+        self.enter(cypher)
         error = self.page.get_by_test_id("cypherFrameErrorMessage")
         self.frame.locator("g.node").or_(error).first.wait_for()
         if error.count():

@@ -17,6 +17,7 @@ _SAMPLES = {
     "LIST<STRING>": [],
     "LIST<FLOAT>": [0.5],
     "LIST<LIST<FLOAT>>": [[0.5]],
+    "LIST<LIST<STRING>>": [["x"]],
     "LIST<MAP>": [],
     "LIST<INTEGER>": [],
 }

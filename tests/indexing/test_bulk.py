@@ -20,10 +20,10 @@ from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, LocalServerError, MismatchError
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.indexing.bulk import BulkReport
-from kgrag.indexing.bulk_files import Table
+from kgrag.indexing.bulk_files import Table as CsvTable
 from kgrag.indexing.digest import digest, overlap, similar_edges
 from kgrag.settings import LocalSettings, Settings
-from kgrag.types import Document, Section, Triple
+from kgrag.types import Document, Page, Section, Table, Triple
 
 Make = Callable[..., list[Document]]
 _COLLECTION = "büro; \"notes\", 'all'"
@@ -48,6 +48,13 @@ _STRANGE = [
         "City Guide",
     ),
     Document("blank", (Section(" \n "),), "Blank"),
+    Document(
+        "survey.pdf",
+        (Section(f"{'The Tower of Tromsø was surveyed. ' * 60}It stands.", "", ((0, 1), (1000, 2), (2000, 3))),),
+        "Survey",
+        pages=(Page(1, 'One,\n"quoted"', "iv"), Page(2, ""), Page(3, "Three")),
+        tables=(Table(1, (("Tower", "Height"), ("Tromsø", "9; m")), 'The "Towers"', 2, 3), Table(2, (("a", "b"),))),
+    ),
 ]
 
 
@@ -108,7 +115,7 @@ def test_the_graph_is_that_of_an_ingest(loaded: Loaded, kg: KnowledgeGraph) -> N
 def _nodes(kg: KnowledgeGraph) -> dict[str, Any]:
     """The properties of every passage, triple, name and document, vectors rounded; not when they were written."""
     found = {}
-    for label in ("Document", "Passage", "Triple", "Entity", "Word", "Keyword"):
+    for label in ("Document", "Page", "Table", "Passage", "Triple", "Entity", "Word", "Keyword"):
         for record in kg.graph.run("search/count_nodes", collection=_COLLECTION):
             found[record["label"]] = record["number"]
         query = f"MATCH (n:{label} {{collection: $name}}) RETURN properties(n) AS properties"
@@ -153,12 +160,12 @@ def test_to_replace_the_database_takes_both_options(tmp_path: Path) -> None:
 def test_a_failed_import_brings_back_what_was_there(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
     before = loaded.state()
 
-    def broken(self: Table) -> None:
+    def broken(self: CsvTable) -> None:
         self._file.write('"unbalanced\n')
         self._file.close()
         self.header.write_text(",".join(self.columns) + "\n")
 
-    monkeypatch.setattr(Table, "close", broken)
+    monkeypatch.setattr(CsvTable, "close", broken)
     with pytest.raises(LocalServerError, match="import failed"):
         KnowledgeGraph.load_in_bulk(loaded.documents, "other", settings=loaded.settings, replace_database=True)
     assert loaded.state() == before

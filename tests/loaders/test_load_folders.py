@@ -38,11 +38,11 @@ def test_keys_do_not_depend_on_where_the_folder_is(tmp_path: Path, monkeypatch: 
 
 
 def test_unknown_extensions_are_summed_up(tmp_path: Path) -> None:
-    tree(tmp_path, *(f"{n}/x.xyz" for n in range(7)), "Makefile", "one.PDF", "a.txt")
+    tree(tmp_path, *(f"{n}/x.xyz" for n in range(7)), "Makefile", "one.EXE", "a.txt")
     items = list(load(tmp_path))
     assert [i.message for i in items if isinstance(i, Problem)] == [
         "1 file without extension skipped",
-        "1 file with unknown extension .pdf skipped",
+        "1 file with unknown extension .exe skipped",
         "7 files with unknown extension .xyz skipped",
     ]
     assert {i.place for i in items if isinstance(i, Problem)} == {str(tmp_path)}

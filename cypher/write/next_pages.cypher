@@ -1,0 +1,7 @@
+// Give pages their NEXT edges.
+// mode: write
+// $rows: LIST<MAP> - {id, after}: ids of a page and of the one after it
+UNWIND $rows AS row
+MATCH (g:Page {id: row.id})
+MATCH (after:Page {id: row.after})
+MERGE (g)-[:NEXT]->(after)

@@ -1,0 +1,18 @@
+// Take back the triples that were extracted from passages: those that documents gave, too, stay as such. The mentions of
+// passages that had any are due.
+// mode: write
+// $ids: LIST<STRING> - passage ids
+// -> entity: STRING - entity that lost a triple, or a name
+UNWIND $ids AS id
+MATCH (p:Passage {id: id})-[:STATES]->(t:Triple) WHERE t.extracted IS NOT NULL
+SET p.todo = coalesce(p.todo, []) + [stage IN ['mentions'] WHERE NOT stage IN coalesce(p.todo, [])]
+WITH t
+MATCH (t)-[end:SUBJECT|OBJECT]->(e:Entity)
+WITH t, t.given IS NULL AS stays, collect(CASE WHEN end.given = false THEN end END) AS gone,
+     collect(CASE WHEN end.given IS NULL THEN end END) AS kept, collect(e.id) AS entities
+FOREACH (end IN gone | DELETE end)
+FOREACH (end IN kept | REMOVE end.extracted, end.aliases, end.wikipedia)
+FOREACH (t IN [t IN [t] WHERE stays] | REMOVE t.extracted)
+FOREACH (t IN [t IN [t] WHERE NOT stays] | DETACH DELETE t)
+WITH entities UNWIND entities AS entity
+RETURN DISTINCT entity

@@ -1,0 +1,142 @@
+"""kgrag extract: a language model reads the passages of a collection for entities and triples."""
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
+from kgrag.cli.console import load_settings, note, print_error, print_json, progress_bars
+
+if TYPE_CHECKING:
+    from kgrag.indexing.extraction import ExtractionEstimate, ExtractionReport
+    from kgrag.settings import Settings
+    from kgrag.types import Usage
+
+_SHOWN = 20
+
+
+@click.command()
+@collection_option("Which collection; without it, default or the only one there is.")
+@click.option("--dry-run", is_flag=True, help="Say what it would take and cost, and ask nothing.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many passages, for a try.")
+@click.option(
+    "--threads", default=8, show_default=True, type=click.IntRange(1, 256), help="Passages asked for at once."
+)
+@click.option("--linked", is_flag=True, help="Ask for Wikipedia articles, too, and merge entities that have the same.")
+@click.option("--budget", type=click.FloatRange(0), metavar="X", help="Stop before it costs more than this.")
+@as_json
+def extract(
+    collection: str | None,
+    dry_run: bool,
+    limit: int | None,
+    threads: int,
+    linked: bool,
+    budget: float | None,
+    as_json: bool,
+) -> None:
+    """Have a language model extract facts (triples) from the passages of a collection.
+
+    Each passage is asked for once: its named entities, and what it states as subject, predicate and object. The
+    retrievers that walk over triples then find what no text says in the question's words. What was extracted is not
+    asked for again, so the same command goes on where it was after it was broken off, and takes in what was ingested
+    since. Passages that fail are listed; running it again tries just these. KGRAG_CHAT__MODEL names the model, and
+    KGRAG_CHAT__PRICES what it costs.
+
+    \b
+    kgrag extract --dry-run                  how many calls and tokens, and what they cost
+    kgrag extract -c work --limit 20         a try with twenty passages
+    kgrag extract -c work --budget 5         stop before it costs more than 5
+    kgrag extract -c wiki --linked           one entity an article, whatever the texts call it
+    """
+    settings = _settings(threads, budget)
+    with connect(settings) as kg:
+        name = choose_collection(kg, collection)
+        if dry_run:
+            with progress_bars() as progress:
+                estimate = kg.estimate_extraction(name, limit=limit, linked=linked, progress=progress)
+            if as_json:
+                print_json({"collection": name, **dataclasses.asdict(estimate)})
+            else:
+                _print_estimate(estimate, name, budget)
+            return
+        try:
+            with progress_bars() as progress:
+                report = kg.extract(name, threads=threads, limit=limit, linked=linked, progress=progress)
+        except KeyboardInterrupt:
+            note("Stopped; what was committed stays. Run the same command again to go on.")
+            click.get_current_context().exit(130)
+    if as_json:
+        stopped = None if report.stopped is None else report.stopped.message
+        values = dataclasses.asdict(dataclasses.replace(report, stopped=None))
+        print_json({"collection": name, **values, "stopped": stopped})
+    else:
+        _print_report(report, name)
+    _print_failures(report)
+    if report.stopped is not None:
+        print_error(report.stopped)
+        note(f"{_number(report.left, 'passage')} left; run the same command again to go on.")
+        click.get_current_context().exit(report.stopped.exit_code)
+    if report.failures:
+        click.get_current_context().exit(1)
+
+
+def _settings(threads: int, budget: float | None) -> "Settings":
+    """The settings of the environment, with those of the options."""
+    settings = load_settings()
+    changes: dict[str, object] = {"concurrency": max(threads, settings.chat.concurrency)}
+    if budget is not None:
+        changes["budget"] = budget
+    return settings.model_copy(update={"chat": settings.chat.model_copy(update=changes)})
+
+
+def _print_estimate(estimate: "ExtractionEstimate", collection: str, budget: float | None) -> None:
+    click.echo(f"Collection {collection}: {_number(estimate.passages, 'passage')} to extract")
+    if not estimate.passages:
+        return
+    click.echo(f"{_number(estimate.calls, 'call')} of {estimate.model or 'a model that is not set yet'}, if none fails")
+    each = estimate.completion_tokens // estimate.passages
+    click.echo(f"{estimate.prompt_tokens:,} tokens in (4 characters each)")
+    click.echo(f"{estimate.completion_tokens:,} tokens out (about {each} a passage)")
+    if estimate.cost is None:
+        click.echo("Cost: unknown price (KGRAG_CHAT__PRICES sets it)")
+    else:
+        over = f", more than the budget of {budget:g}" if budget is not None and estimate.cost > budget else ""
+        click.echo(f"Cost: about {_cost(estimate.cost)}{over}")
+
+
+def _print_report(report: "ExtractionReport", collection: str) -> None:
+    dropped = sum(report.dropped.values())
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(report.dropped.items(), key=lambda item: -item[1]))
+    left_out = f", {dropped:,} left out ({reasons})" if dropped else ""
+    click.echo(f"Collection {collection}: {_number(report.passages, 'passage')} extracted, {report.left:,} left")
+    rate = f", {report.passages / report.seconds:,.1f} passages/s" if report.passages >= 10 and report.seconds else ""
+    click.echo(f"{_number(report.triples, 'triple')} written{left_out} in {report.seconds:.1f} s{rate}")
+    if report.usage.calls:
+        click.echo(_usage(report.usage))
+
+
+def _print_failures(report: "ExtractionReport") -> None:
+    if not report.failures:
+        return
+    note(f"{_number(len(report.failures), 'passage')} failed; run the same command again to try just these:")
+    for failed in report.failures[:_SHOWN]:
+        title = f" ({failed.title})" if failed.title and failed.title != failed.document else ""
+        note(f"  {failed.document}{title}: {failed.reason}")
+    if len(report.failures) > _SHOWN:
+        note(f"  ... and {len(report.failures) - _SHOWN:,} more (--json lists them all)")
+
+
+def _usage(usage: "Usage") -> str:
+    cached = f" ({usage.cached:,} from the cache)" if usage.cached else ""
+    cost = "unknown price" if usage.cost is None else f"cost {_cost(usage.cost)}"
+    tokens = f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out"
+    return f"{_number(usage.calls, 'call')}{cached}, {tokens}, {cost}"
+
+
+def _cost(cost: float) -> str:
+    return f"{cost:.2f}" if cost >= 1 else f"{cost:.4f}"
+
+
+def _number(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"

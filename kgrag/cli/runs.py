@@ -1,0 +1,56 @@
+"""kgrag runs: the answers that `kgrag ask --save` kept in the graph."""
+
+import click
+
+from kgrag.cli.connect import as_json, collection_option, connect
+from kgrag.cli.console import note, print_json, stdout_console
+
+_DIGITS = 8
+
+
+@click.command()
+@click.argument("ids", metavar="[ID]...", nargs=-1)
+@collection_option("Only those of this collection.")
+@click.option("--delete", is_flag=True, help="Delete the runs that are named.")
+@as_json
+def runs(ids: tuple[str, ...], collection: str | None, delete: bool, as_json: bool) -> None:
+    """List the runs that `kgrag ask --save` kept, newest first.
+
+    Shown are id, when, system, question and answer. The first 6 or more digits of an id name a run; a run that is
+    named comes with the Cypher that shows it in Neo4j Browser.
+
+    \b
+    kgrag runs
+    kgrag runs 3f9a01c2
+    kgrag runs --collection demo --json | jq -r '.[].answer'
+    kgrag runs --delete 3f9a01c2 77b0e4d1
+    """
+    if delete and not ids:
+        raise click.UsageError("Say which runs to delete, by their ids: kgrag runs --delete ID...")
+    from kgrag.graph.runs import drawing, named
+
+    with connect() as kg:
+        kept = kg.delete_runs(ids) if delete else kg.runs(collection)
+    if ids and not delete:
+        kept = named(kept, ids)
+    if as_json:
+        print_json(kept)
+        return
+    console = stdout_console()
+    if delete:
+        click.echo(f"Deleted {len(kept)} {'run' if len(kept) == 1 else 'runs'}.")
+        return
+    from rich.text import Text
+
+    from kgrag.retrieval.snippet import crop
+
+    for run in kept:
+        when = f"{run.created.astimezone():%Y-%m-%d %H:%M}"
+        head = Text.assemble((run.id[:_DIGITS], "bold"), f"  {when}  {run.collection}  {run.system}")
+        console.print(head, soft_wrap=True)
+        console.print(Text(f"    {crop(run.question, 200)}", "cyan"), soft_wrap=True)
+        console.print(Text(f"    {crop(run.answer or run.problem, 200)}"), soft_wrap=True)
+        if ids:
+            console.print(Text("\n".join(drawing(run.id))), soft_wrap=True)
+    if not kept:
+        note("No runs are kept. Keep one with: kgrag ask QUESTION --save")

@@ -1,0 +1,234 @@
+"""How an answer comes about, on a terminal: the trace while it runs, then the answer with what it cites."""
+
+import time
+from collections.abc import Sequence
+from threading import Lock
+from types import TracebackType
+from typing import Any, Self
+
+import click
+from rich.console import Group
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
+
+from kgrag.cli.console import note, stderr_console, stdout_console
+from kgrag.cli.evidence import (
+    ID_DIGITS,
+    excerpt,
+    heading,
+    print_indented,
+    print_line,
+    print_ranking,
+    ranking_json,
+)
+from kgrag.events import (
+    Answer,
+    Answered,
+    Asked,
+    Called,
+    Event,
+    Failed,
+    Judged,
+    Read,
+    Remembered,
+    Retrieved,
+    Thought,
+)
+from kgrag.retrieval.snippet import crop, one_line
+from kgrag.types import Hit, Ranking, Triple, Usage
+
+EVIDENCE = 8
+"""How many of the best passages are shown when they do not hold the answer."""
+
+_TITLES = 5  # titles shown of what a step retrieved
+_LABEL = 9
+_LINE = 300  # characters of a line of the trace
+
+
+class LiveTrace:
+    """Prints events as they happen on standard error; a context manager.
+
+    On a terminal the answer is shown while it is written, and below it how many calls, tokens and seconds it took so
+    far; both are gone afterwards. `quiet`: of all this, only the answer.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._console = stderr_console()
+        self._quiet = quiet
+        self._written = ""
+        self._usage = Usage()
+        self._began = time.monotonic()
+        self._step = 0
+        self._said: set[str] = set()
+        self._lock = Lock()
+        self._live: Live | None = None
+        self._spinner = Spinner("dots")
+        if self._console.is_terminal:
+            self._live = Live(get_renderable=self._bottom, console=self._console, transient=True, refresh_per_second=8)
+
+    def __enter__(self) -> Self:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Take in an event."""
+        with self._lock:
+            if isinstance(event, Called):
+                self._usage += event.usage
+            elif isinstance(event, Answered):
+                self._written = readable(event.text)
+            elif not self._quiet:
+                self._show(event)
+
+    def _show(self, event: Event) -> None:
+        match event:
+            case Asked(query=query) | Thought(text=query) | Read(query=query) | Retrieved(query=query):
+                self._head(event.step, query)
+        match event:
+            case Retrieved(hits=hits):
+                self._line("found", _titles(hits))
+            case Read(triples=triples) | Remembered(triples=triples):
+                self._facts(triples)
+            case Judged(answerable=True, answer=answer):
+                self._line("known", answer or "enough to answer", "green")
+            case Judged(why=why):
+                self._line("not yet", why)
+            case Failed(problem=problem):
+                if problem not in self._said:
+                    self._said.add(problem)
+                    self._line("failed", problem, "red")
+
+    def _head(self, step: int, query: str) -> None:
+        """The step's number with what it asks; a second query of the same step is a line of it."""
+        shown = crop(query, _LINE)
+        if step > self._step:
+            self._step, self._said = step, {shown}
+            spent = f"  ({usage_text(self._usage)}, {self._seconds:.1f} s)" if step > 1 and self._usage.calls else ""
+            self._print(Text.assemble((f"{step}  ", "bold"), (shown, "bold cyan"), (spent, "dim")))
+        elif shown not in self._said:
+            self._said.add(shown)
+            self._line("query", shown)
+
+    def _facts(self, triples: Sequence[Triple]) -> None:
+        for triple in triples:
+            fact = crop(" | ".join((triple.subject, triple.predicate, triple.object)), _LINE)
+            if fact not in self._said:
+                self._said.add(fact)
+                self._line("fact", fact)
+
+    def _line(self, label: str, text: str, style: str = "") -> None:
+        self._print(Text.assemble((f"   {label:<{_LABEL}}", "dim"), (crop(text, _LINE), style)))
+
+    def _print(self, line: Text) -> None:
+        self._console.print(line, soft_wrap=not self._console.is_terminal)
+
+    def _bottom(self) -> Group:
+        """What is written of the answer, as many of its last lines as fit, and what it took."""
+        lines = Text(self._written).wrap(self._console, self._console.width)[-max(1, self._console.height - 3) :]
+        if self._quiet:
+            return Group(*lines)
+        spent = f"{usage_text(self._usage)}, " if self._usage.calls else ""
+        self._spinner.update(text=Text(f"{spent}{self._seconds:.0f} s", "dim"))
+        return Group(*lines, self._spinner)
+
+    @property
+    def streams(self) -> bool:
+        """Whether an answer is shown while it is written."""
+        return self._live is not None
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._began
+
+
+def print_answer(answer: Answer) -> None:
+    """Print an answer with what it cites; where it is not in the evidence, the evidence, ranked."""
+    text = readable(answer.text)
+    if text:
+        console = stdout_console()
+        console.print(Text(text, "bold" if answer.found else ""), soft_wrap=not console.is_terminal)
+    if answer.problem:
+        note(f"Problem: {answer.problem}" if text else f"There is no answer: {answer.problem}")
+    if answer.found:
+        _print_citations(answer)
+    elif answer.ranking.hits:
+        if text:
+            click.echo()
+        shown = Ranking(answer.ranking.query, answer.ranking.retriever, answer.ranking.hits[:EVIDENCE])
+        note("The best of the evidence:")
+        print_ranking(shown)
+    for line in answer.ranking.notes:
+        note(line)
+
+
+def answer_json(answer: Answer, collection: str, run: str | None) -> dict[str, Any]:
+    """An answer for a script: all of it, each event of the trace with its type."""
+    return {
+        "question": answer.question,
+        "collection": collection,
+        "system": answer.system,
+        "text": answer.text,
+        "found": answer.found,
+        "citations": answer.citations,
+        "ranking": ranking_json(answer.ranking),
+        "trace": [_event_json(event) for event in answer.trace],
+        "usage": answer.usage,
+        "by_task": dict(answer.by_task),
+        "seconds": round(answer.seconds, 4),
+        "problem": answer.problem,
+        "run": run,
+    }
+
+
+def usage_text(usage: Usage, *, cost: bool = False) -> str:
+    """What calls took: "5 calls (2 cached), 3,210 tokens", and with `cost` what they cost."""
+    if not usage.calls:
+        return "no calls"
+    calls = "1 call" if usage.calls == 1 else f"{usage.calls:,} calls"
+    cached = f" ({usage.cached:,} cached)" if usage.cached else ""
+    text = f"{calls}{cached}, {usage.tokens:,} tokens"
+    if not cost:
+        return text
+    return f"{text}, unknown price" if usage.cost is None else f"{text}, cost {usage.cost:.4g}"
+
+
+def readable(text: str) -> str:
+    """A text of several lines without anything that could steer a terminal."""
+    return "\n".join(map(one_line, text.strip().splitlines()))
+
+
+def _print_citations(answer: Answer) -> None:
+    if answer.citations:
+        click.echo()
+    width = max((len(str(c.number)) for c in answer.citations), default=1) + 2
+    console = stdout_console()
+    for citation in answer.citations:
+        passage, number = citation.passage, f"[{citation.number}]"
+        head = Text.assemble((f"{number:<{width}}", "bold"), "  ", (passage.id[:ID_DIGITS], "dim"), "  ")
+        print_line(console, head.append(crop(heading(passage), _LINE), "bold cyan"))
+        print_indented(console, excerpt(passage, f"{answer.question} {answer.text}"), width + 2)
+
+
+def _titles(hits: Sequence[Hit]) -> str:
+    titles = list(dict.fromkeys(crop(hit.passage.title, 60) for hit in hits))
+    more = f" and {len(titles) - _TITLES} more" if len(titles) > _TITLES else ""
+    return (", ".join(titles[:_TITLES]) + more) or "nothing"
+
+
+def _event_json(event: Event) -> dict[str, Any]:
+    """An event with its type; passages by id and title only, for their texts stand in the ranking or the graph."""
+    fields = {name: getattr(event, name) for name in event.__dataclass_fields__}
+    if isinstance(event, Retrieved):
+        fields["hits"] = [
+            {"rank": rank, "score": hit.score, "id": hit.passage.id, "title": hit.passage.title}
+            for rank, hit in enumerate(event.hits, 1)
+        ]
+    return {"type": type(event).__name__, **fields}

@@ -1,0 +1,184 @@
+"""Runs: answers that are kept as a subgraph, so that anybody can look at how they came about.
+
+(Run)-[:HAS_STEP]->(Step)-[:NEXT]->(Step); a Step RETRIEVED passages, its facts are LINKED to triples; a Run CITES
+passages, and FOUND is its final ranking.
+"""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from kgrag.errors import NotFoundError
+from kgrag.events import Answer, Event, Failed, Judged, Linked, Read, Remembered, Retrieved, Rewritten, Thought
+from kgrag.graph.connection import Graph, Unit
+from kgrag.graph.queries import catalogue
+from kgrag.identity import node_id
+from kgrag.types import Triple
+
+_Row = dict[str, Any]
+_SHORTEST = 6  # digits of a run's id that name it
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A kept run at a glance; `cost` is None where a price was unknown, `problem` says what failed, if anything."""
+
+    id: str
+    collection: str
+    question: str
+    system: str
+    answer: str
+    found: bool
+    problem: str
+    created: datetime
+    steps: int
+    seconds: float
+    calls: int
+    tokens: int
+    cost: float | None
+
+
+def save_run(graph: Graph, collection: str, answer: Answer) -> str:
+    """Keep an answer with its steps in one transaction; returns the run's id.
+
+    Passages and triples that were removed meanwhile are left out. Raises NotFoundError when the collection was.
+    """
+    id = uuid.uuid4().hex
+    properties = {
+        "name": answer.question,
+        "system": answer.system,
+        "answer": answer.text,
+        "found": answer.found,
+        "problem": answer.problem,
+        "seconds": answer.seconds,
+        "calls": answer.usage.calls,
+        "tokens": answer.usage.tokens,
+        "cost": answer.usage.cost,
+    }
+    found = _ranked((hit.passage.id, hit.score) for hit in answer.ranking)
+    cited = [{"id": c.passage.id, "number": c.number} for c in answer.citations]
+    steps = _steps(id, answer)
+
+    def work(unit: Unit) -> bool:
+        kept = unit.run(
+            "write/run", id=id, collection=collection, properties=properties, found=list(found.values()), cited=cited
+        )
+        if kept and steps:
+            unit.run("write/run_steps", run=id, rows=steps)
+        return bool(kept)
+
+    if not graph.write(work):
+        raise NotFoundError(f"Collection {collection!r} was removed meanwhile.", "`kgrag collections` lists them.")
+    return id
+
+
+def list_runs(graph: Graph, collection: str | None = None) -> list[Run]:
+    """The runs that are kept of a collection, or of all, newest first."""
+    return [_run(r["run"], r["steps"]) for r in graph.run("search/runs", collection=collection)]
+
+
+def remove_runs(graph: Graph, ids: Iterable[str]) -> list[Run]:
+    """Remove runs, each named by (the first 6 or more digits of) its id; returns them.
+
+    Raises NotFoundError for one that does not exist or is not the only one, before anything is removed.
+    """
+    chosen = named(list_runs(graph), ids)
+    graph.run("write/remove_runs", ids=[run.id for run in chosen])
+    return chosen
+
+
+def named(runs: Sequence[Run], ids: Iterable[str]) -> list[Run]:
+    """Those runs whose ids begin so, each once. Raises NotFoundError for a beginning that none or several have."""
+    found: dict[str, Run] = {}
+    for beginning in ids:
+        fits = [run for run in runs if len(beginning) >= _SHORTEST and run.id.startswith(beginning.lower())]
+        if len(fits) != 1:
+            raise NotFoundError(
+                f"{'More than one run is' if fits else 'There is no run'} {beginning!r}.",
+                f"`kgrag runs` lists the ids; the first {_SHORTEST} digits or more name one.",
+            )
+        found[fits[0].id] = fits[0]
+    return list(found.values())
+
+
+def drawing(id: str) -> tuple[str, str]:
+    """What shows a run in Neo4j Browser: the command that sets the parameter, and the statement."""
+    return f":param id => '{id}'", catalogue()["search/run"].text
+
+
+def _steps(run: str, answer: Answer) -> list[_Row]:
+    """A row for each step of the loop, as `cypher/write/run_steps.cypher` wants it."""
+    numbers = sorted({event.step for event in answer.trace if event.step > 0})
+    rows: list[_Row] = []
+    for number in numbers:
+        events = [event for event in answer.trace if event.step == number]
+        rows.append(
+            {
+                "id": node_id(run, "step", number),
+                "previous": rows[-1]["id"] if rows else None,
+                "properties": _properties(number, events),
+                "passages": _retrieved(events),
+                "triples": [
+                    {"id": e.id, "fact": _fact(e.fact), "score": e.score} for e in events if isinstance(e, Linked)
+                ],
+            }
+        )
+    return rows
+
+
+def _properties(number: int, events: Sequence[Event]) -> _Row:
+    query, facts = "", dict[str, None]()
+    said: _Row = {}
+    for event in events:
+        if isinstance(event, Rewritten | Retrieved | Read):
+            query = query or event.query
+        if isinstance(event, Read | Remembered):
+            facts |= dict.fromkeys(map(_fact, event.triples))
+        elif isinstance(event, Judged):
+            said |= {"verdict": "answerable" if event.answerable else "not yet", "why": event.why or event.answer}
+        elif isinstance(event, Thought):
+            said["thought"] = event.text
+        elif isinstance(event, Failed):
+            said["problem"] = event.problem
+    name = query or said.get("thought")
+    name = f"{number}. {name}" if name else f"step {number}"
+    return {"number": number, "name": name, "query": query, "facts": list(facts), **said}
+
+
+def _retrieved(events: Iterable[Event]) -> list[_Row]:
+    """The passages of a step, each at its best rank."""
+    best: dict[str, _Row] = {}
+    for event in events:
+        if isinstance(event, Retrieved):
+            for id, row in _ranked((hit.passage.id, hit.score) for hit in event.hits).items():
+                if id not in best or row["rank"] < best[id]["rank"]:
+                    best[id] = row
+    return list(best.values())
+
+
+def _ranked(scored: Iterable[tuple[str, float]]) -> dict[str, _Row]:
+    return {id: {"id": id, "rank": rank, "score": score} for rank, (id, score) in enumerate(scored, 1)}
+
+
+def _fact(triple: Triple) -> str:
+    return f"{triple.subject} | {triple.predicate} | {triple.object}"
+
+
+def _run(properties: _Row, steps: int) -> Run:
+    return Run(
+        id=properties["id"],
+        collection=properties["collection"],
+        question=properties["name"],
+        system=properties["system"],
+        answer=properties["answer"],
+        found=properties["found"],
+        problem=properties["problem"],
+        created=properties["created"].to_native(),
+        steps=steps,
+        seconds=properties["seconds"],
+        calls=properties["calls"],
+        tokens=properties["tokens"],
+        cost=properties.get("cost"),
+    )

@@ -1,0 +1,251 @@
+"""What a language model says that a passage states: the form of its reply, and the rows of the graph made from it.
+
+The rows follow from one passage and one reply alone, so the order in which passages are done leaves no trace.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote
+
+from pydantic import BaseModel, Field, model_validator
+
+from kgrag import identity
+from kgrag.indexing.writer import Row
+from kgrag.text import STOP_WORDS, normalise, stems
+from kgrag.types import Triple
+
+_PRONOUNS = frozenset(
+    """i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself it
+    its itself they them their theirs themselves this that these those who whom whose which what someone somebody
+    something everyone everybody everything one another""".split()
+)
+_NONE = frozenset(("", "none", "null", "na", "n a", "unknown"))
+_LONGEST = 300  # characters: a longer subject, object or name is no name
+_KEYS = {
+    "subject": ("subject", "head", "s"),
+    "predicate": ("predicate", "relation", "p"),
+    "object": ("object", "tail", "o"),
+    "name": ("name", "entity", "text"),
+    "aliases": ("aliases", "alias"),
+    "wikipedia": ("wikipedia", "wikipedia_title", "link"),
+}
+
+
+class NamedEntity(BaseModel):
+    """An entity that a passage names; `wikipedia`: the title of its article, or empty."""
+
+    name: str
+    aliases: list[str] = Field(default_factory=list)
+    wikipedia: str = ""
+
+
+class Extraction(BaseModel):
+    """A reply: the entities and triples of a passage, as objects, or as strings and arrays. `unread`: what is neither.
+
+    It is refused (ValueError) when it lacks one of the lists, or when nothing that a list holds can be read.
+    """
+
+    entities: list[NamedEntity]
+    triples: list[Triple]
+    unread: int = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or not all(isinstance(value.get(k), list) for k in ("entities", "triples")):
+            raise ValueError('an object with the lists "entities" and "triples" is wanted')
+        entities = [_entity(item) for item in value["entities"]]
+        triples = [_triple(item) for item in value["triples"]]
+        for name, items in (("entities", entities), ("triples", triples)):
+            if items and not any(items):
+                raise ValueError(f"{str(value[name][0])[:80]!r} is none of the {name} that were asked for")
+        unread = triples.count(None)
+        return {"entities": [e for e in entities if e], "triples": [t for t in triples if t], "unread": unread}
+
+
+def _entity(item: Any) -> NamedEntity | None:
+    if isinstance(item, str):
+        return NamedEntity(name=_clean(item))
+    if not isinstance(item, Mapping) or not isinstance(name := _value(item, "name"), str):
+        return None
+    aliases = _value(item, "aliases")
+    if isinstance(aliases, str):
+        aliases = [aliases]
+    kept = [_clean(alias) for alias in aliases if isinstance(alias, str)] if isinstance(aliases, list) else []
+    link = _value(item, "wikipedia")
+    return NamedEntity(name=_clean(name), aliases=kept, wikipedia=_article(link) if isinstance(link, str) else "")
+
+
+def _triple(item: Any) -> Triple | None:
+    parts = [_value(item, key) for key in ("subject", "predicate", "object")] if isinstance(item, Mapping) else item
+    if not isinstance(parts, list) or len(parts) != 3 or any(isinstance(part, list | dict) for part in parts):
+        return None
+    return Triple(*("" if part is None else _clean(str(part)) for part in parts))
+
+
+def _value(item: Mapping[str, Any], key: str) -> Any:
+    return next((item[name] for name in _KEYS[key] if name in item), None)
+
+
+def _clean(text: str) -> str:
+    """`text` on one line, without what is no character."""
+    return " ".join(text.encode("utf-8", "ignore").decode().replace("\0", "").split())
+
+
+def _article(link: str) -> str:
+    """The title of a Wikipedia article from its title or its address."""
+    if "/wiki/" in link:
+        link = unquote(link.rsplit("/wiki/", 1)[1]).split("#", 1)[0]
+    title = _clean(link.replace("_", " "))
+    return "" if normalise(title) in _NONE or len(title) > _LONGEST else title
+
+
+@dataclass(slots=True)
+class FactRows:
+    """What goes into the graph, keys as in the headers of `cypher/write`; `dropped`: reason -> triples not in it."""
+
+    entities: dict[str, Row] = field(default_factory=dict)
+    triples: list[Row] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def add(self, collection: str, passage: str, extraction: Extraction) -> None:
+        """Take in what is extracted from a passage, but for what says nothing.
+
+        Dropped are triples with an empty part, with a bare pronoun at an end, without any of the passage's named
+        entities (GEAR, section 3), and those that say again what another one said.
+        """
+        known = _Names(collection, extraction.entities)
+        seen: set[tuple[str, ...]] = set()
+        self.dropped += Counter({"unreadable": extraction.unread})
+        for triple in extraction.triples:
+            reason = _reason(triple, known)
+            ends = [known.end(surface) for surface in (triple.subject, triple.object)]
+            its = (ends[0].normal, normalise(triple.predicate) or triple.predicate, ends[1].normal)
+            if not reason and its in seen:
+                reason = "repeated"
+            if reason:
+                self.dropped[reason] += 1
+                continue
+            seen.add(its)
+            for end in ends:
+                self._name(end)
+            self.triples.append(_row(collection, passage, triple, ends))
+
+    def entity_rows(self) -> list[Row]:
+        """The entities, sorted by id."""
+        return [self.entities[id] for id in sorted(self.entities)]
+
+    def _name(self, end: "_End") -> None:
+        row = self.entities.setdefault(
+            end.id,
+            {
+                "id": end.id,
+                "name": end.name,
+                "normal": end.normal,
+                "stemmed": " ".join(stems(end.normal.split())),
+                "aliases": [],
+                "wikipedia": None,
+            },
+        )
+        row["name"] = min(row["name"], end.name)
+        row["aliases"] = sorted({*row["aliases"], *end.aliases})
+        row["wikipedia"] = min(filter(None, (row["wikipedia"], end.wikipedia)), default=None)
+
+
+def _reason(triple: Triple, known: "_Names") -> str:
+    """Why a triple is dropped; empty if it is not."""
+    ends = [normalise(triple.subject), normalise(triple.object)]
+    if not all(ends) or not triple.predicate:
+        return "empty part"
+    if any(map(_is_pronoun, (triple.subject, triple.object))):
+        return "pronoun"
+    if max(map(len, (triple.subject, triple.predicate, triple.object))) > _LONGEST:
+        return "too long"
+    return "" if any(map(known.holds_name, ends)) else "no named entity"
+
+
+def _row(collection: str, passage: str, triple: Triple, ends: Sequence["_End"]) -> Row:
+    id = identity.triple_id(passage, triple.subject, triple.predicate, triple.object)
+    subject, obj = ({"id": e.id, "aliases": list(e.aliases) or None, "wikipedia": e.wikipedia} for e in ends)
+    properties = {
+        "id": id,
+        "name": triple.predicate,
+        "collection": collection,
+        "subject": triple.subject,
+        "predicate": triple.predicate,
+        "object": triple.object,
+        "text": triple.text,
+    }
+    return {"id": id, "passage": passage, "subject": subject, "object": obj, "properties": properties}
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The entity at an end of a triple: its name as written and in normal form, and what the passage calls it else."""
+
+    id: str
+    name: str
+    normal: str
+    aliases: tuple[str, ...] = ()
+    wikipedia: str | None = None
+
+
+class _Names:
+    """The named entities of one passage, by name and by alias; an entity with an article is the one of its title."""
+
+    def __init__(self, collection: str, entities: Sequence[NamedEntity]) -> None:
+        self._collection = collection
+        self._names: dict[str, _End] = {}
+        merged: dict[str, list[NamedEntity]] = {}
+        for entity in entities:
+            normal = normalise(entity.name)
+            if _can_name(normal, entity.name):
+                merged.setdefault(normal, []).append(entity)
+        aliases: dict[str, list[_End]] = {}
+        for same in merged.values():
+            end = self._end(same)
+            self._names[normalise(same[0].name)] = end
+            for normal in {normalise(alias) for alias in end.aliases}:
+                aliases.setdefault(normal, []).append(end)
+        for normal, ends in aliases.items():
+            if len({end.id for end in ends}) == 1:  # what two entities are called names neither
+                self._names.setdefault(normal, ends[0])
+
+    def end(self, surface: str) -> _End:
+        """The entity that a subject or object is; with or without the article, it is the same."""
+        normal = normalise(surface)
+        for name in (normal, normal.removeprefix("the "), f"the {normal}"):
+            if name in self._names:
+                return self._names[name]
+        return _End(identity.entity_id(self._collection, normal), surface, normal)
+
+    def holds_name(self, normal: str) -> bool:
+        """Whether a subject or object is, or holds, one of the names."""
+        return any(name in self._names for name in _parts(normal.split()))
+
+    def _end(self, same: Sequence[NamedEntity]) -> _End:
+        title = next((entity.wikipedia for entity in same if entity.wikipedia), None)
+        name = title or min(entity.name for entity in same)
+        normal = normalise(name)
+        surfaces = {surface for entity in same for surface in (entity.name, *entity.aliases)}
+        aliases = sorted(s for s in surfaces if (n := normalise(s)) != normal and _can_name(n, s))
+        return _End(identity.entity_id(self._collection, normal), name, normal, tuple(aliases), title)
+
+
+def _is_pronoun(surface: str) -> bool:
+    """Whether this is a pronoun; "US" and "IT" are none."""
+    return normalise(surface) in _PRONOUNS and (len(surface) == 1 or not surface.isupper())
+
+
+def _can_name(normal: str, surface: str) -> bool:
+    common = normal in STOP_WORDS and not surface.isupper()
+    return bool(normal) and not common and not _is_pronoun(surface) and len(surface) <= _LONGEST
+
+
+def _parts(words: Sequence[str]) -> Iterator[str]:
+    """Every run of words."""
+    for start in range(len(words)):
+        for end in range(start + 1, len(words) + 1):
+            yield " ".join(words[start:end])

@@ -1,0 +1,255 @@
+"""Extraction: a language model is asked once a passage for its entities and triples, jointly (GEAR, section 3).
+
+The graph is the ledger: a passage carries the version of the prompt that it was extracted with, written together with
+its triples. Broken off at any moment and run again, the passages that lack it are asked for, and no others; another
+prompt asks for all anew, and takes back what the one before gave.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kgrag.errors import BudgetError, ModelError, UnavailableError
+from kgrag.events import Called, Event
+from kgrag.graph.collections import Collection
+from kgrag.graph.connection import Graph, Unit
+from kgrag.indexing.extracted import Extraction, FactRows
+from kgrag.indexing.finish import finish
+from kgrag.models.embed import Embedder
+from kgrag.models.parallel import in_parallel
+from kgrag.models.prompts import Prompt, load_prompt
+from kgrag.models.tasks import Tasks
+from kgrag.settings import ChatSettings, Settings
+from kgrag.types import Progress, Usage
+
+TASK = "extract"
+_STAGE = "extraction"
+_GROUP = 256  # passages read at once
+_BATCH = 64  # passages written at once, or fewer
+_WAIT = 5.0  # seconds after which they are
+_IN_A_ROW = 32  # failures after which it is given up
+_LETTERS = 4  # of a token
+_WRITTEN = {"extract": 450, "extract-linked": 550}
+"""Tokens of a reply on average: about 11 triples (GEAR, section 3) of 22 tokens, and as many entities of 18, or 27."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPassage:
+    """A passage without a reply that could be used; `document` is its document's key."""
+
+    document: str
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionReport:
+    """What an extraction did.
+
+    `passages` were extracted, which gave `triples`; `dropped`: reason -> triples that were left out. `left`: passages
+    that still wait, the `failures` among them. `stopped`: why it ended early, if it did.
+    """
+
+    passages: int = 0
+    triples: int = 0
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    failures: tuple[FailedPassage, ...] = ()
+    left: int = 0
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    stopped: ModelError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionEstimate:
+    """What an extraction would take: one call a passage. `model` and `cost` are None where they are not known."""
+
+    passages: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    model: str | None
+    cost: float | None
+
+
+def prompt_name(linked: bool) -> str:
+    """The prompt; `linked`: the one that asks for Wikipedia titles, too."""
+    return "extract-linked" if linked else "extract"
+
+
+def extract(
+    graph: Graph,
+    collection: Collection,
+    tasks: Tasks,
+    embedder: Embedder,
+    settings: Settings,
+    progress: Progress,
+    *,
+    threads: int = 8,
+    limit: int | None = None,
+    linked: bool = False,
+) -> ExtractionReport:
+    """Extract the passages that were not extracted with this prompt yet, `limit` of them at most.
+
+    A passage that fails is listed. When the budget is used up or the server is out of reach, what was received is
+    written and the rest is left. Raises ConfigurationError for a prompt that cannot be used, DatabaseError.
+    """
+    started = time.monotonic()
+    prompt = tasks.prompt(prompt_name(linked))
+    waiting = _due(graph, collection, prompt)
+    due = waiting[:limit]
+    usage = _Meter()
+    asked = tasks.heard_by(usage)
+    writer = _Writer(graph, collection, embedder, prompt.version)
+    failures: list[FailedPassage] = []
+    stopped: ModelError | None = None
+    in_a_row = 0
+
+    def open_ones() -> Iterator[Mapping[str, Any]]:
+        for source in _sources(graph, due):
+            if stopped is not None:
+                return
+            yield source
+
+    def ask(source: Mapping[str, Any]) -> Extraction:
+        return asked.structured(TASK, Extraction, prompt=prompt.name, **_values(source))
+
+    try:
+        progress(_STAGE, 0, len(due))
+        for source, result in in_parallel(ask, open_ones(), threads):
+            if isinstance(result, Extraction):
+                writer.add(source["id"], result)
+                in_a_row = 0
+            elif isinstance(result, BudgetError | UnavailableError):
+                stopped = result
+            elif isinstance(result, ModelError):
+                failures.append(FailedPassage(source["document"], source["title"], result.message))
+                in_a_row += 1
+                if in_a_row == _IN_A_ROW:
+                    stopped = result
+            else:
+                raise result
+            progress(_STAGE, writer.added + len(failures), len(due))
+    finally:
+        writer.flush()
+    finish(graph, collection, settings, progress, embedder)
+    return ExtractionReport(
+        passages=writer.added,
+        triples=writer.triples,
+        dropped=dict(writer.dropped),
+        failures=tuple(failures),
+        left=len(waiting) - writer.added,
+        usage=usage.total,
+        seconds=time.monotonic() - started,
+        stopped=stopped,
+    )
+
+
+def estimate(
+    graph: Graph,
+    collection: Collection,
+    chat: ChatSettings,
+    progress: Progress,
+    *,
+    limit: int | None = None,
+    linked: bool = False,
+) -> ExtractionEstimate:
+    """What an extraction would take at most; nothing is asked. Replies are taken to be of an average length."""
+    prompt = load_prompt(prompt_name(linked), chat.prompts)
+    due = _due(graph, collection, prompt)[:limit]
+    letters = 0
+    for number, source in enumerate(_sources(graph, due), 1):
+        letters += sum(len(message.content) for message in prompt.messages(**_values(source)))
+        progress("passages", number, len(due))
+    read, written = -(-letters // _LETTERS), len(due) * _WRITTEN[prompt.name]
+    model = chat.models.get(TASK, chat.model)
+    price = chat.prices.get(model) if model is not None else None
+    cost = (read * price[0] + written * price[1]) / 1e6 if price is not None else None
+    return ExtractionEstimate(len(due), len(due), read, written, model, cost)
+
+
+def _due(graph: Graph, collection: Collection, prompt: Prompt) -> list[str]:
+    records = graph.stream("search/unextracted", collection=collection.name, version=prompt.version)
+    return [record["id"] for record in records]
+
+
+def _sources(graph: Graph, ids: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    for start in range(0, len(ids), _GROUP):
+        yield from graph.run("search/extraction_sources", ids=list(ids[start : start + _GROUP]))
+
+
+def _values(source: Mapping[str, Any]) -> dict[str, str]:
+    """What is filled into the prompt."""
+    title, section = source["title"], source["section"]
+    return {"title": f"{title}: {section}" if title and section else title or section, "text": source["text"]}
+
+
+class _Meter:
+    """A listener that adds up what calls took; several threads tell it."""
+
+    def __init__(self) -> None:
+        self.total = Usage()
+        self._lock = threading.Lock()
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Called):
+            with self._lock:
+                self.total += event.usage
+
+
+class _Writer:
+    """Writes what was extracted, some passages a transaction; `triples` counts those kept, `dropped` the others."""
+
+    def __init__(self, graph: Graph, collection: Collection, embedder: Embedder, version: str) -> None:
+        self._graph, self._collection, self._embedder, self._version = graph, collection, embedder, version
+        self._waiting: dict[str, Extraction] = {}
+        self._since = time.monotonic()
+        self.added = self.triples = 0
+        self.dropped: Counter[str] = Counter()
+
+    def add(self, passage: str, extraction: Extraction) -> None:
+        """Take in what a passage gave, and write when it is enough, or time."""
+        if not self._waiting:
+            self._since = time.monotonic()
+        self._waiting[passage] = extraction
+        self.added += 1
+        if len(self._waiting) >= _BATCH or time.monotonic() - self._since > _WAIT:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        waiting, self._waiting = self._waiting, {}
+        if not waiting:
+            return
+        facts = FactRows()
+        for passage, extraction in waiting.items():
+            facts.add(self._collection.name, passage, extraction)
+        vectors = self._embedder.embed([row["properties"]["text"] for row in facts.triples]).tolist()
+        for row, vector in zip(facts.triples, vectors, strict=True):
+            row["vector"] = vector
+        self._graph.write(lambda unit: self._write(unit, list(waiting), facts))
+        self.triples += len(facts.triples)
+        self.dropped += facts.dropped
+
+    def _write(self, unit: Unit, passages: list[str], facts: FactRows) -> None:
+        there = {r["id"] for r in unit.run("write/extracted", ids=passages, version=self._version)}
+        touched = {r["entity"] for r in unit.run("write/remove_extracted", ids=sorted(there))}
+        triples = [row for row in facts.triples if row["passage"] in there]
+        if triples:
+            named = {row[end]["id"] for row in triples for end in ("subject", "object")}
+            entities = [row for row in facts.entity_rows() if row["id"] in named]
+            label = self._collection.label
+            unit.run("write/entities", rows=entities, collection=self._collection.name, labels=[label("Entity")])
+            unit.run(
+                "write/extracted_triples",
+                rows=triples,
+                labels=[label("Triple")],
+                embedding=self._collection.embedding,
+                version=self._version,
+            )
+            unit.run("write/entity_aliases", rows=[e for e in entities if e["aliases"] or e["wikipedia"]])
+        if touched:
+            unit.run("write/settle_entities", ids=sorted(touched))

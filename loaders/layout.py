@@ -1,0 +1,175 @@
+"""The words of a page -> its lines in reading order: columns one after the other, what spans them where it stands."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+_ROW = 0.4  # of the type size: how far the middles of words on one line may lie apart
+_GAP = 0.8  # of the type size: from this gap on, words may belong to different columns
+_MIN_ROWS = 3  # lines that two columns must have side by side
+_MIN_WORDS = 2.5  # mean words of a line in a column of prose; the cells of a table have fewer
+_MIN_FILL = 0.45  # mean share of a column's width that its lines take up
+_MAX_COLUMNS = 6
+
+
+@dataclass(slots=True)
+class Segment:
+    """Words next to each other on one line; points from the page's upper left corner."""
+
+    text: str
+    x0: float
+    x1: float
+    top: float
+    bottom: float
+    size: float
+    bold: bool = False
+    words: int = 1
+    table: int | None = None  # number of the table on this page that it stands for
+
+    @property
+    def middle(self) -> float:
+        """Half way between its top and its bottom."""
+        return (self.top + self.bottom) / 2
+
+
+Row = list[Segment]
+
+
+def segments(words: Iterable[Mapping[str, Any]]) -> list[Segment]:
+    """Words as pdfplumber has them (with their `chars`), joined where no more than a word space parts them."""
+    found: list[Segment] = []
+    for row in rows([_segment(word) for word in words]):
+        joined: Segment | None = None
+        for word in row:
+            if joined is None or word.x0 - joined.x1 > _GAP * max(word.size, joined.size):
+                joined = word
+                found.append(joined)
+            else:
+                _join(joined, word)
+    return found
+
+
+def rows(parts: Iterable[Segment]) -> list[Row]:
+    """Segments by the line that they stand on, from top to bottom; those of one line from left to right."""
+    found: list[Row] = []
+    for part in sorted(parts, key=lambda s: s.middle):
+        for row in reversed(found[-4:]):
+            tolerance = _ROW * max(part.size, row[0].size)
+            if part.table is None and row[0].table is None and abs(part.middle - row[0].middle) <= tolerance:
+                row.append(part)
+                break
+        else:
+            found.append([part])
+    for row in found:
+        row.sort(key=lambda s: s.x0)
+    return found
+
+
+def flows(parts: Sequence[Segment], depth: int = 0) -> list[list[Segment]]:
+    """Groups of segments in reading order: each is a column, or what spans the columns between two of their parts."""
+    gutter = _gutter(parts) if depth < _MAX_COLUMNS else None
+    if gutter is None:
+        return [list(parts)] if parts else []
+    spanning = sorted((s for s in parts if s.x0 < gutter < s.x1), key=lambda s: s.top)
+    sides = ([s for s in parts if s.x1 <= gutter], [s for s in parts if s.x0 >= gutter])
+    ends = [s for s in sides[0] if _ends_paragraph(s, spanning, sides[1])]
+    if ends:
+        spanning = sorted([*spanning, *ends], key=lambda s: s.top)
+        sides[0][:] = [s for s in sides[0] if s not in ends]
+    found: list[list[Segment]] = []
+    for band, after in _bands(spanning, sides):
+        for side in band:
+            found.extend(flows(side, depth + 1))
+        if after:
+            found.append(after)
+    return found
+
+
+def line(row: Sequence[Segment]) -> Segment:
+    """The segments of a row as one."""
+    whole = Segment(row[0].text, row[0].x0, row[0].x1, row[0].top, row[0].bottom, row[0].size, row[0].bold)
+    whole.words, whole.table = row[0].words, row[0].table
+    for part in row[1:]:
+        _join(whole, part)
+    return whole
+
+
+def _ends_paragraph(part: Segment, spanning: Sequence[Segment], right: Sequence[Segment]) -> bool:
+    """Whether it is the short last line of a paragraph that spans the columns."""
+    return any(
+        abs(above.x0 - part.x0) < 2
+        and abs(above.size - part.size) < 0.5
+        and -0.5 * part.size < part.top - above.bottom < 0.6 * part.size
+        for above in spanning
+    ) and not any(s.top < part.bottom and part.top < s.bottom for s in right)
+
+
+def _bands(
+    spanning: list[Segment], sides: tuple[list[Segment], list[Segment]]
+) -> list[tuple[tuple[list[Segment], list[Segment]], list[Segment]]]:
+    """What stands left and right of the gutter above each group of spanning segments, and that group."""
+    bands: list[tuple[tuple[list[Segment], list[Segment]], list[Segment]]] = []
+    rest = [sorted(side, key=lambda s: s.middle) for side in sides]
+    for part in [*spanning, None]:
+        above: tuple[list[Segment], list[Segment]] = ([], [])
+        for side, taken in zip(rest, above, strict=True):
+            while side and (part is None or side[0].middle < part.middle):
+                taken.append(side.pop(0))
+        if part is not None and bands and not any(above):
+            bands[-1][1].append(part)
+        else:
+            bands.append((above, [] if part is None else [part]))
+    return bands
+
+
+def _gutter(parts: Sequence[Segment]) -> float | None:
+    """An x that parts two columns of prose, or None."""
+    if len(parts) < 2 * _MIN_ROWS:
+        return None
+    best: tuple[int, float] | None = None
+    edges = sorted(round(s.x0, 1) for s in parts)
+    for i, edge in enumerate(edges):
+        if (i and edges[i - 1] >= edge - 2) or sum(edge <= x < edge + 2 for x in edges[i:]) < _MIN_ROWS:
+            continue  # a column has several lines that begin at its left edge
+        x = edge - 0.5
+        left = [s for s in parts if s.x1 <= x]
+        right = [s for s in parts if s.x0 >= x]
+        if len(left) < _MIN_ROWS or len(right) < _MIN_ROWS:
+            continue
+        crossing = len(parts) - len(left) - len(right)
+        beside = sum(any(a.top < b.bottom and b.top < a.bottom for a in left) for b in right)
+        if beside < _MIN_ROWS or crossing > 3 * beside or not (_is_prose(left) and _is_prose(right)):
+            continue
+        score = beside - crossing
+        if best is None or score > best[0]:
+            best = (score, x)
+    return None if best is None else best[1]
+
+
+def _is_prose(side: Sequence[Segment]) -> bool:
+    lines = [line(row) for row in rows(s for s in side if s.table is None)]
+    if not lines:
+        return True
+    width = max(s.x1 for s in lines) - min(s.x0 for s in lines)
+    fill = sum(s.x1 - s.x0 for s in lines) / len(lines)
+    return sum(s.words for s in lines) / len(lines) >= _MIN_WORDS and fill >= _MIN_FILL * width
+
+
+def _segment(word: Mapping[str, Any]) -> Segment:
+    chars = word["chars"]
+    size = median(c["size"] for c in chars[:3])
+    bold = "bold" in str(chars[0].get("fontname", "")).lower()
+    # the box of a glyph is as high as the font has it, which differs between fonts of one size: the middle is kept
+    return Segment(word["text"], word["x0"], word["x1"], word["top"], word["bottom"], size, bold)
+
+
+def _join(one: Segment, other: Segment) -> None:
+    """Add to a segment the next one to its right."""
+    larger = len(other.text) > len(one.text)
+    one.size = other.size if larger else one.size
+    one.bold = one.bold and other.bold
+    one.text = f"{one.text} {other.text}"
+    one.x1 = max(one.x1, other.x1)
+    one.top, one.bottom = min(one.top, other.top), max(one.bottom, other.bottom)
+    one.words += other.words

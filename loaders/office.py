@@ -1,0 +1,55 @@
+"""Office files: Word, PowerPoint (slides are pages) and Excel (sheets are pages). Other processes read them."""
+
+from typing import Any
+
+from kgrag.loaders.base import BadInput, Source, check_size, one_line
+from kgrag.loaders.guard import Readers
+from kgrag.loaders.paged import PagedOutline
+from kgrag.loaders.reflow import is_caption
+from kgrag.types import Document
+
+Block = list[Any]
+
+
+def load_office(source: Source, readers: Readers) -> Document:
+    """A DOCX, PPTX or XLSX file as a document with its headings and tables. Raises BadInput."""
+    check_size(source)
+    child, found = readers.open(source.path, "office", readers.settings.file_seconds)
+    readers.give(child)
+    outline = PagedOutline()
+    parts = found["parts"]
+    for number, part in enumerate(parts, 1):
+        _add(outline, part["blocks"], number if found["paged"] else 0)
+    sections = outline.sections()
+    if not any(s.text for s in sections) and not outline.tables:
+        raise BadInput("holds no text")
+    title = one_line(found["title"]) or (outline.first_heading if not found["paged"] else "") or source.title
+    metadata = {key: one_line(found[key]) for key in ("author", "date") if found[key]}
+    pages = outline.pages(len(parts), [part["label"] for part in parts]) if found["paged"] else ()
+    return Document(source.key, sections, title[:300], source.shown, metadata, pages=pages, tables=outline.tables)
+
+
+def _add(outline: PagedOutline, blocks: list[Block], page: int) -> None:
+    captions: dict[int, int] = {}  # place of a table -> that of its caption
+    for i, block in enumerate(blocks):
+        if block[0] == "table":
+            for near in (i - 1, i + 1):
+                if near in range(len(blocks)) and near not in captions.values() and _may_caption(blocks[near]):
+                    captions[i] = near
+                    break
+    used = set(captions.values())
+    for i, block in enumerate(blocks):
+        kind, text = block[0], block[-1]
+        if kind == "table":
+            caption = blocks[captions[i]][-1] if i in captions else ""
+            outline.table(text, caption, page)
+        elif i in used:
+            outline.note(one_line(text), page)
+        elif kind == "heading":
+            outline.heading(block[1], text, page)
+        else:
+            outline.add([(page, text)], tight=kind == "item")
+
+
+def _may_caption(block: Block) -> bool:
+    return block[0] == "caption" or (block[0] == "text" and len(block[-1]) < 500 and is_caption(block[-1]))

@@ -1,0 +1,218 @@
+"""PDF files: pages with their text in reading order, and tables. Other processes read them: see guard.py."""
+
+import re
+import threading
+from collections import deque
+from collections.abc import Iterator
+from datetime import datetime
+from importlib.util import find_spec
+from typing import Any
+
+from kgrag.loaders.base import BadInput, Item, Source, check_size, one_line
+from kgrag.loaders.guard import Child, Deadline, Died, Readers
+from kgrag.loaders.paged import PagedOutline
+from kgrag.loaders.reflow import PageLines, reflow
+from kgrag.types import Document, Problem
+
+_BLOCK = 4  # pages that a process is given at once
+_ALONE = 12  # pages that are not worth a second process
+_MAX_DEATHS = 10  # processes that one file may take with it
+_FILE_NAME = re.compile(
+    r"\.(?:docx?|pdf|tex|dvi|indd|odt|rtf|xlsx?|pptx?|qxd)$|^(?:untitled|microsoft word|slide 1$)", re.I
+)
+_NO_NAME = re.compile(r"\(.*\)|unknown|none|author|title|user|admin", re.IGNORECASE)
+_DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})?(\d{2})?")
+
+
+def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
+    """A PDF as a document with pages and tables; a Problem for each page that cannot be read. Raises BadInput."""
+    if find_spec("pdfplumber") is None:
+        raise BadInput("is a PDF, for which pdfplumber is needed: python -m pip install 'kgrag[pdf]'")
+    check_size(source)
+    run = _Run(source, readers)
+    pages = run.read()
+    outline, title = PagedOutline(), ""
+    contents = [PageLines.of(n, pages[n]) for n in range(1, run.number + 1)]
+    del pages
+    title = reflow(contents, outline)
+    yield from _problems(source, contents)
+    if run.header["end"]:
+        yield Problem(source.shown, f"{run.header['end']}: no page was found after page {run.number}")
+    sections = outline.sections()
+    if not sections and not outline.tables:
+        if any(page.problem for page in contents):
+            return
+        if any(page.images for page in contents):
+            raise BadInput("holds no text, only scanned images; make it searchable first, for example with `ocrmypdf`")
+        raise BadInput("holds no text")
+    info = run.header["info"]
+    named = one_line(info.get("Title", ""))
+    if not named or _FILE_NAME.search(named) or _NO_NAME.fullmatch(named):
+        named = title or outline.first_heading or source.title
+    author = one_line(info.get("Author", ""))
+    metadata = {"author": "" if _NO_NAME.fullmatch(author) else author, "date": _date(info)}
+    yield Document(
+        source.key,
+        sections,
+        named[:300],
+        source.shown,
+        {key: value for key, value in metadata.items() if value},
+        pages=outline.pages(run.number, run.header["labels"]),
+        tables=outline.tables,
+    )
+
+
+def _problems(source: Source, pages: list[PageLines]) -> Iterator[Problem]:
+    scanned = [p.number for p in pages if p.is_scanned]
+    with_text = any(p.has_content for p in pages)
+    for page in pages:
+        if page.problem:
+            yield Problem(f"{source.shown}:page {page.number}", page.problem)
+        elif page.garbled:
+            yield Problem(
+                f"{source.shown}:page {page.number}",
+                "its fonts do not say which characters they show; `ocrmypdf --force-ocr` reads them from the image",
+            )
+    if with_text:
+        for first, last in _runs(scanned):
+            place = f"page {first}" if first == last else f"pages {first}-{last}"
+            yield Problem(
+                f"{source.shown}:{place}", "holds no text, only a scanned image; `ocrmypdf` makes it searchable"
+            )
+
+
+def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    """(first, last) of the runs of successive numbers."""
+    first = last = 0
+    for number in [*numbers, 0]:
+        if first and number != last + 1:
+            yield first, last
+            first = 0
+        first, last = first or number, number
+
+
+def _date(info: dict[str, str]) -> str:
+    """When it was made, as an ISO date, or ""."""
+    match = _DATE.match(info.get("CreationDate") or info.get("ModDate") or "")
+    if match is None:
+        return ""
+    year, month, day = (int(part or 1) for part in match.groups())
+    try:
+        return datetime(year, month, day).date().isoformat()
+    except ValueError:
+        return ""
+
+
+class _Run:
+    """The reading of one file by several processes, some pages at a time."""
+
+    def __init__(self, source: Source, readers: Readers) -> None:
+        self._source = source
+        self._readers = readers
+        self._seconds = readers.settings.page_seconds
+        self._deadline = Deadline(readers.settings.file_seconds)
+        self._results: dict[int, dict[str, Any]] = {}
+        self._deaths = 0
+        self._size = 0
+        self._stopped = ""
+        self._children: set[Child] = set()
+        self._lock = threading.Lock()
+        child, self.header = self._open()
+        self._first: Child | None = child
+        self.number: int = self.header["pages"]
+        self._todo = deque((first, min(first + _BLOCK - 1, self.number)) for first in range(1, self.number + 1, _BLOCK))
+
+    def read(self) -> dict[int, dict[str, Any]]:
+        """What the processes answered for each page; those that nobody got to have a problem."""
+        processes = min(self._readers.processes(), 1 + self.number // _ALONE)
+        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(processes)]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            self._stopped = self._stopped or "was not read"
+            with self._lock:
+                for child in self._children | {self._first} - {None}:
+                    assert child is not None
+                    child.kill()
+        reason = f"was not read: {self._stopped}"
+        return {n: self._results.get(n, {"problem": reason}) for n in range(1, self.number + 1)}
+
+    def _open(self) -> tuple[Child, dict[str, Any]]:
+        return self._readers.open(self._source.path, "pdf", 4 * self._seconds)
+
+    def _work(self) -> None:
+        child: Child | None = None
+        try:
+            while not self._stopped:
+                try:
+                    first, last = self._todo.popleft()
+                except IndexError:
+                    break
+                while first <= last and not self._stopped:
+                    child = child or self._begin()
+                    if child is None:
+                        return
+                    first, usable = self._block(child, first, last)
+                    if not usable:
+                        with self._lock:
+                            self._children.discard(child)
+                        child.kill()
+                        child = None
+        finally:
+            if child is not None:
+                with self._lock:
+                    self._children.discard(child)
+                    if self._stopped:
+                        child.kill()
+                    else:
+                        self._readers.give(child)
+
+    def _begin(self) -> Child | None:
+        with self._lock:
+            child, self._first = self._first, None
+        if child is None:
+            try:
+                child, _ = self._open()
+            except BadInput as error:
+                self._stopped = self._stopped or str(error)
+                return None
+        with self._lock:
+            self._children.add(child)
+        return child
+
+    def _block(self, child: Child, first: int, last: int) -> tuple[int, bool]:
+        """Have pages read; returns the next one that is due, and whether the process can go on."""
+        number = first
+        try:
+            child.ask({"pages": [first, last]})
+            while number <= last:
+                left = self._deadline.left()
+                if left <= 0:
+                    self._stopped = f"the file took longer than {self._deadline.seconds:.0f} s"
+                    return last + 1, False
+                answer = child.answer(min(self._seconds, left))
+                self._keep(number, answer)
+                number += 1
+                if answer.get("fatal"):
+                    self._count_death()
+                    return number, False
+            return number, not child.answer(self._seconds)["tired"]
+        except Died as error:
+            if number <= last and not self._stopped:
+                self._results[number] = {"problem": str(error)}
+            self._count_death()
+            return number + 1, False
+
+    def _keep(self, number: int, answer: dict[str, Any]) -> None:
+        self._results[number] = answer
+        self._size += sum(len(item[0]) for flow in answer.get("blocks", ()) for item in flow if isinstance(item, list))
+        if self._size > self._source.limit:
+            self._stopped = f"the file holds more than {self._source.limit >> 20} MB of text"
+
+    def _count_death(self) -> None:
+        self._deaths += 1
+        if self._deaths > _MAX_DEATHS:
+            self._stopped = f"{_MAX_DEATHS} pages before made their reader fail"

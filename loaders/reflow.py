@@ -1,0 +1,414 @@
+"""The lines of a PDF's pages -> paragraphs, headings and tables: what the page's layout did to the text is undone."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+from kgrag.loaders.paged import PagedOutline
+
+_NEAR = 10  # pages before and after on which a running head is looked for
+_MARGIN = 0.1  # share of a page's height, at its top and bottom, in which running heads and feet stand
+_DRIFT = 8.0  # points by which they may wander
+_LARGER = 1.12  # a heading's type size, in that of the body
+_MAX_HEADING = 180  # characters
+_NUMBER = re.compile(r"\d{1,5}")
+_ROMAN = re.compile(r"[ivxlc]+|[IVXLC]+")
+_ENDS = re.compile(r"[.!?:;…。！？]['\"”’»)\]]*$")
+_GOES_ON = re.compile(r"[^\W\d_]")
+_ITEM = re.compile(r"(?:[-–—•▪◦‣*]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s")
+_HYPHENS = "-\u2010\u00ad"
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+[^\W\d_]")
+_CAPTION = re.compile(
+    r"(?:table|tab\.|tabelle|tableau|tabla|tabela|tabella|tabel|tabell|tabulka|таблица|表)\s*"
+    r"((?:[A-Z]\.?)?\d+(?:[.-]\d+)*|[IVXLC]+)(?=\s*[.:|—–(]|\s*$|\s+[^\W\d_a-z]|\s+[-])",
+    re.IGNORECASE,
+)
+_CONTINUED = re.compile(r"\b(?:continued|cont(?:['’]d|\.))", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of text; points from the page's upper left corner."""
+
+    text: str
+    x0: float
+    x1: float
+    top: float
+    bottom: float
+    size: float
+    bold: bool
+
+
+@dataclass(slots=True)
+class Grid:
+    """A table, or the part of one that stands on a page; box: x0, top, x1, bottom."""
+
+    cells: list[list[str]]
+    box: tuple[float, float, float, float]
+
+
+@dataclass(slots=True)
+class PageLines:
+    """What was read of a page: its flows in reading order, or the problem that there was."""
+
+    number: int
+    flows: list[list[Line | Grid]] = field(default_factory=list)
+    height: float = 0.0
+    images: int = 0
+    garbled: bool = False
+    problem: str = ""
+
+    @classmethod
+    def of(cls, number: int, answer: dict[str, Any]) -> "PageLines":
+        """A page from what the reading process answered."""
+        if "problem" in answer:
+            return cls(number, problem=answer["problem"])
+        blocks = () if answer["garbled"] else answer["blocks"]
+        flows = [[Grid(i["cells"], i["box"]) if isinstance(i, dict) else Line(*i) for i in flow] for flow in blocks]
+        return cls(number, flows, answer["height"], answer["images"], answer["garbled"])
+
+    @property
+    def has_content(self) -> bool:
+        """Whether any text was read."""
+        return any(self.flows)
+
+    @property
+    def is_scanned(self) -> bool:
+        """Whether it shows a picture and no text."""
+        return self.images > 0 and not self.has_content and not self.garbled
+
+
+@dataclass(slots=True)
+class _Block:
+    """A paragraph or a heading: its lines with their pages; or a table."""
+
+    lines: list[tuple[int, Line]] = field(default_factory=list)
+    grid: Grid | None = None
+    page: int = 0
+    last_page: int = 0
+    caption: str = ""
+
+    @property
+    def text(self) -> str:
+        return " ".join(line.text for _, line in self.lines)
+
+
+def reflow(pages: Sequence[PageLines], outline: PagedOutline) -> str:
+    """Put the pages' text and tables into an outline; returns what stands largest on the first pages, or ""."""
+    _drop_running(pages)
+    sizes = _sizes(pages)
+    body = max(sizes, key=lambda size: (sizes[size], -size), default=0.0)
+    words = Counter(w.lower() for line in _all_lines(pages) for w in _WORD.findall(line.text)[:-1])
+    blocks = _join_tables([block for page in pages for block in _blocks(page)])
+    _find_captions(blocks)
+    blocks = _join_paragraphs(blocks)
+    levels = _levels(blocks, body)
+    for block in blocks:
+        if block.grid is not None:
+            if block.caption:
+                outline.note(block.caption, block.page)
+            outline.table(block.grid.cells, block.caption, block.page, block.last_page)
+        elif block.caption:
+            continue
+        elif (level := levels.get(id(block))) is not None:
+            outline.heading(level, " ".join(text for _, text in _text(block, words)), block.lines[0][0])
+        else:
+            tight = _ITEM.match(block.lines[0][1].text) is not None
+            outline.add(_text(block, words), tight=tight)
+    return _title(pages, body)
+
+
+# Running heads and feet.
+
+
+def _drop_running(pages: Sequence[PageLines]) -> None:
+    """Take out lines in the margins that come again on other pages, with the page's number or without."""
+    found: defaultdict[tuple[bool, str, int], list[tuple[int, float]]] = defaultdict(list)
+    marginal = [list(_marginal(page)) for page in pages]
+    for page, lines in zip(pages, marginal, strict=True):
+        for line, at_top, y in lines:
+            for text, offset in _signs(line.text, page.number):
+                found[at_top, text, offset].append((page.number, y))
+    needed = min(3, len(pages))
+    for page, lines in zip(pages, marginal, strict=True):
+        dropped = set()
+        for line, at_top, y in lines:
+            for text, offset in _signs(line.text, page.number):
+                again = {
+                    n
+                    for n, other in found[at_top, text, offset]
+                    if abs(n - page.number) <= _NEAR and abs(other - y) <= _DRIFT
+                }
+                if needed > 1 and len(again) >= needed:
+                    dropped.add(id(line))
+        rest = [kept for flow in page.flows if (kept := [i for i in flow if id(i) not in dropped])]
+        page.flows = rest or page.flows  # a page of nothing else says just that
+
+
+def _marginal(page: PageLines) -> Iterator[tuple[Line, bool, float]]:
+    """The lines in the margins, whether at the top, and how far from the edge."""
+    for flow in page.flows:
+        for item in flow:
+            if isinstance(item, Line):
+                if item.bottom < _MARGIN * page.height:
+                    yield item, True, item.top
+                elif item.top > (1 - _MARGIN) * page.height:
+                    yield item, False, page.height - item.bottom
+
+
+def _signs(text: str, page: int) -> Iterator[tuple[str, int]]:
+    """The text itself; and for each number in it that may be the page's, the text around it and its offset."""
+    yield text, 0
+    for match in list(_NUMBER.finditer(text))[:4]:
+        yield f"{text[: match.start()]}\0{text[match.end() :]}", int(match[0]) - page
+    if len(text) < 8 and _ROMAN.fullmatch(text):
+        yield "\1", _roman(text.lower()) - page
+
+
+def _roman(text: str) -> int:
+    values = [{"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}[c] for c in text]
+    return sum(-v if after > v else v for v, after in zip(values, [*values[1:], 0], strict=True))
+
+
+# Paragraphs.
+
+
+def _blocks(page: PageLines) -> Iterator[_Block]:
+    for flow in page.flows:
+        lines = [item for item in flow if isinstance(item, Line)]
+        if lines:
+            left, right = min(i.x0 for i in lines), max(i.x1 for i in lines)
+            hanging = sum(i.x0 - left > 0.8 * i.size for i in lines) > 0.5 * len(lines)
+            gaps = [b.top - a.bottom for a, b in pairwise(lines) if b.top > a.top]
+            usual = median(gaps) if gaps else 0.0
+        block: _Block | None = None
+        above: Line | None = None
+        for item in flow:
+            if isinstance(item, Grid):
+                if block is not None:
+                    yield block
+                block, above = None, None
+                if len(item.cells) > 1:
+                    yield _Block(grid=item, page=page.number, last_page=page.number)
+                    continue
+                yield _Block(grid=item, page=page.number, last_page=0)  # one row: perhaps the end of a table
+                continue
+            if block is not None and above is not None and _breaks(above, item, left, right, usual, hanging):
+                yield block
+                block = None
+            block = block or _Block()
+            block.lines.append((page.number, item))
+            above = item
+        if block is not None:
+            yield block
+
+
+def _breaks(above: Line, line: Line, left: float, right: float, usual: float, hanging: bool) -> bool:
+    """Whether a paragraph ends between two lines of one flow."""
+    size = max(above.size, line.size)
+    indented = line.x0 - left > 0.8 * size
+    was_indented = above.x0 - left > 0.8 * size
+    return (
+        line.top - above.bottom > max(usual, 0) + 0.4 * size
+        or abs(line.size - above.size) > 0.12 * size
+        or line.bold != above.bold
+        or _ITEM.match(line.text) is not None
+        or _CAPTION.match(line.text) is not None
+        or (indented != was_indented and indented != hanging)
+        or (above.x1 < right - 0.25 * (right - left) and _ENDS.search(above.text) is not None)
+    )
+
+
+def _join_paragraphs(blocks: Sequence[_Block]) -> list[_Block]:
+    """Join paragraphs that go on in the next column or on the next page."""
+    joined: list[_Block] = []
+    last: _Block | None = None  # the last paragraph, behind which there may stand a table
+    for block in blocks:
+        if block.grid is None and not block.caption and last is not None and _continues(last, block):
+            last.lines.extend(block.lines)
+            continue
+        joined.append(block)
+        if block.grid is None and not block.caption:
+            last = block
+    return joined
+
+
+def _continues(one: _Block, other: _Block) -> bool:
+    (page, above), (next_page, below) = one.lines[-1], other.lines[0]
+    if abs(above.size - below.size) > 0.06 * above.size or above.bold != below.bold or next_page - page > 1:
+        return False
+    moved = next_page != page or below.top < above.top
+    if not moved and below.top - above.bottom < 3 * above.size:
+        return False  # they stand under each other, and were parted for a reason
+    if _ITEM.match(below.text):
+        return False
+    hyphenated = above.text[-1] in _HYPHENS
+    return below.text[0].islower() and (hyphenated or _ENDS.search(above.text) is None)
+
+
+def _text(block: _Block, words: Counter[str]) -> list[tuple[int, str]]:
+    """The block's text by pages, words that were divided at a line's end whole on the page where they begin."""
+    pieces: list[tuple[int, str]] = []
+    for page, line in block.lines:
+        text = line.text
+        if pieces and pieces[-1][1][-1:] in _HYPHENS and text[:1].islower() and pieces[-1][1][-2:-1].isalpha():
+            before, text = pieces[-1][1], text
+            rest, _, text = text.partition(" ")
+            pieces[-1] = (pieces[-1][0], _mend(before, rest, words))
+            if not text:
+                continue
+        if pieces and pieces[-1][0] == page:
+            joint = "" if "\u3040" <= pieces[-1][1][-1] <= "\u9fff" and "\u3040" <= text[0] <= "\u9fff" else " "
+            pieces[-1] = (page, f"{pieces[-1][1]}{joint}{text}")
+        else:
+            pieces.append((page, text))
+    return pieces
+
+
+def _mend(before: str, rest: str, words: Counter[str]) -> str:
+    """A divided word: with its hyphen only if it is written so, and not without one, elsewhere in the document."""
+    if before[-1] == "-":
+        start, end = _WORD.findall(before[:-1])[-1:], _WORD.match(rest)
+        if start and end:
+            one, other = f"{start[0]}{end[0]}".lower(), f"{start[0]}-{end[0]}".lower()
+            if words[other] and not words[one]:
+                return before + rest
+    return before[:-1] + rest
+
+
+# Tables.
+
+
+def _join_tables(blocks: Sequence[_Block]) -> list[_Block]:
+    """Join tables that go on over a page break; what is left of one row alone becomes text."""
+    joined: list[_Block] = []
+    for i, block in enumerate(blocks):
+        grid = block.grid
+        if grid is None:
+            joined.append(block)
+            continue
+        place = len(joined) - 1
+        if (
+            place >= 0
+            and joined[place].grid is None
+            and _CONTINUED.search(joined[place].text)
+            and len(joined[place].lines) == 1
+        ):
+            place -= 1  # "Table 2 (continued)"
+        before = joined[place] if place >= 0 else None
+        first_on_page = i == 0 or _page_of(blocks[i - 1]) != block.page or place < len(joined) - 1
+        if (
+            before is not None
+            and before.grid is not None
+            and first_on_page
+            and before.last_page == block.page - 1
+            and _fit(before.grid, grid)
+        ):
+            rows = grid.cells[1:] if grid.cells[0] == before.grid.cells[0] else grid.cells
+            before.grid = Grid(before.grid.cells + rows, before.grid.box)
+            before.last_page = block.page
+            del joined[place + 1 :]
+        elif len(grid.cells) > 1:
+            joined.append(block)
+        else:
+            x0, top, x1, bottom = grid.box
+            text = " ".join(filter(None, grid.cells[0]))
+            joined.append(_Block([(block.page, Line(text, x0, x1, top, bottom, 0.0, False))]))
+    return joined
+
+
+def is_caption(text: str) -> bool:
+    """Whether a paragraph is the caption of a table: "Table 3: Ships"."""
+    return _CAPTION.match(text) is not None
+
+
+def _page_of(block: _Block) -> int:
+    return block.lines[-1][0] if block.grid is None else block.page
+
+
+def _fit(one: Grid, other: Grid) -> bool:
+    """Whether they have the same columns."""
+    near = max(8.0, 0.06 * (one.box[2] - one.box[0]))
+    return (
+        len(one.cells[0]) == len(other.cells[0])
+        and abs(one.box[0] - other.box[0]) <= near
+        and abs(one.box[2] - other.box[2]) <= 3 * near
+    )
+
+
+def _find_captions(blocks: list[_Block]) -> None:
+    """Give tables the captions above or below them; a first row that is one cell is a caption, too."""
+    for i, block in enumerate(blocks):
+        if block.grid is None:
+            continue
+        for near in (blocks[i - 1] if i else None, blocks[i + 1] if i + 1 < len(blocks) else None):
+            if (
+                near is not None
+                and near.grid is None
+                and not near.caption
+                and _CAPTION.match(near.text)
+                and len(near.text) < 500
+            ):
+                block.caption = near.caption = near.text
+                break
+        cells = block.grid.cells
+        if len(cells) > 2 and len(set(cells[0])) == 1 and len(cells[0]) > 1:
+            block.caption = block.caption or cells[0][0]
+            block.grid = Grid(cells[1:], block.grid.box)
+
+
+# Headings.
+
+
+def _levels(blocks: Iterable[_Block], body: float) -> dict[int, int]:
+    """The level of each heading, by the id of its block: larger type than the body's, or a numbered line in bold."""
+    found: list[tuple[_Block, float, int | None]] = []
+    paragraphs = 0
+    for block in blocks:
+        if block.grid is not None or block.caption:
+            continue
+        paragraphs += 1
+        text, (_, line) = block.text, block.lines[0]
+        if len(text) > _MAX_HEADING or len(block.lines) > 3 or not any(map(str.isalpha, text)):
+            continue
+        numbered = _SECTION.match(text)
+        depth = numbered[1].count(".") + 1 if numbered else None
+        if line.size >= _LARGER * body or (
+            line.bold and line.size >= 0.95 * body and (numbered or len(text) < 80) and not _ENDS.search(text)
+        ):
+            found.append((block, round(line.size, 1), depth))
+    if len(found) > 0.5 * paragraphs and paragraphs > 3:
+        return {}  # slides, forms: what is large there heads nothing
+    sizes = sorted({size for _, size, _ in found}, reverse=True)
+    return {id(block): depth or min(6, sizes.index(size) + 1) for block, size, depth in found}
+
+
+def _title(pages: Sequence[PageLines], body: float) -> str:
+    """The largest lines of the first page that has any, if they are larger than the body."""
+    for page in pages[:3]:
+        lines = [item for flow in page.flows for item in flow if isinstance(item, Line)]
+        if not lines:
+            continue
+        largest = max(line.size for line in lines)
+        if largest < 1.2 * body:
+            return ""
+        text = " ".join(line.text for line in lines if line.size > 0.95 * largest)
+        return text if len(text) <= 2 * _MAX_HEADING else ""
+    return ""
+
+
+def _all_lines(pages: Sequence[PageLines]) -> Iterator[Line]:
+    return (item for page in pages for flow in page.flows for item in flow if isinstance(item, Line))
+
+
+def _sizes(pages: Sequence[PageLines]) -> Counter[float]:
+    """How many characters are set in each type size."""
+    sizes: Counter[float] = Counter()
+    for line in _all_lines(pages):
+        sizes[round(line.size, 1)] += len(line.text)
+    return sizes

@@ -1,0 +1,196 @@
+"""Tables on a page of a PDF: those drawn with lines, and those that only the alignment of their cells shows."""
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from pdfplumber.utils.text import extract_text
+
+from kgrag.loaders.layout import Row, line, rows
+
+Cells = list[list[str]]
+Box = tuple[float, float, float, float]
+
+_MIN_FILLED = 0.3  # share of the cells of a ruled table that hold text: a drawing's boxes are mostly empty
+_MAX_CELLS = 20_000  # of one page
+_MIN_ROWS = 3  # of a table without lines
+_MAX_CELL_WORDS = 8  # mean words of a cell of a table without lines, and of prose more
+_ITEM = re.compile(r"(?:[-–—•·▪◦*‣]|\(?[\divxa-zA-Z]{1,4}[.)])$")
+_LEADERS = re.compile(r"\.\s?\.\s?\.\s?\.")
+
+
+@dataclass(slots=True)
+class Grid:
+    """A table on a page; `box`: x0, top, x1, bottom in points."""
+
+    box: Box
+    cells: Cells
+
+
+def ruled_tables(page: Any, chars: Sequence[dict[str, Any]]) -> tuple[list[Grid], list[dict[str, Any]]]:
+    """The tables of a pdfplumber page that lines part into cells, and the characters outside of them."""
+    rest = list(chars)
+    found: list[Grid] = []
+    if len(page.edges) < 4:
+        return found, rest
+    boxes: list[Box] = []
+    for table in sorted(page.find_tables(), key=lambda t: (t.bbox[1], t.bbox[0])):
+        if not 2 <= len(table.cells) <= _MAX_CELLS or any(_inside(table.bbox, box) for box in boxes):
+            continue
+        inside: list[dict[str, Any]] = []
+        outside: list[dict[str, Any]] = []
+        for char in rest:
+            (inside if _holds(table.bbox, char) else outside).append(char)
+        cells = _fill(table, inside)
+        if cells is not None:
+            found.append(Grid(table.bbox, cells))
+            boxes.append(table.bbox)
+            rest = outside
+    return found, rest
+
+
+def _fill(table: Any, chars: list[dict[str, Any]]) -> Cells | None:
+    """The text of each cell, that of a merged one in all rows (of the head: and columns) it spans; None if no table."""
+    boxes: list[Box] = sorted(set(table.cells), key=lambda box: (box[1], box[0]))
+    tops, lefts = (_edges(box[i] for box in boxes) for i in (1, 0))
+    if len(lefts) < 2:
+        return None
+    at: dict[tuple[int, int], int] = {}  # row and column -> number of the cell that covers them
+    for number, (x0, top, x1, bottom) in enumerate(boxes):
+        for row in range(_place(tops, top), _place(tops, bottom - 2) + 1):
+            for column in range(_place(lefts, x0), _place(lefts, x1 - 2) + 1):
+                at.setdefault((row, column), number)
+    inside: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+    for char in chars:
+        x, y = (char["x0"] + char["x1"]) / 2, (char["top"] + char["bottom"]) / 2
+        number = at.get((bisect_right(tops, y) - 1, bisect_right(lefts, x) - 1), -1)
+        if number >= 0:
+            inside[number].append(char)
+    texts = [_cell_text(inside[n]) if n in inside else "" for n in range(len(boxes))]
+    filled = sum(map(bool, texts))
+    if filled < 2 or filled < _MIN_FILLED * len(boxes):
+        return None
+    cells: Cells = []
+    for row in range(len(tops)):
+        last = None
+        cells.append([])
+        for column in range(len(lefts)):
+            number = at.get((row, column), -1)
+            spanned = number == last and row > 0  # a cell across columns says what it says once, but in the head
+            cells[-1].append("" if number < 0 or spanned else texts[number])
+            last = number
+    return _trim(cells)
+
+
+def _edges(values: Iterable[float]) -> list[float]:
+    """Positions of lines in order, those within a point of each other as one."""
+    found: list[float] = []
+    for value in sorted(values):
+        if not found or value - found[-1] > 1:
+            found.append(value)
+    return found
+
+
+def _place(edges: Sequence[float], value: float) -> int:
+    return max(0, bisect_right(edges, value + 1) - 1)
+
+
+def _cell_text(chars: list[dict[str, Any]]) -> str:
+    text: str = extract_text(chars, x_tolerance_ratio=0.15)
+    return text.strip()
+
+
+def _trim(cells: Cells) -> Cells | None:
+    """Without rows and columns that are empty: what is left of doubled lines."""
+    kept = [row for row in cells if any(row)]
+    columns = [i for i in range(len(cells[0])) if any(row[i] for row in kept)]
+    trimmed = [[row[i] for i in columns] for row in kept]
+    if len(columns) < 2 or (len(trimmed) < 2 and not all(trimmed[0])):  # one row may be the end of a table
+        return None
+    return trimmed
+
+
+def aligned_tables(flow: Sequence[Any]) -> list[tuple[list[Row], Cells]]:
+    """The tables without lines in one flow of a page: the rows of segments that each takes up, and its cells."""
+    lines = rows(flow)
+    found: list[tuple[list[Row], Cells]] = []
+    start = 0
+    while start < len(lines):
+        end = start
+        last = start  # after the last line that has several segments
+        while end < len(lines) and (end == start or _follows(lines[end - 1], lines[end])):
+            if len(lines[end]) > 1:
+                last = end + 1
+            elif end == start or end - last >= 2:
+                break
+            end += 1
+        cells = _align(lines[start:last]) if last - start >= _MIN_ROWS else None
+        if cells is None:
+            start = max(start + 1, last if last - start < _MIN_ROWS else start + 1)
+        else:
+            found.append((lines[start:last], cells))
+            start = last
+    return found
+
+
+def _follows(above: Row, below: Row) -> bool:
+    if any(s.table is not None for s in (*above, *below)):
+        return False
+    one, other = line(above), line(below)
+    return other.top - one.bottom < 1.6 * max(one.size, other.size)
+
+
+def _align(lines: Sequence[Row]) -> Cells | None:
+    """The cells of lines whose segments stand in columns, or None if they do not."""
+    counts = Counter(len(row) for row in lines if len(row) > 1)
+    width = max(counts, key=lambda n: (counts[n], n))
+    columns = _columns([row for row in lines if len(row) == width])
+    if len(columns) != width or counts.total() < _MIN_ROWS or counts[width] < max(2, 0.5 * counts.total()):
+        return None
+    cells: list[list[list[str]]] = []
+    for row in lines:
+        placed: list[list[str]] = [[] for _ in columns]
+        for part in row:
+            overlaps = [min(part.x1, x1) - max(part.x0, x0) for x0, x1 in columns]
+            placed[overlaps.index(max(overlaps))].append(part.text)
+        goes_on = bool(cells) and not placed[0] and len(row) <= max(1, width // 2)
+        if goes_on:
+            for cell, more in zip(cells[-1], placed, strict=True):
+                cell.extend(more)
+        else:
+            cells.append(placed)
+    if len(cells) < _MIN_ROWS:
+        return None
+    table = [[" ".join(cell) for cell in row] for row in cells]
+    words = [len(cell.split()) for row in table for cell in row if cell]
+    filled = len(words) / (len(table) * width)
+    items = sum(_ITEM.match(row[0]) is not None for row in table)
+    leaders = sum(any(_LEADERS.search(cell) for cell in row) for row in table)
+    if filled < 0.6 or median(words) > _MAX_CELL_WORDS or items > len(table) / 2 or leaders > len(table) / 3:
+        return None
+    return table
+
+
+def _columns(lines: Sequence[Row]) -> list[tuple[float, float]]:
+    """The stretches of x that the segments take up, with gaps between them."""
+    merged: list[tuple[float, float]] = []
+    for x0, x1 in sorted((s.x0, s.x1) for row in lines for s in row):
+        if merged and x0 <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], x1))
+        else:
+            merged.append((x0, x1))
+    return merged
+
+
+def _holds(box: Box, char: dict[str, Any]) -> bool:
+    x, y = (char["x0"] + char["x1"]) / 2, (char["top"] + char["bottom"]) / 2
+    return bool(box[0] <= x <= box[2] and box[1] <= y <= box[3])
+
+
+def _inside(one: Box, other: Box) -> bool:
+    x, y = (one[0] + one[2]) / 2, (one[1] + one[3]) / 2
+    return other[0] <= x <= other[2] and other[1] <= y <= other[3]

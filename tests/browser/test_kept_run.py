@@ -1,0 +1,66 @@
+"""What an analyst sees of an answer that was kept: how it came about."""
+
+from pathlib import Path
+
+import pytest
+from analyst import Analyst
+from scripted import Scripted
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph.runs import drawing
+from kgrag.settings import Settings
+from kgrag.types import Document, Section, Triple
+
+pytestmark = pytest.mark.browser
+
+QUESTION = "Where did the designer of the Fram live?"
+DOCUMENTS = [
+    Document(
+        "fram",
+        (Section("The Fram was designed by Colin Archer."),),
+        "Fram",
+        triples=(Triple("Fram", "designed by", "Colin Archer"),),
+    ),
+    Document(
+        "archer",
+        (Section("Colin Archer was a naval architect. He lived in Larvik."),),
+        "Colin Archer",
+        triples=(Triple("Colin Archer", "lived in", "Larvik"),),
+    ),
+]
+
+
+def test_a_kept_run_shows_its_steps_and_what_they_found(
+    analyst: Analyst,
+    kg: KnowledgeGraph,
+    graph_settings: Settings,
+    scripted: Scripted,
+    collection_name: str,
+    tmp_path: Path,
+) -> None:
+    kg.ingest(DOCUMENTS, collection_name)
+    scripted.say(
+        "read",
+        {"triples": [["Fram", "designed by", "Colin Archer"]]},
+        {"triples": [["Colin Archer", "lived in", "Larvik"]]},
+    )
+    scripted.say("reason", {"answerable": False, "why": "His home is not known."}, {"answerable": True})
+    scripted.say("rewrite", "Where did Colin Archer live?")
+    scripted.say("answer", "In Larvik [1].")
+    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
+    with KnowledgeGraph.connect(settings=settings) as asking:
+        id = asking.save(asking.ask(QUESTION, collection_name, system="gear+hybrid"), collection_name)
+
+    parameter, statement = drawing(id)
+    analyst.enter(parameter)
+    analyst.run(statement)
+    analyst.screenshot(tmp_path / "run.png")
+    panel = analyst.overview()
+    for kind in ("Run (1)", "Step (2)", "Passage (2)", "Triple (2)", "HAS_STEP (2)", "NEXT (1)", "CITES (1)"):
+        assert kind in panel
+    captions = analyst.captions()
+    first = next(number for number, caption in captions.items() if caption.startswith("1."))
+    assert any(caption.startswith("2. Where") for caption in captions.values())
+    step = analyst.click(first)
+    analyst.screenshot(tmp_path / "step.png")
+    assert "Fram | designed by | Colin Archer" in step and "His home is not known." in step

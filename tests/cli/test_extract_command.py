@@ -1,0 +1,92 @@
+"""kgrag extract, as a user runs it."""
+
+import json
+import re
+
+import pytest
+from command_line import CommandLine
+from scripted import Scripted
+
+from kgrag.client import KnowledgeGraph
+
+_REPLY = {
+    "entities": ["Fram", "Colin Archer"],
+    "triples": [["Fram", "designed by", "Colin Archer"], ["it", "is", "Fram"]],
+}
+_PRICES = {"extract": (1.0, 2.0), "other": (0.0, 0.0)}
+
+
+@pytest.fixture
+def model(scripted: Scripted) -> Scripted:
+    """A model that says of every passage the same."""
+    scripted.say("extract", _REPLY)
+    return scripted
+
+
+def _env(scripted: Scripted, **changes: object) -> dict[str, str]:
+    return scripted.env(models={"extract": "extract"}, prices=_PRICES, **changes)
+
+
+def test_what_it_took(cli: CommandLine, ships: str, model: Scripted) -> None:
+    result = cli("extract", "-c", ships, "--limit", "2", env=_env(model))
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"Collection {ships}: 2 passages extracted, 1 left"
+    assert lines[1].startswith("2 triples written, 2 left out (2 pronoun) in ")
+    assert re.fullmatch(r"2 calls, [\d,]+ tokens in, [\d,]+ out, cost 0\.00\d\d", lines[2])
+    assert "extraction: 2" in result.stderr
+    result = cli("extract", "-c", ships, "--json", env=_env(model))
+    report = json.loads(result.stdout)
+    assert (report["collection"], report["passages"], report["left"], report["stopped"]) == (ships, 1, 0, None)
+    assert report["usage"]["calls"] == 1
+    assert cli("extract", "-c", ships, env=_env(model)).stdout.startswith(
+        f"Collection {ships}: 0 passages extracted, 0 left"
+    )
+
+
+def test_a_dry_run_spends_nothing(cli: CommandLine, ships: str, model: Scripted, kg: KnowledgeGraph) -> None:
+    away = _env(model, base_url="http://127.0.0.1:9/v1")
+    result = cli("extract", "-c", ships, "--dry-run", env=away)
+    assert f"Collection {ships}: 3 passages to extract" in result.stdout
+    assert "3 calls of extract" in result.stdout
+    estimate = json.loads(cli("extract", "-c", ships, "--dry-run", "--json", env=away).stdout)
+    assert estimate["cost"] == pytest.approx((estimate["prompt_tokens"] + 2 * estimate["completion_tokens"]) / 1e6)
+    assert f"Cost: about {estimate['cost']:.4f}" in result.stdout
+    assert "more than the budget" in cli("extract", "-c", ships, "--dry-run", "--budget", "0.001", env=away).stdout
+    without = cli("extract", "-c", ships, "--dry-run", "--limit", "2")
+    assert "2 calls of a model that is not set yet" in without.stdout
+    assert "unknown price" in without.stdout
+    assert not model.attempts
+    report = json.loads(cli("extract", "-c", ships, "--json", env=_env(model)).stdout)
+    letters = sum(len(m["content"]) for call in model.calls for m in call["messages"])
+    assert estimate["prompt_tokens"] == -(-letters // 4)
+    assert report["passages"] == estimate["calls"]
+    assert "0 passages to extract" in cli("extract", "-c", ships, "--dry-run", env=away).stdout
+
+
+def test_failures_are_listed_and_tried_again(cli: CommandLine, ships: str, model: Scripted) -> None:
+    model.fail("bad-json", "bad-json", task="extract")
+    result = cli("extract", "-c", ships, "--threads", "1", env=_env(model), code=1)
+    assert "2 passages extracted, 1 left" in result.stdout
+    assert "1 passage failed; run the same command again to try just these:" in result.stderr
+    assert "  archer (Colin Archer): The model 'extract' gave no usable JSON" in result.stderr
+    calls = len(model.calls)
+    cli("extract", "-c", ships, env=_env(model))
+    assert len(model.calls) == calls + 1
+
+
+def test_what_stops_it(cli: CommandLine, ships: str, model: Scripted) -> None:
+    result = cli("extract", "-c", ships, "--budget", "0.0001", env=_env(model), code=7)
+    assert "0 passages extracted, 3 left" in result.stdout
+    assert "budget" in result.stderr
+    assert "3 passages left; run the same command again to go on." in result.stderr
+    assert not model.attempts
+    result = cli("extract", "-c", ships, env=_env(model, base_url="http://127.0.0.1:9/v1"), code=7)
+    assert "No connection to http://127.0.0.1:9/v1" in result.stderr
+    result = cli("extract", "-c", ships, code=2)
+    assert "No language model is configured." in result.stderr
+    cli("extract", "-c", "nowhere", env=_env(model), code=4)
+
+
+def test_help(cli: CommandLine) -> None:
+    text = cli("extract", "--help").stdout
+    assert "kgrag extract -c work --budget 5" in text

@@ -1,0 +1,246 @@
+"""Kept runs: an answer becomes a subgraph, which is listed, drawn, migrated to, and removed."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import neo4j
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import MismatchError, NotFoundError
+from kgrag.events import (
+    Answer,
+    Answered,
+    Called,
+    Citation,
+    Failed,
+    Judged,
+    Linked,
+    Read,
+    Remembered,
+    Retrieved,
+    Rewritten,
+    Thought,
+)
+from kgrag.graph import schema
+from kgrag.graph.runs import drawing
+from kgrag.indexing.digest import digest
+from kgrag.types import CollectionInfo, Document, Hit, Ranking, Section, Triple, Usage
+
+FACT = Triple("Fram", "designed by", "Colin Archer")
+HOME = Triple("Colin Archer", "lived in", "Larvik")
+QUESTION = "Where did the designer of the Fram live?"
+NEXT = "Where did Colin Archer live?"
+DOCUMENTS = [
+    Document("fram", (Section("The Fram was designed by Colin Archer."),), "Fram", triples=(FACT,)),
+    Document("archer", (Section("Colin Archer lived in Larvik."),), "Colin Archer", triples=(HOME,)),
+    Document("larvik", (Section("Larvik is a town."),), "Larvik"),
+]
+
+
+@pytest.fixture(scope="module")
+def lasting(kg: KnowledgeGraph) -> Iterator[str]:
+    """A collection that the tests leave as it is, runs apart."""
+    kg.ingest(DOCUMENTS, "runs")
+    yield "runs"
+    kg.delete("runs")
+
+
+@pytest.fixture
+def ships(kg: KnowledgeGraph, lasting: str) -> Iterator[str]:
+    """The same without runs."""
+    yield lasting
+    kg.delete_runs([run.id for run in kg.runs()])
+
+
+def _answer(kg: KnowledgeGraph, collection: str) -> Answer:
+    """The answer of an agent of two steps, the second of which retrieves twice."""
+    fram, archer, larvik = (kg.passage(key, collection) for key in ("fram", "archer", "larvik"))
+    triple = _rows(kg, "MATCH (t:Triple {collection: $c, subject: 'Fram'}) RETURN t.id AS id", c=collection)[0]
+    trace = (
+        Called(step=1, task="read", model="m", usage=Usage(1, 0, 100, 10, 0.5), seconds=0.1),
+        Read(step=1, query=QUESTION, triples=(FACT,)),
+        Linked(step=1, fact=FACT, id=triple["id"], text=FACT.text, score=0.9),
+        Retrieved(step=1, query=QUESTION, hits=(Hit(fram, 0.9), Hit(larvik, 0.5))),
+        Remembered(step=1, triples=(FACT,)),
+        Judged(step=1, answerable=False, why="His home is not known."),
+        Rewritten(step=2, query=NEXT),
+        Retrieved(step=2, query=NEXT, hits=(Hit(fram, 0.7), Hit(archer, 0.6))),
+        Retrieved(step=2, query="Archer's home", hits=(Hit(archer, 0.8),)),
+        Remembered(step=2, triples=(HOME,)),
+        Judged(step=2, answerable=True, answer="Larvik"),
+        Answered(text="In Larvik [1]."),
+    )
+    return Answer(
+        question=QUESTION,
+        text="In Larvik [1].",
+        found=True,
+        system="gear+hybrid",
+        ranking=Ranking(QUESTION, "gear+hybrid", (Hit(archer, 0.03), Hit(fram, 0.02))),
+        citations=(Citation(1, archer),),
+        trace=trace,
+        usage=Usage(1, 0, 100, 10, 0.5),
+        seconds=2.5,
+    )
+
+
+def _info(kg: KnowledgeGraph, name: str) -> CollectionInfo:
+    return next(info for info in kg.collections() if info.name == name)
+
+
+def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
+    return [r.data() for r in kg.graph._driver.execute_query(query, **parameters).records]
+
+
+def test_a_run_holds_the_answer_and_its_steps_in_order(kg: KnowledgeGraph, ships: str) -> None:
+    answer = _answer(kg, ships)
+    id = kg.save(answer, ships)
+    steps = _rows(
+        kg,
+        """MATCH (:Run {id: $id, collection: $c})-[:HAS_STEP]->(s:Step {collection: $c})
+        OPTIONAL MATCH (s)-[:NEXT]->(next)
+        RETURN s.number AS number, s.name AS name, s.facts AS facts, s.verdict AS verdict, s.why AS why,
+               next.number AS next, COLLECT { MATCH (s)-[r:RETRIEVED]->(p) RETURN [p.title, r.rank, r.score] ORDER BY
+               p.title } AS retrieved ORDER BY number""",
+        id=id,
+        c=ships,
+    )
+    assert steps == [
+        {
+            "number": 1,
+            "name": f"1. {QUESTION}",
+            "facts": ["Fram | designed by | Colin Archer"],
+            "verdict": "not yet",
+            "why": "His home is not known.",
+            "next": 2,
+            "retrieved": [["Fram", 1, 0.9], ["Larvik", 2, 0.5]],
+        },
+        {
+            "number": 2,
+            "name": f"2. {NEXT}",
+            "facts": ["Colin Archer | lived in | Larvik"],
+            "verdict": "answerable",
+            "why": "Larvik",
+            "next": None,
+            "retrieved": [["Colin Archer", 1, 0.8], ["Fram", 1, 0.7]],
+        },
+    ]
+    edges = _rows(
+        kg,
+        """MATCH (r:Run {id: $id}) RETURN
+        COLLECT { MATCH (r)-[f:FOUND]->(p) RETURN [f.rank, f.score, p.title] ORDER BY f.rank } AS found,
+        COLLECT { MATCH (r)-[c:CITES]->(p) RETURN [c.number, p.title] } AS cited,
+        COLLECT { MATCH (r)-[:HAS_STEP]->(s)-[l:LINKED]->(t) RETURN [s.number, l.fact, l.score, t.text] } AS linked""",
+        id=id,
+    )
+    assert edges == [
+        {
+            "found": [[1, 0.03, "Colin Archer"], [2, 0.02, "Fram"]],
+            "cited": [[1, "Colin Archer"]],
+            "linked": [[1, "Fram | designed by | Colin Archer", 0.9, "Fram designed by Colin Archer"]],
+        }
+    ]
+
+
+def test_runs_are_listed_newest_first_and_deleted_by_a_beginning(kg: KnowledgeGraph, ships: str) -> None:
+    answer = _answer(kg, ships)
+    first = kg.save(answer, ships)
+    unknown_price = replace(answer, usage=Usage(2, 1, 5, 5, None), text="", found=False, problem="down")
+    second = kg.save(unknown_price, ships)
+    newest, oldest = kg.runs(ships)
+    assert (newest.id, oldest.id) == (second, first)
+    assert (oldest.question, oldest.answer, oldest.found, oldest.steps) == (QUESTION, "In Larvik [1].", True, 2)
+    assert (oldest.calls, oldest.tokens, oldest.cost, oldest.seconds) == (1, 110, 0.5, 2.5)
+    assert (newest.cost, newest.found, newest.problem) == (None, False, "down")
+    assert kg.runs("elsewhere") == []
+    for wrong in ("ffffffffff", first[:5], ""):
+        with pytest.raises(NotFoundError, match="no run"):
+            kg.delete_runs([second, wrong])
+    assert [run.id for run in kg.delete_runs([first[:6], first])] == [first]
+    assert [run.id for run in kg.runs()] == [second]
+    assert len(_rows(kg, "MATCH (s:Step) RETURN s")) == 2
+
+
+def test_steps_of_thoughts_and_failures(kg: KnowledgeGraph, ships: str) -> None:
+    answer = _answer(kg, ships)
+    trace = (Thought(step=1, text="So the answer is Larvik."), Failed(step=2, problem="no reply"))
+    id = kg.save(replace(answer, trace=trace), ships)
+    steps = _rows(
+        kg,
+        "MATCH (:Run {id: $id})-[:HAS_STEP]->(s) RETURN s.name AS name, s.problem AS problem ORDER BY s.number",
+        id=id,
+    )
+    assert steps == [
+        {"name": "1. So the answer is Larvik.", "problem": None},
+        {"name": "step 2", "problem": "no reply"},
+    ]
+    bare = kg.save(replace(answer, trace=(), citations=(), ranking=Ranking("q", "closed-book")), ships)
+    assert {run.id: run.steps for run in kg.runs()} == {id: 2, bare: 0}
+
+
+def test_what_browser_draws_is_the_run_with_all_it_touched(kg: KnowledgeGraph, ships: str) -> None:
+    answer = _answer(kg, ships)
+    id = kg.save(answer, ships)
+    parameter, statement = drawing(id)
+    assert parameter == f":param id => '{id}'"
+    drawn = kg.graph._driver.execute_query(statement, id=id, result_transformer_=neo4j.Result.graph)
+    kinds = [label for node in drawn.nodes for label in node.labels if "_c" not in label]
+    assert sorted(kinds) == ["Passage"] * 3 + ["Run", "Step", "Step", "Triple"]
+    assert all(node["name"] and node["collection"] == ships for node in drawn.nodes)
+    assert {edge.type for edge in drawn.relationships} == {"HAS_STEP", "NEXT", "RETRIEVED", "LINKED", "CITES", "FOUND"}
+
+
+def test_runs_count_but_change_no_digest(kg: KnowledgeGraph, ships: str) -> None:
+    answer = _answer(kg, ships)
+    before = digest(kg.graph, ships)
+    kg.save(answer, ships)
+    assert digest(kg.graph, ships) == before
+    info = _info(kg, ships)
+    assert (info.counts["Run"], info.counts["Step"], info.counts["HAS_STEP"], info.counts["RETRIEVED"]) == (1, 2, 2, 4)
+    assert info.finished
+
+
+def test_a_deleted_document_takes_its_edges_along(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg.ingest(DOCUMENTS, collection_name)
+    answer = _answer(kg, collection_name)
+    kg.save(answer, collection_name)
+    kg.delete(collection_name, documents=["fram"])
+    info = _info(kg, collection_name)
+    assert (info.counts["Run"], info.counts["Step"], info.counts["RETRIEVED"]) == (1, 2, 2)
+    assert (info.counts["FOUND"], info.counts.get("LINKED")) == (1, None)
+    late = kg.save(answer, collection_name)  # whose passages are gone in part
+    assert {run.id for run in kg.runs()} >= {late}
+    kg.ingest(DOCUMENTS, collection_name)
+    assert _info(kg, collection_name).finished
+
+
+def test_a_deleted_collection_takes_its_runs_along(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg.ingest(DOCUMENTS, collection_name)
+    answer = _answer(kg, collection_name)
+    kg.save(answer, collection_name)
+    kg.delete(collection_name)
+    assert _rows(kg, "MATCH (n) WHERE n:Run OR n:Step RETURN n") == []
+    with pytest.raises(NotFoundError):
+        kg.save(answer, collection_name)
+
+
+def test_version_2_becomes_version_3(kg: KnowledgeGraph, ships: str) -> None:
+    answer = _answer(kg, ships)
+    made = "SHOW INDEXES YIELD name WHERE name =~ '(run|step)_(id|collection)' RETURN name"
+    try:
+        for name in ("run", "step"):
+            _rows(kg, f"DROP CONSTRAINT {name}_id")
+            _rows(kg, f"DROP INDEX {name}_collection")
+        _rows(kg, "MATCH (c:Collection {name: $c}) SET c.schema_version = 2", c=ships)
+        kg.graph.run("write/set_version", version=2)
+        for call in (lambda: kg.save(answer, ships), kg.runs, lambda: kg.search("Fram", ships)):
+            with pytest.raises(MismatchError, match="version 2") as error:
+                call()
+            assert "kgrag migrate" in error.value.remedy
+        assert kg.migrate()[0].startswith("2 -> 3")
+    finally:
+        schema.migrate(kg.graph)
+    assert len(_rows(kg, made)) == 4
+    assert _info(kg, ships).schema_version == schema.SCHEMA_VERSION
+    assert kg.save(answer, ships) and kg.search("Fram", ships).hits

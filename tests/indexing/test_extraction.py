@@ -1,0 +1,486 @@
+"""Extraction: what a language model reads in passages is in the graph, once, however it came about."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import Scripted
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import BudgetError, ConfigurationError, UnavailableError
+from kgrag.graph import connection
+from kgrag.graph.collections import open_collection
+from kgrag.graph.connection import lookup
+from kgrag.indexing.digest import digest
+from kgrag.indexing.extracted import Extraction, FactRows
+from kgrag.types import Document, Section, Triple
+
+Make = Callable[..., list[Document]]
+Connect = Callable[..., KnowledgeGraph]
+_SHARED = "extracted"
+_BRAIN = Path(__file__).parent / "reader_brain.py"
+_FRAM = Document("fram", (Section("The Fram was designed by Archer. She sailed north under Nansen."),), "Fram (ship)")
+_ARCHER = Document("archer", (Section("Colin Archer, a shipwright, lived in Larvik."),), "Colin Archer")
+_ENTITIES = [{"name": "Fram", "aliases": ["the ship"]}, {"name": "Colin Archer", "aliases": ["Archer"]}, "Nansen"]
+
+
+def _said(*triples: Any, entities: list[Any] = _ENTITIES) -> dict[str, Any]:
+    return {"entities": entities, "triples": list(triples)}
+
+
+@pytest.fixture
+def connect(kg: KnowledgeGraph, scripted: Scripted) -> Iterator[Connect]:
+    """Clients whose language model is the scripted one; they are closed at the end."""
+    clients = []
+
+    def connected(**changes: Any) -> KnowledgeGraph:
+        settings = kg.settings.model_copy(update={"chat": scripted.settings(**changes)})
+        clients.append(KnowledgeGraph.connect(settings=settings))
+        return clients[-1]
+
+    yield connected
+    for client in clients:
+        client.close()
+
+
+def _triples(kg: KnowledgeGraph, name: str, key: str) -> dict[str, Any]:
+    """What a document's passages state: text -> properties of the triple with its ends."""
+    with kg.graph._driver.session() as session:
+        records = session.run(
+            "MATCH (:Document {collection: $name, key: $key})-[:HAS_PASSAGE]->(:Passage)-[:STATES]->(t:Triple) "
+            "RETURN t {.text, .extracted, .given} AS triple, [(t)-[r:SUBJECT]->(e) | e.normal] AS subjects, "
+            "[(t)-[r:OBJECT]->(e) | e.normal] AS objects",
+            name=name, key=key,
+        )  # fmt: skip
+        return {
+            r["triple"]["text"]: {**r["triple"], "ends": (sorted(r["subjects"]), sorted(r["objects"]))} for r in records
+        }
+
+
+def _entities(kg: KnowledgeGraph, name: str) -> dict[str, tuple[str, list[str] | None, str | None]]:
+    with kg.graph._driver.session() as session:
+        query = (
+            "MATCH (e:Entity {collection: $name}) RETURN e.normal AS n, e.name AS s, e.aliases AS a, e.wikipedia AS w"
+        )
+        return {r["n"]: (r["s"], r["a"], r["w"]) for r in session.run(query, name=name)}
+
+
+def _finished(kg: KnowledgeGraph, name: str) -> bool:
+    return next(c.finished for c in kg.collections() if c.name == name)
+
+
+def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Scripted, connect: Connect) -> None:
+    kg = connect()
+    kg.ingest(
+        [_FRAM, _ARCHER, *(Document(f"l{i}", (Section(f"Wool for {i} crowns."),)) for i in range(3))], collection_name
+    )
+    scripted.say(
+        "extract",
+        _said(["Colin Archer", "lived in", "Larvik"], ["Colin Archer", "was", "shipwright"]),
+        _said(["the Fram", "designed by", "Archer"], ["The ship", "sailed under", "Nansen"]),
+        {"entities": [], "triples": []},
+    )
+    seen: list[tuple[str, int, int | None]] = []
+    report = kg.extract(collection_name, threads=1, progress=lambda *at: seen.append(at))
+    assert (report.passages, report.triples, report.left, report.failures) == (5, 4, 0, ())
+    assert report.usage.calls == len(scripted.calls) == 5
+    assert report.usage.prompt_tokens > 100
+    assert ("extraction", 5, 5) in seen
+    asked = scripted.calls[1]["messages"]
+    assert [m["role"] for m in asked] == ["system", "user"]
+    assert asked[1]["content"] == f"Title: {_FRAM.title}\n{_FRAM.text}"
+
+    found = _triples(kg, collection_name, "fram")
+    assert found["the Fram designed by Archer"]["ends"] == (["fram"], ["colin archer"])
+    assert found["The ship sailed under Nansen"]["ends"] == (["fram"], ["nansen"])
+    assert all(t["extracted"] and t["given"] is False for t in found.values())
+    assert _entities(kg, collection_name)["colin archer"] == ("Colin Archer", ["Archer"], None)
+    assert _finished(kg, collection_name)
+
+    ranking = kg.search(
+        "Where did the designer of the Fram live?", collection_name, retriever="naive-ge(bm25, passages=1)"
+    )
+    why = {h.passage.document: [s.name for s in h.why] for h in ranking}
+    assert why["archer"][-4:] == [
+        "the Fram designed by Archer", "Colin Archer", "Colin Archer lived in Larvik", "Colin Archer"
+    ]  # fmt: skip
+    passage = kg.passage("fram", collection_name)
+    edges = {(e["type"], e["name"]): e["properties"] for e in kg.neighbourhood(passage.id, 50)}
+    assert edges["MENTIONS", "Colin Archer"]["via"] == "triple"
+    collection = open_collection(kg.graph, collection_name)
+    words = kg.graph.run("search/fulltext", index=collection.index("triple_text"), query="shipwright", limit=5)
+    vector = kg._embedder(collection.embedder).embed(["Colin Archer was shipwright"])[0].tolist()
+    near = kg.graph.run(
+        "search/vector", index=collection.vector_index("Triple"), embedding=collection.embedding, vector=vector,
+        candidates=20, limit=1,
+    )  # fmt: skip
+    assert [r["id"] for r in words] == [near[0]["id"]]
+    assert near[0]["score"] == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("triple", "reason"),
+    [
+        (["he", "designed", "Fram"], "pronoun"),
+        (["Fram", "designed by", "him"], "pronoun"),
+        (["Fram", "", "Colin Archer"], "empty part"),
+        (["Fram", "designed by", " - "], "empty part"),
+        (["Fram", "designed by", None], "empty part"),
+        (["timber", "makes", "good hulls"], "no named entity"),
+        (["Fram", "designed by", "Archer"], "repeated"),
+        (["The Fram", "Designed  by", "Colin Archer"], "repeated"),
+        (["Fram", "carried"], "unreadable"),
+        ("Fram sailed", "unreadable"),
+        (["Fram", "carried", ["dogs", "men"]], "unreadable"),
+        (["Fram", "carried", "dogs " * 100], "too long"),
+    ],
+)
+def test_what_says_nothing_is_dropped(triple: Any, reason: str) -> None:
+    rows = FactRows()
+    good = ["Fram", "designed by", "Colin Archer"]
+    rows.add("c", "p", Extraction.model_validate(_said(good, triple)))
+    assert [row["properties"]["text"] for row in rows.triples] == ["Fram designed by Colin Archer"]
+    assert rows.dropped == {reason: 1}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"entities": ["Fram", "US"], "triples": [["Fram", "seen in", "US"]]},
+        {"entities": [{"entity": "Fram"}], "triples": [{"head": "Fram", "relation": "seen in", "tail": "US"}]},
+        {"entities": [{"name": "Fram", "aliases": None}, 7], "triples": [{"s": "Fram", "p": "seen in", "o": "US"}, 3]},
+    ],
+)
+def test_forms_that_are_understood(reply: Any) -> None:
+    rows = FactRows()
+    rows.add("c", "p", Extraction.model_validate(reply))
+    assert [row["properties"]["text"] for row in rows.triples] == ["Fram seen in US"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        [],
+        {},
+        {"triples": []},
+        {"entities": "Fram", "triples": []},
+        {"entities": [4], "triples": []},
+        _said("one", "two"),
+    ],
+)
+def test_nonsense_is_refused(reply: Any) -> None:
+    with pytest.raises(ValueError, match=r"wanted|asked for"):
+        Extraction.model_validate(reply)
+
+
+def test_what_two_entities_are_called_names_neither() -> None:
+    entities = [{"name": "John Ross", "aliases": ["Ross", "he"]}, {"name": "James Clark Ross", "aliases": ["Ross"]}]
+    rows = FactRows()
+    facts = (["Ross", "sailed on", "Victory"], ["John Ross", "wed", "Ann"])
+    rows.add("c", "p", Extraction.model_validate(_said(*facts, entities=[*entities, "Victory"])))
+    assert {r["normal"]: r["aliases"] for r in rows.entity_rows()} == {
+        "ross": [], "victory": [], "john ross": ["Ross"], "ann": [],
+    }  # fmt: skip
+
+
+def test_articles_merge_names(collection_name: str, scripted: Scripted, connect: Connect) -> None:
+    kg = connect()
+    kg.ingest([_FRAM, _ARCHER], collection_name)
+    scripted.say("extract", _said(["Fram", "designed by", "Archer"]))
+    kg.extract(collection_name)
+    plain = [
+        {"name": "Archer", "aliases": ["the shipwright"], "wikipedia": "Colin Archer"},
+        {"name": "Larvik", "wikipedia": None},
+    ]
+    address = [
+        {"name": "Fram", "wikipedia": "https://en.wikipedia.org/wiki/Fram_(ship)"},
+        {"name": "C. Archer", "wikipedia": "Colin_Archer"},
+    ]
+    scripted.say(
+        "extract",
+        _said(["the shipwright", "lived in", "Larvik"], entities=plain),
+        _said(["Fram", "designed by", "C. Archer"], entities=address),
+    )
+    report = kg.extract(collection_name, linked=True, threads=1)
+    assert (report.passages, report.triples) == (2, 2)
+    assert "Wikipedia" in scripted.calls[-1]["messages"][0]["content"]
+    entities = _entities(kg, collection_name)
+    assert entities["colin archer"] == ("Colin Archer", ["Archer", "C. Archer", "the shipwright"], "Colin Archer")
+    assert entities["fram ship"][1:] == (["Fram"], "Fram (ship)")
+    assert _triples(kg, collection_name, "archer")["the shipwright lived in Larvik"]["ends"] == (
+        ["colin archer"],
+        ["larvik"],
+    )
+    kg.delete(collection_name, documents=["archer"])
+    assert _entities(kg, collection_name)["colin archer"][1:] == (["C. Archer"], "Colin Archer")
+
+
+def test_given_and_extracted_is_one(collection_name: str, scripted: Scripted, connect: Connect) -> None:
+    """A triple that a document gives and a model extracts is one node, which stays while either does."""
+    kg = connect()
+    given = replace(_FRAM, triples=(Triple("Fram", "designed by", "Archer"), Triple("Fram", "kept in", "Oslo")))
+    kg.ingest([given], collection_name)
+    before = digest(kg.graph, collection_name)
+    scripted.say("extract", _said(["Fram", "designed by", "Archer"], ["Fram", "sailed under", "Nansen"]))
+    kg.extract(collection_name)
+    both = digest(kg.graph, collection_name)
+    found = _triples(kg, collection_name, "fram")
+    assert {text: (t["given"], t["extracted"] is not None) for text, t in found.items()} == {
+        "Fram designed by Archer": (None, True),
+        "Fram kept in Oslo": (None, False),
+        "Fram sailed under Nansen": (False, True),
+    }
+    assert found["Fram designed by Archer"]["ends"] == (["fram"], ["archer", "colin archer"])
+
+    kg.ingest([_FRAM], collection_name)  # no longer gives any
+    assert len(scripted.calls) == 1
+    assert {text: t["ends"][1] for text, t in _triples(kg, collection_name, "fram").items()} == {
+        "Fram designed by Archer": ["colin archer"],
+        "Fram sailed under Nansen": ["nansen"],
+    }
+    assert kg.extract(collection_name).passages == 0
+    kg.ingest([given], collection_name)  # gives them again
+    assert digest(kg.graph, collection_name) == both
+
+    scripted.say("extract", _said(entities=[]))
+    kg.extract(collection_name, linked=True)
+    after = digest(kg.graph, collection_name)
+    assert {k: v for k, v in after.items() if k != "passages"} == {k: v for k, v in before.items() if k != "passages"}
+
+
+@pytest.fixture(scope="module")
+def made(kg: KnowledgeGraph, make_documents: Make) -> Iterator[list[Document]]:
+    """Thirty documents in a collection that tests of this module share."""
+    documents = make_documents(0, 30)
+    kg.ingest(documents, _SHARED)
+    yield documents
+    kg.delete(_SHARED)
+
+
+@pytest.fixture
+def corpus(kg: KnowledgeGraph, made: list[Document], scripted: Scripted) -> str:
+    """The shared collection, all of whose passages wait, and a model that reads them."""
+    scripted.brain(_BRAIN)
+    with kg.graph._driver.session() as session:
+        session.run("MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=_SHARED).consume()
+    return _SHARED
+
+
+def _passages(kg: KnowledgeGraph, name: str) -> int:
+    return next(c.counts["Passage"] for c in kg.collections() if c.name == name)
+
+
+def _asked(scripted: Scripted) -> list[str]:
+    return [call["messages"][1]["content"] for call in scripted.calls]
+
+
+def test_half_then_half_is_all_at_once(
+    made: list[Document], corpus: str, collection_name: str, scripted: Scripted, connect: Connect
+) -> None:
+    kg = connect()
+    report = kg.extract(corpus)
+    assert (report.passages, report.failures, report.left) == (_passages(kg, corpus), (), 0)
+    assert report.triples >= 30
+    whole, triples = digest(kg.graph, corpus), report.triples
+    calls = len(scripted.calls)
+
+    modes = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "lookup", lambda *call: modes.append(lookup(*call).mode) or lookup(*call))
+        assert kg.extract(corpus).passages == 0
+        assert kg.ingest(made, corpus).unchanged == 30
+    assert not {"write", "auto"} & set(modes)
+    assert len(scripted.calls) == calls
+    assert digest(kg.graph, corpus) == whole
+
+    kg.delete(corpus)
+    kg.ingest(made[15:], corpus)
+    parts = [kg.extract(corpus, limit=10, threads=3)]
+    assert (parts[0].passages, parts[0].left > 0) == (10, True)
+    kg.ingest(made[:15], corpus)
+    parts += [kg.extract(corpus, limit=20), kg.extract(corpus)]
+    assert parts[2].left == 0
+    assert digest(kg.graph, corpus) == whole
+    assert sum(part.triples for part in parts) == triples
+    assert len(scripted.calls) == 2 * calls
+
+
+def test_a_changed_document_keeps_what_its_other_passages_gave(
+    collection_name: str, scripted: Scripted, connect: Connect
+) -> None:
+    kg = connect()
+    scripted.brain(_BRAIN)
+    filler = " ".join(f"Ropes and tar were bought for ship {i}." for i in range(30))
+    sections = tuple(Section(f"Port {n} was built near Bay {n}. {filler}", f"Part {n}") for n in "ABC")
+    kg.ingest([Document("a", sections, "Ports")], collection_name)
+    kg.extract(collection_name)
+    first = len(scripted.calls)
+    assert len(_triples(kg, collection_name, "a")) == 3
+    changed = Document("a", (*sections[:2], Section(f"Port D was built near Bay D. {filler}", "Part D")), "Ports")
+    kg.ingest([changed], collection_name)
+    assert sorted(_triples(kg, collection_name, "a")) == [f"Port {n} was built near Bay {n}" for n in "AB"]
+    kg.extract(collection_name)
+    assert {text[:12] for text in _asked(scripted)[first:]} == {"Title: Ports"}
+    assert 0 < len(scripted.calls) - first < first
+    assert len(_triples(kg, collection_name, "a")) == 3
+    state = digest(kg.graph, collection_name)
+    kg.delete(collection_name)
+    kg.ingest([changed], collection_name)
+    kg.extract(collection_name)
+    assert digest(kg.graph, collection_name) == state
+
+
+def test_another_prompt_extracts_anew(corpus: str, scripted: Scripted, connect: Connect, tmp_path: Path) -> None:
+    kg = connect()
+    kg.extract(corpus)
+    before, calls = digest(kg.graph, corpus), len(scripted.calls)
+    (tmp_path / "extract.txt").write_text("[system]\nAll facts as JSON.\n[user]\nTitle: $title\n$text\n")
+    other = connect(prompts=tmp_path)
+    half = other.extract(corpus, limit=20)
+    assert (half.passages, half.left) == (20, calls - 20)
+    other.extract(corpus)
+    assert len(scripted.calls) == 2 * calls
+    after = digest(kg.graph, corpus)
+    assert after["triples"] != before["triples"]  # they say which prompt they are from
+    assert {k: after[k] for k in ("entities", "words")} == {k: before[k] for k in ("entities", "words")}
+    kg.extract(corpus)
+    assert digest(kg.graph, corpus) == before
+
+
+def test_faults_of_all_kinds(corpus: str, scripted: Scripted, connect: Connect) -> None:
+    kg = connect()
+    faults = ["429", "500", "bad-json", "empty", "malformed", "truncated", "cut", "html"] * 2
+    scripted.fail(*faults, task="extract")
+    report = kg.extract(corpus)
+    assert report.passages + len(report.failures) == _passages(kg, corpus)
+    assert report.left == len(report.failures)
+    assert report.stopped is None
+    assert kg.extract(corpus).left == 0
+
+    ids = [kg.passage(f"d{n}", corpus).id for n in range(8)]
+    kg.graph.run("write/extracted", ids=ids, version="old")
+    scripted.fail("500", "bad-json", "empty", "400:The text is too long", task="extract")
+    report = connect(retries=0).extract(corpus, threads=1)
+    assert [f.document for f in report.failures] == ["d0", "d1", "d2"]
+    wrong, twice, long = (f.reason for f in report.failures)
+    assert "500" in wrong
+    assert "no usable JSON" in twice
+    assert "too long" in long
+    assert (report.passages, report.left) == (5, 3)
+    assert _finished(kg, corpus)
+    calls = len(scripted.calls)
+    assert kg.extract(corpus).passages == 3 == len(scripted.calls) - calls
+
+
+def test_a_server_out_of_reach_stops_it(corpus: str, scripted: Scripted, connect: Connect) -> None:
+    report = connect(base_url="http://127.0.0.1:9/v1").extract(corpus, threads=2)
+    assert isinstance(report.stopped, UnavailableError)
+    assert (report.passages, report.failures) == (0, ())
+    kg = connect(retries=0)
+    scripted.fail("quota", task="extract")
+    report = kg.extract(corpus, threads=2)
+    assert isinstance(report.stopped, UnavailableError)
+    assert len(scripted.attempts) <= 5
+    assert report.passages == len(scripted.calls)  # what was under way is kept
+    scripted.fail(*["400"] * 40, task="extract")
+    report = kg.extract(corpus, threads=2)
+    assert report.stopped is not None
+    assert 32 <= len(report.failures) < 40
+    assert report.left == _passages(kg, corpus) - len(scripted.calls)
+
+
+def test_the_budget_is_not_crossed(corpus: str, scripted: Scripted, connect: Connect) -> None:
+    prices = dict.fromkeys(["other", *scripted.settings().models], (0.0, 0.0)) | {"extract": (1.0, 2.0)}
+    kg = connect(prices=prices, budget=0.02, max_tokens=1000)
+    report = kg.extract(corpus)
+    assert isinstance(report.stopped, BudgetError)
+    assert report.usage.cost is not None
+    assert 0 < report.usage.cost <= 0.02
+    assert report.passages == len(scripted.calls) == report.usage.calls > 0
+    assert report.left == _passages(kg, corpus) - report.passages
+    assert _finished(kg, corpus)
+    calls = len(scripted.calls)
+    assert connect().extract(corpus).passages == report.left == len(scripted.calls) - calls
+
+
+_PROGRAM = """
+import sys
+from pathlib import Path
+from kgrag.client import KnowledgeGraph
+from kgrag.indexing import extraction
+extraction._BATCH = 4
+with KnowledgeGraph.connect() as kg:
+    kg.extract(sys.argv[1], threads=2)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_broken_off_and_run_again(
+    corpus: str, scripted: Scripted, connect: Connect, neo4j_env: dict[str, str], how: signal.Signals
+) -> None:
+    kg = connect()
+    scripted.delay(0.02)
+    env = os.environ | neo4j_env | scripted.env()
+    process = subprocess.Popen([sys.executable, "-c", _PROGRAM, corpus], env=env, stderr=subprocess.DEVNULL)
+    while len(scripted.calls) < 16:
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(how)
+    assert process.wait(30) != 0
+    missing = _settled(kg, corpus)
+    first = len(scripted.calls)
+    assert _passages(kg, corpus) - first <= missing < _passages(kg, corpus)
+    kept = {asked for asked, done in _done(kg, corpus).items() if done}
+    report = kg.extract(corpus)
+    assert report.passages == len(scripted.calls) - first == missing
+    assert not kept & set(_asked(scripted)[first:])
+    state = digest(kg.graph, corpus)
+    with kg.graph._driver.session() as session:
+        session.run("MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=corpus).consume()
+    kg.extract(corpus)
+    assert digest(kg.graph, corpus) == state
+
+
+def _done(kg: KnowledgeGraph, name: str) -> dict[str, bool]:
+    with kg.graph._driver.session() as session:
+        query = (
+            "MATCH (p:Passage {collection: $name}) RETURN p.title AS title, p.text AS text, p.extracted AS extracted"
+        )
+        return {f"Title: {r['title']}\n{r['text']}": bool(r["extracted"]) for r in session.run(query, name=name)}
+
+
+def _settled(kg: KnowledgeGraph, name: str) -> int:
+    """How many passages wait, once the server has ended the transactions of a killed client."""
+    before = -1
+    while (now := sum(not done for done in _done(kg, name).values())) != before:
+        before = now
+        time.sleep(0.3)
+    return now
+
+
+def test_any_script_and_no_passages(collection_name: str, scripted: Scripted, connect: Connect) -> None:
+    kg = connect()
+    document = Document("北京", (Section("北京是中国的首都。Łódź leży w Polsce 🦊."),), "北京")
+    kg.ingest([document], collection_name)
+    facts = (["北京", "是首都", "中国"], ["Łódź", "leży w", "Polska\ud83e \0🦊"])
+    scripted.say("extract", json.dumps(_said(*facts, entities=["北京", "Łódź", "中国"])))
+    assert kg.extract(collection_name).triples == 2
+    assert sorted(_triples(kg, collection_name, "北京")) == ["Łódź leży w Polska 🦊", "北京 是首都 中国"]
+    kg.delete(collection_name, documents=["北京"])
+    empty = kg.extract(collection_name)
+    assert (empty.passages, empty.left, empty.usage.calls) == (0, 0, 0)
+    assert kg.estimate_extraction(collection_name).prompt_tokens == 0
+    assert not _entities(kg, collection_name)
+
+
+def test_without_a_model(kg: KnowledgeGraph, corpus: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"No language model"):
+        kg.extract(corpus)

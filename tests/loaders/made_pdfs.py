@@ -1,0 +1,99 @@
+"""PDFs whose text, order and tables are known, made by reportlab."""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfgen.canvas import Canvas
+
+WIDTH, HEIGHT = A4
+LEADING = 13.0
+_WORDS = """harbour winter survey council ledger captain measured return cargo iron steam between report several engine
+river northern village committee timber railway bridge garden letter journey market season company island lantern
+""".split()
+
+Rows = Sequence[Sequence[str]]
+
+
+def words(chance: random.Random, count: int) -> str:
+    """A sentence."""
+    return " ".join(chance.choices(_WORDS, k=count)).capitalize() + "."
+
+
+def prose(chance: random.Random, sentences: int) -> str:
+    """A paragraph."""
+    return " ".join(words(chance, chance.randint(8, 16)) for _ in range(sentences))
+
+
+class Maker:
+    """Writes text and tables on pages, from the top left corner of each."""
+
+    def __init__(self, path: Path, **options: object) -> None:
+        self.canvas = Canvas(str(path), pagesize=A4, **options)  # type: ignore[arg-type]
+        self.y = HEIGHT - 90
+
+    def wrap(self, text: str, width: float, size: float = 10, font: str = "Helvetica") -> list[str]:
+        """Lines of at most that width."""
+        lines: list[str] = []
+        for word in text.split():
+            longer = f"{lines[-1]} {word}" if lines else word
+            if lines and self.canvas.stringWidth(longer, font, size) <= width:
+                lines[-1] = longer
+            else:
+                lines.append(word)
+        return lines
+
+    def text(
+        self, text: str, x: float = 70, width: float = WIDTH - 140, size: float = 10, font: str = "Helvetica"
+    ) -> None:
+        """A paragraph of ragged lines, and a gap after it."""
+        self.lines(self.wrap(text, width, size, font), x, size, font)
+
+    def lines(self, lines: Sequence[str], x: float = 70, size: float = 10, font: str = "Helvetica") -> None:
+        """Lines as they are, and a gap after them."""
+        self.canvas.setFont(font, size)
+        for line in lines:
+            self.canvas.drawString(x, self.y, line)
+            self.y -= LEADING * size / 10
+        self.y -= 0.7 * LEADING
+
+    def at(self, x: float, y: float, text: str, size: float = 10) -> None:
+        """A line at a place of its own."""
+        self.canvas.setFont("Helvetica", size)
+        self.canvas.drawString(x, y, text)
+
+    def columns(self, left: Sequence[str], right: Sequence[str]) -> None:
+        """Two columns of paragraphs, side by side."""
+        top, low = self.y, self.y
+        for x, paragraphs in ((60, left), (312, right)):
+            self.y = top
+            for paragraph in paragraphs:
+                self.text(paragraph, x, 225)
+            low = min(low, self.y)
+        self.y = low
+
+    def table(self, rows: Rows, widths: Sequence[float], x: float = 70, *, ruled: bool = True) -> None:
+        """A table; cells of several lines are divided at newlines."""
+        self.canvas.setFont("Helvetica", 9)
+        edges = [x + sum(widths[:i]) for i in range(len(widths) + 1)]
+        top = self.y + 10
+        for row in rows:
+            height = 14.0 * max(cell.count("\n") + 1 for cell in row)
+            for cell, left in zip(row, edges, strict=False):
+                for i, line in enumerate(cell.split("\n")):
+                    self.canvas.drawString(left + 4, top - 11 - 11 * i, line)
+            if ruled:
+                for left, right in zip(edges, edges[1:], strict=False):
+                    self.canvas.rect(left, top - height, right - left, height)
+            top -= height
+        self.y = top - 2 * LEADING
+
+    def page(self) -> None:
+        """End the page."""
+        self.canvas.showPage()
+        self.y = HEIGHT - 90
+
+    def save(self) -> None:
+        """Write the file."""
+        self.canvas.save()

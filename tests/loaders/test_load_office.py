@@ -1,0 +1,163 @@
+"""Word, PowerPoint and Excel files become documents with their headings, slides, sheets and tables."""
+
+import datetime as dt
+import io
+import zipfile
+from pathlib import Path
+
+import docx
+import openpyxl
+import pptx
+import pytest
+from pptx.util import Inches
+
+from kgrag.loaders import load
+from kgrag.types import Document, Problem, Table
+
+SHIPS = (("Ship", "Built"), ("Fram", "1892"), ("Maud", "1916"))
+
+
+def read(path: Path) -> Document:
+    (item,) = load(path)
+    assert isinstance(item, Document), item
+    return item
+
+
+def test_word(tmp_path: Path) -> None:
+    file = docx.Document()
+    file.core_properties.title, file.core_properties.author = "On Ships", "Ada Lund"
+    file.core_properties.created = dt.datetime(2024, 5, 31, 12)
+    file.add_paragraph("Before all headings.")
+    file.add_heading("Ships", 1)
+    file.add_paragraph("They sail.\nFar.")
+    for item in ("north", "south"):
+        file.add_paragraph(item, style="List Bullet")
+    file.add_paragraph("Table 1: All of them", style="Caption")
+    table = file.add_table(0, 2)
+    for row in SHIPS:
+        for cell, text in zip(table.add_row().cells, row, strict=True):
+            cell.text = text
+    file.add_heading("Names", 2)
+    file.add_paragraph("They have names.")
+    file.save(str(tmp_path / "a.docx"))
+    document = read(tmp_path / "a.docx")
+    assert (document.title, document.metadata) == ("On Ships", {"author": "Ada Lund", "date": "2024-05-31"})
+    assert [(s.heading, s.text) for s in document.sections] == [
+        ("", "Before all headings."),
+        ("Ships", "They sail.\nFar.\n- north\n- south"),
+        ("Ships > Names", "They have names."),
+    ]
+    assert document.tables == (Table(1, SHIPS, "Table 1: All of them"),)
+    assert document.pages == ()
+
+
+def test_merged_cells_and_revisions_in_word(tmp_path: Path) -> None:
+    file = docx.Document()
+    paragraph = file.add_paragraph("kept ")
+    for tag, text, run in (("ins", "t", "inserted"), ("del", "delText", "deleted")):
+        change = paragraph._p.makeelement(f"{{{paragraph._p.nsmap['w']}}}{tag}", {})
+        run_element = paragraph.add_run()._r
+        text_element = run_element.makeelement(f"{{{paragraph._p.nsmap['w']}}}{text}", {})
+        text_element.text = run
+        run_element.append(text_element)
+        change.append(run_element)
+        paragraph._p.append(change)
+    table = file.add_table(3, 3)
+    for i, row in enumerate(table.rows):
+        for j, cell in enumerate(row.cells):
+            cell.text = f"{i}{j}"
+    table.cell(0, 1).merge(table.cell(0, 2)).text = "both"
+    table.cell(1, 0).merge(table.cell(2, 0)).text = "down"
+    table.cell(2, 1).merge(table.cell(2, 2)).text = "wide"
+    file.save(str(tmp_path / "a.docx"))
+    document = read(tmp_path / "a.docx")
+    assert document.text == "kept inserted"
+    assert document.tables[0].rows == (("00", "both", "both"), ("down", "11", "12"), ("down", "wide", ""))
+
+
+def test_powerpoint(tmp_path: Path) -> None:
+    file = pptx.Presentation()
+    for n in (1, 2):
+        slide = file.slides.add_slide(file.slide_layouts[1])
+        slide.shapes.title.text = f"Slide about {n}"
+        slide.placeholders[1].text = f"First point of {n}\nSecond point"
+        slide.notes_slide.notes_text_frame.text = f"Say {n}."
+    shape = slide.shapes.add_table(3, 2, Inches(1), Inches(5), Inches(4), Inches(1))
+    for i, row in enumerate(SHIPS):
+        for j, text in enumerate(row):
+            shape.table.cell(i, j).text = text
+    file.save(str(tmp_path / "talk.pptx"))
+    document = read(tmp_path / "talk.pptx")
+    assert [(s.heading, s.text, s.breaks) for s in document.sections] == [
+        (f"Slide about {n}", f"First point of {n}\nSecond point\n\nNotes: Say {n}.", ((0, n),)) for n in (1, 2)
+    ]
+    assert [(p.number, p.text.splitlines()[0]) for p in document.pages] == [(1, "Slide about 1"), (2, "Slide about 2")]
+    assert document.tables == (Table(1, SHIPS, "", 2, 2),)
+
+
+def test_excel(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Fleet"
+    for row in (["All ships"], ["Ship", "Built", "Seen", "Afloat"], ["Fram", 1892, dt.date(2024, 5, 31), False],
+                ["Maud", 1916.5, None, True], [], [None, "Port", "Depth"], [None, "Oslo", 0.1]):  # fmt: skip
+        sheet.append(row)
+    book.create_sheet("Remarks").append(["Nothing else is known."])
+    book.save(tmp_path / "fleet.xlsx")
+    document = read(tmp_path / "fleet.xlsx")
+    assert document.tables == (
+        Table(
+            1,
+            (("Ship", "Built", "Seen", "Afloat"), ("Fram", "1892", "2024-05-31", "FALSE"), ("Maud", "1916.5", "", "TRUE")),
+            "All ships", 1, 1,
+        ),
+        Table(2, (("Port", "Depth"), ("Oslo", "0.1")), "", 1, 1),
+    )  # fmt: skip
+    assert [(p.number, p.label) for p in document.pages] == [(1, "Fleet"), (2, "Remarks")]
+    assert document.sections[-1].text == "Nothing else is known."
+    assert document.title == "fleet"
+
+
+def bomb(path: Path, name: str) -> None:
+    """A Word file that unpacks to 1.5 GB of one paragraph."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        with archive.open(name, "w", force_zip64=True) as part:
+            for _ in range(1500):
+                part.write(b" " * 2**20)
+
+
+@pytest.mark.slow
+def test_zip_bombs_are_not_opened(tmp_path: Path) -> None:
+    bomb(tmp_path / "a.docx", "word/document.xml")
+    (problem,) = load(tmp_path / "a.docx")
+    assert isinstance(problem, Problem)
+    assert "would unpack" in problem.message
+
+
+def test_archives_that_are_something_else(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("notes.txt", "x")
+    (tmp_path / "old.doc").write_bytes(b"\xd0\xcf\x11\xe0" + b"\0" * 600)
+    (tmp_path / "cut.docx").write_bytes(b"PK\3\4" + b"\0" * 600)
+    (tmp_path / "text.xlsx").write_text("a,b\n1,2\n")
+    messages = [i.message for i in load([tmp_path / n for n in ("a.zip", "old.doc", "cut.docx", "text.xlsx")])]  # type: ignore[union-attr]
+    assert [m.split(",")[0].split(" (")[0] for m in messages] == [
+        "is a ZIP archive",
+        "is an office file encrypted with a password",
+        "is a damaged archive",
+        "is no Excel workbook",
+    ]
+
+
+def test_a_workbook_that_lies_about_its_size(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Ship", "Built"])
+    book.active.append(["Fram", 1892])
+    out = io.BytesIO()
+    book.save(out)
+    with zipfile.ZipFile(out) as old, zipfile.ZipFile(tmp_path / "a.xlsx", "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            new.writestr(name, data.replace(b'ref="A1:B2"', b'ref="A1:XFD1048576"'))
+    assert read(tmp_path / "a.xlsx").tables[0].rows == (("Ship", "Built"), ("Fram", "1892"))
