@@ -20,7 +20,8 @@ Corpus = Callable[[int], Iterator[Document | Problem]]
 class Question:
     """A question with the documents that hold its answer (`gold`: their keys, distinct) and its known answers.
 
-    `steps` is the number of single questions that it is made of, 0 where the data set does not say.
+    `steps` is the number of single questions that it is made of, 0 where the data set does not say. `path` is the gold
+    in the order in which it leads to the answer, empty where the data set does not say.
     """
 
     id: str
@@ -29,6 +30,7 @@ class Question:
     answers: tuple[str, ...] = ()
     type: str = ""
     steps: int = 0
+    path: tuple[str, ...] = ()
 
     @property
     def hops(self) -> int:

@@ -1,22 +1,25 @@
-"""Experiments: systems answer the questions of a set; one record a question and system."""
+"""Experiments: retrievers are asked the questions of a set, one by one; one record a question and system.
+
+Systems that answer are asked in `asking`; what they say is part of their records.
+"""
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from kgrag.errors import DatabaseError
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.gold import distinct_documents, text_ranks
 from kgrag.evaluation.metrics import ranks_of
-from kgrag.types import Progress, Ranking
+from kgrag.types import Progress, Ranking, Usage
 
 DEPTH = 15
 """How deep rankings are kept by default, and the `k` that latency is measured at."""
 
 WARM_UP = 10  # questions that are asked first and not counted
 _DEEPEST = 1000  # passages that are asked for at most when many belong to the same documents
-_PATIENCE = 3  # questions in a row on which the database fails before the run ends
+PATIENCE = 3  # questions in a row on which the database fails before the run ends
 
 
 class System(Protocol):
@@ -28,11 +31,38 @@ class System(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Iteration:
+    """A step of an agent's loop: what was found up to then, and what the step asked of the language model.
+
+    `ranks`: for each gold of the question its best rank in any retrieval of this step or an earlier one, or None.
+    """
+
+    ranks: tuple[int | None, ...]
+    calls: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRecord:
+    """What a system answered; `text` is empty where it found no answer.
+
+    `began`: when it was asked, seconds since 1970. `problem`: what failed, although there is an answer.
+    """
+
+    text: str
+    iterations: tuple[Iteration, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    began: float = 0.0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """What a system found for a question, in so many seconds.
 
     `documents`: the keys of the documents found, best first, distinct unless gold is measured by its text. `ranks`: for
     each gold of the question its rank, or None. `error`: why the system found nothing at all, empty if it did answer.
+    `answer`: what it said, None of a retriever.
     """
 
     system: str
@@ -41,6 +71,7 @@ class Record:
     ranks: tuple[int | None, ...]
     seconds: float
     error: str = ""
+    answer: AnswerRecord | None = None
 
 
 class Log(Protocol):
@@ -84,7 +115,7 @@ def run(
             failures = failures + 1 if isinstance(failure, DatabaseError) else 0
             if log is not None:
                 log.add(record)
-            if failure is not None and failures >= _PATIENCE:
+            if failure is not None and failures >= PATIENCE:
                 raise failure
             known[question.id] = record
         progress(name, len(questions), len(questions))
@@ -113,9 +144,17 @@ def _ask(
         documents = _documents(system, question, ranking, depth)
         return Record(name, question, documents, ranks_of(documents, question.gold), seconds), None
     except Exception as error:  # one question that fails must not lose the others
-        seconds = time.perf_counter() - started
-        text = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")
-        return Record(name, question, (), (None,) * len(question.gold), seconds, text), error
+        return failed(name, question, error_text(error), time.perf_counter() - started), error
+
+
+def failed(name: str, question: Question, error: str, seconds: float, answer: AnswerRecord | None = None) -> Record:
+    """The record of a question that a system failed on, which counts as finding nothing."""
+    return Record(name, question, (), (None,) * len(question.gold), seconds, error, answer)
+
+
+def error_text(error: Exception) -> str:
+    """An error in one line."""
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")
 
 
 def _documents(system: System, question: Question, ranking: Ranking, depth: int) -> tuple[str, ...]:

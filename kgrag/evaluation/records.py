@@ -9,13 +9,16 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from kgrag.errors import InputError
+from kgrag.evaluation.answers import exact_match, f1
 from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.experiment import Record
+from kgrag.evaluation.experiment import AnswerRecord, Iteration, Record
+from kgrag.types import Usage
 
 _UNPLAIN = re.compile(r"[^\w.]+")
 
@@ -64,7 +67,9 @@ class RecordFile:
         found = self._records.get(_identity(question))
         if found is None:
             return None
-        return Record(self._system, question, tuple(found["documents"]), tuple(found["ranks"]), float(found["seconds"]))
+        documents, ranks, seconds = tuple(found["documents"]), tuple(found["ranks"]), float(found["seconds"])
+        answer = _answer(found["answer"]) if "answer" in found else None
+        return Record(self._system, question, documents, ranks, seconds, answer=answer)
 
     def add(self, record: Record) -> None:
         """Write a record to the file at once."""
@@ -78,6 +83,7 @@ class RecordFile:
             "seconds": round(record.seconds, 6),
             "type": question.type,
             "hops": question.hops,
+            **({"answer": _values(record.answer, question)} if record.answer is not None else {}),
             **({"error": record.error} if record.error else {}),
         }
         self._write(json.dumps(row, ensure_ascii=False))
@@ -103,6 +109,18 @@ class RecordFile:
                     self._records[row["identity"]] = row
         self._file.truncate(end)
         self._file.seek(end)
+
+
+def _values(answer: AnswerRecord, question: Question) -> dict[str, Any]:
+    """An answer as it is written; EM and F1 are for people, since they are made anew from the text when it is read."""
+    known = question.answers
+    measured = {"EM": exact_match(answer.text, known), "F1": round(f1(answer.text, known), 4)} if known else {}
+    return {**asdict(answer), **measured}
+
+
+def _answer(row: dict[str, Any]) -> AnswerRecord:
+    steps = tuple(Iteration(tuple(i["ranks"]), i["calls"], i["tokens"]) for i in row["iterations"])
+    return AnswerRecord(row["text"], steps, Usage(**row["usage"]), row["began"], row["problem"])
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:

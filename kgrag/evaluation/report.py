@@ -9,14 +9,20 @@ from typing import Any
 from kgrag.evaluation import summary
 from kgrag.evaluation.experiment import Record
 from kgrag.evaluation.significance import Difference
-from kgrag.evaluation.summary import Rows, digits
+from kgrag.evaluation.summary import Group, Iterations, Rows, digits
 
 NOISE = "noise: the 95 % interval, by a paired bootstrap over the questions, includes 0"
 
 
+ITERATIONS = "recall is of all that was found up to it"
+WHO = ("retriever", "system")
+NAMED = (*WHO, "measure", "type", "verdict")
+"""Columns of words, which stand to the left, as does the first column of a table."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A table of text, ready to print: the first column to the left, the others to the right."""
+    """A table of text, ready to print: the first column and those in NAMED to the left, the others to the right."""
 
     title: str
     head: tuple[str, ...]
@@ -25,14 +31,19 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an experiment showed. `groups`: type or hops -> group -> table; `errors`: system -> question -> error."""
+    """What an experiment showed. `groups`: type, hops or density -> group -> table.
+
+    `errors` and `problems`: system -> question -> why there is no answer, or what failed although there is one.
+    """
 
     title: str
     rows: Rows
+    iterations: Iterations
     groups: Mapping[str, Mapping[str, Rows]]
     baseline: str | None
     differences: Mapping[str, Mapping[str, Difference]]
     errors: Mapping[str, Mapping[str, str]]
+    problems: Mapping[str, Mapping[str, str]]
 
     @classmethod
     def of(
@@ -40,32 +51,38 @@ class Report:
         title: str,
         records: Sequence[Record],
         depth: int,
-        by: Sequence[str] = (),
+        by: Mapping[str, Mapping[str, Group]] | None = None,
         baseline: str | None = None,
         seed: int = 0,
     ) -> "Report":
-        """The report on some records; `baseline` is one of their systems."""
+        """The report on some records; `baseline` is one of their systems, `by` what they are grouped by -> `groups`."""
         return cls(
             title,
             summary.table(records, depth),
-            {what: summary.tables_by(records, what, depth) for what in by},
+            summary.iterations(records, depth),
+            {what: summary.tables_by(records, groups, depth) for what, groups in (by or {}).items()},
             baseline,
             summary.differences(records, baseline, depth, seed) if baseline is not None else {},
             summary.errors(records),
+            summary.problems(records),
         )
 
     def sheets(self) -> list[Sheet]:
         """The tables, the most important first."""
-        found = [measures_sheet(self.title, self.rows)]
-        found += [groups_sheet(f"by {what}", what, tables) for what, tables in self.groups.items()]
+        who = "system" if self.iterations else "retriever"
+        found = [measures_sheet(self.title, self.rows, who)]
+        if self.iterations:
+            found.append(iterations_sheet(self.iterations))
+        found += [groups_sheet(f"by {what}", what, tables, who) for what, tables in self.groups.items()]
         if self.baseline is not None and self.differences:
-            found.append(differences_sheet(self.baseline, self.differences))
+            found.append(differences_sheet(self.baseline, self.differences, who))
         return found
 
     def values(self) -> dict[str, Any]:
         """The same as plain values, for JSON."""
         return {
             "systems": self.rows,
+            "iterations": self.iterations,
             "by": self.groups,
             "baseline": self.baseline,
             "differences": {
@@ -76,31 +93,35 @@ class Report:
                 for system, measures in self.differences.items()
             },
             "errors": self.errors,
+            "problems": self.problems,
         }
 
 
-def measures_sheet(title: str, rows: Rows) -> Sheet:
+def measures_sheet(title: str, rows: Rows, who: str = "retriever") -> Sheet:
     """A line a system, a column a measure."""
     columns = _columns(rows)
-    return Sheet(
-        title,
-        ("retriever", *columns),
-        tuple((system, *(_number(row.get(c, 0), c) for c in columns)) for system, row in rows.items()),
-    )
+    return Sheet(title, (who, *columns), tuple((system, *_cells(row, columns)) for system, row in rows.items()))
 
 
-def groups_sheet(title: str, what: str, tables: Mapping[str, Rows]) -> Sheet:
+def iterations_sheet(found: Iterations) -> Sheet:
+    """A line a system and iteration."""
+    head = tuple(next(iter(found.values()))[0])
+    lines = ((system, *_cells(row, head)) for system, rows in found.items() for row in rows)
+    return Sheet(f"by iteration; {ITERATIONS}", ("system", *head), tuple(lines))
+
+
+def groups_sheet(title: str, what: str, tables: Mapping[str, Rows], who: str = "retriever") -> Sheet:
     """A line a group of questions and system."""
     columns = list(dict.fromkeys(m for rows in tables.values() for m in _columns(rows)))
     lines = (
-        (group, f"{row['questions']:.0f}", system, *(_number(row.get(c, 0), c) for c in columns))
+        (group, f"{row['questions']:.0f}", system, *_cells(row, columns))
         for group, rows in tables.items()
         for system, row in rows.items()
     )
-    return Sheet(title, (what, "questions", "retriever", *columns), tuple(lines))
+    return Sheet(title, (what, "questions", who, *columns), tuple(lines))
 
 
-def differences_sheet(baseline: str, found: Mapping[str, Mapping[str, Difference]]) -> Sheet:
+def differences_sheet(baseline: str, found: Mapping[str, Mapping[str, Difference]], who: str = "retriever") -> Sheet:
     """A line a system and measure: how much better than the baseline, in what interval, and whether that is noise."""
     lines = []
     for system, measures in found.items():
@@ -108,7 +129,7 @@ def differences_sheet(baseline: str, found: Mapping[str, Mapping[str, Difference
             n = digits(measure)
             interval = f"{d.low:+.{n}f} to {d.high:+.{n}f}"
             lines.append((system, measure, f"{d.value:+.{n}f}", interval, d.verdict))
-    head = ("retriever", "measure", "difference", "95 % interval", "verdict")
+    head = (who, "measure", "difference", "95 % interval", "verdict")
     return Sheet(f"against {baseline}; {NOISE}", head, tuple(lines))
 
 
@@ -138,15 +159,23 @@ def _columns(rows: Rows) -> list[str]:
     return list(dict.fromkeys(name for row in rows.values() for name in row if name != "questions"))
 
 
-def _number(value: float | None, measure: str) -> str:
-    return "-" if value is None else f"{value:.{digits(measure)}f}"
+def _cells(row: Mapping[str, float | str | None], columns: Iterable[str]) -> list[str]:
+    """A row's values as text; what it lacks is a dash, but no errors are none."""
+    values = ((column, row.get(column, 0 if column == "errors" else None)) for column in columns)
+    return [_text(value, column) for column, value in values]
+
+
+def _text(value: float | str | None, measure: str) -> str:
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else f"{value:.{digits(measure)}f}"
 
 
 def _table(sheet: Sheet) -> str:
-    named = {i for i, name in enumerate(sheet.head) if name in ("retriever", "measure", "type")}
+    named = {i for i, name in enumerate(sheet.head) if name in NAMED}
     lines = [sheet.head, tuple("---" if i in named or i == 0 else "---:" for i in range(len(sheet.head)))]
     for row in sheet.rows:
-        lines.append(tuple(f"`{cell}`" if sheet.head[i] == "retriever" else _plain(cell) for i, cell in enumerate(row)))
+        lines.append(tuple(f"`{cell}`" if sheet.head[i] in WHO else _plain(cell) for i, cell in enumerate(row)))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

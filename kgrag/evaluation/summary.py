@@ -1,14 +1,16 @@
 """Tables of an experiment's records: measures by system, by group of questions, and their differences."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from statistics import fmean
 
 import numpy as np
 
-from kgrag.evaluation.experiment import DEPTH, Record
+from kgrag.evaluation.answers import exact_match, f1
+from kgrag.evaluation.experiment import DEPTH, AnswerRecord, Record
 from kgrag.evaluation.metrics import Ranks, ndcg_at, percentile, perfect_at, recall_at, reciprocal_rank
 from kgrag.evaluation.significance import Difference, paired_bootstrap
+from kgrag.types import Usage
 
 RECALLS = (2, 5, 10, 15)
 PERFECT = 8
@@ -18,6 +20,12 @@ COMPARED = ("R@5", "R@10", "R@15", f"perfect@{PERFECT}", "MRR", f"nDCG@{NDCG}")
 
 Rows = dict[str, dict[str, float | None]]
 """System -> measure -> value; None where there is nothing to measure."""
+
+Iterations = dict[str, list[dict[str, float | str | None]]]
+"""System -> rows, an iteration each."""
+
+Group = tuple[int, str]
+"""Where a group stands among others, and its name."""
 
 
 def measures(depth: int = DEPTH) -> dict[str, Callable[[Ranks], float]]:
@@ -41,18 +49,24 @@ def table(records: Iterable[Record], depth: int = DEPTH) -> Rows:
     """System -> measure -> mean over its questions; records of a system stand together.
 
     Besides `measures`: "p50_ms" and "p95_ms", percentiles of latency in milliseconds, "questions", their number, and
-    where there are any "errors", the number of questions that failed: these found nothing and have no latency.
+    where there are any "errors", the number of questions that failed: these found nothing and have no latency. What
+    answers has also "EM" and "F1" in per cent, over the questions whose answers are known, if there are any; "calls"
+    and "tokens", the mean of a question; "cost", that of all questions, None where a price is unknown; "wall_s", the
+    seconds in which any question was under way, and "q/s", questions in each of them.
     """
     return {name: _row(list(group), depth) for name, group in groupby(records, key=lambda r: r.system)}
 
 
-def tables_by(records: Sequence[Record], what: str, depth: int = DEPTH) -> dict[str, Rows]:
-    """The same table for each "type" of question, or for each number of "hops"."""
-    groups: dict[str | int, list[Record]] = {}
+def tables_by(records: Sequence[Record], group: Mapping[str, Group], depth: int = DEPTH) -> dict[str, Rows]:
+    """The same table for each group of questions, given by question id; without wall time, which is that of all."""
+    found: dict[Group, list[Record]] = {}
     for record in records:
-        group = record.question.hops if what == "hops" else record.question.type or "(none)"
-        groups.setdefault(group, []).append(record)
-    return {str(group): table(groups[group], depth) for group in sorted(groups)}
+        found.setdefault(group[record.question.id], []).append(record)
+    tables = {key[1]: table(found[key], depth) for key in sorted(found)}
+    for row in (row for rows in tables.values() for row in rows.values()):
+        row.pop("wall_s", None)
+        row.pop("q/s", None)
+    return tables
 
 
 def differences(
@@ -60,19 +74,37 @@ def differences(
 ) -> dict[str, dict[str, Difference]]:
     """System -> measure -> how much better than the baseline it is on the same questions, with a 95 % interval.
 
-    In the units of `table`. A question that failed counts as one where nothing was found.
+    In the units of `table`. A question that failed counts as one where nothing was found. EM and F1 are compared where
+    both answer, on the questions whose answers are known.
     """
     by_system = {name: list(group) for name, group in groupby(records, key=lambda r: r.system)}
-    compared = {name: measure for name, measure in measures(depth).items() if name in COMPARED}
-    values = {
-        name: np.array([[measure(r.ranks) for measure in compared.values()] for r in group], dtype=float)
-        for name, group in by_system.items()
-    }
-    return {
-        name: dict(zip(compared, paired_bootstrap(found, values[baseline], seed=seed), strict=True))
-        for name, found in values.items()
-        if name != baseline
-    }
+    ranked = {name: measure for name, measure in measures(depth).items() if name in COMPARED}
+    found: dict[str, dict[str, Difference]] = {}
+    for name, own in by_system.items():
+        if name == baseline:
+            continue
+        pairs = list(zip(own, by_system[baseline], strict=True))
+        values = [[[measure(r.ranks) for measure in ranked.values()] for r in pair] for pair in pairs]
+        found[name] = _compared(list(ranked), values, seed)
+        agreed = [[_agreement(r) for r in pair] for pair in pairs if all(_answered(r) for r in pair)]
+        if agreed:
+            found[name] |= _compared(["EM", "F1"], agreed, seed)
+    return found
+
+
+def iterations(records: Iterable[Record], depth: int = DEPTH) -> Iterations:
+    """System -> a row for each iteration: "questions" that came to it, recall, and their mean "calls" and "tokens".
+
+    Recall is that of all that was found up to then, each retrieval cut at `depth`, over all questions: one that ended
+    earlier keeps what it had (GEAR, figure 2). The last row, "after", is of what happened outside of the loop, such as
+    the answer: its recall is that of the ranking at the end. Systems that do not answer are left out.
+    """
+    found: Iterations = {}
+    for name, group in groupby(records, key=lambda r: r.system):
+        answered = [(r, r.answer) for r in group if r.answer is not None]
+        if answered:
+            found[name] = _iterations(answered, depth)
+    return found
 
 
 def errors(records: Iterable[Record]) -> dict[str, dict[str, str]]:
@@ -84,25 +116,103 @@ def errors(records: Iterable[Record]) -> dict[str, dict[str, str]]:
     return found
 
 
+def problems(records: Iterable[Record]) -> dict[str, dict[str, str]]:
+    """System -> question id -> what failed although there is an answer."""
+    found: dict[str, dict[str, str]] = {}
+    for record in records:
+        if record.answer is not None and record.answer.problem and not record.error:
+            found.setdefault(record.system, {})[record.question.id] = record.answer.problem
+    return found
+
+
 def digits(measure: str) -> int:
     """How many decimals a measure is given with."""
-    if measure in ("questions", "errors"):
+    if measure in ("questions", "errors", "tokens"):
         return 0
-    return 1 if measure.startswith("R@") or measure.endswith("_ms") else 3
+    if measure == "cost":
+        return 4
+    return 1 if measure.startswith("R@") or measure in ("EM", "F1", "calls", "p50_ms", "p95_ms", "wall_s") else 3
 
 
 def _recall(k: int) -> Callable[[Ranks], float]:
     return lambda ranks: 100 * recall_at(ranks, k)
 
 
+def _answered(record: Record) -> bool:
+    """Whether an answer can be compared with known ones."""
+    return record.answer is not None and bool(record.question.answers)
+
+
+def _agreement(record: Record) -> list[float]:
+    """EM and F1, in per cent; what failed agrees with nothing."""
+    text = record.answer.text if record.answer is not None and not record.error else ""
+    return [100 * measure(text, record.question.answers) for measure in (exact_match, f1)]
+
+
+def _compared(names: Sequence[str], values: list[list[list[float]]], seed: int) -> dict[str, Difference]:
+    """The differences of measures; `values` [questions, 2, measures]: those of the system and of the baseline."""
+    matrix = np.array(values, dtype=float)
+    return dict(zip(names, paired_bootstrap(matrix[:, 0], matrix[:, 1], seed=seed), strict=True))
+
+
 def _row(records: Sequence[Record], depth: int) -> dict[str, float | None]:
     row: dict[str, float | None] = {
-        name: round(fmean(measure(r.ranks) for r in records), digits(name)) for name, measure in measures(depth).items()
+        name: fmean(measure(r.ranks) for r in records) for name, measure in measures(depth).items()
     }
-    answered = [1000 * r.seconds for r in records if not r.error]
+    if any(r.answer is not None for r in records):
+        row |= _answers(records)
+    latencies = [1000 * r.seconds for r in records if not r.error]
     for name, share in (("p50_ms", 0.5), ("p95_ms", 0.95)):
-        row[name] = round(percentile(answered, share), digits(name)) if answered else None
+        row[name] = percentile(latencies, share) if latencies else None
+    if any(r.answer is not None for r in records):
+        row["wall_s"] = wall = _wall(records)
+        row["q/s"] = len(records) / wall if wall else None
     row["questions"] = len(records)
-    if len(answered) < len(records):
-        row["errors"] = len(records) - len(answered)
-    return row
+    if len(latencies) < len(records):
+        row["errors"] = len(records) - len(latencies)
+    return {name: None if value is None else round(value, digits(name)) for name, value in row.items()}
+
+
+def _answers(records: Sequence[Record]) -> dict[str, float | None]:
+    """What only answers have."""
+    agreed = [_agreement(r) for r in records if _answered(r)]
+    row: dict[str, float | None] = {}
+    if agreed:
+        row["EM"], row["F1"] = map(fmean, zip(*agreed, strict=True))
+    usage = sum((r.answer.usage for r in records if r.answer is not None), Usage())
+    return {**row, "calls": usage.calls / len(records), "tokens": usage.tokens / len(records), "cost": usage.cost}
+
+
+def _wall(records: Iterable[Record]) -> float:
+    """Seconds in which any of the questions was under way; pauses between one run and the next do not count."""
+    spans = sorted((r.answer.began, r.answer.began + r.seconds) for r in records if r.answer is not None)
+    total, end = 0.0, 0.0
+    for start, stop in spans:
+        total += max(0.0, stop - max(start, end))
+        end = max(end, stop)
+    return total
+
+
+def _iterations(records: Sequence[tuple[Record, AnswerRecord]], depth: int) -> list[dict[str, float | str | None]]:
+    def recall(ranks: Iterable[Ranks]) -> float:
+        return round(fmean(100 * recall_at(r, depth) for r in ranks), 1)
+
+    rows: list[dict[str, float | str | None]] = []
+    for number in range(max(len(answer.iterations) for _, answer in records)):
+        came = [answer.iterations[number] for _, answer in records if number < len(answer.iterations)]
+        so_far = [a.iterations[: number + 1][-1].ranks if a.iterations and not r.error else r.ranks for r, a in records]
+        used = _mean_usage([(i.calls, i.tokens) for i in came])
+        rows.append({"iteration": str(number + 1), "questions": len(came), f"R@{depth}": recall(so_far), **used})
+    rest = [
+        (a.usage.calls - sum(i.calls for i in a.iterations), a.usage.tokens - sum(i.tokens for i in a.iterations))
+        for _, a in records
+    ]
+    final = recall(r.ranks for r, _ in records)
+    return [*rows, {"iteration": "after", "questions": len(records), f"R@{depth}": final, **_mean_usage(rest)}]
+
+
+def _mean_usage(pairs: Sequence[tuple[int, int]]) -> dict[str, float]:
+    return {
+        "calls": round(fmean(calls for calls, _ in pairs), digits("calls")),
+        "tokens": round(fmean(tokens for _, tokens in pairs), digits("tokens")),
+    }

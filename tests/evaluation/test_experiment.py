@@ -104,14 +104,14 @@ def test_by_type_and_by_hops() -> None:
         Question("q4", "?", ("a",)),
     ]
     records = [record("x", q, ("a",), 0.01) for q in asked]
-    by_type = tables_by(records, "type")
+    by_type = tables_by(records, {q.id: (0, q.type or "(none)") for q in asked})
     assert {group: rows["x"]["questions"] for group, rows in by_type.items()} == {
         "(none)": 1,
         "bridge": 2,
         "comparison": 1,
     }
     assert by_type["comparison"]["x"]["R@5"] == 50
-    assert list(tables_by(records, "hops")) == ["1", "2", "10"]
+    assert list(tables_by(records, {q.id: (q.hops, str(q.hops)) for q in asked})) == ["1", "2", "10"]
 
 
 def test_a_failed_question_counts_as_nothing_found_and_is_told() -> None:

@@ -53,5 +53,15 @@ def _rows(path: Path) -> Iterator[Row]:
             answers=tuple(dict.fromkeys(str(answer) for answer in answers if answer)),
             type=id.partition("__")[0] if "__" in id else "",
             steps=len(item.get("question_decomposition") or []),
+            path=_path(item, paragraphs, set(gold)),
         )
         yield question, paragraphs
+
+
+def _path(item: dict[str, Any], paragraphs: list[tuple[str, str]], gold: set[str]) -> tuple[str, ...]:
+    """The gold in the order of the single questions, where these name all of it."""
+    steps = [step for step in item.get("question_decomposition") or [] if isinstance(step, dict)]
+    places = [step.get("paragraph_support_idx") for step in steps]
+    known = [place for place in places if isinstance(place, int) and 0 <= place < len(paragraphs)]
+    path = tuple(dict.fromkeys(passage_key(*paragraphs[place]) for place in known))
+    return path if set(path) == gold else ()

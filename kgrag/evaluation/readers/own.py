@@ -1,8 +1,8 @@
 """kgrag's own form: a folder with corpus.jsonl, queries.jsonl and perhaps triples.jsonl, read and checked.
 
 corpus.jsonl: id, text and perhaps title, a passage a line. queries.jsonl: id, question, gold (ids of the corpus) and
-perhaps answers, type and steps (a list of the single questions that it is made of). triples.jsonl: passage (id of the
-corpus), subject, predicate, object.
+perhaps answers, type and steps (a list of the single questions that it is made of, perhaps with the gold of each).
+triples.jsonl: passage (id of the corpus), subject, predicate, object.
 """
 
 from collections.abc import Iterator
@@ -61,7 +61,17 @@ def _question(place: str, record: dict[str, Any]) -> Question:
         answers=tuple(map(str, answers)),
         type=str(record.get("type") or ""),
         steps=len(steps),
+        path=_path(place, steps, {str(key) for key in gold}),
     )
+
+
+def _path(place: str, steps: list[Any], gold: set[str]) -> tuple[str, ...]:
+    """The gold of the steps, where each names its own (`gold`) and together they name all."""
+    named = [step.get("gold") for step in steps if isinstance(step, dict)]
+    if not named or None in named:
+        return ()
+    path = tuple(dict.fromkeys(id_of(place, key, "gold", _QUERIES_FORM) for key in named))
+    return path if set(path) == gold else ()
 
 
 def _passage(place: str, record: dict[str, Any]) -> str:

@@ -1,0 +1,144 @@
+"""Measure systems with a language model that reads perfectly: what they could do at best, apart from their model.
+
+    python bench/oracle.py bench/musique --embedder minilm                 recall, answers; by iteration and hops
+    python bench/oracle.py bench/musique --embedder minilm --throughput    then: 8 threads against 1, at 500 and 50 ms
+
+The set needs steps (see oracle_brain.py). What is measured is `kgrag eval` itself, against an OpenAI-compatible server
+in a process of its own. The bound of throughput is what the CPU allows: cores / CPU seconds a question, of this
+process, the local Neo4j and the server together. KGRAG_NEO4J_URI, KGRAG_HOME and the like apply.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import psutil
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from scripted import Scripted
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import KgragError
+from kgrag.evaluation.asking import ask_all
+from kgrag.evaluation.readers import read_dataset
+from kgrag.evaluation.summary import table
+from kgrag.graph.local import LocalServer
+from kgrag.settings import Settings
+
+BRAIN = Path(__file__).parent / "oracle_brain.py"
+SYSTEMS = (
+    "single+hybrid",
+    "single+sync-ge(hybrid)",
+    "gear+hybrid",
+    "single+pathrank",
+    "gear+pathrank",
+    "ircot+hybrid",
+    "ircot+ppr",
+)
+LATENCIES = (0.5, 0.05)
+Row = dict[str, float | None]
+
+
+def measure(arguments: argparse.Namespace, environment: dict[str, str]) -> dict[str, Row]:
+    """Print the tables of kgrag eval; returns those of the systems as values, from the records of the same run."""
+    command = [sys.executable, "-m", "kgrag", "eval", str(arguments.dataset), "--threads", str(arguments.threads)]
+    for name in arguments.systems:
+        command += ["--system", name]
+    for option in ("embedder", "collection", "limit"):
+        value = getattr(arguments, option)
+        command += [f"--{option}", str(value)] if value is not None else []
+    with tempfile.TemporaryDirectory() as records:
+        out = Path(arguments.out or records)
+        command += ["--out", str(out)]
+        breakdowns = [word for what in ("hops", "density") for word in ("--by", what)]
+        if code := subprocess.run([*command, *breakdowns], env=environment, check=False).returncode:
+            sys.exit(code)  # it has said why
+        told = subprocess.run([*command, "--json"], env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, Row] = json.loads(told.stdout)["systems"]
+    return found
+
+
+def compare(rows: dict[str, Row]) -> None:
+    """Print what GEAR gains over the others, where these were measured."""
+    hybrid, sync, gear = (rows.get(name) for name in ("single+hybrid", "single+sync-ge(hybrid)", "gear+hybrid"))
+    for name, row, other in (("SyncGE over hybrid", sync, hybrid), ("GEAR over SyncGE", gear, sync)):
+        if row is not None and other is not None:
+            gains = [f"{m} {_of(row, m) - _of(other, m):+.1f}" for m in ("R@5", "R@10", "R@15")]
+            print(f"{name}: {', '.join(gains)}")
+
+
+def _of(row: Row, measure: str) -> float:
+    return row[measure] or 0.0
+
+
+def throughput(arguments: argparse.Namespace, server: Scripted) -> None:
+    """Print the wall time of one thread and of many on the same questions, without a cache, and the bound."""
+    settings = Settings().model_copy(update={"chat": server.settings(concurrency=256)})
+    dataset = read_dataset(arguments.dataset).first(arguments.limit)
+    collection = arguments.collection or dataset.collection(arguments.embedder or settings.embedder)
+    with KnowledgeGraph.connect(settings=settings) as kg:
+        system = kg.system(arguments.system, collection)
+        system.ask(dataset.questions[0].text, short=True)  # the embedder is loaded, caches are warm
+        for latency in arguments.latencies:
+            server.delay(latency)
+            walls = {}
+            for threads in (1, arguments.threads):
+                before = _cpu_seconds(settings)
+                records = ask_all(
+                    {system.name: system}, dataset.questions, lambda stage, done, total: None, threads=threads
+                )
+                used = (_cpu_seconds(settings) - before) / len(records)
+                row = table(records)[system.name]
+                walls[threads] = _of(row, "wall_s")
+                cores = len(os.sched_getaffinity(0))
+                print(
+                    f"{system.name}, {1000 * latency:.0f} ms a call, {threads} threads: {len(records)} questions in "
+                    f"{walls[threads]:.1f} s, {_of(row, 'q/s'):.2f} a second; {_of(row, 'calls'):.1f} calls and "
+                    f"{1000 * used:.0f} ms of CPU each: {cores} cores allow {cores / used:.2f} a second"
+                )
+            print(f"  {arguments.threads} threads over 1: {walls[1] / walls[arguments.threads]:.2f} times")
+
+
+def _cpu_seconds(settings: Settings) -> float:
+    """CPU time so far of this process, its children, and the local Neo4j."""
+    own = psutil.Process()
+    processes = [own, *own.children(recursive=True)]
+    pid = LocalServer(settings).status().pid
+    if pid is not None:
+        processes.append(psutil.Process(pid))
+    return sum(t.user + t.system for t in (p.cpu_times() for p in {p.pid: p for p in processes}.values()))
+
+
+def main() -> None:
+    """Parse the command line and measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dataset", type=Path, help="folder with corpus.jsonl and queries.jsonl, whose steps are known")
+    parser.add_argument("--embedder", metavar="NAME")
+    parser.add_argument("--collection", metavar="NAME")
+    parser.add_argument("--system", dest="systems", action="append", metavar="NAME", help="repeatable")
+    parser.add_argument("--threads", type=int, default=8, metavar="N")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
+    parser.add_argument("--out", metavar="DIR", help="keep the records there")
+    parser.add_argument("--throughput", action="store_true", help="the time of many threads against one")
+    parser.add_argument("--latency", dest="latencies", type=float, action="append", metavar="SECONDS")
+    arguments = parser.parse_args()
+    arguments.system = (arguments.systems or ["gear+hybrid"])[0]
+    arguments.systems = arguments.systems or list(SYSTEMS)
+    arguments.latencies = arguments.latencies or list(LATENCIES)
+    os.environ["KGRAG_ORACLE"] = str(arguments.dataset.resolve())
+    with Scripted(BRAIN) as server:
+        if not arguments.throughput:
+            compare(measure(arguments, {**os.environ, **server.env()}))
+            return
+        try:
+            throughput(arguments, server)
+        except KgragError as error:
+            sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

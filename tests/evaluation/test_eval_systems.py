@@ -1,0 +1,197 @@
+"""kgrag eval --system, from the command to the tables, with a scripted language model."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from question_set import CORPUS, TRIPLES, write_set
+from scripted import Scripted
+
+from kgrag.cli import main
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import NotFoundError
+from kgrag.evaluation.readers import read_dataset
+
+QUERIES = [
+    {"id": "q1", "question": "Where was the designer of the Fram born?", "gold": ["fram", "archer"]},
+    {"id": "q2", "question": "On which coast is the town Larvik?", "gold": ["larvik"]},
+    {"id": "q3", "question": "Who designed the Fram?", "gold": ["fram"]},
+]
+ANSWERS: dict[str, list[str]] = {"q1": ["Larvik", "in Larvik, Norway"], "q2": ["Norway"], "q3": ["Colin Archer"]}
+KNOWN = [{**q, "answers": ANSWERS[str(q["id"])]} for q in QUERIES]
+BRAIN = """
+def reply(task, messages, request):
+    if task == "answer":
+        return "{silent}" if "coast is" in messages[-1]["content"] else None
+"""
+Evaluate = Callable[..., Result]
+
+
+@pytest.fixture
+def evaluate(neo4j_env: dict[str, str], scripted: Scripted) -> Evaluate:
+    scripted.say("read", {"triples": [["Fram", "designed by", "Colin Archer"]]})
+    scripted.say("reason", {"answerable": False, "why": "It is not known where he was born."})
+    scripted.say("rewrite", "Where was Colin Archer born?")
+    scripted.say("think", "So the answer is: Larvik")
+    scripted.say("answer", "Larvik.")
+
+    def run(*arguments: object, code: int = 0, **chat: Any) -> Result:
+        env = {**neo4j_env, **scripted.env(**chat), "COLUMNS": "200"}
+        result = CliRunner().invoke(main, ["eval", *map(str, arguments)], env=env, prog_name="kgrag")
+        assert result.exit_code == code, result.output
+        return result
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, kg: KnowledgeGraph) -> Iterator[Path]:
+    """A question set with answers, whose collection is deleted afterwards."""
+    target = write_set(tmp_path / "answered", CORPUS[:3], KNOWN, TRIPLES)
+    yield target
+    with suppress(NotFoundError):
+        kg.delete(read_dataset(target).collection("wordllama"))
+
+
+def tokens(calls: list[dict[str, Any]], *said: str) -> int:
+    """What the scripted server counts: words of the prompts and of what it said."""
+    asked = " ".join(message["content"] for call in calls for message in call["messages"])
+    return len(asked.split()) + len(" ".join(said).split())
+
+
+def test_answers_iterations_and_usage_by_hand(evaluate: Evaluate, folder: Path, scripted: Scripted) -> None:
+    result = evaluate(folder, "--system", "gear(steps=2)+bm25", "-r", "bm25", "--limit", 1, "--json")
+    found = json.loads(result.stdout)
+    assert list(found["systems"]) == ["bm25", "gear(steps=2)+bm25"]
+    assert "EM" not in found["systems"]["bm25"]
+    row = found["systems"]["gear(steps=2)+bm25"]
+    assert (row["R@5"], row["EM"], row["F1"], row["questions"]) == (100, 100, 100, 1)
+    tasks = [call["task"] for call in scripted.calls]
+    assert tasks == ["read", "reason", "rewrite", "read", "read", "answer"]  # no reasoning after the last step
+    assert row["calls"] == 6
+    triples = '{"triples": [["Fram", "designed by", "Colin Archer"]]}'
+    reason = '{"answerable": false, "why": "It is not known where he was born."}'
+    said = [triples, reason, "Where was Colin Archer born?", triples, triples, "Larvik."]
+    assert row["tokens"] == tokens(scripted.calls, *said)
+    assert (row["cost"], found["threads"]) == (None, 8)
+    assert list(found["iterations"]) == ["gear(steps=2)+bm25"]
+    first, second, after = found["iterations"]["gear(steps=2)+bm25"]
+    assert (first["calls"], second["calls"], after["calls"]) == (2, 3, 1)
+    assert first["tokens"] == tokens(scripted.calls[:2], *said[:2])
+    assert second["tokens"] == tokens(scripted.calls[2:5], *said[2:5])
+    assert first["tokens"] + second["tokens"] + after["tokens"] == row["tokens"]
+
+
+def test_tables_and_markdown(evaluate: Evaluate, folder: Path) -> None:
+    arguments = [folder, "--system", "single+bm25", "--system", "ircot+bm25", "--baseline", "single+bm25"]
+    text = evaluate(*arguments, "--by", "density", "--by", "hops", "--threads", 2).stdout
+    assert "answered: 3 questions, wordllama, 2 threads" in text
+    assert all(word in text for word in ("EM", "F1", "tokens", "cost", "q/s", "by iteration", "by density", "< 9"))
+    assert "against single+bm25" in text
+    text = evaluate(*arguments, "--by", "density", "--markdown").stdout
+    assert "| system | R@2 | R@5 |" in text
+    assert "| system | iteration | questions | R@15 | calls | tokens |" in text
+    assert "| `ircot+bm25` | after | 3 | " in text
+    assert "| density | questions | system |" in text
+    assert "| `ircot+bm25` | F1 | " in text
+    command = "--system single+bm25 --system ircot+bm25 --by density --baseline single+bm25 --markdown"
+    assert f"$ kgrag eval {folder} {command}" in text
+
+
+def test_a_data_set_without_answers(evaluate: Evaluate, folder: Path) -> None:
+    write_set(folder, CORPUS[:3], QUERIES, TRIPLES)
+    row = json.loads(evaluate(folder, "--system", "single+bm25", "--json").stdout)["systems"]["single+bm25"]
+    assert row["R@5"] == 100
+    assert not {"EM", "F1"} & row.keys()
+
+
+def test_a_later_run_asks_only_what_is_open(
+    evaluate: Evaluate, folder: Path, scripted: Scripted, tmp_path: Path
+) -> None:
+    """One question of three fails; it alone is asked again, and no call whose answer is kept is repeated."""
+    brain, out = tmp_path / "brain.py", tmp_path / "runs"
+    brain.write_text(BRAIN.format(silent=""))
+    scripted.brain(brain)
+    arguments = [folder, "--system", "single+bm25", "--out", out, "--json"]
+    result = evaluate(*arguments)
+    found = json.loads(result.stdout)
+    assert (found["systems"]["single+bm25"]["errors"], found["systems"]["single+bm25"]["EM"]) == (1, 33.3)
+    assert "replied nothing" in found["errors"]["single+bm25"]["q2"]
+    assert "single+bm25 failed on 1 questions" in result.stderr
+    asked = len(scripted.calls)
+    brain.write_text(BRAIN.format(silent="Norway"))
+    scripted.brain(brain)
+    again = evaluate(*arguments)
+    assert "2 of 3 records" in again.stderr
+    new = scripted.calls[asked:]
+    assert len(new) == 1
+    assert "On which coast" in new[0]["messages"][-1]["content"]
+    row = json.loads(again.stdout)["systems"]["single+bm25"]
+    assert (row["EM"], row.get("errors")) == (66.7, None)
+    assert "3 of 3 records" in evaluate(*arguments).stderr
+    assert len(scripted.calls) == asked + 1
+
+
+def test_what_answers_depend_on_has_records_of_its_own(
+    evaluate: Evaluate, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, prompts = tmp_path / "runs", tmp_path / "prompts"
+    arguments = [folder, "--system", "single+bm25", "--limit", 1, "--out", out]
+    evaluate(*arguments)
+    assert "1 of 1 records" in evaluate(*arguments, "--threads", 1).stderr
+    prompts.mkdir()
+    (prompts / "answer-short.txt").write_text("[user]\n$passages\n\nQuestion: $question\nIn $words words:")
+    assert "records are in" not in evaluate(*arguments, prompts=prompts).stderr
+    assert "records are in" not in evaluate(*arguments, temperature=1.0).stderr
+    assert "records are in" not in evaluate(*arguments, models={"answer": "reason"}).stderr
+    monkeypatch.setenv("KGRAG_AGENTS__ANSWER__EVIDENCE", "2")
+    assert "records are in" not in evaluate(*arguments).stderr
+    assert len(list(out.iterdir())) == 5
+
+
+def test_threads_are_calls_at_once(evaluate: Evaluate, folder: Path, scripted: Scripted) -> None:
+    scripted.delay(0.3)
+    evaluate(folder, "--system", "single+bm25", "--threads", 1)
+    assert scripted.most_under_way == 1
+    evaluate(folder, "--system", "single+bm25", "--threads", 3)
+    assert scripted.most_under_way == 3
+
+
+def test_a_budget_ends_the_run_before_it_is_crossed(
+    evaluate: Evaluate, folder: Path, scripted: Scripted, tmp_path: Path
+) -> None:
+    prices = dict.fromkeys(["other", "answer", "read", "reason", "rewrite", "think", "extract"], (1.0, 0.0))
+    arguments = [folder, "--system", "single+bm25", "--threads", 1, "--out", tmp_path / "runs"]
+    assert "no price" in evaluate(*arguments, "--budget", 1, code=2).stderr
+    result = evaluate(*arguments, "--budget", "0.000001", code=7, prices=prices)
+    assert "of the budget of 1e-06" in result.stderr
+    assert "the same command goes on" in result.stderr
+    assert scripted.calls == []
+    row = json.loads(evaluate(*arguments, "--budget", 1, "--json", prices=prices).stdout)["systems"]["single+bm25"]
+    assert row["questions"] == len(scripted.calls) == 3
+    assert row["cost"] == pytest.approx(tokens(scripted.calls) / 1e6, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "chat", "code", "words"),
+    [
+        (["--system", "nonsense"], {}, 4, ["nonsense", "gear+pathrank"]),
+        (["--system", "gear+nonsense"], {}, 4, ["nonsense"]),
+        (["--system", "gear", "--baseline", "gear+nonsense"], {}, 4, ["nonsense"]),
+        (["--system", "gear"], {"model": None}, 2, ["No language model", "KGRAG_CHAT__MODEL"]),
+        (["--system", "gear", "--threads", "0"], {}, 2, ["--threads"]),
+        (["--system", "gear", "--budget", "-1"], {}, 2, ["--budget"]),
+    ],
+)
+def test_what_cannot_be_asked_is_said_before_anything_is_ingested(
+    evaluate: Evaluate, folder: Path, kg: KnowledgeGraph, arguments: list[str], chat: Any, code: int, words: list[str]
+) -> None:
+    before = {info.name for info in kg.collections()}
+    result = evaluate(folder, *arguments, "--json", code=code, **chat)
+    assert result.stdout == ""
+    assert all(word in result.stderr for word in words)
+    assert {info.name for info in kg.collections()} == before
