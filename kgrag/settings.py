@@ -103,7 +103,7 @@ class PprSettings(BaseModel):
 GraphEdge = Literal["next", "keyword", "mention", "title"]
 
 
-KgpEdge = Literal["keyword", "similar", "mention", "title", "next", "page"]
+KgpEdge = Literal["keyword", "similar", "mention", "tagme", "title", "next", "page"]
 
 
 class KgpSettings(BaseModel):
@@ -119,12 +119,45 @@ class KgpSettings(BaseModel):
     edges: tuple[KgpEdge, ...] = Field(
         ("title", "mention"),
         min_length=1,
-        description="what is walked over (section 3): keyword, similar, mention, title, next, page",
+        description="what is walked over (section 3): keyword, similar, mention, tagme (the mentions that it found), "
+        "title, next, page",
     )
     seeds: int = Field(10, ge=1, description="passages that the paths begin with (appendix A.2)")
     branch: int = Field(3, ge=1, description="passages that a path goes on to (appendix A.2)")
     budget: int = Field(30, ge=1, description="K: passages in all (appendix A.2)")
     cap: int = Field(BRIDGE_CAP, ge=1, description="passages that a keyword or name may have to tie them")
+
+
+class TfIdfSettings(BaseModel):
+    """Constants of TF-IDF."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    candidates: int = Field(100, ge=1, description="passages of the full-text index that are ranked by cosine")
+
+
+class KnnSettings(BaseModel):
+    """Constants of KNN with fuzzy search."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    candidates: int = Field(100, ge=1, description="nearest passages, and best by words, that are compared letterwise")
+    compare: Literal["whole", "part"] = Field(
+        "whole",
+        description="with the whole passage by Levenshtein distance (appendix A.2.3), or with the part most alike",
+    )
+
+
+class MdrSettings(BaseModel):
+    """Constants of multi-hop dense retrieval (KGP, appendix A.2.3)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    hops: int = Field(2, ge=1, le=8, description="passages of a chain")
+    width: int = Field(15, ge=1, description="passages that chains begin with")
+    branch: int = Field(3, ge=1, description="passages that a chain goes on to")
+    beams: int = Field(45, ge=1, description="chains kept at each hop")
+    candidates: int = Field(50, ge=1, description="vector index candidates for these, scored again exactly")
 
 
 class ColbertSettings(BaseModel):
@@ -202,6 +235,21 @@ class GnnRetTraining(BaseModel):
     iterations: int = Field(1000, ge=1, description="when the training ends in any case")
 
 
+class NextFactTraining(BaseModel):
+    """Constants of the training of an encoder to predict the next supporting fact (KGP, appendix A.2.1)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    epochs: int = Field(3, ge=1, description="passes over the pairs; the paper makes 50")
+    batch: int = Field(128, ge=2, description="pairs of a step, which are each other's negatives (128 to 512)")
+    rate: float = Field(2e-5, gt=0, description="learning rate")
+    warmup: int = Field(300, ge=0, description="steps in which it rises to that; a tenth of all steps at most")
+    clip: float = Field(2.0, gt=0, description="length at which gradients are cut")
+    tokens: int = Field(256, ge=8, description="tokens of a text that are read (128, 256 or 350)")
+    seeds: int = Field(10, ge=1, description="TF-IDF passages whose neighbours are measured (appendix A.2)")
+    measured: int = Field(20_000, ge=1, description="passages among which facts are looked for when it is measured")
+
+
 class RetrievalSettings(BaseModel):
     """Constants of the retrievers."""
 
@@ -214,6 +262,9 @@ class RetrievalSettings(BaseModel):
     naive_ge: NaiveGeSettings = Field(default_factory=NaiveGeSettings)
     sync_ge: SyncGeSettings = Field(default_factory=SyncGeSettings)
     kgp: KgpSettings = Field(default_factory=KgpSettings)
+    tfidf: TfIdfSettings = Field(default_factory=TfIdfSettings)
+    knn: KnnSettings = Field(default_factory=KnnSettings)
+    mdr: MdrSettings = Field(default_factory=MdrSettings)
     colbert: ColbertSettings = Field(default_factory=ColbertSettings)
     gnn_ret: GnnRetSettings = Field(default_factory=GnnRetSettings)
     ppr: PprSettings = Field(default_factory=PprSettings)
@@ -250,6 +301,20 @@ class ChatSettings(BaseModel):
     prompts: Path | None = Field(None, description="folder with prompts of your own, in place of those of that name")
 
 
+class TagmeSettings(BaseModel):
+    """The TAGME server that `kgrag tag` asks for Wikipedia entities."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    token: SecretStr | None = Field(None, description="token of D4Science; a server of one's own may need none")
+    endpoint: str = Field("https://tagme.d4science.org/tagme/tag", description="address of the server")
+    threshold: float = Field(0.1, ge=0, le=1, description="rho from which an entity counts (KGP, section 3.3)")
+    lang: str = Field("en", min_length=2, description="language of the texts, and of the Wikipedia")
+    timeout: float = Field(30.0, gt=0, description="seconds to wait for a reply")
+    retries: int = Field(6, ge=0, description="how often a call that failed is tried again, waiting longer each time")
+    cache: bool = Field(True, description="keep replies on disk, and never ask twice for the same text")
+
+
 class GearSettings(BaseModel):
     """Constants of the GEAR agent."""
 
@@ -258,7 +323,7 @@ class GearSettings(BaseModel):
     steps: int = Field(4, ge=1, le=20, description="steps at most; 2 for questions of two hops (appendix B.1)")
     passages: int = Field(10, ge=1, description="base passages that the model reads in each step (appendix B.2)")
     gist: int = Field(15, ge=1, description="expanded passages that it reads into the memory from the second step on")
-    link: int = Field(10, ge=1, description="passages that each fact of the gist memory is linked to (section 5.4)")
+    link: int = Field(5, ge=1, description="passages that each fact of the gist memory is linked to (section 5.4)")
 
 
 class IrcotSettings(BaseModel):
@@ -326,4 +391,5 @@ class Settings(BaseSettings):
     indexing: IndexingSettings = Field(default_factory=IndexingSettings)
     retrieval: RetrievalSettings = Field(default_factory=RetrievalSettings)
     chat: ChatSettings = Field(default_factory=ChatSettings)
+    tagme: TagmeSettings = Field(default_factory=TagmeSettings)
     agents: AgentSettings = Field(default_factory=AgentSettings)

@@ -126,7 +126,7 @@ class Handler(BaseHTTPRequestHandler):
             elif fault == "bad-json":
                 text = "I would rather put it in words: {not json"
             with script.lock:
-                script.calls.append({**request, "task": task})
+                script.calls.append({**request, "task": task, "fault": fault})
         finally:
             with script.lock:
                 script.under_way -= 1
