@@ -2,21 +2,19 @@
 
 import threading
 from collections.abc import Iterable, Iterator
-from itertools import chain
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import SecretStr
 
 from kgrag.agents.system import DEFAULT_SYSTEM, DEPTH, System, make_system
-from kgrag.errors import MismatchError, NotFoundError
+from kgrag.errors import NotFoundError
 from kgrag.events import Answer
 from kgrag.graph import collections as registry
 from kgrag.graph import reader, runs, schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.runs import Run
-from kgrag.identity import document_id
+from kgrag.loaders.source import Source, first_document, items_of
 from kgrag.models.chat import no_model
 from kgrag.models.embed import Embedder, load_embedder
 from kgrag.models.openai_chat import OpenAIChat, load_chat
@@ -25,11 +23,12 @@ from kgrag.models.tasks import Listener, Tasks
 from kgrag.retrieval.base import Index, Query, Retriever
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER, make_retriever
 from kgrag.settings import Settings
-from kgrag.types import CollectionInfo, Document, Filter, IngestReport, Passage, Problem, Progress, Ranking
+from kgrag.types import CollectionInfo, Filter, IngestReport, Passage, Progress, Ranking
 
 if TYPE_CHECKING:
     from kgrag.indexing.bulk import BulkReport
     from kgrag.indexing.extraction import ExtractionEstimate, ExtractionReport
+    from kgrag.indexing.tagging import TaggingReport
     from kgrag.loaders import Columns
 
 DEFAULT_COLLECTION = "default"
@@ -97,7 +96,7 @@ class KnowledgeGraph:
 
     @staticmethod
     def load_in_bulk(
-        source: str | Path | Iterable[str | Path] | Iterable[Document | Problem],
+        source: Source,
         collection: str = DEFAULT_COLLECTION,
         *,
         embedder: str | Embedder | None = None,
@@ -115,7 +114,7 @@ class KnowledgeGraph:
         from kgrag.indexing.bulk import load
 
         settings = settings or Settings()
-        items, total = _items(source, columns, settings)
+        items, total = items_of(source, columns, settings)
         named = embedder or settings.embedder
         model = load_embedder(named) if isinstance(named, str) else named
         return load(
@@ -145,7 +144,7 @@ class KnowledgeGraph:
 
     def ingest(
         self,
-        source: str | Path | Iterable[str | Path] | Iterable[Document | Problem],
+        source: Source,
         collection: str = DEFAULT_COLLECTION,
         *,
         embedder: str | Embedder | None = None,
@@ -164,14 +163,14 @@ class KnowledgeGraph:
         existing = registry.find_collection(self.graph, collection)
         if existing is not None and isinstance(embedder, str):
             registry.check_embedder(existing, embedder)  # before a model is loaded in vain
-        items, total = _items(source, columns, settings)
+        items, total = items_of(source, columns, settings)
         if existing is None:
-            items, problems = _first_document(items)
+            items, problems = first_document(items)
             if problems:
                 return IngestReport(problems=problems)  # nothing to make a collection for
         model = self._embedder(existing.embedder if existing is not None and embedder is None else embedder)
         if existing is not None:
-            self._check_indexing(existing)
+            registry.check_indexing(existing, settings.indexing)
             registry.check_embedder(existing, model.name, model.dimension)
             registry.ensure_indexes(self.graph, existing)
             discard_old_vectors(self.graph, existing)
@@ -223,6 +222,37 @@ class KnowledgeGraph:
 
         found = registry.open_collection(self.graph, collection)
         return estimate(self.graph, found, self.settings.chat, progress or _silent, limit=limit, linked=linked)
+
+    def tag(
+        self,
+        collection: str = DEFAULT_COLLECTION,
+        *,
+        threads: int = 4,
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> "TaggingReport":
+        """Have TAGME name the Wikipedia articles that the passages which were not tagged yet speak of.
+
+        `limit`: passages at most. They become mentions; a broken-off tagging goes on where it was. Raises
+        NotFoundError, or ConfigurationError when the settings name no server that can be asked.
+        """
+        from kgrag.indexing.tagging import tag
+        from kgrag.models.tagme import load_tagme
+
+        found = registry.open_collection(self.graph, collection)
+        model = self._embedder(found.embedder)
+        registry.check_embedder(found, model.name, model.dimension)
+        registry.ensure_indexes(self.graph, found)
+        with load_tagme(self.settings) as tagme:
+            return tag(
+                self.graph, found, tagme, model, self.settings, progress or _silent, threads=threads, limit=limit
+            )
+
+    def untagged(self, collection: str = DEFAULT_COLLECTION) -> int:
+        """How many passages `tag` would ask for. Raises NotFoundError."""
+        from kgrag.indexing.tagging import untagged
+
+        return len(untagged(self.graph, registry.open_collection(self.graph, collection), self.settings.tagme))
 
     def tasks(self) -> Tasks | None:
         """The language model of the settings with its prompts; None when none is configured. Shared by all callers."""
@@ -336,23 +366,12 @@ class KnowledgeGraph:
         Broken off and run again, it goes on where it was. Raises NotFoundError for a key that does not exist, before
         anything is removed.
         """
-        from kgrag.indexing import writer
-        from kgrag.indexing.finish import finish
+        from kgrag.indexing import removal
 
         if documents is None:
-            return self._delete_collection(collection)
+            return removal.delete_collection(self.graph, collection)
         found = registry.open_collection(self.graph, collection)
-        ids = {document_id(collection, key): key for key in documents}
-        known = {r["id"] for r in self.graph.run("search/content_hashes", ids=list(ids))}
-        missing = [key for id, key in ids.items() if id not in known]
-        if missing:
-            raise NotFoundError(
-                f"Collection {collection!r} has no document {', '.join(map(repr, missing))}.",
-                "A document's key is its path as ingested, or its id column; `kgrag search … --json` shows it.",
-            )
-        removed = sum(writer.remove_document(self.graph, found, id) for id in ids)
-        finish(self.graph, found, self.settings, progress or _silent, removed=True)
-        return removed
+        return removal.delete_documents(self.graph, found, documents, self.settings, progress or _silent)
 
     def reembed(self, collection: str, embedder: str | Embedder, progress: Progress | None = None) -> CollectionInfo:
         """Embed a collection anew; searches go on with the old vectors until the new ones are complete."""
@@ -364,26 +383,6 @@ class KnowledgeGraph:
     def migrate(self) -> list[str]:
         """Bring the database to this version's schema; returns the steps taken."""
         return schema.migrate(self.graph)
-
-    def _delete_collection(self, name: str) -> int:
-        from kgrag.indexing import writer
-
-        records = self.graph.run("search/collections", name=name)
-        if not records:
-            registry.open_collection(self.graph, name)  # raises NotFoundError with the names
-        counts = self.graph.run("search/count_nodes", collection=name)
-        writer.remove_collection(self.graph, name, records[0]["collection"]["number"])
-        return sum(r["number"] for r in counts if r["label"] == "Passage")
-
-    def _check_indexing(self, collection: registry.Collection) -> None:
-        wanted = self.settings.indexing
-        for key in wanted.model_fields_set:
-            if getattr(wanted, key) != getattr(collection.indexing, key):
-                raise MismatchError(
-                    f"Collection {collection.name!r} was made with {key} = {getattr(collection.indexing, key)}, "
-                    f"not {getattr(wanted, key)}.",
-                    f"Unset KGRAG_INDEXING__{key.upper()}, or ingest into a new collection.",
-                )
 
     def _index(self, collection: str) -> Index:
         """What retrievers work on. Raises NotFoundError, MismatchError."""
@@ -400,36 +399,3 @@ class KnowledgeGraph:
             if name not in self._embedders:
                 self._embedders[name] = load_embedder(name)
             return self._embedders[name]
-
-
-def _items(
-    source: str | Path | Iterable[str | Path] | Iterable[Document | Problem],
-    columns: "Columns | None",
-    settings: Settings,
-) -> tuple[Iterable[Document | Problem], int | None]:
-    """Documents from paths, which are loaded together, or as they are; and how many, if that is known."""
-    if isinstance(source, str | Path):
-        source = [source]
-    total = len(source) if isinstance(source, list | tuple) else None
-    stream = iter(source)
-    first = next(stream, None)
-    if isinstance(first, str | Path):
-        from kgrag.loaders import load
-
-        paths = [first, *(item for item in stream if isinstance(item, str | Path))]
-        return load(paths, columns=columns, max_file_mb=settings.max_file_mb, loading=settings.loading), None
-    documents = (item for item in stream if not isinstance(item, str | Path))
-    return chain([] if first is None else [first], documents), total
-
-
-def _first_document(
-    items: Iterable[Document | Problem],
-) -> tuple[Iterable[Document | Problem], tuple[Problem, ...]]:
-    """The items, unchanged, if there is a document among them; else the problems."""
-    stream = iter(items)
-    problems: list[Problem] = []
-    for item in stream:
-        if isinstance(item, Document):
-            return chain(problems, [item], stream), ()
-        problems.append(item)
-    return (), tuple(problems or [Problem("input", "holds no document")])

@@ -241,6 +241,7 @@ class NextFactTraining(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     epochs: int = Field(3, ge=1, description="passes over the pairs; the paper makes 50")
+    steps: int | None = Field(None, ge=1, description="steps after which it ends, whatever the epochs")
     batch: int = Field(128, ge=2, description="pairs of a step, which are each other's negatives (128 to 512)")
     rate: float = Field(2e-5, gt=0, description="learning rate")
     warmup: int = Field(300, ge=0, description="steps in which it rises to that; a tenth of all steps at most")

@@ -1,5 +1,6 @@
 """The words of a page -> its lines in reading order: columns one after the other, what spans them where it stands."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -11,6 +12,7 @@ _MIN_ROWS = 3  # lines that two columns must have side by side
 _MIN_WORDS = 2.5  # mean words of a line in a column of prose; the cells of a table have fewer
 _MIN_FILL = 0.45  # mean share of a column's width that its lines take up
 _MAX_COLUMNS = 6
+_BOLD = re.compile(r"bold|black|heavy|demi|bx\d", re.IGNORECASE)  # in names of fonts; the last one TeX's
 
 
 @dataclass(slots=True)
@@ -159,7 +161,7 @@ def _is_prose(side: Sequence[Segment]) -> bool:
 def _segment(word: Mapping[str, Any]) -> Segment:
     chars = word["chars"]
     size = median(c["size"] for c in chars[:3])
-    bold = "bold" in str(chars[0].get("fontname", "")).lower()
+    bold = _BOLD.search(str(chars[0].get("fontname", ""))) is not None
     # the box of a glyph is as high as the font has it, which differs between fonts of one size: the middle is kept
     return Segment(word["text"], word["x0"], word["x1"], word["top"], word["bottom"], size, bold)
 

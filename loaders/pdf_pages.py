@@ -1,8 +1,7 @@
 """PDF files page by page, as the reading process sees them: lines in order, tables, what the file says of itself."""
 
 import re
-from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,12 @@ from pdfplumber.utils.text import dedupe_chars, extract_words
 
 from kgrag.loaders.base import BadInput
 from kgrag.loaders.layout import Segment, flows, line, rows, segments
-from kgrag.loaders.tables import aligned_tables, ruled_tables
+from kgrag.loaders.tables import Grid, aligned_tables, ruled_tables
 
 _CID = re.compile(r"\(cid:\d+\)")
 _MAX_CHARS = 200_000  # of one page: a wall map has a tenth of that
 _MAX_PAGES = 50_000
+_FEW_WORDS, _MANY_WORDS = 4, 12  # of a cell of a table without lines: before and after columns of prose are parted
 
 
 class Pdf:
@@ -60,20 +60,21 @@ class Pdf:
 
         `end`: why no more pages were found, or "".
         """
-        count = len(self._pages)
+        number = len(self._pages)
         try:
-            labels = [str(label) for label in islice(self._pdf.doc.get_page_labels(), count)]
+            labels = [str(label) for label in islice(self._pdf.doc.get_page_labels(), number)]
         except MemoryError:
             raise
         except Exception:  # there are none, or they are damaged
             labels = []
         info = {str(k): v for k, v in (self._pdf.metadata or {}).items() if isinstance(v, str)}
-        return {"pages": count, "labels": labels, "info": info, "end": self._end}
+        return {"pages": number, "labels": labels, "info": info, "end": self._end}
 
     def page(self, number: int) -> dict[str, Any]:
         """The lines of the page with that number, from 1, and its tables, in reading order.
 
-        `blocks`: for each flow a list of lines [text, x0, x1, top, bottom, size, bold] and tables {"cells", "box"}.
+        `blocks`: for each flow a list of lines [text, x0, x1, top, bottom, size, bold] and of tables
+        {"cells", "box", "title"}.
         """
         page = Page(self._pdf, self._pages[number - 1], number)
         try:
@@ -96,15 +97,15 @@ def _read(page: Any) -> dict[str, Any]:
     if len(places) < 0.9 * sum(not c["text"].isspace() for c in chars):
         chars = dedupe_chars(chars)  # bold made by printing twice
     grids, rest = ruled_tables(page, chars)
-    tables = [{"cells": grid.cells, "box": grid.box} for grid in grids]
     upright = [c for c in rest if c["upright"]]
     if len(upright) >= 0.5 * len(rest):
         rest = upright  # what runs along the margin belongs to no line
-    parts = segments(extract_words(rest, x_tolerance_ratio=0.15, return_chars=True))
-    for number, grid in enumerate(grids):
-        left, upper, right, lower = grid.box
-        parts.append(Segment("", left, right, upper, lower, 0, table=number))
-    blocks = [list(_lines(flow, tables)) for flow in flows(parts)]
+    parts = [*segments(extract_words(rest, x_tolerance_ratio=0.15, return_chars=True)), *map(_stand_in, count(), grids)]
+    parts = _take_tables(parts, grids, _FEW_WORDS)
+    blocks = []
+    for flow in flows(parts):
+        left = _take_tables(flow, grids, _MANY_WORDS)
+        blocks.append([_item(line(row), grids) for row in rows(left)])
     unknown = sum(c["text"] == "\ufffd" for c in chars)
     return {
         "blocks": blocks,
@@ -114,28 +115,25 @@ def _read(page: Any) -> dict[str, Any]:
     }
 
 
-def _lines(flow: list[Segment], tables: list[dict[str, Any]]) -> Iterator[Any]:
-    """The lines and tables of one flow in order."""
-    found = aligned_tables(flow)
-    starts = {id(lines[0][0]): (lines, cells) for lines, cells in found}
-    within = {id(part) for lines, _ in found for row in lines for part in row}
-    for row in rows(flow):
-        table = next((starts[id(part)] for part in row if id(part) in starts), None)
-        if table is not None:
-            lines, cells = table
-            parts = [part for row in lines for part in row]
-            box = (
-                min(p.x0 for p in parts),
-                min(p.top for p in parts),
-                max(p.x1 for p in parts),
-                max(p.bottom for p in parts),
-            )
-            yield {"cells": cells, "box": box}
-        elif row[0].table is not None:
-            yield tables[row[0].table]
-        elif not any(id(part) in within for part in row):
-            whole = line(row)
-            yield [whole.text, whole.x0, whole.x1, whole.top, whole.bottom, whole.size, whole.bold]
+def _take_tables(parts: list[Segment], grids: list[Grid], words: int) -> list[Segment]:
+    """The segments, with one in the stead of those of each table without lines, which is put behind the others."""
+    for within, grid in aligned_tables(parts, words):
+        taken = set(map(id, within))
+        parts = [*(part for part in parts if id(part) not in taken), _stand_in(len(grids), grid)]
+        grids.append(grid)
+    return parts
+
+
+def _stand_in(number: int, grid: Grid) -> Segment:
+    x0, top, x1, bottom = grid.box
+    return Segment("", x0, x1, top, bottom, 0, table=number)
+
+
+def _item(part: Segment, grids: list[Grid]) -> Any:
+    if part.table is not None:
+        grid = grids[part.table]
+        return {"cells": grid.cells, "box": grid.box, "title": grid.title}
+    return [part.text, part.x0, part.x1, part.top, part.bottom, part.size, part.bold]
 
 
 def _reason(error: Exception) -> str:

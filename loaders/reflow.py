@@ -15,6 +15,7 @@ _MARGIN = 0.1  # share of a page's height, at its top and bottom, in which runni
 _DRIFT = 8.0  # points by which they may wander
 _LARGER = 1.12  # a heading's type size, in that of the body
 _MAX_HEADING = 180  # characters
+_MAX_CAPTION = 500
 _NUMBER = re.compile(r"\d{1,5}")
 _ROMAN = re.compile(r"[ivxlc]+|[IVXLC]+")
 _ENDS = re.compile(r"[.!?:;…。！？]['\"”’»)\]]*$")
@@ -22,6 +23,7 @@ _GOES_ON = re.compile(r"[^\W\d_]")
 _ITEM = re.compile(r"(?:[-–—•▪◦‣*]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s")
 _HYPHENS = "-\u2010\u00ad"
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_LEADERS = re.compile(r"\s*(?:\s?\.){4,}\s*")  # of a table of contents
 _SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+[^\W\d_]")
 _CAPTION = re.compile(
     r"(?:table|tab\.|tabelle|tableau|tabla|tabela|tabella|tabel|tabell|tabulka|таблица|表)\s*"
@@ -46,10 +48,11 @@ class Line:
 
 @dataclass(slots=True)
 class Grid:
-    """A table, or the part of one that stands on a page; box: x0, top, x1, bottom."""
+    """A table, or the part of one that stands on a page; box: x0, top, x1, bottom; title: a first row of one cell."""
 
     cells: list[list[str]]
     box: tuple[float, float, float, float]
+    title: str = ""
 
 
 @dataclass(slots=True)
@@ -69,7 +72,10 @@ class PageLines:
         if "problem" in answer:
             return cls(number, problem=answer["problem"])
         blocks = () if answer["garbled"] else answer["blocks"]
-        flows = [[Grid(i["cells"], i["box"]) if isinstance(i, dict) else Line(*i) for i in flow] for flow in blocks]
+        flows = [
+            [Grid(i["cells"], i["box"], i["title"]) if isinstance(i, dict) else Line(*i) for i in flow]
+            for flow in blocks
+        ]
         return cls(number, flows, answer["height"], answer["images"], answer["garbled"])
 
     @property
@@ -218,6 +224,7 @@ def _breaks(above: Line, line: Line, left: float, right: float, usual: float, ha
         or abs(line.size - above.size) > 0.12 * size
         or line.bold != above.bold
         or _ITEM.match(line.text) is not None
+        or _LEADERS.search(above.text) is not None
         or _CAPTION.match(line.text) is not None
         or (indented != was_indented and indented != hanging)
         or (above.x1 < right - 0.25 * (right - left) and _ENDS.search(above.text) is not None)
@@ -255,7 +262,7 @@ def _text(block: _Block, words: Counter[str]) -> list[tuple[int, str]]:
     """The block's text by pages, words that were divided at a line's end whole on the page where they begin."""
     pieces: list[tuple[int, str]] = []
     for page, line in block.lines:
-        text = line.text
+        text = _LEADERS.sub(" … ", line.text).strip()
         if pieces and pieces[-1][1][-1:] in _HYPHENS and text[:1].islower() and pieces[-1][1][-2:-1].isalpha():
             before, text = pieces[-1][1], text
             rest, _, text = text.partition(" ")
@@ -310,7 +317,7 @@ def _join_tables(blocks: Sequence[_Block]) -> list[_Block]:
             and _fit(before.grid, grid)
         ):
             rows = grid.cells[1:] if grid.cells[0] == before.grid.cells[0] else grid.cells
-            before.grid = Grid(before.grid.cells + rows, before.grid.box)
+            before.grid = Grid(before.grid.cells + rows, before.grid.box, before.grid.title)
             before.last_page = block.page
             del joined[place + 1 :]
         elif len(grid.cells) > 1:
@@ -342,24 +349,33 @@ def _fit(one: Grid, other: Grid) -> bool:
 
 
 def _find_captions(blocks: list[_Block]) -> None:
-    """Give tables the captions above or below them; a first row that is one cell is a caption, too."""
-    for i, block in enumerate(blocks):
-        if block.grid is None:
-            continue
-        for near in (blocks[i - 1] if i else None, blocks[i + 1] if i + 1 < len(blocks) else None):
-            if (
-                near is not None
-                and near.grid is None
-                and not near.caption
-                and _CAPTION.match(near.text)
-                and len(near.text) < 500
-            ):
-                block.caption = near.caption = near.text
-                break
-        cells = block.grid.cells
-        if len(cells) > 2 and len(set(cells[0])) == 1 and len(cells[0]) > 1:
-            block.caption = block.caption or cells[0][0]
-            block.grid = Grid(cells[1:], block.grid.box)
+    """Give tables the captions above or below them, or the one that is their first row."""
+    captions = [b for b in blocks if b.grid is None and is_caption(b.text) and len(b.text) < _MAX_CAPTION]
+    tables = [(b, b.grid) for b in blocks if b.grid is not None]
+    pairs = [
+        (distance, i, j)
+        for i, (block, grid) in enumerate(tables)
+        for j, caption in enumerate(captions)
+        if caption.lines[0][0] == block.page and (distance := _distance(grid, [line for _, line in caption.lines])) >= 0
+    ]
+    for _, i, j in sorted(pairs):
+        block, caption = tables[i][0], captions[j]
+        if not block.caption and not caption.caption:
+            block.caption = caption.caption = caption.text
+    for block, grid in tables:
+        block.caption = block.caption or grid.title
+
+
+def _distance(grid: Grid, caption: Sequence[Line]) -> float:
+    """How far a caption is above or below a table, in points; -1 if it is not near. Above is where most stand."""
+    x0, top, x1, bottom = grid.box
+    if min(line.x0 for line in caption) > x1 or max(line.x1 for line in caption) < x0:
+        return -1.0
+    above, below = top - caption[-1].bottom, caption[0].top - bottom
+    near = 3 * caption[0].size
+    if -near < above < near:
+        return abs(above)
+    return 20 + abs(below) if -near < below < near else -1.0
 
 
 # Headings.
@@ -374,7 +390,7 @@ def _levels(blocks: Iterable[_Block], body: float) -> dict[int, int]:
             continue
         paragraphs += 1
         text, (_, line) = block.text, block.lines[0]
-        if len(text) > _MAX_HEADING or len(block.lines) > 3 or not any(map(str.isalpha, text)):
+        if len(text) > _MAX_HEADING or len(block.lines) > 3 or not any(map(str.isalpha, text)) or _LEADERS.search(text):
             continue
         numbered = _SECTION.match(text)
         depth = numbered[1].count(".") + 1 if numbered else None

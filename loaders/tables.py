@@ -5,12 +5,13 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
 from pdfplumber.utils.text import extract_text
 
-from kgrag.loaders.layout import Row, line, rows
+from kgrag.loaders.layout import Row, Segment, line, rows
 
 Cells = list[list[str]]
 Box = tuple[float, float, float, float]
@@ -29,6 +30,7 @@ class Grid:
 
     box: Box
     cells: Cells
+    title: str = ""  # a first row that is one cell
 
 
 def ruled_tables(page: Any, chars: Sequence[dict[str, Any]]) -> tuple[list[Grid], list[dict[str, Any]]]:
@@ -45,16 +47,16 @@ def ruled_tables(page: Any, chars: Sequence[dict[str, Any]]) -> tuple[list[Grid]
         outside: list[dict[str, Any]] = []
         for char in rest:
             (inside if _holds(table.bbox, char) else outside).append(char)
-        cells = _fill(table, inside)
-        if cells is not None:
-            found.append(Grid(table.bbox, cells))
+        grid = _fill(table, inside)
+        if grid is not None:
+            found.append(grid)
             boxes.append(table.bbox)
             rest = outside
     return found, rest
 
 
-def _fill(table: Any, chars: list[dict[str, Any]]) -> Cells | None:
-    """The text of each cell, that of a merged one in all rows (of the head: and columns) it spans; None if no table."""
+def _fill(table: Any, chars: list[dict[str, Any]]) -> Grid | None:
+    """The table, or None if it is none; the text of a merged cell stands in all rows (in the head: and columns)."""
     boxes: list[Box] = sorted(set(table.cells), key=lambda box: (box[1], box[0]))
     tops, lefts = (_edges(box[i] for box in boxes) for i in (1, 0))
     if len(lefts) < 2:
@@ -83,7 +85,11 @@ def _fill(table: Any, chars: list[dict[str, Any]]) -> Cells | None:
             spanned = number == last and row > 0  # a cell across columns says what it says once, but in the head
             cells[-1].append("" if number < 0 or spanned else texts[number])
             last = number
-    return _trim(cells)
+    title = ""
+    if len(cells) > 2 and len({at.get((0, column)) for column in range(len(lefts))}) == 1:
+        title = cells.pop(0)[0]
+    trimmed = _trim(cells)
+    return None if trimmed is None else Grid(table.bbox, trimmed, title)
 
 
 def _edges(values: Iterable[float]) -> list[float]:
@@ -114,32 +120,54 @@ def _trim(cells: Cells) -> Cells | None:
     return trimmed
 
 
-def aligned_tables(flow: Sequence[Any]) -> list[tuple[list[Row], Cells]]:
-    """The tables without lines in one flow of a page: the rows of segments that each takes up, and its cells."""
-    lines = rows(flow)
-    found: list[tuple[list[Row], Cells]] = []
+def aligned_tables(parts: Sequence[Segment], words: int) -> list[tuple[list[Segment], Grid]]:
+    """The tables without lines among segments: those that each takes up, and its cells.
+
+    `words` is how many a segment may have to be a cell: fewer where there may be columns of prose.
+    """
+    lines = rows(parts)
+    found: list[tuple[list[Segment], Grid]] = []
     start = 0
     while start < len(lines):
         end = start
         last = start  # after the last line that has several segments
         while end < len(lines) and (end == start or _follows(lines[end - 1], lines[end])):
+            if any(s.words > words or s.table is not None for s in lines[end]):
+                break
             if len(lines[end]) > 1:
                 last = end + 1
             elif end == start or end - last >= 2:
                 break
             end += 1
+        last += _wraps(lines[start:last], lines[last:end])
         cells = _align(lines[start:last]) if last - start >= _MIN_ROWS else None
         if cells is None:
             start = max(start + 1, last if last - start < _MIN_ROWS else start + 1)
         else:
-            found.append((lines[start:last], cells))
+            within = [s for row in lines[start:last] for s in row]
+            box = (
+                min(s.x0 for s in within),
+                min(s.top for s in within),
+                max(s.x1 for s in within),
+                max(s.bottom for s in within),
+            )
+            found.append((within, Grid(box, cells)))
             start = last
     return found
 
 
+def _wraps(above: Sequence[Row], below: Sequence[Row]) -> int:
+    """1 if the first line below goes on in a cell of the last line above, else 0."""
+    if len(above) < _MIN_ROWS or not below:
+        return 0
+    tops = [min(s.top for s in row) for row in (*above, below[0])]
+    second = min(row[1].x0 for row in above if len(row) > 1)
+    return int(
+        below[0][0].x0 > second - 2 and tops[-1] - tops[-2] < 0.9 * median(b - a for a, b in pairwise(tops[:-1]))
+    )
+
+
 def _follows(above: Row, below: Row) -> bool:
-    if any(s.table is not None for s in (*above, *below)):
-        return False
     one, other = line(above), line(below)
     return other.top - one.bottom < 1.6 * max(one.size, other.size)
 
@@ -152,12 +180,15 @@ def _align(lines: Sequence[Row]) -> Cells | None:
     if len(columns) != width or counts.total() < _MIN_ROWS or counts[width] < max(2, 0.5 * counts.total()):
         return None
     cells: list[list[list[str]]] = []
-    for row in lines:
+    tops = [min(s.top for s in row) for row in lines]
+    pitch = median(b - a for a, b in pairwise(tops))
+    for i, row in enumerate(lines):
         placed: list[list[str]] = [[] for _ in columns]
         for part in row:
             overlaps = [min(part.x1, x1) - max(part.x0, x0) for x0, x1 in columns]
             placed[overlaps.index(max(overlaps))].append(part.text)
-        goes_on = bool(cells) and not placed[0] and len(row) <= max(1, width // 2)
+        close = i > 0 and tops[i] - tops[i - 1] < 0.9 * pitch
+        goes_on = bool(cells) and not placed[0] and (close or len(row) <= max(1, width // 2))
         if goes_on:
             for cell, more in zip(cells[-1], placed, strict=True):
                 cell.extend(more)

@@ -3,7 +3,7 @@
 // mode: read
 // $paths: LIST<MAP> - {id (of the last passage), vector (the evidence wanted next; empty: by words)}
 // $seen: LIST<STRING> - passages that were visited
-// $edges: LIST<STRING> - which ties are walked: keyword, similar, mention, title, next, page
+// $edges: LIST<STRING> - which ties are walked: keyword, similar, mention, tagme, title, next, page
 // $terms: LIST<MAP> - {stem (between spaces), weight} of the question's words; the weights add up to 1
 // $embedding: STRING - property that holds vectors
 // $cap: INTEGER = 50 - passages that a keyword or name may have to tie them
@@ -27,6 +27,10 @@ CALL (a) {
   MATCH (a)-[:MENTIONS]->(e:Entity) WHERE 'mention' IN $edges AND e.df <= $cap
   MATCH (e)<-[:MENTIONS]-(x:Passage)
   RETURN x, 'mention' AS kind, e.name AS name
+  UNION ALL
+  MATCH (a)-[m:MENTIONS]->(e:Entity) WHERE 'tagme' IN $edges AND m.tagme IS NOT NULL AND e.df <= $cap
+  MATCH (e)<-[n:MENTIONS]-(x:Passage) WHERE n.tagme IS NOT NULL
+  RETURN x, 'tagme' AS kind, e.name AS name
   UNION ALL
   MATCH (a)-[:MENTIONS]->(e:Entity) WHERE 'title' IN $edges AND e.ntit > 0
   MATCH (e)<-[:ABOUT]-(d:Document)

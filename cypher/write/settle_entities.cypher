@@ -10,7 +10,7 @@ WITH e
 CALL (e) {
   WITH e WHERE e.aliases IS NOT NULL OR e.wikipedia IS NOT NULL
   WITH e, COLLECT { MATCH (e)<-[end:SUBJECT|OBJECT]-() UNWIND end.aliases AS alias RETURN DISTINCT alias ORDER BY alias } AS aliases,
-       COLLECT { MATCH (e)<-[end:SUBJECT|OBJECT]-() WHERE end.wikipedia IS NOT NULL RETURN DISTINCT end.wikipedia AS title ORDER BY title } AS titles
+       COLLECT { MATCH (e)<-[end:SUBJECT|OBJECT|MENTIONS]-() WHERE end.wikipedia IS NOT NULL RETURN DISTINCT end.wikipedia AS title ORDER BY title } AS titles
   SET e.aliases = CASE WHEN size(aliases) > 0 THEN aliases END, e.wikipedia = head(titles)
 }
 WITH e WHERE NOT EXISTS { (e)<-[:ABOUT|SUBJECT|OBJECT]-() }
@@ -26,5 +26,5 @@ CALL (e) {
   MATCH (e)<-[:MENTIONS]-(p:Passage)
   SET p.todo = coalesce(p.todo, []) + [stage IN ['mentions'] WHERE NOT stage IN coalesce(p.todo, [])]
 }
-WITH e WHERE e.phrases <= 0
+WITH e WHERE e.phrases <= 0 AND NOT EXISTS { (e)<-[m:MENTIONS]-() WHERE m.tagme IS NOT NULL }
 DETACH DELETE e

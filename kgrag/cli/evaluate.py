@@ -148,7 +148,7 @@ def evaluate(
     if others:
         data = variants.merge(data, [read_dataset(other) for other in others])
     if join is not None:
-        data = variants.join(data, join)
+        data = variants.join(data, join, settings.max_file_mb)
     measuring.report_dataset(data, limit)
     if perturb is not None:
         change = variants.PERTURBATIONS[perturb]

@@ -1,4 +1,4 @@
-"""kgrag train: learn what a retriever's settings should be from questions with known answers."""
+"""kgrag train: learn what a retriever's settings should be, or a model, from questions with known answers."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -7,6 +7,7 @@ import click
 
 from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import load_settings, note, print_json, progress_bars, stdout_console
+from kgrag.cli.train_models import next_fact
 
 if TYPE_CHECKING:
     from kgrag.evaluation.train_gnn_ret import Trained
@@ -16,11 +17,15 @@ _FEW = 0.2  # share of the questions
 
 @click.group()
 def train() -> None:
-    """Learn settings of a retriever from questions whose gold is known.
+    """Learn settings of a retriever, or a model, from questions whose gold is known.
 
     \b
     kgrag train gnn-ret bench/musique
+    kgrag train next-fact bench/musique --out model
     """
+
+
+train.add_command(next_fact)
 
 
 @train.command("gnn-ret")

@@ -25,10 +25,10 @@ def plot(rows: Rows, title: str, path: Path) -> None:
     InputError when the file cannot be written.
     """
     check_plot(path)
-    figure_class, ticker = _matplotlib()
+    _, ticker = _matplotlib()
     points = [(name, row, row["p50_ms"]) for name, row in rows.items() if row["p50_ms"] is not None]
     measure = next((m for m in _PREFERRED if rows and m in next(iter(rows.values()))), "MRR")
-    figure = figure_class(figsize=(8, 5), layout="constrained", dpi=150)
+    figure = figure_class()(figsize=(8, 5), layout="constrained", dpi=150)
     axes = figure.add_subplot()
     axes.set(title=title, xlabel="median latency, ms", ylabel=f"{measure}, %" if measure != "MRR" else measure)
     axes.set_xscale("log")
@@ -46,6 +46,11 @@ def plot(rows: Rows, title: str, path: Path) -> None:
         figure.savefig(path)
     except OSError as error:
         raise InputError(f"{path} cannot be written ({error.strerror}).", "Name another file with --plot.") from error
+
+
+def figure_class() -> Any:
+    """The class of a figure without a window. Raises ConfigurationError without matplotlib."""
+    return _matplotlib()[0]
 
 
 def _label(axes: Any, points: list[tuple[str, float, float]], colours: dict[str, str]) -> None:

@@ -57,10 +57,11 @@ def long_document(key: str, parts: Sequence[Document]) -> Document:
     )
 
 
-def join(dataset: Dataset, size: int) -> Dataset:
+def join(dataset: Dataset, size: int, max_file_mb: int = 64) -> Dataset:
     """The data set with every `size` documents of its corpus, in order, joined into a `long_document`.
 
     Gold is then part of a document, and is found where its text is (see `gold.text_ranks`): ranks count passages.
+    `max_file_mb`: greatest size of a file of the corpus, which is read once for this.
     """
     wanted = {key for question in dataset.questions for key in question.gold}
     texts: dict[str, GoldText] = {}
@@ -73,7 +74,7 @@ def join(dataset: Dataset, size: int) -> Dataset:
             yield long_document(f"long {number}", parts)
         yield from problems
 
-    for number, parts in enumerate(_groups(_documents(dataset, 64, []), size), 1):
+    for number, parts in enumerate(_groups(_documents(dataset, max_file_mb, []), size), 1):
         keys.add(f"long {number}")
         texts.update({p.key: GoldText(f"long {number}", p.text) for p in parts if p.key in wanted})
     variants = (*dataset.variants, f"join{size}")

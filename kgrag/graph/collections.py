@@ -96,6 +96,17 @@ def check_embedder(collection: Collection, embedder: str, dimension: int | None 
         )
 
 
+def check_indexing(collection: Collection, wanted: IndexingSettings) -> None:
+    """Raise MismatchError when a setting that was set by hand is not the one that the collection was made with."""
+    for key in wanted.model_fields_set:
+        if getattr(wanted, key) != getattr(collection.indexing, key):
+            raise MismatchError(
+                f"Collection {collection.name!r} was made with {key} = {getattr(collection.indexing, key)}, "
+                f"not {getattr(wanted, key)}.",
+                f"Unset KGRAG_INDEXING__{key.upper()}, or ingest into a new collection.",
+            )
+
+
 def create_collection(graph: Graph, name: str, embedder: str, dimension: int, indexing: IndexingSettings) -> Collection:
     """The collection of that name, made with its indexes if it does not exist; of several makers one wins."""
     if not name or len(name) > 200 or any(ord(c) < 32 for c in name):

@@ -128,6 +128,41 @@ class Reader:
         row = self._row("expand/kgp", embedding=self.collection.embedding, **parameters)
         return {found["path"]: found["best"] for found in row["found"]}
 
+    def mdr(self, chains: list[dict[str, Any]], branch: int, candidates: int) -> list[list[dict[str, Any]]]:
+        """For each chain the passages nearest to its vector: see `cypher/expand/mdr.cypher`."""
+        row = self._row(
+            "expand/mdr",
+            index=self.collection.vector_index("Passage"),
+            embedding=self.collection.embedding,
+            chains=chains,
+            branch=branch,
+            candidates=candidates,
+        )
+        found: list[list[dict[str, Any]]] = row["found"]
+        return found
+
+    def word_stems(self, ids: Sequence[str]) -> dict[str, list[str]]:
+        """The stems of all words of passages, in their order."""
+        if not ids:
+            return {}
+        return {r["id"]: r["stems"].split() for r in self._rows("search/passage_word_stems", ids=list(ids))}
+
+    def edge_neighbours(
+        self, ids: Sequence[str], kind: str, density: int, cap: int, candidates: int
+    ) -> dict[str, list[str]]:
+        """What one kind of edges ties some passages to: see `cypher/search/edge_neighbours.cypher`."""
+        rows = self._rows(
+            "search/edge_neighbours",
+            ids=list(ids),
+            kind=kind,
+            density=density,
+            cap=cap,
+            index=self.collection.vector_index("Passage"),
+            embedding=self.collection.embedding,
+            candidates=max(candidates, density + 1),
+        )
+        return {id: [] for id in ids} | {r["id"]: r["neighbours"] for r in rows}
+
     def document_scores(self, keys: Sequence[str], vector: Sequence[float]) -> dict[str, tuple[str, float]]:
         """Document key -> the id of its passage nearest to a vector and (1 + cosine) / 2; unknown keys are left out."""
         ids = {document_id(self.collection.name, key): key for key in keys}

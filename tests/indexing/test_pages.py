@@ -129,9 +129,7 @@ def test_the_graph_of_a_document_with_pages(kg: KnowledgeGraph, collection_name:
     assert all(p["pages"] == list(range(p["page"], p["last"] + 1)) for p in on)
 
 
-def test_search_and_show_tell_the_page(
-    kg: KnowledgeGraph, collection_name: str, neo4j_env: dict[str, str]
-) -> None:
+def test_search_and_show_tell_the_page(kg: KnowledgeGraph, collection_name: str, neo4j_env: dict[str, str]) -> None:
     kg.ingest([report()], collection_name)
     hit = kg.search("Ship27 Length", collection_name, retriever="bm25").hits[0].passage
     assert (hit.page, hit.last_page, hit.place) == (3, 4, "pp. 3-4")
@@ -181,9 +179,7 @@ def test_removed_with_the_document_and_the_collection(kg: KnowledgeGraph, collec
     assert left == [{"n": 0}]
 
 
-def test_broken_off_at_every_batch(
-    kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_broken_off_at_every_batch(kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [report(pages=20, tables=3), report(pages=4, tables=1, word="quay", key="b.pdf")]
     settings = kg.settings.model_copy(update={"batch_passages": 4})
     kg.ingest(documents, collection_name)

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from reportlab.lib.pagesizes import A4
@@ -84,7 +85,7 @@ class Maker:
                 for i, line in enumerate(cell.split("\n")):
                     self.canvas.drawString(left + 4, top - 11 - 11 * i, line)
             if ruled:
-                for left, right in zip(edges, edges[1:], strict=False):
+                for left, right in pairwise(edges):
                     self.canvas.rect(left, top - height, right - left, height)
             top -= height
         self.y = top - 2 * LEADING

@@ -108,7 +108,8 @@ def test_excel(tmp_path: Path) -> None:
     assert document.tables == (
         Table(
             1,
-            (("Ship", "Built", "Seen", "Afloat"), ("Fram", "1892", "2024-05-31", "FALSE"), ("Maud", "1916.5", "", "TRUE")),
+            (("Ship", "Built", "Seen", "Afloat"), ("Fram", "1892", "2024-05-31", "FALSE"),
+             ("Maud", "1916.5", "", "TRUE")),
             "All ships", 1, 1,
         ),
         Table(2, (("Port", "Depth"), ("Oslo", "0.1")), "", 1, 1),

@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
+from made_pdfs import HEIGHT, LEADING, Maker, prose, words
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfbase import pdfmetrics
@@ -14,8 +15,6 @@ from reportlab.pdfgen.canvas import Canvas
 from kgrag.loaders import load
 from kgrag.settings import LoadingSettings
 from kgrag.types import Document, Problem, Table
-
-from made_pdfs import HEIGHT, LEADING, Maker, prose, words
 
 ONE = LoadingSettings(processes=1)
 
@@ -120,7 +119,9 @@ def test_hyphenation_is_mended(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("number", [lambda n: f"Page {n} of 9", lambda n: ["iv", "v", "vi", "vii", "viii", "ix"][n - 1]])
+@pytest.mark.parametrize(
+    "number", [lambda n: f"Page {n} of 9", lambda n: ["iv", "v", "vi", "vii", "viii", "ix"][n - 1]]
+)
 def test_running_heads_and_feet_are_dropped(tmp_path: Path, chance: random.Random, number: object) -> None:
     maker = Maker(tmp_path / "a.pdf")
     bodies = []
@@ -245,6 +246,7 @@ def test_lists_and_contents_are_no_tables(tmp_path: Path) -> None:
     document = read(tmp_path / "a.pdf")
     assert document.tables == ()
     assert "3. The matter number 3 of the council" in document.text
+    assert "Chapter about the 3. matter … 21" in document.text
 
 
 def test_any_script(tmp_path: Path) -> None:

@@ -1,0 +1,46 @@
+// The passages that one kind of edge ties to some passages, at a density: what the quality of a graph is measured on.
+// mode: read
+// $ids: LIST<STRING> - passage ids
+// $kind: STRING - keyword (both have it among their best), similar (nearest), mention (of the same name), or title (a name that is mentioned here is the title there, or the other way round)
+// $density: INTEGER - keyword: how many of a passage's best count; similar: how many are nearest; mention, title: how many passages a name may have
+// $cap: INTEGER = 50 - passages that a keyword may have
+// $index: STRING - the collection's vector index
+// $embedding: STRING - property that holds vectors
+// $candidates: INTEGER = 200 - vector index candidates, scored again exactly
+// -> id: STRING - passage id
+// -> neighbours: LIST<STRING> - ids of its neighbours, in no order
+// source: KGP, section 3 and Figure 4
+UNWIND $ids AS id
+MATCH (a:Passage {id: id})
+CALL (a) {
+  WITH a WHERE $kind = 'keyword'
+  MATCH (a)-[h:HAS_KEYWORD]->(w:Keyword)
+  WITH w ORDER BY h.weight DESC, w.id LIMIT $density
+  WITH w WHERE w.df <= $cap
+  MATCH (w)<-[g:HAS_KEYWORD]-(x:Passage)
+  WHERE COUNT { MATCH (x)-[b:HAS_KEYWORD]->(v:Keyword) WHERE b.weight > g.weight OR (b.weight = g.weight AND v.id < w.id) } < $density
+  RETURN x
+  UNION
+  WITH a WHERE $kind = 'similar'
+  CALL db.index.vector.queryNodes($index, $candidates, a[$embedding]) YIELD node
+  WITH a, node AS x WHERE x <> a
+  ORDER BY vector.similarity.cosine(x[$embedding], a[$embedding]) DESC, x.id LIMIT $density
+  RETURN x
+  UNION
+  WITH a WHERE $kind = 'mention'
+  MATCH (a)-[:MENTIONS]->(e:Entity) WHERE e.df <= $density
+  MATCH (e)<-[:MENTIONS]-(x:Passage)
+  RETURN x
+  UNION
+  WITH a WHERE $kind = 'title'
+  MATCH (a)-[:MENTIONS]->(e:Entity) WHERE 0 < e.ntit <= $density
+  MATCH (e)<-[:ABOUT]-(:Document)-[:HAS_PASSAGE]->(x:Passage)
+  RETURN x
+  UNION
+  WITH a WHERE $kind = 'title'
+  MATCH (a)<-[:HAS_PASSAGE]-(:Document)-[:ABOUT]->(e:Entity) WHERE e.df <= $density
+  MATCH (e)<-[:MENTIONS]-(x:Passage)
+  RETURN x
+}
+WITH id, a, x WHERE x <> a
+RETURN id, collect(x.id) AS neighbours

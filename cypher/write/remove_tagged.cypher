@@ -1,0 +1,10 @@
+// Take back the mentions that TAGME found in passages; those that the passages hold anyway stay as such.
+// mode: write
+// $ids: LIST<STRING> - passage ids
+// -> entity: STRING - entity that lost one
+UNWIND $ids AS id
+MATCH (:Passage {id: id})-[m:MENTIONS]->(e:Entity) WHERE m.tagme IS NOT NULL
+WITH e, collect(CASE WHEN m.via = 'tagme' THEN m END) AS gone, collect(CASE WHEN m.via <> 'tagme' THEN m END) AS kept
+FOREACH (m IN gone | DELETE m)
+FOREACH (m IN kept | REMOVE m.tagme, m.spots, m.wikipedia)
+RETURN e.id AS entity

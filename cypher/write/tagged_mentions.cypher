@@ -1,0 +1,9 @@
+// Write the mentions that TAGME found; one that the passage holds anyway is the same edge, and keeps what it says.
+// mode: write
+// $rows: LIST<MAP> - {passage, entity, rho, wikipedia, positions (word numbers, or null)}
+UNWIND $rows AS row
+MATCH (p:Passage {id: row.passage})
+MATCH (e:Entity {id: row.entity})
+MERGE (p)-[m:MENTIONS]->(e)
+ON CREATE SET m.via = 'tagme', m.weight = row.rho, m.positions = row.positions
+SET m.tagme = row.rho, m.spots = row.positions, m.wikipedia = row.wikipedia

@@ -1,0 +1,103 @@
+"""kgrag graph-quality: which edges, and how many of them, bring the facts of a question within reach."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli import measuring
+from kgrag.cli.connect import as_json, connect
+from kgrag.cli.console import load_settings, note, print_json, progress_bars, stdout_console
+
+if TYPE_CHECKING:
+    from kgrag.evaluation.graph_quality import Quality
+
+
+@click.command("graph-quality")
+@click.argument("dataset", type=click.Path(path_type=Path))
+@click.option("-e", "--edges", multiple=True, metavar="KIND", help="keyword, similar, mention or title; repeatable.")
+@click.option("--embedder", "embedders", multiple=True, metavar="NAME", help="Of the similar edges; repeatable.")
+@click.option(
+    "--seeds", type=click.IntRange(1, 100), default=10, show_default=True, help="TF-IDF passages to begin at."
+)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N questions.")
+@click.option("--format", "format", metavar="NAME", help="Read the data as this format, whatever it looks like.")
+@click.option("--plot", "picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it: .png, .svg or .pdf.")
+@as_json
+def graph_quality(
+    dataset: Path,
+    edges: tuple[str, ...],
+    embedders: tuple[str, ...],
+    seeds: int,
+    limit: int | None,
+    format: str | None,
+    picture: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure the edges between passages on a question set, at growing density (KGP, Figure 4).
+
+    DATASET is a question set as for `kgrag eval`, and is ingested as there if it is not yet; the graph stays as it is.
+    From 10 TF-IDF passages of a question (--seeds) one step is made over one kind of edges. SF-EM is the share of
+    questions whose gold is all among the seeds and their neighbours; recall the share of gold that is; precision the
+    share of these passages that is gold, all in per cent. Density is the number of a passage's neighbours among all
+    passages, in per cent; the time is that of one round trip for all seeds of a question.
+
+    The setting of keyword is the number of a passage's best keywords that count; of similar, that of nearest passages;
+    of mention and title, the number of passages that a name may have to tie them. With several --embedder the similar
+    edges of each are measured, such as those of an encoder of `kgrag train next-fact`; the others are the same.
+
+    \b
+    kgrag graph-quality bench/hotpotqa
+    kgrag graph-quality chains --limit 200 -e similar --embedder minilm --embedder sbert:model --plot quality.png
+    kgrag graph-quality bench/musique --json | jq '.quality[] | select(.edges == "keyword")'
+    """
+    from kgrag.evaluation import graph_quality as measured
+    from kgrag.evaluation.plot import check_plot
+    from kgrag.evaluation.readers import read_dataset
+
+    kinds = tuple(dict.fromkeys(edges)) or tuple(measured.KINDS)
+    measured.check_kinds(kinds)
+    if picture is not None:
+        check_plot(picture)
+    data = read_dataset(dataset, format)
+    measuring.report_dataset(data, limit)
+    questions = data.first(limit).questions
+    settings = load_settings()
+    found: list[Quality] = []
+    with connect(settings) as kg, progress_bars() as progress:
+        for number, embedder in enumerate(dict.fromkeys(embedders or (settings.embedder,))):
+            collection = data.collection(embedder)
+            measuring.ingest(kg, data, collection, embedder, progress)
+            index = kg.retriever("tfidf", collection).index
+            its = kinds if number == 0 else tuple(kind for kind in kinds if kind == "similar")
+            found += measured.quality(index, questions, seeds, its, embedder, progress)
+    title = f"{data.name}: {len(questions)} questions, {seeds} seeds"
+    if picture is not None:
+        measured.plot_quality(found, title, picture)
+        note(f"Drawn: {picture}")
+    if as_json:
+        print_json(
+            {"dataset": data.name, "questions": len(questions), "seeds": seeds, "quality": list(map(asdict, found))}
+        )
+    else:
+        _print(title, found)
+
+
+def _print(title: str, found: "list[Quality]") -> None:
+    from rich import box
+    from rich.table import Table
+
+    shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    shown.add_column("edges")
+    for head in ("setting", "SF-EM", "recall", "precision", "neighbours", "density", "ms"):
+        shown.add_column(head, justify="right")
+    for q in found:
+        shares = (f"{100 * share:.1f}" for share in (q.sf_em, q.recall, q.precision))
+        shown.add_row(
+            q.edges, str(q.setting), *shares, f"{q.neighbours:.1f}", f"{100 * q.density:.2f}", f"{q.p50_ms:.1f}"
+        )
+    console = stdout_console()
+    if not console.is_terminal:
+        console.width = 200
+    console.print(shown)

@@ -1,0 +1,42 @@
+"""Removal: documents by their keys, or a whole collection; broken off and run again, it goes on where it was."""
+
+from collections.abc import Iterable
+
+from kgrag.errors import NotFoundError
+from kgrag.graph.collections import Collection, open_collection
+from kgrag.graph.connection import Graph
+from kgrag.identity import document_id
+from kgrag.indexing import writer
+from kgrag.indexing.finish import finish
+from kgrag.settings import Settings
+from kgrag.types import Progress
+
+
+def delete_documents(
+    graph: Graph, collection: Collection, keys: Iterable[str], settings: Settings, progress: Progress
+) -> int:
+    """Delete documents; returns the passages removed.
+
+    Raises NotFoundError for a key that does not exist, before anything is removed.
+    """
+    ids = {document_id(collection.name, key): key for key in keys}
+    known = {r["id"] for r in graph.run("search/content_hashes", ids=list(ids))}
+    missing = [key for id, key in ids.items() if id not in known]
+    if missing:
+        raise NotFoundError(
+            f"Collection {collection.name!r} has no document {', '.join(map(repr, missing))}.",
+            "A document's key is its path as ingested, or its id column; `kgrag search … --json` shows it.",
+        )
+    removed = sum(writer.remove_document(graph, collection, id) for id in ids)
+    finish(graph, collection, settings, progress, removed=True)
+    return removed
+
+
+def delete_collection(graph: Graph, name: str) -> int:
+    """Delete a collection with all it holds; returns the passages removed. Raises NotFoundError, naming those there."""
+    records = graph.run("search/collections", name=name)
+    if not records:
+        open_collection(graph, name)  # raises NotFoundError
+    counts = graph.run("search/count_nodes", collection=name)
+    writer.remove_collection(graph, name, records[0]["collection"]["number"])
+    return sum(r["number"] for r in counts if r["label"] == "Passage")

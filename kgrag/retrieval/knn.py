@@ -1,0 +1,41 @@
+"""KNN with fuzzy search: the nearest passages by embedding, fused with those whose wording is most like the question.
+
+Wording is compared by Levenshtein distance, which no index answers: the passages that are compared are the nearest by
+embedding and the best by words. Source: KGP, section 5.1.2 and appendix A.2.3.
+"""
+
+from rapidfuzz import fuzz
+from rapidfuzz.distance import Levenshtein
+
+from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.retrieval.fusion import reciprocal_rank_fusion
+from kgrag.types import Step
+
+
+class Knn(Retriever):
+    """Reciprocal rank fusion of the embedding's ranking with that of a fuzzy comparison of texts."""
+
+    name = "knn"
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        """See Retriever."""
+        s, reader = self.index.settings.knn, self.index.reader
+        depth = max(n, s.candidates)
+        vector = query.vector(self.index.embedder)
+        near = reader.vector(vector, depth, max(depth, self.index.settings.over_fetch), query.filter)
+        worded = reader.fulltext(query.text, depth, query.filter)
+        passages = reader.passages(list(dict.fromkeys(id for id, _ in near + worded)))
+        asked = query.text.lower()
+        alike = {id: self._alike(asked, p.text.lower()) for id, p in passages.items()}
+        fuzzy = sorted(alike.items(), key=lambda found: (-found[1], found[0]))
+        rankings = [
+            [Scored(id, score, (Step(f"{name} rank {rank}", "Passage", "", score),)) for rank, (id, score) in listed]
+            for name, listed in (("dense", enumerate(near[:n], 1)), ("fuzzy", enumerate(fuzzy[:n], 1)))
+        ]
+        return reciprocal_rank_fusion(rankings, self.index.settings.rrf)[:n]
+
+    def _alike(self, question: str, text: str) -> float:
+        """How much wording agrees, 0 to 1."""
+        if self.index.settings.knn.compare == "part":
+            return fuzz.partial_ratio(question, text) / 100
+        return Levenshtein.normalized_similarity(question, text)

@@ -1,0 +1,72 @@
+"""MDR: multi-hop dense retrieval, a beam search over chains of passages.
+
+The first passages are those nearest to the question; each chain goes on to the passages nearest to the question and the
+chain's text, taken together. A chain's score is the product of its passages' scores. It is meant for an embedder that
+was trained for it: `kgrag train next-fact`. Source: KGP, appendix A.2.3, after Xiong et al. (2021).
+"""
+
+from dataclasses import dataclass
+
+from kgrag.models.embed import embed_questions
+from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.retrieval.hops import so_far
+from kgrag.types import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Passages, each found with those before it; `why`: the trail, a step for each."""
+
+    ids: tuple[str, ...]
+    why: tuple[Step, ...]
+    score: float
+
+
+class Mdr(Retriever):
+    """The passages of the best chains, best chain first; then the others that are near to the question."""
+
+    name = "mdr"
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        """See Retriever; scores are 1 / rank."""
+        s, reader = self.index.settings.mdr, self.index.reader
+        vector = query.vector(self.index.embedder)
+        near = reader.vector(vector, max(n, s.width), max(n, self.index.settings.over_fetch), query.filter)
+        names = reader.captions([], [id for id, _ in near])
+        starts = [
+            Chain((id,), (Step("resembles the question", "Passage", names.get(id, ""), score),), score)
+            for id, score in near
+        ]
+        chains = starts[: s.width]
+        for _ in range(s.hops - 1):
+            chains = self._longer(query.text, chains) or chains
+        found: dict[str, tuple[Step, ...]] = {}
+        for chain in chains:
+            for place, id in enumerate(chain.ids):
+                found.setdefault(id, chain.why[: place + 1])
+        for start in starts:
+            found.setdefault(start.ids[0], start.why)
+        if query.filter:
+            allowed = reader.passing(list(found), query.filter)
+            found = {id: why for id, why in found.items() if id in allowed}
+        return [Scored(id, 1 / rank, why) for rank, (id, why) in enumerate(list(found.items())[:n], 1)]
+
+    def _longer(self, question: str, chains: list[Chain]) -> list[Chain]:
+        """The best chains of one passage more; those of all chains are searched in one round trip."""
+        s, reader = self.index.settings.mdr, self.index.reader
+        if not chains:
+            return []
+        texts = reader.passages(sorted({id for chain in chains for id in chain.ids}))
+        asked = [so_far(question, [(texts[id].title, texts[id].text) for id in c.ids if id in texts]) for c in chains]
+        vectors = embed_questions(self.index.embedder, asked).tolist()
+        parts = [{"ids": list(c.ids), "vector": vector} for c, vector in zip(chains, vectors, strict=True)]
+        longer = [
+            Chain(
+                (*chain.ids, row["id"]),
+                (*chain.why, Step("resembles both", "Passage", row["name"], row["score"])),
+                chain.score * row["score"],
+            )
+            for chain, rows in zip(chains, reader.mdr(parts, s.branch, s.candidates), strict=True)
+            for row in rows
+        ]
+        return sorted(longer, key=lambda chain: (-chain.score, chain.ids))[: s.beams]

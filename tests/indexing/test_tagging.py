@@ -1,0 +1,316 @@
+"""Tagging: what TAGME finds in passages is in the graph, once, whatever order it came in."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tagging import TOKEN, LocalTagme
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError, UnavailableError
+from kgrag.graph import connection
+from kgrag.indexing.digest import digest
+from kgrag.types import Document, Section, Triple
+
+SPOTS = {
+    "ship": ["Ship", 0.05],
+    "Fram": ["Fram (ship)", 0.6],
+    "Archer": ["Colin Archer", 0.45],
+    "the Norwegian": ["Fridtjof Nansen", 0.2],
+    "polar night": ["Polar night", 0.3],
+}
+Connect = Callable[..., KnowledgeGraph]
+
+
+def _document(key: str, title: str, text: str, *triples: Triple) -> Document:
+    return Document(key, (Section(text),), title, triples=triples)
+
+
+DOCUMENTS = [
+    _document("fram", "Fram (ship)", "The Fram was designed by Archer. In the polar night the Norwegian wrote."),
+    _document("archer", "Colin Archer", "Archer was a shipwright; his ship sailed the polar night."),
+    _document(
+        "nansen", "Fridtjof Nansen", "Nansen sailed in the Fram.", Triple("Nansen", "wrote in", "the polar night")
+    ),
+    _document("wool", "", "Wool for seven crowns, and no more."),
+]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalTagme]:
+    spots = tmp_path_factory.mktemp("tagme") / "spots.json"
+    spots.write_text(json.dumps(SPOTS), encoding="utf-8")
+    with LocalTagme(spots) as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: LocalTagme) -> LocalTagme:
+    running.reset()
+    return running
+
+
+@pytest.fixture
+def connect(kg: KnowledgeGraph, server: LocalTagme) -> Iterator[Connect]:
+    """Clients that tag with the local server; they are closed at the end."""
+    clients = []
+
+    def connected(**changes: Any) -> KnowledgeGraph:
+        settings = kg.settings.model_copy(update={"tagme": server.settings(**changes)})
+        clients.append(KnowledgeGraph.connect(settings=settings))
+        return clients[-1]
+
+    yield connected
+    for client in clients:
+        client.close()
+
+
+def _mentions(kg: KnowledgeGraph, name: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """(document, entity) -> properties of the edge; fails where there are two."""
+    query = (
+        "MATCH (d:Document {collection: $name})-[:HAS_PASSAGE]->(p)-[m:MENTIONS]->(e) "
+        "RETURN d.key AS d, e.normal AS e, properties(m) AS m"
+    )
+    records = kg.graph._driver.execute_query(query, name=name).records
+    found = {(r["d"], r["e"]): r["m"] for r in records}
+    assert len(found) == len(records)
+    return found
+
+
+def _entities(kg: KnowledgeGraph, name: str) -> dict[str, tuple[int, str | None]]:
+    query = "MATCH (e:Entity {collection: $name}) RETURN e.normal AS n, e.df AS df, e.wikipedia AS w"
+    records = kg.graph._driver.execute_query(query, name=name).records
+    return {r["n"]: (r["df"], r["w"]) for r in records}
+
+
+def _stems(kg: KnowledgeGraph, name: str, key: str) -> list[str]:
+    query = "MATCH (:Document {collection: $name, key: $key})-[:HAS_PASSAGE]->(p) RETURN p.stems AS s"
+    stems: str = kg.graph._driver.execute_query(query, name=name, key=key).records[0]["s"]
+    return stems.split()
+
+
+def test_articles_become_mentions(collection_name: str, server: LocalTagme, connect: Connect) -> None:
+    kg = connect()
+    kg.ingest(DOCUMENTS, collection_name)
+    before = _mentions(kg, collection_name)
+    assert kg.untagged(collection_name) == 4
+    seen: list[tuple[str, int, int | None]] = []
+    report = kg.tag(collection_name, progress=lambda *at: seen.append(at))
+    assert (report.passages, report.mentions, report.left, report.failures, report.stopped) == (4, 7, 0, (), None)
+    assert sorted(server.texts) == sorted(d.text for d in DOCUMENTS)
+    assert ("tagging", 4, 4) in seen
+
+    found = _mentions(kg, collection_name)
+    assert set(before) <= set(found)
+    mention = found["fram", "fridtjof nansen"]
+    assert mention == {"via": "tagme", "weight": 0.2, "tagme": 0.2, "wikipedia": "Fridtjof Nansen",
+                       "positions": mention["spots"], "spots": mention["spots"]}  # fmt: skip
+    assert [_stems(kg, collection_name, "fram")[p] for p in mention["positions"]] == ["the"]
+    both = found["nansen", "polar night"] if ("nansen", "polar night") in found else found["fram", "colin archer"]
+    assert "tagme" in both or both["via"] != "tagme"
+    assert not any("weight" in m for m in found.values() if m["via"] != "tagme")
+    assert not any(e == "ship" for _, e in found)
+    entities = _entities(kg, collection_name)
+    assert entities["fridtjof nansen"][1] == "Fridtjof Nansen"
+    for normal, (df, _) in entities.items():
+        assert df == sum(e == normal for _, e in found), normal
+    assert next(c.finished for c in kg.collections() if c.name == collection_name)
+
+    assert kg.tag(collection_name).passages == 0
+    assert len(server.attempts) == 4
+
+
+def test_a_mention_that_is_there_anyway_stays_one(collection_name: str, server: LocalTagme, connect: Connect) -> None:
+    kg = connect()
+    kg.ingest([_document("a", "Colin Archer", "He drew."), _document("b", "Ships", "Colin Archer drew Fram.")],
+              collection_name)  # fmt: skip
+    local = _mentions(kg, collection_name)["b", "colin archer"]
+    assert local["via"] == "local"
+    kg.tag(collection_name)
+    tagged = _mentions(kg, collection_name)["b", "colin archer"]
+    assert tagged == local | {"tagme": 0.45, "spots": [2], "wikipedia": "Colin Archer"}
+    assert tagged["positions"] == [1]
+
+    kg.delete(collection_name, documents=["a"])  # the name is a title no more: TAGME alone finds it
+    alone = _mentions(kg, collection_name)["b", "colin archer"]
+    assert (alone["via"], alone["weight"], alone["positions"]) in (("tagme", 0.45, [2]), ("phrase", None, [2]))
+    kg.ingest([_document("a", "Colin Archer", "He drew.")], collection_name)
+    assert _mentions(kg, collection_name)["b", "colin archer"] == tagged
+
+
+def test_the_order_leaves_no_trace(collection_name: str, kg: KnowledgeGraph, connect: Connect) -> None:
+    kg = connect()
+    other = f"{collection_name}-halves"
+    try:
+        kg.ingest(DOCUMENTS, collection_name)
+        kg.tag(collection_name)
+        kg.ingest(DOCUMENTS[2:], other)
+        kg.tag(other, limit=1)
+        kg.ingest(DOCUMENTS[:2], other)
+        kg.tag(other)
+        one, two = _mentions(kg, collection_name), _mentions(kg, other)
+        assert one == two
+        assert _entities(kg, collection_name) == _entities(kg, other)
+
+        kg.delete(other, documents=["fram", "archer"])
+        kg.delete(collection_name, documents=["archer", "fram"])
+        kg.ingest(DOCUMENTS, collection_name)
+        kg.tag(collection_name)
+        assert _mentions(kg, collection_name) == one
+    finally:
+        kg.delete(other)
+
+
+def test_digests_agree(collection_name: str, connect: Connect) -> None:
+    kg = connect()
+    kg.ingest(DOCUMENTS, collection_name)
+    untagged = digest(kg.graph, collection_name)
+    kg.tag(collection_name)
+    tagged = digest(kg.graph, collection_name)
+    assert {kind for kind in tagged if tagged[kind] != untagged[kind]} == {"passages", "entities"}
+    extra = _document("night", "Night", "The polar night is long. The Fram lay in it with the Norwegian.")
+    kg.ingest([extra], collection_name)
+    kg.tag(collection_name)
+    assert digest(kg.graph, collection_name) != tagged
+    kg.ingest([replace(extra, sections=(Section("Nothing of note."),))], collection_name)
+    kg.tag(collection_name)
+    kg.delete(collection_name, documents=["night"])
+    assert digest(kg.graph, collection_name) == tagged
+
+
+def test_another_threshold_tags_anew(collection_name: str, server: LocalTagme, connect: Connect) -> None:
+    kg = connect()
+    kg.ingest(DOCUMENTS, collection_name)
+    kg.tag(collection_name)
+    first = digest(kg.graph, collection_name)
+    strict = connect(threshold=0.4)
+    report = strict.tag(collection_name)
+    assert (report.passages, report.mentions) == (4, 4)
+    found = _mentions(kg, collection_name)
+    assert min(m["tagme"] for m in found.values() if "tagme" in m) == 0.45
+    assert connect(threshold=0.0).tag(collection_name).mentions == 9
+    assert "ship" in _entities(kg, collection_name)
+    kg.tag(collection_name)
+    assert "ship" not in _entities(kg, collection_name)
+    assert digest(kg.graph, collection_name) == first
+
+
+def test_failures_are_left_for_the_next_run(collection_name: str, server: LocalTagme, connect: Connect) -> None:
+    kg = connect(retries=0)
+    kg.ingest(DOCUMENTS, collection_name)
+    server.fail("html", "500")
+    report = kg.tag(collection_name, threads=1)
+    assert (report.passages, report.left, len(report.failures), report.stopped) == (2, 2, 2, None)
+    assert [f.document for f in report.failures] == ["archer", "fram"]
+    assert "nothing that can be used" in report.failures[0].reason
+    assert kg.tag(collection_name).passages == 2
+    assert len(server.attempts) == 6
+
+
+def test_a_refused_token_ends_it(collection_name: str, server: LocalTagme, connect: Connect) -> None:
+    kg = connect()
+    kg.ingest(DOCUMENTS, collection_name)
+    server.fail("401")
+    report = kg.tag(collection_name, threads=1)
+    assert isinstance(report.stopped, UnavailableError)
+    assert report.left == 4 - report.passages > 0
+    with pytest.raises(ConfigurationError, match="token"):
+        KnowledgeGraph(kg.graph, kg.settings.model_copy(update={"tagme": type(kg.settings.tagme)()})).tag(
+            collection_name
+        )
+
+
+def test_a_broken_write_leaves_nothing_behind(
+    collection_name: str, server: LocalTagme, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kg = connect()
+    kg.ingest(DOCUMENTS, collection_name)
+    run = connection.Unit.run
+
+    def fail(self: connection.Unit, name: str, /, **parameters: Any) -> Any:
+        if name == "write/tagged_mentions":
+            raise RuntimeError("killed")
+        return run(self, name, **parameters)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(connection.Unit, "run", fail)
+        with pytest.raises(RuntimeError, match="killed"):
+            kg.tag(collection_name)
+    assert kg.untagged(collection_name) == 4
+    assert kg.tag(collection_name).mentions == 7
+
+
+def test_several_are_under_way_at_once(collection_name: str, server: LocalTagme, connect: Connect) -> None:
+    kg = connect()
+    kg.ingest([_document(f"d{i}", f"Ship {i}", f"The Fram came by {i} times.") for i in range(24)], collection_name)
+    server.delay(0.05)
+    kg.tag(collection_name, threads=6)
+    assert server.most_under_way == 6
+
+
+def test_the_walk_over_what_tagme_found(collection_name: str, connect: Connect) -> None:
+    kg = connect()
+    kg.ingest(
+        [
+            _document("start", "Diary", "A harpoon was carved in the polar night of that year."),
+            _document("far", "Letters", "Nothing came through the polar night but wolves."),
+            _document("other", "Accounts", "Nothing came that week but bills."),
+        ],
+        collection_name,
+    )
+    walk = "kgp(edges=(tagme,), seeds=1)"
+    assert [h.passage.document for h in kg.search("harpoon", collection_name, retriever=walk)] == ["start"]
+    kg.tag(collection_name)
+    ranking = kg.search("harpoon", collection_name, retriever=walk)
+    assert [h.passage.document for h in ranking] == ["start", "far"]
+    assert [(s.via, s.name) for s in ranking.hits[1].why][-2:] == [
+        ("mentions", "Polar night"),
+        ("mentioned in", "Letters"),
+    ]
+    mentions = kg.search("harpoon", collection_name, retriever="kgp(edges=(mention,), seeds=1)")
+    assert [h.passage.document for h in mentions] == ["start", "far"]
+
+
+def test_a_killed_tagging_goes_on_where_it_was(
+    collection_name: str, server: LocalTagme, connect: Connect, neo4j_env: dict[str, str]
+) -> None:
+    kg = connect()
+    documents = [
+        _document(f"d{i:03}", f"Log {i}", f"The Fram in the polar night {i}, {'x' * (i % 7)}.") for i in range(160)
+    ]
+    kg.ingest(documents, collection_name)
+    server.delay(0.03)
+    env = {**os.environ, **neo4j_env, "KGRAG_TAGME__TOKEN": TOKEN, "KGRAG_TAGME__ENDPOINT": server.endpoint,
+           "KGRAG_TAGME__CACHE": "false"}  # fmt: skip
+    command = [sys.executable, "-m", "kgrag", "tag", "-c", collection_name, "--json", "--threads", "4"]
+    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while kg.untagged(collection_name) == 160:
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    left = kg.untagged(collection_name)
+    assert 0 < left < 160
+    server.reset()
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=True)
+    assert json.loads(done.stdout)["passages"] == left == len(server.texts)
+    assert {m["tagme"] for m in _mentions(kg, collection_name).values() if "tagme" in m} == {0.6, 0.3}
+    entities = _entities(kg, collection_name)
+    assert entities["fram ship"][0] == entities["polar night"][0] == 160
+
+    dry = subprocess.run([*command, "--dry-run"], env=env, capture_output=True, text=True, timeout=60, check=True)
+    assert json.loads(dry.stdout) == {"collection": collection_name, "passages": 0, "left": 0}
+    bad = {**env, "KGRAG_TAGME__TOKEN": "bad"}
+    refused = subprocess.run(
+        [*command[:-4], "--threshold", "0.5"], env=bad, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert refused.returncode == 7
+    assert "refuses the token" in refused.stderr
+    assert "160 passages left" in refused.stderr

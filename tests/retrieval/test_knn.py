@@ -1,0 +1,46 @@
+"""KNN with fuzzy search: misspelt wording is found, and both rankings are in the trail."""
+
+from collections.abc import Iterator
+
+import pytest
+from coast import coast_documents
+
+from kgrag.client import KnowledgeGraph
+from kgrag.retrieval.trail import trail
+from kgrag.types import Document, Filter, Section
+
+_NAME = "knn"
+
+
+@pytest.fixture(scope="module")
+def coast(kg: KnowledgeGraph) -> Iterator[str]:
+    long = Document("mill", (Section("Sacks of rye stood in rows. " * 8 + "Kvernholmen grinds no more."),), "Mill")
+    kg.ingest([*coast_documents(), long], _NAME)
+    yield _NAME
+    kg.delete(_NAME)
+
+
+def test_wording_is_compared_whole_or_in_part(kg: KnowledgeGraph, coast: str) -> None:
+    """Among all passages: misspelt words are like those of one part, but not like a long text as a whole."""
+    question = "Kvernnholmenn grnids no moer"
+
+    def fuzzy(compare: str) -> str:
+        found = kg.search(question, coast, retriever=f"knn(compare={compare}, candidates=200)", k=30)
+        return next(hit.passage.title for hit in found if any(step.via == "fuzzy rank 1" for step in hit.why))
+
+    assert fuzzy("part") == "Mill"
+    assert fuzzy("whole") != "Mill"
+
+
+def test_both_rankings_are_fused(kg: KnowledgeGraph, coast: str) -> None:
+    question = "Marta Holm painted boats and harbors in bright oil."
+    ranking = kg.search(question, coast, retriever="knn", k=5)
+    assert ranking.hits[0].passage.title == "Marta Holm"
+    assert trail(ranking.hits[0]).startswith("dense rank 1 (")
+    assert "fuzzy rank 1 (0.9" in trail(ranking.hits[0])
+    assert [hit.score for hit in ranking] == sorted((hit.score for hit in ranking), reverse=True)
+
+
+def test_a_filter_holds(kg: KnowledgeGraph, coast: str) -> None:
+    found = kg.search("steamer", coast, retriever="knn", filter=Filter(where={"letter": "N"}))
+    assert [hit.passage.title for hit in found] == ["Nordvika"]

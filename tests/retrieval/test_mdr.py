@@ -1,0 +1,83 @@
+"""MDR: chains of passages, searched by an embedder that was made to know what comes next."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from coast import coast_documents
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph.collections import open_collection
+from kgrag.graph.reader import Reader
+from kgrag.models.embed import Vectors, unit
+from kgrag.retrieval.base import Index, Query
+from kgrag.retrieval.mdr import Mdr
+from kgrag.retrieval.trail import trail
+from kgrag.settings import Settings
+from kgrag.types import Filter
+
+_NAME = "mdr"
+_QUESTION = "Where did the captain of the Fjord Queen grow up?"
+_ORDER = ("Fjord Queen", "Ole Brandvik", "Nordvika", "Stilla")
+
+
+class NextFact:
+    """Knows the order of the tale: the vector of a text points to the passage that follows the last one it tells of."""
+
+    name = "next-fact"
+    dimension = 8
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """A passage has its own direction; what is asked has that of what follows, and a little of all."""
+        rows = np.full((len(texts), self.dimension), 0.05)
+        for row, text in zip(rows, texts, strict=True):
+            if text.startswith(_QUESTION):
+                told = [i for i, title in enumerate(_ORDER) if f"\n{title}: " in text]
+                row[min(max(told, default=-1) + 1, len(_ORDER) - 1)] += 1
+            else:
+                title = text.partition("\n")[0]
+                row[_ORDER.index(title) if title in _ORDER else 4 + len(text) % 4] += 1
+        return unit(rows)
+
+
+@pytest.fixture(scope="module")
+def index(kg: KnowledgeGraph) -> Iterator[Index]:
+    embedder = NextFact()
+    kg.ingest(coast_documents(), _NAME, embedder=embedder)
+    reader = Reader(kg.graph, open_collection(kg.graph, _NAME))
+    yield Index(reader, embedder, Settings(_env_file=None).retrieval)  # type: ignore[call-arg]
+    kg.delete(_NAME)
+
+
+def _mdr(index: Index, **values: int) -> Mdr:
+    changed = index.settings.mdr.model_copy(update=values)
+    return Mdr(Index(index.reader, index.embedder, index.settings.model_copy(update={"mdr": changed})))
+
+
+def test_each_hop_leads_on(index: Index) -> None:
+    ranking = _mdr(index, hops=3, width=2, branch=1).retrieve(_QUESTION, 3)
+    assert [hit.passage.title for hit in ranking] == ["Fjord Queen", "Ole Brandvik", "Nordvika"]
+    one_hop = _mdr(index, hops=1).retrieve(_QUESTION, 3)
+    assert next(hit.passage.title for hit in one_hop) == "Fjord Queen"
+    assert "Ole Brandvik" not in [hit.passage.title for hit in one_hop]
+
+
+def test_the_trail_is_the_chain(index: Index) -> None:
+    hit = _mdr(index).retrieve(_QUESTION, 2).hits[1]
+    assert trail(hit).startswith("question —resembles the question→ Passage Fjord Queen (")
+    assert " —resembles both→ Passage Ole Brandvik (" in trail(hit)
+
+
+def test_the_searches_of_a_hop_are_one_round_trip(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    real = index.reader.mdr
+    monkeypatch.setattr(index.reader, "mdr", lambda chains, *rest: asked.append(len(chains)) or real(chains, *rest))
+    _mdr(index, hops=3, width=5, branch=2, beams=6).retrieve(_QUESTION)
+    assert asked == [5, 6]
+
+
+def test_all_that_is_wanted_is_found_once_and_a_filter_holds(index: Index) -> None:
+    ranking = _mdr(index, width=1, branch=1).retrieve(_QUESTION, 40)
+    assert len({hit.passage.id for hit in ranking}) == len(ranking) == 40
+    found = _mdr(index).retrieve(Query(_QUESTION, Filter(where={"letter": "N"})), 5)
+    assert [hit.passage.title for hit in found] == ["Nordvika"]
