@@ -19,7 +19,7 @@ $(VENV)/.ready: $(SOURCES)
 	@touch $@
 
 $(VENV)/.models: $(VENV)/.ready
-	$(PIP) install -c constraints.txt -e '.[local,dev,sbert]'
+	$(PIP) install -c constraints.txt -e '.[local,dev,sbert,train]'
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.ready

@@ -1,6 +1,7 @@
 """DOCX, PPTX and XLSX files, as the reading process sees them: headings, paragraphs and tables, by slide or sheet."""
 
 import datetime as dt
+import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
@@ -17,6 +18,7 @@ _MAX_RATIO = 300  # what XML files of office programs are packed to is a fiftiet
 _MAX_PARTS = 20_000
 _MAX_TEXT = 64 * MB
 _MAX_CELLS = 4_000_000
+_PLAIN_SHEET = re.compile(r"(?:sheet|tabelle|feuil|hoja|foglio|planilha|blad|ark)\s?\d*", re.IGNORECASE)
 _PROGRAMS = {  # what a file is -> its name, and the package that reads it
     "word/": ("a Word document", "docx", "python-docx"),
     "ppt/": ("a PowerPoint presentation", "pptx", "python-pptx"),
@@ -219,9 +221,18 @@ def _read_xlsx(path: Path) -> dict[str, Any]:
 
 
 def _sheet_blocks(sheet: Any, budget: list[int]) -> Iterator[Block]:
-    """A heading with the sheet's name, and a table for each run of rows between empty ones."""
+    """A table for each run of rows between empty ones, under its own caption or the sheet's name; and single cells."""
+    areas = [list(_area(rows)) for rows in _row_runs(sheet, budget)]
+    if any(block[0] == "text" for area in areas for block in area):
+        yield ["heading", 1, sheet.title]
+    for area in areas:
+        if area[0][0] == "table" and not _PLAIN_SHEET.fullmatch(sheet.title):
+            yield ["caption", sheet.title]
+        yield from area
+
+
+def _row_runs(sheet: Any, budget: list[int]) -> Iterator[list[list[str]]]:
     sheet.reset_dimensions()  # what the file says of its size may be wrong
-    yield ["heading", 1, sheet.title]
     block: list[list[str]] = []
     for values in sheet.iter_rows(values_only=True):
         budget[0] -= len(values) + 1
@@ -231,10 +242,10 @@ def _sheet_blocks(sheet: Any, budget: list[int]) -> Iterator[Block]:
         if any(row):
             block.append(row)
         elif block:
-            yield from _area(block)
+            yield block
             block = []
     if block:
-        yield from _area(block)
+        yield block
 
 
 def _area(rows: Sequence[list[str]]) -> Iterator[Block]:

@@ -11,8 +11,8 @@ from kgrag.cli.console import note, print_json, progress_bars, stdout_console
 if TYPE_CHECKING:
     from kgrag.types import CollectionInfo
 
-LABELS = ("Document", "Page", "Table", "Passage", "Triple", "Entity", "Keyword", "Word")
-_RUNS = ("Run", "Step")  # shown where some are kept
+LABELS = ("Document", "Passage", "Triple", "Entity", "Keyword", "Word")
+_SOME = ("Page", "Table", "Run", "Step")  # shown where there are some
 _PLURALS = {"Entity": "Entities"}
 
 
@@ -112,8 +112,8 @@ def migrate(as_json: bool) -> None:
 def _print_collections(found: "Iterable[CollectionInfo]") -> None:
     infos = list(found)
     labels = [label for label in LABELS if any(label in info.counts for info in infos)]
-    labels += [label for label in _RUNS if any(info.counts.get(label) for info in infos)]
-    labels += sorted({k for info in infos for k in info.counts if not k.isupper()} - {*LABELS, *_RUNS})
+    labels += [label for label in _SOME if any(info.counts.get(label) for info in infos)]
+    labels += sorted({k for info in infos for k in info.counts if not k.isupper()} - {*LABELS, *_SOME})
     rows = [["Name", "Embedder", *(_PLURALS.get(label, f"{label}s") for label in labels), "Edges"]]
     for info in infos:
         edges = sum(number for kind, number in info.counts.items() if kind.isupper())

@@ -44,10 +44,11 @@ def ingest(
 ) -> None:
     """Read files and folders into a collection.
 
-    Folders are read with all they hold: text (.txt), Markdown (.md, .markdown), HTML (.html, .htm), PDF, Word (.docx),
-    PowerPoint (.pptx), Excel (.xlsx), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv. A row of a table is a document; the columns of its key, title and text
-    are found by their usual names (id, title, text, ...) or named by the options. What did not change since the last
-    time is passed over, so the same command brings a collection up to date, and goes on where it was after it was
+    Folders are read with all they hold: text (.txt), Markdown (.md, .markdown), HTML (.html, .htm), PDF (.pdf), Word
+    (.docx), PowerPoint (.pptx), Excel (.xlsx), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv. A row of a table is
+    a document; the columns of its key, title and text are found by their usual names (id, title, text, ...) or named
+    by the options. What did not change since the last time is passed over, so the same command brings a collection up
+    to date, and goes on where it was after it was
     broken off. What cannot be read is listed at the end and does not stop the rest.
 
     With --bulk the same graph is made through files and Neo4j's import tool. The server is down meanwhile; what is

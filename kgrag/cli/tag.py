@@ -4,7 +4,6 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 import click
-from pydantic import SecretStr
 
 from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
 from kgrag.cli.console import load_settings, note, print_error, print_json, progress_bars
@@ -85,6 +84,8 @@ def _settings(token: str | None, threshold: float | None) -> "Settings":
     settings = load_settings()
     changes: dict[str, object] = {}
     if token is not None:
+        from pydantic import SecretStr
+
         changes["token"] = SecretStr(token)
     if threshold is not None:
         changes["threshold"] = threshold

@@ -104,25 +104,28 @@ def _size(text: str) -> int:
 
 
 def table_chunks(document: Document, limit: int) -> Iterator[Chunk]:
-    """The rows of each table as text, "Ship: Fram; Launched: 1892.", under its name; long tables in several chunks."""
+    """The rows of each table as text, "Ship: Fram; Launched: 1892.", under its caption, in chunks."""
     for table in document.tables:
         first, last = (table.page, table.last_page) if table.page else (None, None)
-        name = table.name
-        part, size = [name], count_tokens(name)
+        top = [table.caption] if table.caption else []  # "Table 2" would be taken for a name that documents share
+        before = count_tokens(table.caption)
+        part: list[str] = []
+        size = before
         for line in _rows_as_text(table):
             for piece in _cut(line, limit):
                 tokens = count_tokens(piece)
-                if len(part) > 1 and size + tokens > limit:
-                    yield Chunk("\n".join(part), name, size, first, last, table.number)
-                    part, size = [name], count_tokens(name)
+                if part and size + tokens > limit:
+                    yield Chunk("\n".join(top + part), table.caption, size, first, last, table.number)
+                    part, size = [], before
                 part.append(piece)
                 size += tokens
-        yield Chunk("\n".join(part), name, size, first, last, table.number)
+        if part:
+            yield Chunk("\n".join(top + part), table.caption, size, first, last, table.number)
 
 
 def _rows_as_text(table: Table) -> Iterator[str]:
-    head, *body = table.rows
-    if not body:
+    head, *body = table.rows or ((),)
+    if not body and any(head):
         yield "; ".join(filter(None, head)) + "."
     for row in body:
         cells = []

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from itertools import islice
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
@@ -21,6 +20,7 @@ from kgrag.settings import Settings
 from kgrag.types import Document, IngestReport, Problem, Progress
 
 _GROUP = 256  # documents whose hashes are asked for at once
+_GROUP_CHARS = 16_000_000  # that they have together at most, but for the last
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ def _plans(
 ) -> Iterator[local.Plan]:
     """The documents that are new or changed, with what the graph holds of them already."""
     stream = iter(source)
-    while group := list(islice(stream, _GROUP)):
+    while group := _group(stream):
         by_id: dict[str, Document] = {}
         for item in group:
             if isinstance(item, Problem):
@@ -126,6 +126,17 @@ def _plans(
             yield plan
             tally.changed += plan.known
             tally.added += not plan.known
+
+
+def _group(stream: Iterator[Document | Problem]) -> list[Document | Problem]:
+    group: list[Document | Problem] = []
+    size = 0
+    for item in stream:
+        group.append(item)
+        size += sum(len(s.text) for s in item.sections) if isinstance(item, Document) else 0
+        if len(group) == _GROUP or size >= _GROUP_CHARS:
+            break
+    return group
 
 
 class _Writers:

@@ -102,7 +102,7 @@ def test_gold_that_is_not_in_the_corpus_is_told(evaluate: Evaluate, folder: Path
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--retriever", "bm25", "--retriever", "nonsense"], 4, ["nonsense", "bm25, dense, hybrid"]),
+        (["--retriever", "bm25", "--retriever", "nonsense"], 4, ["nonsense", "bm25,", "hybrid,"]),
         (["--retriever", "rrf(bm25, nonsense)"], 4, ["nonsense"]),
         (["--baseline", "nonsense"], 4, ["nonsense"]),
         (["--markdown"], 2, ["--markdown", "--json"]),

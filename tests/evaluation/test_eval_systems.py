@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from question_set import CORPUS, TRIPLES, write_set
-from scripted import Scripted
+from scripted import TASKS, Scripted
 
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
@@ -164,7 +164,7 @@ def test_threads_are_calls_at_once(evaluate: Evaluate, folder: Path, scripted: S
 def test_a_budget_ends_the_run_before_it_is_crossed(
     evaluate: Evaluate, folder: Path, scripted: Scripted, tmp_path: Path
 ) -> None:
-    prices = dict.fromkeys(["other", "answer", "read", "reason", "rewrite", "think", "extract"], (1.0, 0.0))
+    prices = dict.fromkeys(["other", *TASKS], (1.0, 0.0))
     arguments = [folder, "--system", "single+bm25", "--threads", 1, "--out", tmp_path / "runs"]
     assert "no price" in evaluate(*arguments, "--budget", 1, code=2).stderr
     result = evaluate(*arguments, "--budget", "0.000001", code=7, prices=prices)

@@ -82,7 +82,7 @@ def test_headings_do_not_move_pages() -> None:
 
 def test_without_pages_nothing_changes() -> None:
     document = Document("a", (Section("Text.", "Heading"),), "A", "src", {"x": 1})
-    assert content_hash(document) == "5c5b0e4f6e4c4bb2" or len(content_hash(document)) == 32
+    assert content_hash(document) == "9ddc5a87d3974aafb06961e501b158d8"  # as before there were pages
     assert content_hash(document) == content_hash(replace(document, pages=(), tables=()))
     assert content_hash(document) != content_hash(replace(document, pages=(Page(1, "Text."),)))
     assert content_hash(report()) != content_hash(report(tables=1))
@@ -138,7 +138,7 @@ def test_search_and_show_tell_the_page(kg: KnowledgeGraph, collection_name: str,
     found = run.invoke(main, ["search", f"{NAMES[5]} harbour", "-c", collection_name, "-r", "bm25", "-k", "1"])
     assert "Harbour Report, p" in found.output
     shown = run.invoke(main, ["show", hit.id, "-c", collection_name])
-    assert "Harbour Report, pp. 3-4 › Table 2" in shown.output
+    assert "Harbour Report, pp. 3-4" in shown.output
     assert "report.pdf (pp. 3-4, passage" in shown.output
     assert "OF_TABLE" in shown.output
 

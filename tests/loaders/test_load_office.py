@@ -112,10 +112,10 @@ def test_excel(tmp_path: Path) -> None:
              ("Maud", "1916.5", "", "TRUE")),
             "All ships", 1, 1,
         ),
-        Table(2, (("Port", "Depth"), ("Oslo", "0.1")), "", 1, 1),
+        Table(2, (("Port", "Depth"), ("Oslo", "0.1")), "Fleet", 1, 1),
     )  # fmt: skip
     assert [(p.number, p.label) for p in document.pages] == [(1, "Fleet"), (2, "Remarks")]
-    assert document.sections[-1].text == "Nothing else is known."
+    assert [s.text for s in document.sections] == ["Nothing else is known."]
     assert document.title == "fleet"
 
 
