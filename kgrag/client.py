@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import SecretStr
 
+from kgrag.agents.structure import Lookup, look_up
 from kgrag.agents.system import DEFAULT_SYSTEM, DEPTH, System, make_system
 from kgrag.errors import NotFoundError
 from kgrag.events import Answer
@@ -317,12 +318,22 @@ class KnowledgeGraph:
     ) -> Answer:
         """The answer to a question with its citations, trace and usage, and the `k` best passages.
 
-        `short`: a few words without citations. `listener` hears of each step as it happens. Raises NotFoundError,
-        ConfigurationError when no language model is configured; what a model fails to do is the answer's `problem`.
+        `short`: a few words without citations. `listener` hears of each step as it happens. A page, table or section
+        that the question names is looked up (see `look_up`). Raises NotFoundError, ConfigurationError when no language
+        model is configured and one is needed; what a model fails to do is the answer's `problem`.
         """
         return self.system(system, collection).ask(
             Query(question, filter or Filter()), short=short, depth=k, listener=listener
         )
+
+    def look_up(
+        self, question: str, collection: str = DEFAULT_COLLECTION, *, filter: Filter | None = None
+    ) -> Lookup | None:
+        """The page, table or section that a question names, by rules and without a model; None if it names none.
+
+        Raises NotFoundError.
+        """
+        return look_up(self._index(collection), Query(question, filter or Filter()))
 
     def ask_many(
         self,

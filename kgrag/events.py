@@ -34,6 +34,14 @@ class Asked(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Looked(Event):
+    """A page, table or section that the question names was looked up; `name` begins with its document."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieved(Event):
     """Passages were found for a query."""
 

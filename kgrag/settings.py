@@ -29,7 +29,7 @@ class LoadingSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    processes: int = Field(0, ge=0, le=64, description="that read one PDF side by side; 0: one for each core, 8 at most")
+    processes: int = Field(0, ge=0, le=64, description="that read one PDF together; 0: one for each core, 8 at most")
     memory_mb: int = Field(1536, ge=256, description="memory that each of them may take (where the system keeps to it)")
     page_seconds: float = Field(30.0, gt=0, description="seconds that reading a page may take")
     file_seconds: float = Field(900.0, gt=0, description="seconds that reading a file may take")
@@ -251,6 +251,21 @@ class NextFactTraining(BaseModel):
     measured: int = Field(20_000, ge=1, description="passages among which facts are looked for when it is measured")
 
 
+class NextEvidenceTraining(BaseModel):
+    """Constants of the fine-tuning of a generator of the next fact by LoRA (KGP, appendix A.2.2)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    epochs: int = Field(3, ge=1, description="passes over the rows")
+    steps: int | None = Field(None, ge=1, description="steps after which it ends, whatever the epochs")
+    batch: int = Field(8, ge=1, description="rows of a step")
+    rate: float = Field(2e-4, gt=0, description="learning rate")
+    tokens: int = Field(1024, ge=16, description="tokens of a row that are read; the end of a question's facts is cut")
+    rank: int = Field(8, ge=1, description="r of LoRA")
+    alpha: int = Field(16, ge=1, description="alpha of LoRA")
+    dropout: float = Field(0.05, ge=0, lt=1, description="dropout of LoRA")
+
+
 class RetrievalSettings(BaseModel):
     """Constants of the retrievers."""
 
@@ -344,6 +359,7 @@ class AnswerSettings(BaseModel):
 
     evidence: int = Field(5, ge=1, description="best passages that the answer is read from (GEAR, Table 3)")
     words: int = Field(6, ge=1, description="length of a short answer (GEAR, appendix J.3)")
+    structure: bool = Field(True, description="look up the pages, tables and sections that a question names (KGP)")
 
 
 class AgentSettings(BaseModel):

@@ -1,8 +1,8 @@
 // The passages that one kind of edge ties to some passages, at a density: what the quality of a graph is measured on.
 // mode: read
 // $ids: LIST<STRING> - passage ids
-// $kind: STRING - keyword (both have it among their best), similar (nearest), mention (of the same name), or title (a name that is mentioned here is the title there, or the other way round)
-// $density: INTEGER - keyword: how many of a passage's best count; similar: how many are nearest; mention, title: how many passages a name may have
+// $kind: STRING - keyword (both have it among their best), similar (nearest), stored (nearest that the graph keeps), mention (of the same name), or title (a name that is mentioned here is the title there, or the other way round)
+// $density: INTEGER - keyword: how many of a passage's best count; similar, stored: how many are nearest; mention, title: how many passages a name may have
 // $cap: INTEGER = 50 - passages that a keyword may have
 // $index: STRING - the collection's vector index
 // $embedding: STRING - property that holds vectors
@@ -19,6 +19,11 @@ CALL (a) {
   WITH w WHERE w.df <= $cap
   MATCH (w)<-[g:HAS_KEYWORD]-(x:Passage)
   WHERE COUNT { MATCH (x)-[b:HAS_KEYWORD]->(v:Keyword) WHERE b.weight > g.weight OR (b.weight = g.weight AND v.id < w.id) } < $density
+  RETURN x
+  UNION
+  WITH a WHERE $kind = 'stored'
+  MATCH (a)-[s:SIMILAR]->(x:Passage)
+  WITH x ORDER BY s.score DESC, x.id LIMIT $density
   RETURN x
   UNION
   WITH a WHERE $kind = 'similar'

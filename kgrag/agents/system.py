@@ -17,9 +17,10 @@ from kgrag.agents.ircot import Ircot
 from kgrag.agents.loop import run
 from kgrag.agents.single import ClosedBook, Single
 from kgrag.agents.strategy import Context, Strategy
+from kgrag.agents.structure import Lookup, look_up
 from kgrag.agents.trace import Trace
 from kgrag.errors import ConfigurationError, ModelError, NotFoundError
-from kgrag.events import Answer, Answered, Failed
+from kgrag.events import Answer, Answered, Failed, Looked
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.retrieval.base import Index, Query, Retriever
@@ -87,22 +88,36 @@ class System:
         """The answer to a question, `short` or with citations, and the `depth` best passages.
 
         `listener` hears of every event as it happens; with `stream` also of the answer as it is written. What a
-        language model cannot do is told in the answer's `problem`. Raises ConfigurationError when no model is
-        configured, and DatabaseError.
+        language model cannot do is told in the answer's `problem`. A page, table or section that the question names is
+        looked up, and answered with what stands there, or the strategy's answer is read from that alone. Raises
+        ConfigurationError when no model is configured and one is needed, and DatabaseError.
         """
-        if self.tasks is None:
-            raise no_model()
         started = time.perf_counter()
         asked = question if isinstance(question, Query) else Query(question)
         trace = Trace(listener)
         query = Query(asked.text, asked.filter, trace.add)
-        tasks = self.tasks.heard_by(trace.add)
-        context = Context(query, self.retriever, self.settings, depth, trace.add, tasks)
-        strategy = STRATEGIES[self.strategy].make(context)
-        hits, problem = run(strategy, trace)
+        tasks = None if self.tasks is None else self.tasks.heard_by(trace.add)
+        place = self.look_up(query, tasks, depth)
+        if tasks is None and (place is None or place.content):
+            raise no_model()
+        problem, evidence = "", self.settings.answer.evidence
+        notes: tuple[str, ...] = ()
+        if place is None:
+            context = Context(query, self.retriever, self.settings, depth, trace.add, tasks)
+            strategy = STRATEGIES[self.strategy].make(context)
+            hits, problem = run(strategy, trace)
+            notes = strategy.notes()
+        else:
+            for kind, name in place.places:
+                trace.add(Looked(kind=kind, name=name))
+            hits, evidence = place.hits, len(place.hits)
         said = Said("", False)
         try:
-            said = self._answer(tasks, asked.text, [h.passage for h in hits], trace, short=short, stream=stream)
+            if place is not None and not place.content:
+                said = Said(place.text, place.found)
+            elif tasks is not None:
+                passages = [h.passage for h in hits[:evidence]]
+                said = self._answer(tasks, asked.text, passages, trace, short=short, stream=stream)
             trace.add(Answered(text=said.text))
         except ModelError as error:
             problem = problem or error.message
@@ -113,7 +128,7 @@ class System:
             text=said.text,
             found=said.found,
             system=self.name,
-            ranking=Ranking(asked.text, self.name, hits, strategy.notes()),
+            ranking=Ranking(asked.text, self.name, hits, notes),
             citations=said.citations,
             trace=tuple(trace.events),
             usage=sum(usage.values(), Usage()),
@@ -121,6 +136,12 @@ class System:
             seconds=time.perf_counter() - started,
             problem=problem,
         )
+
+    def look_up(self, query: Query, tasks: Tasks | None = None, depth: int = DEPTH) -> Lookup | None:
+        """What the question names of the structure of a document; None for questions of content."""
+        if not self.settings.answer.structure or self.strategy == "closed-book":
+            return None
+        return look_up(self.retriever.index, query, tasks, depth)
 
     def _answer(
         self, tasks: Tasks, question: str, passages: list[Passage], trace: Trace, *, short: bool, stream: bool
@@ -132,7 +153,7 @@ class System:
         settings = self.settings.answer
         if self.strategy == "closed-book":
             return answer_closed(tasks, question, settings, short=short, on_text=on_text)
-        return answer(tasks, question, passages[: settings.evidence], settings, short=short, on_text=on_text)
+        return answer(tasks, question, passages, settings, short=short, on_text=on_text)
 
 
 def make_system(name: str, index: Index, settings: AgentSettings) -> System:

@@ -58,10 +58,14 @@ def ask(
     it is another than OpenAI's. Without a model the best passages are shown instead, with exit code 2. When the model
     fails before there is an answer, the exit code is 7.
 
+    A page, table or section that the question names is looked up in the graph: its text is the answer, no model is
+    asked for it; what is asked about in it is read from it alone. `--system "gear(structure=false)"` leaves this out.
+
     \b
     kgrag ask "Where was the designer of the Fram born?"
     kgrag ask "Where was the designer of the Fram born?" -c demo --system gear+hybrid --short
     kgrag ask "Who designed the Fram?" --system "ircot(steps=2)+ppr" --where kind=ship
+    kgrag ask "What does table 2 on page 7 of report.pdf say?"
     kgrag ask "Who designed the Fram?" --save              then `kgrag runs`, or the Cypher that it prints
     kgrag ask "Who designed the Fram?" --json | jq -r .text
     """
@@ -77,7 +81,7 @@ def ask(
     query = Query(text, only)
     with connect() as kg:
         name = choose_collection(kg, collection)
-        if kg.tasks() is None:
+        if kg.tasks() is None and not _is_looked_up(kg, system, query, name):
             _show_evidence(kg, system, query, k, name, as_json=as_json)
         asked = kg.system(system, name)
         from kgrag.cli.trace import LiveTrace, answer_json, print_answer, usage_text
@@ -131,6 +135,15 @@ def systems(as_json: bool) -> None:
     for name, entry in STRATEGIES.items():
         click.echo(f"{name:<{width}}  {entry.summary} (alone: {check_system(name)})")
     click.echo(f"The default is {default}.")
+
+
+def _is_looked_up(kg: "KnowledgeGraph", system: str, query: "Query", collection: str) -> bool:
+    """Whether the answer is a page, table or section, for which no model is needed."""
+    try:
+        place = kg.system(system, collection).look_up(query)
+    except ConfigurationError:  # its retriever asks the model, too
+        return False
+    return place is not None and not place.content
 
 
 def _show_evidence(

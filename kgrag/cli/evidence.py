@@ -90,7 +90,8 @@ def excerpt(passage: Passage, question: str, width: int = WIDTH) -> Text:
 
 def _origin(passage: Passage) -> Iterator[tuple[str, object]]:
     yield "id", passage.id
-    yield "document", f"{passage.document} ({', '.join(filter(None, (passage.place, f'passage {passage.ordinal + 1}')))})"
+    place = ", ".join(filter(None, (passage.place, f"passage {passage.ordinal + 1}")))
+    yield "document", f"{passage.document} ({place})"
     if passage.source:
         yield "source", passage.source
     yield from passage.metadata.items()

@@ -30,6 +30,7 @@ from kgrag.events import (
     Event,
     Failed,
     Judged,
+    Looked,
     Read,
     Remembered,
     Retrieved,
@@ -93,6 +94,8 @@ class LiveTrace:
             case Asked(query=query) | Thought(text=query) | Read(query=query) | Retrieved(query=query):
                 self._head(event.step, query)
         match event:
+            case Looked(name=name):
+                self._line("place", name)
             case Retrieved(hits=hits):
                 self._line("found", _titles(hits))
             case Read(triples=triples) | Remembered(triples=triples):

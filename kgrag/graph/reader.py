@@ -150,7 +150,12 @@ class Reader:
     def edge_neighbours(
         self, ids: Sequence[str], kind: str, density: int, cap: int, candidates: int
     ) -> dict[str, list[str]]:
-        """What one kind of edges ties some passages to: see `cypher/search/edge_neighbours.cypher`."""
+        """What one kind of edges ties some passages to: see `cypher/search/edge_neighbours.cypher`.
+
+        Similar passages are looked up in the vector index only where the graph keeps fewer.
+        """
+        if kind == "similar" and density <= self.collection.indexing.similar:
+            kind = "stored"
         rows = self._rows(
             "search/edge_neighbours",
             ids=list(ids),
@@ -223,6 +228,36 @@ class Reader:
     def has_triples(self) -> bool:
         """Whether the collection holds triples."""
         return bool(self._row("search/has_triples", collection=self.collection.name)["found"])
+
+    def structured_documents(self, only: Filter, *, sections: bool) -> list[dict[str, Any]]:
+        """Documents with pages, tables or headings: see `cypher/search/structured_documents.cypher`."""
+        name = self.collection.name
+        return self._rows(
+            "search/structured_documents", collection=name, sections=sections, limit=5000, **_filter(only)
+        )
+
+    def structure(self, documents: list[str]) -> dict[str, dict[str, Any]]:
+        """What documents consist of, by their ids: see `cypher/search/document_structure.cypher`."""
+        return {r["document"]: r for r in self._rows("search/document_structure", ids=documents)}
+
+    def pages(self, ids: list[str]) -> dict[str, dict[str, Any]]:
+        """What stands on pages, by their ids: see `cypher/search/page_contents.cypher`."""
+        return {r["id"]: r for r in self._rows("search/page_contents", ids=ids)}
+
+    def tables(self, ids: list[str]) -> dict[str, dict[str, Any]]:
+        """What tables hold, by their ids: see `cypher/search/table_contents.cypher`."""
+        return {r["id"]: r for r in self._rows("search/table_contents", ids=ids)}
+
+    def sections(self, document: str, paths: list[str]) -> list[dict[str, Any]]:
+        """The passages under headings: see `cypher/search/section_contents.cypher`."""
+        return self._rows("search/section_contents", document=document, paths=paths)
+
+    def nearest_of(self, ids: list[str], vector: Sequence[float], limit: int) -> Scores:
+        """Those of some passages that are nearest to a vector, as (id, (1 + cosine) / 2), best first."""
+        embedding = self.collection.embedding
+        return _scores(
+            self._graph.run("search/nearest_of", ids=ids, embedding=embedding, vector=list(vector), limit=limit)
+        )
 
     def captions(self, entities: list[str], passages: list[str]) -> dict[str, str]:
         """The names of nodes, by their ids."""

@@ -65,8 +65,9 @@ RETRIEVERS: dict[str, Entry] = {
     ),
     "mdr": Entry(
         lambda index, _: Mdr(index),
-        "chains of passages, each nearest to the question and those before it; for an encoder of `train next-fact`",
+        "chains of passages, each nearest to the question and those before it; MDR",
         settings="mdr",
+        needs="an encoder of `kgrag train next-fact`",
     ),
     "hybrid": Entry(lambda index, _: hybrid(index), "reciprocal rank fusion of bm25 and dense"),
     "ppr": Entry(

@@ -4,13 +4,16 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import numpy as np
 import pytest
+from made_models import sentence_encoder
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
-from kgrag.models.embed import load_embedder, unit
+from kgrag.models.embed import embed_questions, load_embedder, unit
+from kgrag.retrieval.base import Query
 from kgrag.types import Document, Section
 
 TEXTS = ["A ship in the ice", "A vessel among floes", "Quarterly tax return", "", "船が氷の中に"]
@@ -42,6 +45,23 @@ def test_unknown_name() -> None:
 def test_a_model_that_cannot_be_loaded() -> None:
     with pytest.raises(ConfigurationError, match="cannot be loaded"):
         load_embedder("sbert:/nowhere/at/all")
+
+
+def test_a_bi_encoder_needs_two_models() -> None:
+    with pytest.raises(ConfigurationError, match="names no two models"):
+        load_embedder("dpr:one")
+
+
+@pytest.mark.models
+def test_a_bi_encoder_has_vectors_of_its_own_for_questions(tmp_path: Path) -> None:
+    models = [sentence_encoder(tmp_path / str(seed), TEXTS, seed) for seed in (1, 2)]
+    embedder = load_embedder(f"dpr:{models[0]},{models[1]}")
+    passages, questions = embedder.embed(TEXTS[:2]), embed_questions(embedder, TEXTS[:2])
+    assert passages.shape == questions.shape == (2, embedder.dimension)
+    assert np.allclose(passages, load_embedder(f"sbert:{models[1]}").embed(TEXTS[:2]), atol=1e-6)
+    assert np.allclose(questions, load_embedder(f"sbert:{models[0]}").embed(TEXTS[:2]), atol=1e-6)
+    assert not np.allclose(passages, questions, atol=1e-2)
+    assert np.allclose(Query(TEXTS[0]).vector(embedder), questions[0], atol=1e-6)
 
 
 @pytest.mark.models

@@ -51,6 +51,7 @@ class TestRequest:
         (call,) = scripted.calls
         assert call == {
             "task": "strong",
+            "fault": None,
             "model": "strong",
             "messages": [{"role": m.role, "content": m.content} for m in ASKED],
             "max_tokens": 7,

@@ -1,0 +1,269 @@
+"""What stands on pages, in tables and under headings of one document, how many there are, and which."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from kgrag.agents.structure_words import Ask, Named, Ref, parts
+from kgrag.retrieval.base import Index
+
+_NUMBERED = re.compile(
+    r"(?:section|chapter|appendix|part|§)?\s*([0-9]+(?:\.[0-9]+)*|[ivxlc]+|[a-z])(?=[.):\s-]|$)", re.I
+)
+_LETTERS = 12_000  # of a page or table that is read as a whole
+Row = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Structured:
+    """A document with what it consists of; `name` is what it is called in an answer."""
+
+    id: str
+    name: str
+    names: list[list[str]]
+    counts: dict[str, int]
+    parts: Row = field(default_factory=dict)
+
+
+class Reading(NamedTuple):
+    """A passage with the label and name of what holds it; `text` is read in its place, unless it is None."""
+
+    passage: str
+    label: str
+    name: str
+    text: str | None = None
+
+
+@dataclass(slots=True)
+class Result:
+    """What was found, in the documents that were asked: texts with heads, what is missing, the (kind, name) of it.
+
+    `held` are all passages. An answer is read from `read`, where a page or table as a whole stands for its first
+    passage, which may go on over several pages.
+    """
+
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    places: list[tuple[str, str]] = field(default_factory=list)
+    held: list[Reading] = field(default_factory=list)
+    read: list[Reading] = field(default_factory=list)
+
+
+def _texts(index: Index, asked: Named, document: Structured, result: Result) -> None:
+    """What stands on pages, in tables or under headings."""
+    if asked.kind == "section":
+        _sections(index, asked, document, result)
+        return
+    nodes = _pages(asked.refs, document, result) if asked.kind == "page" else _tables(asked, document, result)
+    found = (index.reader.pages if asked.kind == "page" else index.reader.tables)([n["id"] for n in nodes])
+    for node in (n for n in nodes if n["id"] in found):
+        held = found[node["id"]]
+        if asked.kind == "page":
+            text = "\n\n".join(filter(None, [held["text"], *map(_markdown, held["tables"])]))
+        else:
+            text = _markdown(held)
+        label = asked.kind.capitalize()
+        name = f"{document.name}, {node['name']}"
+        result.texts.append((name, text or f"There is no text on {node['name']} of {document.name}."))
+        result.places.append((asked.kind, name))
+        held_there = [Reading(id, label, node["name"]) for id in held["passages"]]
+        result.held += held_there
+        whole = [first._replace(text=text) for first in held_there[:1]]
+        result.read += whole if len(text) <= _LETTERS else held_there
+
+
+def _count(index: Index, asked: Named, document: Structured, result: Result) -> None:
+    """How many there are."""
+    if asked.kind == "table" and asked.on:
+        pages = _pages(asked.on, document, result)
+        for page in pages:
+            count = sum(_stands_on(t, page) for t in document.parts["tables"])
+            there = f"There {'is' if count == 1 else 'are'} {numbered(count, 'table')}"
+            result.texts.append(("", f"{there} on {_page(page)} of {document.name}."))
+            result.places.append(("page", f"{document.name}, {page['name']}"))
+        return
+    items = _top(document) if asked.kind == "section" else document.parts[f"{asked.kind}s"]
+    result.texts.append(("", f"{document.name} has {numbered(len(items), asked.kind)}."))
+    result.places.append(("document", document.name))
+
+
+def _list(index: Index, asked: Named, document: Structured, result: Result) -> None:
+    """Which there are."""
+    if asked.kind == "section":
+        lines = [f"- {section['path']}" for section in document.parts["sections"]]
+    else:
+        lines = [f"- {t['name']}{_on(t)}" for t in document.parts["tables"]]
+    if lines:
+        result.texts.append((document.name, "\n".join(lines)))
+        result.places.append(("document", document.name))
+    else:
+        result.missing.append(f"{document.name} has no {asked.kind}s.")
+
+
+def _where(index: Index, asked: Named, document: Structured, result: Result) -> None:
+    """On which page a table stands."""
+    for table in _tables(asked, document, result) if asked.kind == "table" else []:
+        place = _on(table).strip(" ()")
+        said = f"stands on {place} of {document.name}" if place else f"is in {document.name}, which has no pages"
+        result.texts.append(("", f"{table['name']} {said}."))
+        result.places.append(("table", f"{document.name}, {table['name']}"))
+    if asked.kind == "section":
+        for ref in asked.refs:
+            paths = _headed(ref, document)
+            held = index.reader.sections(document.id, paths) if paths else []
+            first = next(iter(index.reader.passages([held[0]["id"]]).values()), None) if held else None
+            if first is None:
+                result.missing.append(f"{document.name} has no section {_said(ref)}.")
+            elif first.place:
+                result.texts.append(("", f"{paths[0]} begins on {first.place} of {document.name}."))
+            else:
+                result.texts.append(("", f"{document.name} has no pages."))
+
+
+def _sections(index: Index, asked: Named, document: Structured, result: Result) -> None:
+    for ref in asked.refs:
+        paths = _headed(ref, document)
+        if not paths:
+            total = len(_top(document))
+            has = f"{numbered(total, 'section')}; there is" if total else "no headings; there is"
+            result.missing.append(f"{document.name} has {has} no section {_said(ref)}.")
+            continue
+        held = index.reader.sections(document.id, paths)
+        texts: list[str] = []
+        path = ""
+        for row in held:
+            if row["path"] != path:
+                path = row["path"]
+                texts.append(path)
+            texts.append(row["text"])
+        result.texts.append((f"{document.name}, {paths[0]}", "\n\n".join(texts)))
+        result.places.append(("section", f"{document.name}, {paths[0]}"))
+        under = [Reading(row["id"], "Section", row["path"]) for row in held]
+        result.held += under
+        result.read += under
+
+
+def _pages(refs: Iterable[Ref], document: Structured, result: Result) -> list[Row]:
+    """The pages of a document; a label goes before a number."""
+    pages: list[Row] = document.parts["pages"]
+    found = []
+    for ref in refs:
+        node = next((g for g in pages if ref.label and (g["label"] or "").lower() == ref.label), None)
+        if node is None and ref.number:
+            number = ref.number if ref.number > 0 else len(pages) + 1 + ref.number
+            node = next((g for g in pages if g["number"] == number), None)
+        if node is not None:
+            found.append(node)
+        elif pages:
+            result.missing.append(f"{document.name} has {numbered(len(pages), 'page')}; there is no page {_said(ref)}.")
+        else:
+            result.missing.append(f"{document.name} has no pages.")
+    return found
+
+
+def _tables(asked: Named, document: Structured, result: Result) -> list[Row]:
+    """The tables of a document: by the number in its caption, by its own, or by its place on a page."""
+    tables: list[Row] = document.parts["tables"]
+    there, place = tables, ""
+    if asked.on:
+        pages = _pages(asked.on, document, result)
+        if not pages:
+            return []
+        there = [t for t in tables if any(_stands_on(t, page) for page in pages)]
+        place = " on " + " and ".join(map(_page, pages))
+    if not asked.refs:
+        if not there:
+            result.missing.append(f"{document.name} has no table{place}.")
+        return there
+    found = []
+    for ref in asked.refs:
+        node = _captioned(there, ref) or _counted(tables, there, ref)
+        if node is not None:
+            found.append(node)
+        else:
+            has = numbered(len(there), "table") if there else "no tables"
+            result.missing.append(
+                f"{document.name} has {has}{place}; there is no table {_said(ref)}{' there' if place else ''}."
+            )
+    return found
+
+
+def _captioned(tables: Sequence[Row], ref: Ref) -> Row | None:
+    wanted = re.compile(rf"\W*tab(?:le|\.)\s*{re.escape(ref.label)}(?![\w.]*\w)", re.I)
+    return next((t for t in tables if ref.label and wanted.match(t["caption"] or "")), None)
+
+
+def _counted(tables: Sequence[Row], there: Sequence[Row], ref: Ref) -> Row | None:
+    if ref.number < 0:
+        return there[ref.number] if -ref.number <= len(there) else None
+    own = next((t for t in there if ref.label and t["number"] == ref.number), None)
+    if own is None and len(there) < len(tables) and 0 < ref.number <= len(there):
+        return there[ref.number - 1]
+    return own or next((t for t in there if t["number"] == ref.number), None)
+
+
+def _headed(ref: Ref, document: Structured) -> list[str]:
+    """The paths of the headings that bear a number or a name, and of all below; else those of the n-th chapter."""
+    paths: list[str] = [section["path"] for section in document.parts["sections"]]
+    wanted = ref.label or str(ref.number)
+    numbers: set[str] = set()
+    for path in paths:
+        steps = path.split(" > ")
+        for depth, heading in enumerate(steps, 1):
+            number = _NUMBERED.match(heading)
+            if number is not None:
+                numbers.add(number[1].lower())
+            if (number is not None and number[1].lower() == wanted) or parts(heading) == parts(wanted):
+                top = " > ".join(steps[:depth])
+                return [p for p in paths if p == top or p.startswith(f"{top} > ")]
+    top_ones = _top(document)
+    if (
+        ref.number
+        and abs(ref.number) <= len(top_ones)
+        and (ref.number < 0 or not ref.label or not numbers & {"1", "2"})
+    ):
+        top = top_ones[ref.number - 1 if ref.number > 0 else ref.number]
+        return [p for p in paths if p == top or p.startswith(f"{top} > ")]
+    return []
+
+
+def _top(document: Structured) -> list[str]:
+    return list(dict.fromkeys(section["path"].split(" > ")[0] for section in document.parts["sections"]))
+
+
+def _stands_on(table: Row, page: Row) -> bool:
+    first = table["page"] or 0
+    return bool(first) and first <= page["number"] <= (table["last_page"] or first)
+
+
+def _on(table: Row) -> str:
+    if not table["page"]:
+        return ""
+    last = table["last_page"] or table["page"]
+    return f" (p. {table['page']})" if last == table["page"] else f" (pp. {table['page']}-{last})"
+
+
+def _markdown(table: Row) -> str:
+    return f"{table['caption']}\n\n{table['markdown']}" if table["caption"] else str(table["markdown"])
+
+
+def _page(page: Row) -> str:
+    return f"page {page['number']}"
+
+
+def _said(ref: Ref) -> str:
+    return ref.label or str(ref.number)
+
+
+def numbered(count: int, kind: str) -> str:
+    """How many, in words."""
+    return f"{count:,} {kind}{'' if count == 1 else 's'}"
+
+
+ACTIONS: dict[Ask, Callable[[Index, Named, Structured, Result], None]] = {
+    "text": _texts,
+    "count": _count,
+    "list": _list,
+    "where": _where,
+}

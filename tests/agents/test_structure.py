@@ -1,0 +1,347 @@
+"""Structural questions: what they name is looked up as it stands; questions of content are left to the strategies."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from scripted import Scripted
+from shelf import PLACES, manual, minutes, page_text, report
+
+from kgrag.agents.structure import Lookup, structure_text
+from kgrag.agents.structure_words import named, roman
+from kgrag.cli import main
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError
+from kgrag.events import Called, Looked
+from kgrag.types import Document, Filter, Section
+
+SOLO, SHELF, PLAIN = "structure-solo", "structure-shelf", "structure-plain"
+REPORT = report()
+TABLES = {t.number: t for t in REPORT.tables}
+
+
+def markdown(number: int) -> str:
+    table = TABLES[number]
+    return f"{table.caption}\n\n{table.markdown}" if table.caption else table.markdown
+
+
+def page(number: int) -> str:
+    tables = [markdown(t.number) for t in REPORT.tables if t.page <= number <= t.last_page]
+    return "\n\n".join([page_text(PLACES[number - 1], number), *tables])
+
+
+@pytest.fixture(scope="module")
+def solo(kg: KnowledgeGraph) -> Iterator[str]:
+    kg.ingest([REPORT], SOLO)
+    yield SOLO
+    kg.delete(SOLO)
+
+
+@pytest.fixture(scope="module")
+def shelf(kg: KnowledgeGraph) -> Iterator[str]:
+    other = replace(report("in/annual 2020.pdf", "Annual Report 2020", 4, 1), metadata={"year": 2020})
+    kg.ingest([REPORT, manual(), minutes(), other, Document("notes.txt", (Section("No pages here."),))], SHELF)
+    yield SHELF
+    kg.delete(SHELF)
+
+
+@pytest.fixture(scope="module")
+def plain(kg: KnowledgeGraph) -> Iterator[str]:
+    kg.ingest([Document("notes.txt", (Section("The page on the table was blank."),), "Notes")], PLAIN)
+    yield PLAIN
+    kg.delete(PLAIN)
+
+
+def found(kg: KnowledgeGraph, question: str, collection: str, filter: Filter | None = None) -> Lookup:
+    lookup = kg.look_up(question, collection, filter=filter)
+    assert lookup is not None, question
+    return lookup
+
+
+STRUCTURAL = {
+    "page 3": page(3),
+    "Page 3?": page(3),
+    "What does page 3 say?": page(3),
+    "What is on page 3": page(3),
+    "Show me page 3, please": page(3),
+    "give me the text of page 3": page(3),
+    "Tell me what's on p. 3": page(3),
+    "p.3": page(3),
+    "pg 3": page(3),
+    "page no. 3": page(3),
+    "Page number 3": page(3),
+    "page #3": page(3),
+    "page three": page(3),
+    "the third page": page(3),
+    "3rd page of the document": page(3),
+    "What can I read on page 3 of report.pdf?": page(3),
+    "In the Harbour Report, what does page 3 say?": page(3),
+    "Page ３": page(3),
+    "Please print slide 3": page(3),
+    "What does the last page say?": page(12),
+    "the final page": page(12),
+    "second to last page": page(11),
+    "the penultimate page": page(11),
+    "the last but one page": page(11),
+    "the first page of the report": page(1),
+    "page 12's content": page(12),
+    "table 2": markdown(2),
+    "Show table 2": markdown(2),
+    "What does Table 2 contain?": markdown(2),
+    "Give me the second table": markdown(2),
+    "tab. 2": markdown(2),
+    "table no 2": markdown(2),
+    "table two in report.pdf": markdown(2),
+    "table 2 on page 5": markdown(2),
+    "page 5, table 1": markdown(2),
+    "Page 6/Table 2": markdown(2),
+    "the table on page 3": markdown(1),
+    "Table on Page 7": markdown(3),
+    "Which tables are on page 3?": markdown(1),
+    "tables on page 6": markdown(2),
+    "page 7's table": markdown(3),
+    "the last table": markdown(3),
+    "How many pages are there?": "report.pdf has 12 pages.",
+    "How many pages does report.pdf have?": "report.pdf has 12 pages.",
+    "What is the number of pages?": "report.pdf has 12 pages.",
+    "page count": "report.pdf has 12 pages.",
+    "How many tables are in the harbour report?": "report.pdf has 3 tables.",
+    "how many tables does this document contain in total": "report.pdf has 3 tables.",
+    "How many tables are on page 5?": "There is 1 table on page 5 of report.pdf.",
+    "How many tables are there on the last page?": "There are 0 tables on page 12 of report.pdf.",
+    "how many sections are there": "report.pdf has 4 sections.",
+    "On which page is table 2?": "Table 2: Ships of Cobh stands on pp. 5-6 of report.pdf.",
+    "Where is table 3?": "Table 3 stands on p. 7 of report.pdf.",
+    "List the tables": "- Table 1: Ships of Bodo (p. 3)\n- Table 2: Ships of Cobh (pp. 5-6)\n- Table 3 (p. 7)",
+    "Which pages have tables?": "- Table 1: Ships of Bodo (p. 3)\n- Table 2: Ships of Cobh (pp. 5-6)\n- Table 3 (p. 7)",
+    "which sections are there": "- 1 Introduction\n- 2 Methods\n- 3 Findings\n- 3 Findings > 3.2 Losses\n- 4 Outlook",
+    "Show the table of contents": "- 1 Introduction\n- 2 Methods\n- 3 Findings\n- 3 Findings > 3.2 Losses\n- 4 Outlook",
+}
+PARTS = {
+    "pages 2 to 4": [page(2), page(3), page(4)],
+    "pages 2-3": [page(2), page(3)],
+    "What do pages 1 and 12 say?": [page(1), page(12)],
+    "the last two pages": [page(11), page(12)],
+    "tables 1 and 3": [markdown(1), markdown(3)],
+    "What does section 4 say?": [page_text(PLACES[10], 11), page_text(PLACES[11], 12)],
+    "section 3": [page_text(PLACES[4], 5), page_text(PLACES[9], 10)],
+    "§ 3.2": [page_text(PLACES[7], 8), page_text(PLACES[9], 10)],
+    "the second chapter": [page_text(PLACES[2], 3), page_text(PLACES[3], 4)],
+    "the last section": [page_text(PLACES[11], 12)],
+}
+CONTENT = [
+    "Who was the page boy of Henry VIII?",
+    "Which country won the table tennis world cup?",
+    "The first page in Marie Curie's diary was written in which year?",
+    "What did the first page of Ulysses say?",
+    "How many pages does War and Peace have?",
+    "Who was the first Page 3 girl?",
+    "Are we on the same page?",
+    "What does the periodic table show?",
+    "Where do elements of group 2 stand in the periodic table?",
+    "Who invented PageRank?",
+    "Which landing page 2 campaign won?",
+    "How many people sat at the round table?",
+    "Who sat at table 7 top left in the painting?",
+    "What did Larry Page found?",
+    "How many table tennis players live in Dover?",
+    "How many sections of the army crossed the river?",
+    "Which page served the king first?",
+    "What is on the Facebook page of Larvik?",
+    "When was the last section of the railway finished?",
+    "What was on the table in Dover?",
+    "Did Jimmy Page 1 have a guitar?",
+    "Turn the page, what happens?",
+    "How deep is the water table in Faro?",
+    "Which chapter of the Hells Angels is the oldest?",
+    "In Ulysses, what is on page 3?",
+    "Who wrote page one headlines about whales?",
+]
+
+
+@pytest.mark.parametrize("question", STRUCTURAL)
+def test_what_is_named_is_looked_up(kg: KnowledgeGraph, solo: str, question: str) -> None:
+    lookup = found(kg, question, solo)
+    assert (lookup.text, lookup.found, lookup.content) == (STRUCTURAL[question], True, False)
+
+
+@pytest.mark.parametrize("question", PARTS)
+def test_what_has_several_parts(kg: KnowledgeGraph, solo: str, question: str) -> None:
+    lookup = found(kg, question, solo)
+    assert lookup.found
+    assert not lookup.content
+    places = [lookup.text.index(part) for part in PARTS[question]]
+    assert places == sorted(places)
+    others = {page_text(p, n) for n, p in enumerate(PLACES, 1)}
+    assert sum(text in lookup.text for text in others) <= max(len(PARTS[question]), 6)
+
+
+@pytest.mark.parametrize("question", CONTENT)
+def test_questions_of_content_are_left_alone(kg: KnowledgeGraph, solo: str, question: str) -> None:
+    assert kg.look_up(question, solo) is None
+
+
+def test_generated_questions(kg: KnowledgeGraph, solo: str) -> None:
+    ordinals = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+    asked: dict[str, str] = {}
+    for n, form in itertools.product(range(1, 13), ("What is written on page {}?", "Show me the {} page", "p. {}")):
+        asked[form.format(ordinals[n - 1] if "the {}" in form else n)] = page(n)
+    for n, form in itertools.product((1, 2, 3), ("what's in table {}", "Print table {} of report.pdf", "{} table")):
+        asked[form.format(ordinals[n - 1] if form == "{} table" else n)] = markdown(n)
+        asked[f"Table {n} on page {2 * n + 1}"] = markdown(n)
+        asked[f"What does the table on page {2 * n + 1} say?"] = markdown(n)
+    index = kg.system("bm25", solo).retriever.index
+    right = sum(structure_text(index, question) == text for question, text in asked.items())
+    assert right / len(asked) >= 0.95, f"{right} of {len(asked)}"
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("page 40", "report.pdf has 12 pages; there is no page 40."),
+        ("What does page 0 say?", "report.pdf has 12 pages; there is no page 0."),
+        ("page iv", "report.pdf has 12 pages; there is no page iv."),
+        ("What does page 40 say about whales?", "report.pdf has 12 pages; there is no page 40."),
+        ("table 9", "report.pdf has 3 tables; there is no table 9."),
+        ("table 9 on page 5", "report.pdf has 1 table on page 5; there is no table 9 there."),
+        ("the table on page 2", "report.pdf has no table on page 2."),
+        ("table 1 on page 99", "report.pdf has 12 pages; there is no page 99."),
+        ("section 9", "report.pdf has 4 sections; there is no section 9."),
+        ("appendix B", "report.pdf has 4 sections; there is no section b."),
+    ],
+)
+def test_what_is_not_there_is_said_to_be_missing(kg: KnowledgeGraph, solo: str, question: str, said: str) -> None:
+    lookup = found(kg, question, solo)
+    assert (lookup.text, lookup.found, lookup.hits) == (said, False, ())
+
+
+def test_what_is_there_in_part(kg: KnowledgeGraph, solo: str) -> None:
+    lookup = found(kg, "pages 12 and 13", solo)
+    assert lookup.found
+    assert page(12) in lookup.text
+    assert lookup.text.endswith("report.pdf has 12 pages; there is no page 13.")
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("page 3 of report.pdf", page(3)),
+        ("What does page 3 of the annual report say?", page_text(PLACES[2], 3)),
+        ("How many pages does Annual Report 2020 have?", "annual 2020.pdf has 4 pages."),
+        ("page iv of the manual", "Leaf 4 "),
+        ("page IV in Rigging", "Leaf 4 "),
+        ("page 3 in manual.pdf", "Leaf 7 "),
+        ("the last page of Rigging", "Leaf 10 "),
+        ("page 2 of Fundargerð_Æskulýðs.docx", "Ólafur rowed."),
+        ("fundargerð ÆSKULYÐS page 1", "Móðir sat"),
+        ("Rigging page 3", "Leaf 7 "),
+        ("page 40 of the manual", "manual.pdf has 10 pages; there is no page 40."),
+        ("table 1 in the manual", "manual.pdf has no tables; there is no table 1."),
+        ("table 2 in Fundargerð Æskulýðs", "| Who | Oars |"),
+    ],
+)
+def test_the_document_that_is_named(kg: KnowledgeGraph, shelf: str, question: str, begins: str) -> None:
+    assert found(kg, question, shelf).text.startswith(begins)
+
+
+def test_which_document(kg: KnowledgeGraph, shelf: str) -> None:
+    lookup = found(kg, "What does page 3 say?", shelf)
+    assert not lookup.found
+    assert lookup.text == (
+        "Which document is meant? There are Fundargerð_Æskulýðs.docx (2 pages), annual 2020.pdf (4 pages), "
+        "report.pdf (12 pages), manual.pdf (10 pages). Name one, by its title or its file."
+    )
+    assert "manual" not in found(kg, "Show table 1", shelf).text
+    assert found(kg, "page 3", shelf, Filter(source="manual")).text.startswith("Leaf 7")
+    assert found(kg, "page 3", shelf, Filter(where={"year": 2020})).text.startswith(page_text(PLACES[2], 3))
+    assert kg.look_up("page 3", shelf, filter=Filter(source="notes")) is None
+    assert (
+        found(kg, "How many tables are there?", shelf).text.splitlines()[0] == "Fundargerð_Æskulýðs.docx has 2 tables."
+    )
+
+
+def test_without_pages_there_is_nothing_to_look_up(kg: KnowledgeGraph, plain: str) -> None:
+    assert kg.look_up("What does page 3 say?", plain) is None
+
+
+def test_no_model_is_asked_for_a_page(
+    kg: KnowledgeGraph, talking: KnowledgeGraph, scripted: Scripted, solo: str
+) -> None:
+    for client in (kg, talking):
+        answer = client.ask("What does table 2 on page 5 say?", solo)
+        assert (answer.text, answer.found, answer.problem) == (markdown(2), True, "")
+        assert [(e.kind, e.name) for e in answer.trace if isinstance(e, Looked)] == [
+            ("table", "report.pdf, Table 2: Ships of Cobh")
+        ]
+        assert not any(isinstance(e, Called) for e in answer.trace)
+        assert [hit.passage.page for hit in answer.ranking] == [5]
+        assert answer.ranking.hits[0].why[0].name == "Table 2: Ships of Cobh"
+    assert not scripted.attempts
+    assert talking.save(answer, solo)
+    with pytest.raises(ConfigurationError):
+        kg.ask("Where were whales seen?", solo)
+
+
+def test_content_within_a_page_is_read_there(talking: KnowledgeGraph, scripted: Scripted, solo: str) -> None:
+    scripted.say("answer", "In spring [1].")
+    answer = talking.ask("What does page 3 say about whales?", solo)
+    assert answer.text == "In spring [1]."
+    assert [call["task"] for call in scripted.calls] == ["answer"]
+    assert all(h.passage.page is not None and h.passage.page <= 3 <= (h.passage.last_page or 0) for h in answer.ranking)
+    assert answer.citations[0].passage == answer.ranking.hits[0].passage
+    shown = scripted.calls[0]["messages"][-1]["content"]
+    assert page(3) in shown
+    assert page_text(PLACES[3], 4) not in shown
+
+    other = talking.ask("What is the difference between Page 1 and Page 12?", solo)
+    assert {h.passage.section for h in other.ranking} == {"1 Introduction", "4 Outlook"}
+    row = talking.ask("In Table 3, which ship is the longest?", solo)
+    assert {h.why[0].label for h in row.ranking} == {"Table"}
+    assert markdown(3) in scripted.calls[-1]["messages"][-1]["content"]
+    outlook = talking.ask("Which places does section 4 name?", solo)
+    assert {h.passage.section for h in outlook.ranking} == {"4 Outlook"}
+
+
+def test_it_can_be_switched_off(talking: KnowledgeGraph, scripted: Scripted, solo: str) -> None:
+    scripted.say("answer", "Bodo [1].")
+    answer = talking.ask("What does page 3 say?", solo, system="single(structure=false)+bm25")
+    assert answer.text == "Bodo [1]."
+    assert not any(isinstance(e, Looked) for e in answer.trace)
+
+
+def test_the_model_decides_when_the_rules_do_not(talking: KnowledgeGraph, scripted: Scripted, solo: str) -> None:
+    question = "Read out the page right after the fourth"
+    assert named(question) is None
+    said = {"kind": "page", "ask": "text", "number": 5, "page": "", "document": "report.pdf", "within": False}
+    scripted.say("structure", said)
+    answer = talking.ask(question, solo)
+    assert answer.text == page(5)
+    assert [call["task"] for call in scripted.calls] == ["structure"]
+    assert "report.pdf" in scripted.calls[0]["messages"][1]["content"]
+
+    scripted.reset()
+    scripted.say("structure", {"kind": "content"})
+    scripted.say("answer", "Nobody.")
+    assert talking.ask("Who was the page boy of Bodo?", solo, system="bm25").text == "Nobody."
+    scripted.reset()
+    scripted.say("structure", "I do not know")
+    scripted.say("answer", "Nobody.")
+    assert talking.ask("Who was the page boy of Bodo?", solo, system="bm25").text == "Nobody."
+
+
+def test_the_command(neo4j_env: dict[str, str], solo: str) -> None:
+    run = CliRunner().invoke(main, ["ask", "table 2 on page 5", "-c", solo], env=neo4j_env)
+    assert run.exit_code == 0, run.output
+    assert "Ships of Cobh" in run.stdout
+    assert "report.pdf, Table 2" in run.stderr
+    missing = CliRunner().invoke(main, ["ask", "page 40", "-c", solo], env=neo4j_env)
+    assert "there is no page 40" in missing.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("iv", 4), ("IX", 9), ("xl", 40), ("mix", 0), ("iiii", 0), ("", 0), ("c", 100)]
+)
+def test_roman(text: str, number: int) -> None:
+    assert roman(text) == number
