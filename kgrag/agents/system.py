@@ -236,5 +236,5 @@ def _changed(model: BaseModel, name: str, key: str, value: Any) -> BaseModel:
     except ValidationError as error:
         problem = error.errors()[0]["msg"]
         raise ConfigurationError(
-            f"{name}: {key}={value!r} will not do: {problem}.", "See kgrag/settings.py."
+            f"{name}: {key}={value!r} will not do: {problem}.", "See kgrag/settings/."
         ) from error

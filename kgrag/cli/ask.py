@@ -114,7 +114,7 @@ def systems(as_json: bool) -> None:
     """List the ways to answer, for `kgrag ask --system NAME`.
 
     A system is a strategy over a retriever: STRATEGY+RETRIEVER, with any retriever of `kgrag retrievers`, composed or
-    not. OPTION=VALUE sets one of a strategy's constants (those of kgrag/settings.py) for this question alone.
+    not. OPTION=VALUE sets one of a strategy's constants (those of kgrag/settings/) for this question alone.
 
     \b
     kgrag systems

@@ -137,7 +137,7 @@ def retrievers(as_json: bool) -> None:
     """List the ways to search, for `kgrag search --retriever NAME`.
 
     They compose: NAME(OTHER, ...) works on what others find, and OPTION=VALUE sets one of its constants (those of
-    kgrag/settings.py) for this search alone.
+    kgrag/settings/) for this search alone.
 
     \b
     kgrag retrievers

@@ -180,7 +180,7 @@ def _configured(expression: Expression, entry: Entry, settings: RetrievalSetting
         except ValidationError as error:
             problem = error.errors()[0]
             raise ConfigurationError(
-                f"{expression.name}: {key}={value!r} will not do: {problem['msg']}.", "See kgrag/settings.py."
+                f"{expression.name}: {key}={value!r} will not do: {problem['msg']}.", "See kgrag/settings/."
             ) from error
     return settings
 

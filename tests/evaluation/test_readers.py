@@ -272,6 +272,7 @@ def test_musique(tmp_path: Path) -> None:
     dataset = read_dataset(musique(tmp_path))
     (question,) = dataset.questions
     assert (question.id, question.type, question.hops) == ("3hop1__7_8_9", "3hop1", 3)
+    assert question.path == question.gold
     assert question.answers == ("Norway", "Kingdom of Norway")
     found = documents(dataset)
     assert [found[key].title for key in question.gold] == ["Fram", "Larvik"]

@@ -281,27 +281,29 @@ def test_a_killed_tagging_goes_on_where_it_was(
 ) -> None:
     kg = connect()
     documents = [
-        _document(f"d{i:03}", f"Log {i}", f"The Fram in the polar night {i}, {'x' * (i % 7)}.") for i in range(160)
+        _document(f"d{i:03}", f"Log {i}", f"The Fram in the polar night {i}, {'x' * (i % 7)}.") for i in range(240)
     ]
     kg.ingest(documents, collection_name)
     server.delay(0.03)
     env = {**os.environ, **neo4j_env, "KGRAG_TAGME__TOKEN": TOKEN, "KGRAG_TAGME__ENDPOINT": server.endpoint,
            "KGRAG_TAGME__CACHE": "false"}  # fmt: skip
     command = [sys.executable, "-m", "kgrag", "tag", "-c", collection_name, "--json", "--threads", "4"]
-    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while kg.untagged(collection_name) == 160:
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    left = kg.untagged(collection_name)
-    assert 0 < left < 160
+    left = len(documents)
+    for how, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
+        process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while kg.untagged(collection_name) == left:
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(how)
+        assert process.wait() == code
+        before, left = left, kg.untagged(collection_name)
+        assert 0 < left < before
     server.reset()
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=True)
     assert json.loads(done.stdout)["passages"] == left == len(server.texts)
     assert {m["tagme"] for m in _mentions(kg, collection_name).values() if "tagme" in m} == {0.6, 0.3}
     entities = _entities(kg, collection_name)
-    assert entities["fram ship"][0] == entities["polar night"][0] == 160
+    assert entities["fram ship"][0] == entities["polar night"][0] == 240
 
     dry = subprocess.run([*command, "--dry-run"], env=env, capture_output=True, text=True, timeout=60, check=True)
     assert json.loads(dry.stdout) == {"collection": collection_name, "passages": 0, "left": 0}
@@ -311,4 +313,4 @@ def test_a_killed_tagging_goes_on_where_it_was(
     )
     assert refused.returncode == 7
     assert "refuses the token" in refused.stderr
-    assert "160 passages left" in refused.stderr
+    assert "240 passages left" in refused.stderr

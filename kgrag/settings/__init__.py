@@ -1,0 +1,141 @@
+"""Every setting of kgrag, typed, from the environment (KGRAG_*) and a .env file in the working directory.
+
+Nested groups use two underscores: KGRAG_INDEXING__PASSAGE_TOKENS=300.
+"""
+
+from pathlib import Path
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from kgrag.settings.agents import AgentSettings, AnswerSettings, GearSettings, IrcotSettings
+from kgrag.settings.models import ChatSettings, TagmeSettings
+from kgrag.settings.retrieval import (
+    BRIDGE_CAP,
+    BeamSettings,
+    ColbertSettings,
+    GnnRetSettings,
+    GraphEdge,
+    KgpEdge,
+    KgpSettings,
+    KnnSettings,
+    MdrSettings,
+    NaiveGeSettings,
+    PathRankSettings,
+    PprSettings,
+    RetrievalSettings,
+    SyncGeSettings,
+    TfIdfSettings,
+)
+from kgrag.settings.training import GnnRetTraining, NextEvidenceTraining, NextFactTraining
+
+__all__ = [
+    "BRIDGE_CAP",
+    "AgentSettings",
+    "AnswerSettings",
+    "BeamSettings",
+    "ChatSettings",
+    "ColbertSettings",
+    "GearSettings",
+    "GnnRetSettings",
+    "GnnRetTraining",
+    "GraphEdge",
+    "IndexingSettings",
+    "IrcotSettings",
+    "KgpEdge",
+    "KgpSettings",
+    "KnnSettings",
+    "LoadingSettings",
+    "LocalSettings",
+    "MdrSettings",
+    "NaiveGeSettings",
+    "NextEvidenceTraining",
+    "NextFactTraining",
+    "PathRankSettings",
+    "PprSettings",
+    "RetrievalSettings",
+    "Settings",
+    "SyncGeSettings",
+    "TagmeSettings",
+    "TfIdfSettings",
+]
+
+
+class LocalSettings(BaseModel):
+    """The Neo4j that kgrag runs on this machine when no other is named."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    bolt_port: int = Field(7687, description="preferred Bolt port; the next free one is taken if it is in use")
+    http_port: int = Field(7474, description="preferred HTTP port of Neo4j Browser")
+    heap: str = Field("1g", description="maximum heap of the server (-Xmx)")
+    page_cache: str = Field("512m", description="page cache of the server")
+    maven_repository: str | None = Field(None, description="another Maven repository, for example a company mirror")
+    start_timeout: float = Field(120.0, description="seconds to wait for the server to answer")
+
+
+class LoadingSettings(BaseModel):
+    """How PDF and office files are read: by processes of their own, which are ended when they take too much."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    processes: int = Field(0, ge=0, le=64, description="that read one PDF together; 0: one for each core, 8 at most")
+    memory_mb: int = Field(1536, ge=256, description="memory that each of them may take (where the system keeps to it)")
+    page_seconds: float = Field(30.0, gt=0, description="seconds that reading a page may take")
+    file_seconds: float = Field(900.0, gt=0, description="seconds that reading a file may take")
+
+
+class IndexingSettings(BaseModel):
+    """What shapes a collection's graph; kept with the collection when it is made, and fixed from then on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    whole_tokens: int = Field(512, ge=1, description="a document of at most this many tokens stays one passage")
+    passage_tokens: int = Field(256, ge=8, description="longer documents are cut into passages of at most this many")
+    keywords: int = Field(10, ge=0, le=100, description="TF-IDF keywords kept per passage (KGP, section 3)")
+    similar: int = Field(5, ge=0, le=100, description="nearest neighbours kept per passage (KGP, KNN-ST)")
+    synonyms: int = Field(10, ge=0, le=100, description="most similar names kept per entity")
+    synonymy: float = Field(
+        0.8, ge=0, le=1, description="cosine from which two names are similar (HippoRAG, section 2.2; 2: section 3)"
+    )
+
+
+class Settings(BaseSettings):
+    """All settings; `Settings()` reads the environment and .env, keyword arguments win over both."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="KGRAG_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,
+        extra="ignore",
+    )
+
+    neo4j_uri: str | None = Field(None, description="bolt://, neo4j:// or neo4j+s:// address; unset: the local server")
+    neo4j_user: str = "neo4j"
+    neo4j_password: SecretStr | None = None
+    neo4j_database: str = "neo4j"
+    home: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_data_dir("kgrag", appauthor=False)),
+        description="where the local server keeps its data, password and logs",
+    )
+    cache: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_cache_dir("kgrag", appauthor=False)),
+        description="where downloads are kept; safe to delete, shared by all servers of this user",
+    )
+    embedder: str = Field("wordllama", description="wordllama, minilm, sbert:MODEL or openai:MODEL")
+    max_file_mb: int = Field(64, ge=1, description="larger files are reported, not read (JSON Lines and CSV stream)")
+    writers: int = Field(2, ge=1, le=16, description="transactions written side by side while ingesting")
+    batch_passages: int = Field(512, ge=1, description="passages embedded and written per batch")
+    exact_neighbours_mb: int = Field(
+        512, ge=1, description="neighbours are found exactly while a collection's vectors fit into this much memory"
+    )
+    local: LocalSettings = Field(default_factory=LocalSettings)
+    loading: LoadingSettings = Field(default_factory=LoadingSettings)
+    indexing: IndexingSettings = Field(default_factory=IndexingSettings)
+    retrieval: RetrievalSettings = Field(default_factory=RetrievalSettings)
+    chat: ChatSettings = Field(default_factory=ChatSettings)
+    tagme: TagmeSettings = Field(default_factory=TagmeSettings)
+    agents: AgentSettings = Field(default_factory=AgentSettings)

@@ -1,0 +1,48 @@
+"""The constants of training."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class GnnRetTraining(BaseModel):
+    """Constants of the training of GNN-Ret (appendices A.1 and C)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    start: float = Field(0.1, ge=0, le=1, description="a of every layer to begin with")
+    margin: float = Field(0.01, ge=0, description="r: how much nearer than the others the gold should be")
+    competitors: int = Field(25, ge=1, description="O: nearest passages that the gold should be ahead of")
+    rate: float = Field(1.0, gt=0, description="learning rate")
+    tolerance: float = Field(0.001, gt=0, description="derivative under which the training ends")
+    patience: int = Field(5, ge=1, description="how often in a row the loss may rise before the training ends")
+    iterations: int = Field(1000, ge=1, description="when the training ends in any case")
+
+
+class NextFactTraining(BaseModel):
+    """Constants of the training of an encoder to predict the next supporting fact (KGP, appendix A.2.1)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    epochs: int = Field(3, ge=1, description="passes over the pairs; the paper makes 50")
+    steps: int | None = Field(None, ge=1, description="steps after which it ends, whatever the epochs")
+    batch: int = Field(128, ge=2, description="pairs of a step, which are each other's negatives (128 to 512)")
+    rate: float = Field(2e-5, gt=0, description="learning rate")
+    warmup: int = Field(300, ge=0, description="steps in which it rises to that; a tenth of all steps at most")
+    clip: float = Field(2.0, gt=0, description="length at which gradients are cut")
+    tokens: int = Field(256, ge=8, description="tokens of a text that are read (128, 256 or 350)")
+    seeds: int = Field(10, ge=1, description="TF-IDF passages whose neighbours are measured (appendix A.2)")
+    measured: int = Field(20_000, ge=1, description="passages among which facts are looked for when it is measured")
+
+
+class NextEvidenceTraining(BaseModel):
+    """Constants of the fine-tuning of a generator of the next fact by LoRA (KGP, appendix A.2.2)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    epochs: int = Field(3, ge=1, description="passes over the rows")
+    steps: int | None = Field(None, ge=1, description="steps after which it ends, whatever the epochs")
+    batch: int = Field(8, ge=1, description="rows of a step")
+    rate: float = Field(2e-4, gt=0, description="learning rate")
+    tokens: int = Field(1024, ge=16, description="tokens of a row that are read; the end of a question's facts is cut")
+    rank: int = Field(8, ge=1, description="r of LoRA")
+    alpha: int = Field(16, ge=1, description="alpha of LoRA")
+    dropout: float = Field(0.05, ge=0, lt=1, description="dropout of LoRA")
