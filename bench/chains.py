@@ -83,28 +83,27 @@ def name(number: int) -> str:
 
 
 def chains(questions: int, seed: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The rows of corpus.jsonl and of queries.jsonl."""
+    """The rows of corpus.jsonl and of queries.jsonl; ids and titles are numbers that tell nothing."""
     chance = random.Random(seed)
-    texts: list[tuple[str, str]] = []
+    numbers = list(range(6 * questions))
+    chance.shuffle(numbers)
+    corpus: list[dict[str, Any]] = []
     asked: list[dict[str, Any]] = []
     for i in range(questions):
         kind = chance.choice(KINDS)
         person, other = f"{name(5 * i)} {name(5 * i + 1)}", f"{name(5 * i + 2)} {name(5 * i + 1)}"
         names = {"p": person, "o": other, "h": f"{name(5 * i + 3)} {chance.choice(kind.houses)}", "t": name(5 * i + 4)}
-        first, second = (f"f{2 * i}", f"f{2 * i + 1}")
-        texts += [
-            (first, chance.choice(kind.first).format(**names)),
-            (second, chance.choice(kind.second).format(**names)),
-        ]
-        told = [*chance.sample(OF_PEOPLE, 2), *chance.sample(OF_HOUSES, 2)]
-        texts += [(f"o{4 * i + j}", text.format(**names)) for j, text in enumerate(told)]
+        told = [chance.choice(kind.first), chance.choice(kind.second)]
+        told += [*chance.sample(OF_PEOPLE, 2), *chance.sample(OF_HOUSES, 2)]
+        its = numbers[6 * i : 6 * i + 6]
+        for number, text in zip(its, told, strict=True):
+            corpus.append({"id": f"g{number}", "title": f"Gazette {number}", "text": text.format(**names)})
         text = chance.choice(kind.questions).format(**names)
-        steps = [{"question": text, "gold": key} for key in (first, second)]
-        asked.append(
-            {"id": f"q{i}", "question": text, "answers": [names["t"]], "gold": [first, second], "steps": steps}
-        )
-    chance.shuffle(texts)
-    return [{"id": key, "title": "", "text": text} for key, text in texts], asked
+        gold = [f"g{number}" for number in its[:2]]
+        steps = [{"question": text, "gold": key} for key in gold]
+        asked.append({"id": f"q{i}", "question": text, "answers": [names["t"]], "gold": gold, "steps": steps})
+    chance.shuffle(corpus)
+    return corpus, asked
 
 
 def _lines(rows: list[dict[str, Any]]) -> Iterator[str]:

@@ -53,13 +53,13 @@ class MismatchError(KgragError):
 
 
 class ModelError(KgragError):
-    """A language model cannot be reached, refuses, or answers nothing that can be used."""
+    """A language model, or TAGME, cannot be reached, refuses, or answers nothing that can be used."""
 
     exit_code = 7
 
 
 class UnavailableError(ModelError):
-    """The server of a language model cannot be reached, or refuses every call: asking again for more is in vain."""
+    """The server of a model, or TAGME, cannot be reached, or refuses every call: asking again for more is in vain."""
 
 
 class BudgetError(ModelError):

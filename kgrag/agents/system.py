@@ -235,6 +235,4 @@ def _changed(model: BaseModel, name: str, key: str, value: Any) -> BaseModel:
         return type(model).model_validate({**model.model_dump(), key: value})
     except ValidationError as error:
         problem = error.errors()[0]["msg"]
-        raise ConfigurationError(
-            f"{name}: {key}={value!r} will not do: {problem}.", "See kgrag/settings/."
-        ) from error
+        raise ConfigurationError(f"{name}: {key}={value!r} will not do: {problem}.", "See kgrag/settings/.") from error

@@ -43,8 +43,9 @@ def graph_quality(
     share of these passages that is gold, all in per cent. Density is the number of a passage's neighbours among all
     passages, in per cent; the time is that of one round trip for all seeds of a question.
 
-    The setting of keyword is the number of a passage's best keywords that count; of similar, that of nearest passages;
-    of mention and title, the number of passages that a name may have to tie them. With several --embedder the similar
+    The setting of keyword is the number of a passage's best keywords that count; of similar, that of nearest passages
+    (those that the graph does not keep are looked up in the vector index, which takes longer); of mention and title,
+    the number of passages that a name may have to tie them. With several --embedder the similar
     edges of each are measured, such as those of an encoder of `kgrag train next-fact`; the others are the same.
 
     \b

@@ -7,7 +7,7 @@ import click
 
 from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import load_settings, note, print_json, progress_bars, stdout_console
-from kgrag.cli.train_models import next_fact
+from kgrag.cli.train_models import next_evidence, next_fact
 
 if TYPE_CHECKING:
     from kgrag.evaluation.train_gnn_ret import Trained
@@ -22,10 +22,12 @@ def train() -> None:
     \b
     kgrag train gnn-ret bench/musique
     kgrag train next-fact bench/musique --out model
+    kgrag train next-evidence bench/musique --export rows.jsonl
     """
 
 
 train.add_command(next_fact)
+train.add_command(next_evidence)
 
 
 @train.command("gnn-ret")

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from kgrag.cli.connect import as_json
-from kgrag.cli.console import note, print_json, progress_bars, stdout_console
+from kgrag.cli.console import load_settings, note, print_json, progress_bars, stdout_console
 
 _PATH = click.Path(path_type=Path)
 
@@ -64,6 +64,7 @@ def next_fact(
     kgrag ingest notes/ -c notes --embedder sbert:model
     kgrag search "Where does the firm that employs Ada sit?" -c notes --retriever 'kgp(guide=encoder)'
     """
+    from kgrag.evaluation import chains
     from kgrag.evaluation import train_next_fact as training
     from kgrag.evaluation.readers import read_dataset
     from kgrag.models.embed import sentence_transformer
@@ -76,12 +77,12 @@ def next_fact(
     for text in data.notes:
         note(text)
     with progress_bars() as progress:
-        corpus = training.read_corpus(data, progress)
-        chains = training.chains(data.questions, corpus)
-        if len(chains) < len(data.questions):
-            lost = len(data.questions) - len(chains)
+        corpus = chains.read_corpus(data, progress)
+        usable = chains.chains(data.questions, corpus)
+        if len(usable) < len(data.questions):
+            lost = len(data.questions) - len(usable)
             note(f"{lost} of {len(data.questions)} questions have gold that is not in the corpus: left out.")
-        learned, held = training.split(chains, held_out, seed)
+        learned, held = chains.split(usable, held_out, seed)
         pairs = list(training.rows(learned, corpus, seed))
         model = sentence_transformer(base)
         found: dict[str, Any] = {
@@ -103,7 +104,7 @@ def next_fact(
         measure("before")
         found["loss"] = round(training.train(model, pairs, constants, seed, progress), 6)
         measure("after")
-        training.save(model, out, found)
+        training.save([model], out, found)
     if as_json:
         print_json(found)
     else:
@@ -126,3 +127,93 @@ def _print(found: dict[str, Any]) -> None:
     for stage in ("before", "after"):
         shown.add_row(stage, *(f"{100 * found[stage][name][k]:.1f}" for name, _, k in columns))
     console.print(shown)
+
+
+@click.command("next-evidence")
+@click.argument("dataset", type=_PATH)
+@click.option("--export", "file", type=_PATH, metavar="FILE", help="Write the rows as JSON Lines for chat models.")
+@click.option("--base", metavar="MODEL", help="An encoder-decoder or causal model: a name on the hub or a folder.")
+@click.option("--out", type=_PATH, metavar="DIR", help="Where the fine-tuned model is saved: a new folder.")
+@click.option("--merge", is_flag=True, help="Save the whole model, not the LoRA adapter alone.")
+@click.option("--epochs", type=click.IntRange(1), metavar="N", help="Passes over the rows.  [default: 3]")
+@click.option("--steps", type=click.IntRange(1), metavar="N", help="Steps after which it ends in any case.")
+@click.option("--batch", type=click.IntRange(1), metavar="N", help="Rows of a step.  [default: 8]")
+@click.option("--rate", type=click.FloatRange(0, min_open=True), metavar="X", help="Learning rate.  [default: 2e-4]")
+@click.option("--tokens", type=click.IntRange(16), metavar="N", help="Tokens of a row that are read.  [default: 1024]")
+@click.option("--rank", type=click.IntRange(1), metavar="N", help="r of LoRA.  [default: 8]")
+@click.option("--held-out", type=click.FloatRange(0, 0.9), default=0.1, show_default=True, help="Share to measure on.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N questions only.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the training and of what is held out.")
+@click.option("--format", "format", metavar="NAME", help="Read the data as this format, whatever it looks like.")
+@as_json
+def next_evidence(
+    dataset: Path,
+    file: Path | None,
+    base: str | None,
+    out: Path | None,
+    merge: bool,
+    epochs: int | None,
+    steps: int | None,
+    batch: int | None,
+    rate: float | None,
+    tokens: int | None,
+    rank: int | None,
+    held_out: float,
+    limit: int | None,
+    seed: int,
+    format: str | None,
+    as_json: bool,
+) -> None:
+    """Fine-tune a language model to write the next supporting fact (KGP-T5, KGP-LLaMA; extra: train).
+
+    DATASET is a question set as for `kgrag eval`. A row holds the prompt `next-evidence` with a question and its facts
+    so far, and the next fact as the reply, so that the model learns what kgp(guide=chat) asks of it. --export writes
+    the rows for any service or tool that fine-tunes chat models; with --base and --out the model is fine-tuned here by
+    LoRA. Served behind an OpenAI-compatible address, KGRAG_CHAT__MODELS='{"evidence": "..."}' names it.
+
+    \b
+    kgrag train next-evidence hotpot_train_v1.1.json --export rows.jsonl
+    kgrag train next-evidence bench/musique --base google/flan-t5-large --out models/evidence --merge
+    """
+    if (base is None) != (out is None):
+        raise click.UsageError("--base and --out belong together.")
+    if file is None and out is None:
+        raise click.UsageError("Nothing to do: name --export FILE, or --base MODEL and --out DIR.")
+    from kgrag.evaluation import chains
+    from kgrag.evaluation import train_next_evidence as tuning
+    from kgrag.evaluation import train_next_fact as training
+    from kgrag.evaluation.readers import read_dataset
+    from kgrag.models.prompts import load_prompt
+    from kgrag.settings import NextEvidenceTraining
+
+    given = _given(epochs=epochs, steps=steps, batch=batch, rate=rate, tokens=tokens, rank=rank)
+    constants = NextEvidenceTraining(**given)
+    if out is not None:
+        training.check_out(out)
+    data = read_dataset(dataset, format).first(limit)
+    prompt = load_prompt("next-evidence", load_settings().chat.prompts)
+    with progress_bars() as progress:
+        usable = chains.chains(data.questions, chains.read_corpus(data, progress))
+        found: dict[str, Any] = {"dataset": data.name, "questions": len(usable), "prompt": prompt.version, "seed": seed}
+        if file is not None:
+            exported = tuning.rows(usable, prompt)
+            tuning.export(exported, file)
+            found |= {"rows": len(exported), "exported": str(file)}
+        if base is not None and out is not None:
+            learned, held = (tuning.rows(part, prompt) for part in chains.split(usable, held_out, seed))
+            tuned = tuning.tune(base, learned, held, constants, seed, progress)
+            losses = {"loss": tuned.loss, "held_out_before": tuned.before, "held_out_after": tuned.after}
+            found |= {"base": base, "model": str(out), "learned": len(learned), "held_out": len(held), **losses}
+            found |= constants.model_dump()
+            training.save(tuning.files(tuned, merge=merge), out, found)
+    if as_json:
+        print_json(found)
+        return
+    console = stdout_console()
+    if file is not None:
+        console.print(f"Rows      {found['rows']} of {found['questions']} questions: {file}", markup=False)
+    if out is not None:
+        console.print(f"Model     {out}: learned from {found['learned']} rows, loss {found['loss']:.4f}", markup=False)
+        if found["held_out"]:
+            before, after = found["held_out_before"], found["held_out_after"]
+            console.print(f"Held out  {found['held_out']} rows: loss {before:.4f} before, {after:.4f} after")

@@ -12,7 +12,7 @@ from statistics import fmean
 from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.metrics import percentile
-from kgrag.evaluation.plot import check_plot, figure_class
+from kgrag.evaluation.plot import check_plot, drawing
 from kgrag.retrieval.base import Index, Query
 from kgrag.retrieval.tfidf import TfIdf
 from kgrag.types import Progress
@@ -110,11 +110,12 @@ def plot_quality(found: Sequence[Quality], title: str, path: Path) -> None:
     Raises ConfigurationError, InputError when the file cannot be written.
     """
     check_plot(path)
-    figure = figure_class()(figsize=(11, 5), layout="constrained", dpi=150)
+    figure_class, ticker = drawing()
+    figure = figure_class(figsize=(11, 5), layout="constrained", dpi=150)
     left, right = figure.subplots(1, 2)
     figure.suptitle(title)
     for number, edges in enumerate(dict.fromkeys(q.edges for q in found)):
-        line = sorted((q for q in found if q.edges == edges), key=lambda q: q.density)
+        line = sorted((q for q in found if q.edges == edges and q.density), key=lambda q: q.density)
         density, colour = [100 * q.density for q in line], f"C{number % 10}"
         left.plot(density, [100 * q.sf_em for q in line], "o-", color=colour, label=edges)
         left.plot(density, [100 * q.precision for q in line], "o:", color=colour, alpha=0.6)
@@ -123,7 +124,8 @@ def plot_quality(found: Sequence[Quality], title: str, path: Path) -> None:
     right.set(ylabel="median time to fetch the neighbours, ms")
     right.set_ylim(bottom=0)
     for axes in (left, right):
-        axes.set(xlabel="density: neighbours of a passage, % of all passages", xscale="symlog")
+        axes.set(xlabel="density: neighbours of a passage, % of all passages", xscale="log")
+        axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
         axes.grid(True, alpha=0.3)
     left.legend(loc="upper left", fontsize=8)
     try:

@@ -15,7 +15,7 @@ def check_plot(path: Path) -> None:
     """Raises ConfigurationError for a file that cannot be drawn, or without matplotlib; drawing comes long after."""
     if path.suffix.lower() not in FORMATS:
         raise ConfigurationError(f"{path} is no picture that can be drawn.", f"Name a file in {', '.join(FORMATS)}.")
-    _matplotlib()
+    drawing()
 
 
 def plot(rows: Rows, title: str, path: Path) -> None:
@@ -25,10 +25,10 @@ def plot(rows: Rows, title: str, path: Path) -> None:
     InputError when the file cannot be written.
     """
     check_plot(path)
-    _, ticker = _matplotlib()
+    figure_class, ticker = drawing()
     points = [(name, row, row["p50_ms"]) for name, row in rows.items() if row["p50_ms"] is not None]
     measure = next((m for m in _PREFERRED if rows and m in next(iter(rows.values()))), "MRR")
-    figure = figure_class()(figsize=(8, 5), layout="constrained", dpi=150)
+    figure = figure_class(figsize=(8, 5), layout="constrained", dpi=150)
     axes = figure.add_subplot()
     axes.set(title=title, xlabel="median latency, ms", ylabel=f"{measure}, %" if measure != "MRR" else measure)
     axes.set_xscale("log")
@@ -46,11 +46,6 @@ def plot(rows: Rows, title: str, path: Path) -> None:
         figure.savefig(path)
     except OSError as error:
         raise InputError(f"{path} cannot be written ({error.strerror}).", "Name another file with --plot.") from error
-
-
-def figure_class() -> Any:
-    """The class of a figure without a window. Raises ConfigurationError without matplotlib."""
-    return _matplotlib()[0]
 
 
 def _label(axes: Any, points: list[tuple[str, float, float]], colours: dict[str, str]) -> None:
@@ -82,8 +77,8 @@ def _label(axes: Any, points: list[tuple[str, float, float]], colours: dict[str,
         )
 
 
-def _matplotlib() -> tuple[Any, Any]:
-    """The classes that are drawn with: no window, whatever the machine."""
+def drawing() -> tuple[Any, Any]:
+    """The class of a figure without a window, and the module of ticks. Raises ConfigurationError without matplotlib."""
     try:
         from matplotlib import ticker
         from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ import json
 import random
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,34 +17,14 @@ from typing import Any
 import numpy as np
 
 from kgrag.errors import ConfigurationError, InputError
-from kgrag.evaluation.datasets import Dataset, Question
-from kgrag.indexing.documents import embedding_text
+from kgrag.evaluation.chains import Chain, Fact, content_stems, text_of
 from kgrag.indexing.neighbours import nearest
 from kgrag.models.embed import Vectors, unit
-from kgrag.retrieval.hops import so_far
 from kgrag.settings import NextFactTraining
-from kgrag.text import is_content, stems, tokens
-from kgrag.types import Document, Progress
+from kgrag.types import Progress
 
 NEIGHBOURS = (1, 2, 5, 10, 20)
 """How many neighbours each seed has where SF-EM is measured."""
-
-Fact = tuple[str, str]
-"""The title and text of a passage."""
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """A question with the passages that lead to its answer, in their order, and their keys."""
-
-    question: str
-    keys: tuple[str, ...]
-    facts: tuple[Fact, ...]
-
-    @property
-    def steps(self) -> list[tuple[str, str]]:
-        """For each fact what is asked (the question and the facts before it), and the fact's own text."""
-        return [(so_far(self.question, self.facts[:i]), text_of(fact)) for i, fact in enumerate(self.facts)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,88 +38,6 @@ class Measured:
 
     sf_em: Mapping[int, float]
     recall: Mapping[int, float]
-
-
-def text_of(fact: Fact) -> str:
-    """A passage as its vector is made in a collection."""
-    return embedding_text(fact[0], "", fact[1])
-
-
-def read_corpus(data: Dataset, progress: Progress) -> dict[str, Fact]:
-    """Document key -> its title and text."""
-    found: dict[str, Fact] = {}
-    for item in data.documents():
-        if isinstance(item, Document):
-            found[item.key] = (item.title, item.text)
-            progress("reading", len(found), None)
-    return found
-
-
-def chains(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> list[Chain]:
-    """The questions whose gold is all in the corpus, each with its facts in order."""
-    found = []
-    for question in questions:
-        if question.gold and all(key in corpus for key in question.gold):
-            keys = question.path or ordered(question.text, {key: corpus[key] for key in question.gold})
-            found.append(Chain(question.text, keys, tuple(corpus[key] for key in keys)))
-    return found
-
-
-def ordered(question: str, gold: Mapping[str, Fact]) -> tuple[str, ...]:
-    """The gold in the order in which it is led to: next is always the fact that is named best by what is known.
-
-    That is, the one of whose title the question and the facts before hold most words, then the one of whose text.
-    """
-    known, left, path = _words(question), dict(gold), []
-    while left:
-        key = max(left, key=lambda key: (_share(left[key][0], known), _share(left[key][1], known)))
-        path.append(key)
-        known |= _words(" ".join(left.pop(key)))
-    return tuple(path)
-
-
-def _share(text: str, known: Collection[str]) -> float:
-    words = _words(text)
-    return len(words & set(known)) / len(words) if words else 0.0
-
-
-def _words(text: str) -> set[str]:
-    return set(_terms(text))
-
-
-def _terms(text: str) -> list[str]:
-    return stems([t.norm for t in tokens(text) if is_content(t.norm)])
-
-
-def split(found: Sequence[Chain], share: float, seed: int) -> tuple[list[Chain], list[Chain]]:
-    """Chains to learn from, and about `share` (0 to 1) of all held out, none of whose facts is in one of the former.
-
-    Raises InputError when either part would be empty although something is to be held out.
-    """
-    groups: dict[str, list[Chain]] = {}
-    group_of: dict[str, str] = {}
-    for chain in found:
-        joined = {group_of.get(key, key) for key in chain.keys}
-        first = min(joined)
-        members = [chain]
-        for name in joined:
-            members = groups.pop(name, []) + members
-        groups[first] = members
-        group_of.update(dict.fromkeys((key for member in members for key in member.keys), first))
-    wanted = round(share * len(found))
-    learned: list[Chain] = []
-    held: list[Chain] = []
-    names = sorted(groups)
-    random.Random(seed).shuffle(names)
-    for name in names:
-        (held if len(held) + len(groups[name]) <= wanted else learned).extend(groups[name])
-    if not learned or (share and not held):
-        raise InputError(
-            f"{len(found)} questions with gold in the corpus are too few: {len(learned)} to learn from, {len(held)} "
-            "held out.",
-            "Take a larger question set, or hold out another share: --held-out 0 holds none.",
-        )
-    return learned, held
 
 
 def rows(found: Sequence[Chain], corpus: Mapping[str, Fact], seed: int) -> Iterator[dict[str, str]]:
@@ -187,10 +85,10 @@ def _tfidf(questions: Sequence[str], texts: Sequence[str], n: int) -> list[Any]:
     """For each question the places of the n texts of highest cosine of TF-IDF."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    vectorizer = TfidfVectorizer(analyzer=_terms, sublinear_tf=True, dtype=np.float32)
+    vectorizer = TfidfVectorizer(analyzer=content_stems, sublinear_tf=True, dtype=np.float32)
     matrix = vectorizer.fit_transform(texts)
     asked = vectorizer.transform(questions)
-    found = []
+    found: list[Any] = []
     for start in range(0, len(questions), 256):
         scores = (asked[start : start + 256] @ matrix.T).toarray()
         found.extend(np.argsort(-scores, axis=1, kind="stable")[:, :n])
@@ -246,6 +144,12 @@ def train(
         ) from error
     if len(pairs) < 2:
         raise InputError(f"{len(pairs)} pairs of a question and a fact cannot be learned from.", "Take more questions.")
+    from transformers import PrinterCallback
+
+    class _Plain(SentenceTransformerTrainer):  # type: ignore[misc, unused-ignore]
+        def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+            """Lays out no model card: `training.json` tells more."""
+
     steps = training.steps or max(1, -(-len(pairs) // training.batch)) * training.epochs
     before, model.max_seq_length = model.max_seq_length, training.tokens
     with tempfile.TemporaryDirectory() as folder:
@@ -266,21 +170,21 @@ def train(
             disable_tqdm=True,
             dataloader_pin_memory=False,
         )
-        trainer = SentenceTransformerTrainer(
+        trainer = _Plain(
             model=model,
             args=arguments,
             train_dataset=Table.from_list(list(pairs)),
             loss=MultipleNegativesRankingLoss(model),
-            callbacks=[_told(progress)],
+            callbacks=[told_steps(progress)],
         )
-        _quiet(trainer)
+        trainer.remove_callback(PrinterCallback)  # it prints losses to standard output
         told = trainer.train()
     model.max_seq_length = before
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     return float(losses[-1]) if losses else float(told.training_loss)
 
 
-def _told(progress: Progress) -> Any:
+def told_steps(progress: Progress) -> Any:
     """A callback of the trainer that tells the progress."""
     from transformers import TrainerCallback
 
@@ -291,18 +195,8 @@ def _told(progress: Progress) -> Any:
     return Told()
 
 
-def _quiet(trainer: Any) -> None:
-    """Take off the callbacks that print losses, and that lay out a model card."""
-    from transformers import PrinterCallback
-
-    trainer.remove_callback(PrinterCallback)
-    for callback in list(trainer.callback_handler.callbacks):
-        if "ModelCard" in type(callback).__name__:
-            trainer.remove_callback(callback)
-
-
-def save(model: Any, out: Path, told: Mapping[str, Any]) -> None:
-    """Save a model with `training.json`, what is told of its training; the folder is there whole or not at all.
+def save(parts: Sequence[Any], out: Path, told: Mapping[str, Any]) -> None:
+    """Save what a model consists of, and `training.json`, what is told of its training: all of it or nothing.
 
     Raises InputError when it cannot be written.
     """
@@ -310,7 +204,8 @@ def save(model: Any, out: Path, told: Mapping[str, Any]) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}-"))
         try:
-            model.save_pretrained(str(part), create_model_card=False)
+            for thing in parts:
+                thing.save_pretrained(str(part))
             (part / "training.json").write_text(json.dumps(told, indent=2, ensure_ascii=False), encoding="utf-8")
             part.chmod(0o755)
             part.replace(out)

@@ -1,0 +1,112 @@
+"""Questions with the passages that lead to their answers, in the order in which they do."""
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from kgrag.errors import InputError
+from kgrag.evaluation.datasets import Dataset, Question
+from kgrag.indexing.documents import embedding_text
+from kgrag.retrieval.hops import so_far
+from kgrag.text import is_content, stems, tokens
+from kgrag.types import Document, Progress
+
+Fact = tuple[str, str]
+"""The title and text of a passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A question with the passages that lead to its answer, in their order, and their keys."""
+
+    question: str
+    keys: tuple[str, ...]
+    facts: tuple[Fact, ...]
+
+    @property
+    def steps(self) -> list[tuple[str, str]]:
+        """For each fact what is asked (the question and the facts before it), and the fact's own text."""
+        return [(so_far(self.question, self.facts[:i]), text_of(fact)) for i, fact in enumerate(self.facts)]
+
+
+def text_of(fact: Fact) -> str:
+    """A passage as its vector is made in a collection."""
+    return embedding_text(fact[0], "", fact[1])
+
+
+def read_corpus(data: Dataset, progress: Progress) -> dict[str, Fact]:
+    """Document key -> its title and text."""
+    found: dict[str, Fact] = {}
+    for item in data.documents():
+        if isinstance(item, Document):
+            found[item.key] = (item.title, item.text)
+            progress("reading", len(found), None)
+    return found
+
+
+def chains(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> list[Chain]:
+    """The questions whose gold is all in the corpus, each with its facts in order."""
+    found = []
+    for question in questions:
+        if question.gold and all(key in corpus for key in question.gold):
+            keys = question.path or ordered(question.text, {key: corpus[key] for key in question.gold})
+            found.append(Chain(question.text, keys, tuple(corpus[key] for key in keys)))
+    return found
+
+
+def ordered(question: str, gold: Mapping[str, Fact]) -> tuple[str, ...]:
+    """The gold in the order in which it is led to: next is always the fact that is named best by what is known.
+
+    That is, the one of whose title the question and the facts before hold most words, then the one of whose text.
+    """
+    known, left, path = _words(question), dict(gold), []
+    while left:
+        key = max(left, key=lambda key: (_share(left[key][0], known), _share(left[key][1], known)))
+        path.append(key)
+        known |= _words(" ".join(left.pop(key)))
+    return tuple(path)
+
+
+def _share(text: str, known: Collection[str]) -> float:
+    words = _words(text)
+    return len(words & set(known)) / len(words) if words else 0.0
+
+
+def _words(text: str) -> set[str]:
+    return set(content_stems(text))
+
+
+def content_stems(text: str) -> list[str]:
+    """The stems of the words of a text that carry meaning."""
+    return stems([t.norm for t in tokens(text) if is_content(t.norm)])
+
+
+def split(found: Sequence[Chain], share: float, seed: int) -> tuple[list[Chain], list[Chain]]:
+    """Chains to learn from, and about `share` (0 to 1) of all held out, none of whose facts is in one of the former.
+
+    Raises InputError when either part would be empty although something is to be held out.
+    """
+    groups: dict[str, list[Chain]] = {}
+    group_of: dict[str, str] = {}
+    for chain in found:
+        joined = {group_of.get(key, key) for key in chain.keys}
+        first = min(joined)
+        members = [chain]
+        for name in joined:
+            members = groups.pop(name, []) + members
+        groups[first] = members
+        group_of.update(dict.fromkeys((key for member in members for key in member.keys), first))
+    wanted = round(share * len(found))
+    learned: list[Chain] = []
+    held: list[Chain] = []
+    names = sorted(groups)
+    random.Random(seed).shuffle(names)
+    for name in names:
+        (held if len(held) + len(groups[name]) <= wanted else learned).extend(groups[name])
+    if not learned or (share and not held):
+        raise InputError(
+            f"{len(found)} questions with gold in the corpus are too few: {len(learned)} to learn from, {len(held)} "
+            "held out.",
+            "Take a larger question set, or hold out another share: --held-out 0 holds none.",
+        )
+    return learned, held

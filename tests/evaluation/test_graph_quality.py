@@ -1,0 +1,105 @@
+"""Quality of the edges: what is within reach of the first passages, by hand, and the command."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from question_set import write_set
+
+from kgrag.cli import main
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError
+from kgrag.evaluation.graph_quality import KINDS, Quality, check_kinds, plot_quality, quality
+from kgrag.evaluation.readers import read_dataset
+
+_CORPUS = [
+    {"id": "ship", "title": "Fjord Queen", "text": "The Fjord Queen was a steamer led by Ole Brandvik."},
+    {"id": "captain", "title": "Ole Brandvik", "text": "Ole Brandvik grew up among salmon nets."},
+    {"id": "nets", "title": "Nets", "text": "Salmon nets are made of hemp."},
+    *({"id": f"o{i}", "title": f"Number {i}", "text": f"Nothing {'abcdefgh'[i] * 4} happened."} for i in range(8)),
+]
+_QUERIES = [
+    {"id": "q1", "question": "Who was at the head of the steamer Fjord Queen?", "gold": ["ship", "captain"]},
+    {"id": "q2", "question": "What are nets made of?", "gold": ["nets"]},
+]
+
+
+def silent(stage: str, done: int, total: int | None) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def made(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    folder = write_set(tmp_path_factory.mktemp("quality"), _CORPUS, _QUERIES, None)
+    data = read_dataset(folder)
+    name = data.collection("wordllama")
+    kg.ingest(data.documents(), name)
+    yield folder, name
+    kg.delete(name)
+
+
+def measured(kg: KnowledgeGraph, made: tuple[Path, str], kind: str) -> dict[int, Quality]:
+    folder, name = made
+    questions = read_dataset(folder).questions
+    index = kg.retriever("tfidf", name).index
+    return {q.setting: q for q in quality(index, questions, 1, [kind], "wordllama", silent)}
+
+
+def test_titles_by_hand(kg: KnowledgeGraph, made: tuple[Path, str]) -> None:
+    """From the ship one title leads to its captain, and from the nets nothing leads on."""
+    found = measured(kg, made, "title")[1]
+    assert (found.sf_em, found.recall) == (1, 1)
+    assert (found.precision, found.neighbours) == (1, 0.5)
+    assert found.density == pytest.approx(0.5 / len(_CORPUS))
+    assert found.p50_ms > 0
+
+
+def test_more_neighbours_reach_more(kg: KnowledgeGraph, made: tuple[Path, str]) -> None:
+    found = measured(kg, made, "similar")
+    assert list(found) == list(KINDS["similar"])
+    assert [q.neighbours for q in found.values()] == [min(k, len(_CORPUS) - 1) for k in KINDS["similar"]]
+    assert found[20].sf_em == 1
+    assert found[20].precision == pytest.approx((2 / 11 + 1 / 11) / 2)
+    assert {q.edges for q in found.values()} == {"similar wordllama"}
+
+
+def test_a_keyword_ties_only_those_that_have_it_among_their_best(kg: KnowledgeGraph, made: tuple[Path, str]) -> None:
+    found = measured(kg, made, "keyword")
+    assert found[1].neighbours <= found[10].neighbours
+    index = kg.retriever("tfidf", made[1]).index
+    ids = {hit.passage.document: hit.passage.id for hit in kg.search("salmon nets", made[1], retriever="bm25")}
+    for density in (1, 3, 10):
+        near = index.reader.edge_neighbours(list(ids.values()), "keyword", density, 50, 200)
+        assert (ids["nets"] in near[ids["captain"]]) == (ids["captain"] in near[ids["nets"]])
+
+
+def test_the_command(made: tuple[Path, str], kg: KnowledgeGraph, neo4j_env: dict[str, str], tmp_path: Path) -> None:
+    def run(*arguments: object, code: int = 0) -> str:
+        words = ["graph-quality", str(made[0]), *map(str, arguments)]
+        result = CliRunner().invoke(main, words, env=neo4j_env, prog_name="kgrag")
+        assert result.exit_code == code, result.output
+        return result.stdout if code == 0 else result.stderr
+
+    found = json.loads(run("--json", "-e", "title", "-e", "mention"))
+    assert found["questions"] == 2
+    assert [q["edges"] for q in found["quality"]] == ["title"] * len(KINDS["title"]) + ["mention"] * len(
+        KINDS["mention"]
+    )
+    assert "SF-EM" in run("-e", "keyword", "--limit", 1)
+    assert "no kind of edges" in run("-e", "friend", code=2)
+
+
+def test_it_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    found = [Quality(edges, n, n / 10, n / 10, 1 / n, n, n / 100, n) for edges in ("title", "keyword") for n in (1, 5)]
+    plot_quality(found, "two lines", tmp_path / "quality.svg")
+    svg = (tmp_path / "quality.svg").read_text()
+    assert all(f"<!-- {name} -->" in svg for name in ("two lines", "title", "keyword"))
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    check_kinds(["title"])
+    with pytest.raises(ConfigurationError, match="no kind of edges 'tag'"):
+        check_kinds(["tag"])

@@ -1,0 +1,59 @@
+"""Models of a few thousand weights, made on the spot: they know nothing, but they learn."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from kgrag.text import tokens
+
+_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "</s>"]
+
+
+def _tokenizer(texts: Iterable[str], encoder: bool) -> Any:
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.normalizers import Lowercase
+    from tokenizers.pre_tokenizers import Whitespace
+    from transformers import PreTrainedTokenizerFast
+
+    words = sorted({t.raw.lower() for text in texts for t in tokens(text)})
+    tokenizer = Tokenizer(WordLevel({w: i for i, w in enumerate([*_SPECIAL, *words])}, unk_token="[UNK]"))
+    tokenizer.normalizer = Lowercase()
+    tokenizer.pre_tokenizer = Whitespace()
+    names = {"pad_token": "[PAD]", "unk_token": "[UNK]"}
+    names |= {"cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"} if encoder else {"eos_token": "</s>"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+
+
+def sentence_encoder(folder: Path, texts: Iterable[str], seed: int = 0) -> Path:
+    """A sentence encoder of one layer and 32 dimensions that knows the words of the texts."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(seed)
+    tokenizer = _tokenizer(texts, encoder=True)
+    shape = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
+    BertModel(BertConfig(vocab_size=len(tokenizer), **shape)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def generator(folder: Path, texts: Iterable[str], kind: str) -> Path:
+    """A model that writes, `t5` (encoder-decoder) or `llama` (causal)."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM, T5Config, T5ForConditionalGeneration
+
+    torch.manual_seed(0)
+    tokenizer = _tokenizer(texts, encoder=False)
+    size, pad, end = len(tokenizer), tokenizer.pad_token_id, tokenizer.eos_token_id
+    ends = {"pad_token_id": pad, "eos_token_id": end}
+    model: Any
+    if kind == "t5":
+        shape = {"d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": 1, "num_heads": 2}
+        model = T5ForConditionalGeneration(T5Config(vocab_size=size, decoder_start_token_id=pad, **shape, **ends))
+    else:
+        shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2}
+        model = LlamaForCausalLM(LlamaConfig(vocab_size=size, **shape, **ends))
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
