@@ -32,7 +32,7 @@ demo: $(VENV)/.ready ## Start Neo4j, ingest the demo corpus and ask it three que
 	$(BIN)/kgrag demo
 
 test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not models and not browser and not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20 -m "not models and not browser and not slow"
 
 test-models: $(VENV)/.models ## Tests that need sentence-transformers (5 GB)
 	$(BIN)/python -m pytest -m "models and not slow"

@@ -40,8 +40,8 @@ class Child:
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        with suppress(ValueError, OSError):
-            for line in self._process.stdout:
+        with suppress(ValueError, OSError), self._process.stdout as lines:
+            for line in lines:
                 self._lines.put(line)
         self._lines.put(b"")
 
@@ -83,10 +83,9 @@ class Child:
         """End it, whatever it does."""
         self._process.kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                with suppress(OSError):
-                    stream.close()
+        if self._process.stdin is not None:  # whoever listens closes the other stream
+            with suppress(OSError):
+                self._process.stdin.close()
 
 
 class Readers:

@@ -109,12 +109,9 @@ def _limit(memory_mb: int) -> None:
 
 
 def _used_mb() -> float:
-    try:
-        import resource
-    except ImportError:
-        return 0.0
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return used / (MB if sys.platform == "darwin" else 1024)
+    import psutil
+
+    return float(psutil.Process().memory_info().rss / MB)  # the greatest so far would count what the parent held
 
 
 if __name__ == "__main__":

@@ -57,8 +57,8 @@ def _run(scripted: Scripted, graph_settings: Settings, coast: str, cache: Path, 
     assert all(again[question].usage.cached > 0 for question in asked if answers[question].usage.calls)
 
 
-def test_thirty_faults(graph_settings: Settings, scripted: Scripted, coast: str, tmp_path: Path) -> None:
-    _run(scripted, graph_settings, coast, tmp_path, questions=12, faults=30)
+def test_a_dozen_faults(graph_settings: Settings, scripted: Scripted, coast: str, tmp_path: Path) -> None:
+    _run(scripted, graph_settings, coast, tmp_path, questions=8, faults=12)
 
 
 @pytest.mark.slow

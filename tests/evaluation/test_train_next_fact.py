@@ -98,9 +98,9 @@ def test_each_pair_has_a_negative_that_is_no_gold() -> None:
     assert found == list(rows([chain(0, "a", "b")] * 20, corpus, 0))
 
 
+@pytest.mark.models
 def test_sf_em_and_recall_by_hand() -> None:
     """Two chains; the seed is the passage with the question's word; of one the second fact is the seed's neighbour."""
-    pytest.importorskip("sklearn")
     texts = {"a": "apple", "b": "banks", "x": "xylo", "c": "cedar", "d": "dunes", "y": "yeast"}
     places = {"apple": 0.0, "banks": 0.1, "xylo": 0.5, "cedar": 2.0, "yeast": 2.1, "dunes": 2.9}
 

@@ -158,6 +158,7 @@ def _memory(reader: psutil.Process) -> int:
         return 0
 
 
+@pytest.mark.slow
 def test_bombs_take_bounded_memory_and_time(tmp_path: Path) -> None:
     (tmp_path / "stream.pdf").write_bytes(pdf(compressed(bytes(2**20), 700)))  # 700 MB of nothing
     shown = b"BT /F 9 Tf 9 9 Td (ship ) Tj ET\n" * 1000

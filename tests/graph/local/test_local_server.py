@@ -142,6 +142,7 @@ def test_an_unknown_plugin_is_refused(shared: Settings) -> None:
             LocalServer(shared).ensure_running(plugins=[name])
 
 
+@pytest.mark.slow
 def test_a_life_of_starts_stops_and_kills_keeps_the_data(make_settings: MakeSettings, tmp_path: Path) -> None:
     settings = make_settings(maven_repository=NO_NETWORK)
     server = LocalServer(settings)
