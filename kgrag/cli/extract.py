@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
-from kgrag.cli.console import load_settings, note, print_error, print_json, progress_bars
+from kgrag.cli.console import load_settings, note, print_json, progress_bars
+from kgrag.cli.outcome import end, number
 
 if TYPE_CHECKING:
     from kgrag.indexing.extraction import ExtractionEstimate, ExtractionReport
     from kgrag.settings import Settings
     from kgrag.types import Usage
-
-_SHOWN = 20
 
 
 @click.command()
@@ -72,13 +71,7 @@ def extract(
         print_json({"collection": name, **values, "stopped": stopped})
     else:
         _print_report(report, name)
-    _print_failures(report)
-    if report.stopped is not None:
-        print_error(report.stopped)
-        note(f"{_number(report.left, 'passage')} left; run the same command again to go on.")
-        click.get_current_context().exit(report.stopped.exit_code)
-    if report.failures:
-        click.get_current_context().exit(1)
+    end(report.failures, report.left, report.stopped)
 
 
 def _settings(threads: int, budget: float | None) -> "Settings":
@@ -91,10 +84,10 @@ def _settings(threads: int, budget: float | None) -> "Settings":
 
 
 def _print_estimate(estimate: "ExtractionEstimate", collection: str, budget: float | None) -> None:
-    click.echo(f"Collection {collection}: {_number(estimate.passages, 'passage')} to extract")
+    click.echo(f"Collection {collection}: {number(estimate.passages, 'passage')} to extract")
     if not estimate.passages:
         return
-    click.echo(f"{_number(estimate.calls, 'call')} of {estimate.model or 'a model that is not set yet'}, if none fails")
+    click.echo(f"{number(estimate.calls, 'call')} of {estimate.model or 'a model that is not set yet'}, if none fails")
     each = estimate.completion_tokens // estimate.passages
     click.echo(f"{estimate.prompt_tokens:,} tokens in (4 characters each)")
     click.echo(f"{estimate.completion_tokens:,} tokens out (about {each} a passage)")
@@ -109,34 +102,19 @@ def _print_report(report: "ExtractionReport", collection: str) -> None:
     dropped = sum(report.dropped.values())
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(report.dropped.items(), key=lambda item: -item[1]))
     left_out = f", {dropped:,} left out ({reasons})" if dropped else ""
-    click.echo(f"Collection {collection}: {_number(report.passages, 'passage')} extracted, {report.left:,} left")
+    click.echo(f"Collection {collection}: {number(report.passages, 'passage')} extracted, {report.left:,} left")
     rate = f", {report.passages / report.seconds:,.1f} passages/s" if report.passages >= 10 and report.seconds else ""
-    click.echo(f"{_number(report.triples, 'triple')} written{left_out} in {report.seconds:.1f} s{rate}")
+    click.echo(f"{number(report.triples, 'triple')} written{left_out} in {report.seconds:.1f} s{rate}")
     if report.usage.calls:
         click.echo(_usage(report.usage))
-
-
-def _print_failures(report: "ExtractionReport") -> None:
-    if not report.failures:
-        return
-    note(f"{_number(len(report.failures), 'passage')} failed; run the same command again to try just these:")
-    for failed in report.failures[:_SHOWN]:
-        title = f" ({failed.title})" if failed.title and failed.title != failed.document else ""
-        note(f"  {failed.document}{title}: {failed.reason}")
-    if len(report.failures) > _SHOWN:
-        note(f"  ... and {len(report.failures) - _SHOWN:,} more (--json lists them all)")
 
 
 def _usage(usage: "Usage") -> str:
     cached = f" ({usage.cached:,} from the cache)" if usage.cached else ""
     cost = "unknown price" if usage.cost is None else f"cost {_cost(usage.cost)}"
     tokens = f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out"
-    return f"{_number(usage.calls, 'call')}{cached}, {tokens}, {cost}"
+    return f"{number(usage.calls, 'call')}{cached}, {tokens}, {cost}"
 
 
 def _cost(cost: float) -> str:
     return f"{cost:.2f}" if cost >= 1 else f"{cost:.4f}"
-
-
-def _number(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
-from kgrag.cli.console import load_settings, note, print_error, print_json, progress_bars
+from kgrag.cli.console import load_settings, note, print_json, progress_bars
+from kgrag.cli.outcome import end, number
 
 if TYPE_CHECKING:
-    from kgrag.indexing.tagging import TaggingReport
     from kgrag.settings import Settings
-
-_SHOWN = 20
 
 
 @click.command()
@@ -53,7 +51,7 @@ def tag(
             if as_json:
                 print_json({"collection": name, "passages": due, "left": left})
             else:
-                click.echo(f"Collection {name}: {_number(due, 'passage')} to tag, {_number(due, 'call')} if none fails")
+                click.echo(f"Collection {name}: {number(due, 'passage')} to tag, {number(due, 'call')} if none fails")
             return
         try:
             with progress_bars() as progress:
@@ -67,16 +65,10 @@ def tag(
         print_json({"collection": name, **values, "stopped": stopped})
     else:
         click.echo(
-            f"Collection {name}: {_number(report.passages, 'passage')} tagged, {report.left:,} left; "
-            f"{_number(report.mentions, 'mention')} in {report.seconds:.1f} s"
+            f"Collection {name}: {number(report.passages, 'passage')} tagged, {report.left:,} left; "
+            f"{number(report.mentions, 'mention')} in {report.seconds:.1f} s"
         )
-    _print_failures(report)
-    if report.stopped is not None:
-        print_error(report.stopped)
-        note(f"{_number(report.left, 'passage')} left; run the same command again to go on.")
-        click.get_current_context().exit(report.stopped.exit_code)
-    if report.failures:
-        click.get_current_context().exit(1)
+    end(report.failures, report.left, report.stopped)
 
 
 def _settings(token: str | None, threshold: float | None) -> "Settings":
@@ -90,18 +82,3 @@ def _settings(token: str | None, threshold: float | None) -> "Settings":
     if threshold is not None:
         changes["threshold"] = threshold
     return settings.model_copy(update={"tagme": settings.tagme.model_copy(update=changes)})
-
-
-def _print_failures(report: "TaggingReport") -> None:
-    if not report.failures:
-        return
-    note(f"{_number(len(report.failures), 'passage')} failed; run the same command again to try just these:")
-    for failed in report.failures[:_SHOWN]:
-        title = f" ({failed.title})" if failed.title and failed.title != failed.document else ""
-        note(f"  {failed.document}{title}: {failed.reason}")
-    if len(report.failures) > _SHOWN:
-        note(f"  ... and {len(report.failures) - _SHOWN:,} more (--json lists them all)")
-
-
-def _number(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"

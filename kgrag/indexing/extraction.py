@@ -8,18 +8,18 @@ prompt asks for all anew, and takes back what the one before gave.
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgrag.errors import BudgetError, ModelError, UnavailableError
+from kgrag.errors import ModelError
 from kgrag.events import Called, Event
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Unit
+from kgrag.indexing.asking import FailedPassage, ask_each, passage_sources
 from kgrag.indexing.extracted import Extraction, FactRows
 from kgrag.indexing.finish import finish
 from kgrag.models.embed import Embedder
-from kgrag.models.parallel import in_parallel
 from kgrag.models.prompts import Prompt, load_prompt
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
@@ -27,22 +27,11 @@ from kgrag.types import Progress, Usage
 
 TASK = "extract"
 _STAGE = "extraction"
-_GROUP = 256  # passages read at once
 _BATCH = 64  # passages written at once, or fewer
 _WAIT = 5.0  # seconds after which they are
-_IN_A_ROW = 32  # failures after which it is given up
 _LETTERS = 4  # of a token
 _WRITTEN = {"extract": 450, "extract-linked": 550}
 """Tokens of a reply on average: about 11 triples (GEAR, section 3) of 22 tokens, and as many entities of 18, or 27."""
-
-
-@dataclass(frozen=True, slots=True)
-class FailedPassage:
-    """A passage without a reply that could be used; `document` is its document's key."""
-
-    document: str
-    title: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,35 +93,19 @@ def extract(
     usage = _Meter()
     asked = tasks.heard_by(usage)
     writer = _Writer(graph, collection, embedder, prompt.version)
-    failures: list[FailedPassage] = []
-    stopped: ModelError | None = None
-    in_a_row = 0
-
-    def open_ones() -> Iterator[Mapping[str, Any]]:
-        for source in _sources(graph, due):
-            if stopped is not None:
-                return
-            yield source
 
     def ask(source: Mapping[str, Any]) -> Extraction:
         return asked.structured(TASK, Extraction, prompt=prompt.name, **_values(source))
 
     try:
         progress(_STAGE, 0, len(due))
-        for source, result in in_parallel(ask, open_ones(), threads):
-            if isinstance(result, Extraction):
-                writer.add(source["id"], result)
-                in_a_row = 0
-            elif isinstance(result, BudgetError | UnavailableError):
-                stopped = result
-            elif isinstance(result, ModelError):
-                failures.append(FailedPassage(source["document"], source["title"], result.message))
-                in_a_row += 1
-                if in_a_row == _IN_A_ROW:
-                    stopped = result
-            else:
-                raise result
-            progress(_STAGE, writer.added + len(failures), len(due))
+        outcome = ask_each(
+            passage_sources(graph, due),
+            ask,
+            lambda source, extraction: writer.add(source["id"], extraction),
+            lambda failed: progress(_STAGE, writer.added + failed, len(due)),
+            threads,
+        )
     finally:
         writer.flush()
     finish(graph, collection, settings, progress, embedder)
@@ -140,11 +113,11 @@ def extract(
         passages=writer.added,
         triples=writer.triples,
         dropped=dict(writer.dropped),
-        failures=tuple(failures),
+        failures=tuple(outcome.failures),
         left=len(waiting) - writer.added,
         usage=usage.total,
         seconds=time.monotonic() - started,
-        stopped=stopped,
+        stopped=outcome.stopped,
     )
 
 
@@ -161,7 +134,7 @@ def estimate(
     prompt = load_prompt(prompt_name(linked), chat.prompts)
     due = _due(graph, collection, prompt)[:limit]
     letters = 0
-    for number, source in enumerate(_sources(graph, due), 1):
+    for number, source in enumerate(passage_sources(graph, due), 1):
         letters += sum(len(message.content) for message in prompt.messages(**_values(source)))
         progress("passages", number, len(due))
     read, written = -(-letters // _LETTERS), len(due) * _WRITTEN[prompt.name]
@@ -174,11 +147,6 @@ def estimate(
 def _due(graph: Graph, collection: Collection, prompt: Prompt) -> list[str]:
     records = graph.stream("search/unextracted", collection=collection.name, version=prompt.version)
     return [record["id"] for record in records]
-
-
-def _sources(graph: Graph, ids: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    for start in range(0, len(ids), _GROUP):
-        yield from graph.run("search/extraction_sources", ids=list(ids[start : start + _GROUP]))
 
 
 def _values(source: Mapping[str, Any]) -> dict[str, str]:

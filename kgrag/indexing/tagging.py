@@ -8,18 +8,17 @@ Broken off at any moment and run again, the passages that lack it are asked for,
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kgrag.errors import ModelError, UnavailableError
+from kgrag.errors import ModelError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Unit
 from kgrag.identity import entity_id
-from kgrag.indexing.extraction import FailedPassage
+from kgrag.indexing.asking import FailedPassage, ask_each, passage_sources
 from kgrag.indexing.finish import finish
 from kgrag.models.embed import Embedder
-from kgrag.models.parallel import in_parallel
 from kgrag.models.tagme import Annotation, Tagme, address
 from kgrag.settings import Settings, TagmeSettings
 from kgrag.text import normalise, tokens
@@ -28,10 +27,8 @@ from kgrag.types import Progress
 _FORM = 1
 """Counts up when what is made of a reply changes."""
 _STAGE = "tagging"
-_GROUP = 256  # passages read at once
 _BATCH = 64  # passages written at once, or fewer
 _WAIT = 5.0  # seconds after which they are
-_IN_A_ROW = 32  # failures after which it is given up
 Row = dict[str, Any]
 
 
@@ -82,45 +79,28 @@ def tag(
     waiting = untagged(graph, collection, settings.tagme)
     due = waiting[:limit]
     writer = _Writer(graph, collection, settings.tagme)
-    failures: list[FailedPassage] = []
-    stopped: ModelError | None = None
-    in_a_row = 0
-
-    def open_ones() -> Iterator[Mapping[str, Any]]:
-        for start in range(0, len(due), _GROUP):
-            for source in graph.run("search/extraction_sources", ids=due[start : start + _GROUP]):
-                if stopped is not None:
-                    return
-                yield source
 
     def ask(source: Mapping[str, Any]) -> list[Annotation]:
         return tagme.annotate(source["text"])
 
     try:
-        for source, result in in_parallel(ask, open_ones(), threads):
-            if isinstance(result, list):
-                writer.add(source, result)
-                in_a_row = 0
-            elif isinstance(result, UnavailableError):
-                stopped = result
-            elif isinstance(result, ModelError):
-                failures.append(FailedPassage(source["document"], source["title"], result.message))
-                in_a_row += 1
-                if in_a_row == _IN_A_ROW:
-                    stopped = result
-            else:
-                raise result
-            progress(_STAGE, writer.added + len(failures), len(due))
+        outcome = ask_each(
+            passage_sources(graph, due),
+            ask,
+            writer.add,
+            lambda failed: progress(_STAGE, writer.added + failed, len(due)),
+            threads,
+        )
     finally:
         writer.flush()
     finish(graph, collection, settings, progress, embedder)
     return TaggingReport(
         passages=writer.added,
         mentions=writer.mentions,
-        failures=tuple(failures),
+        failures=tuple(outcome.failures),
         left=len(waiting) - writer.added,
         seconds=time.monotonic() - started,
-        stopped=stopped,
+        stopped=outcome.stopped,
     )
 
 

@@ -20,7 +20,9 @@ _LOWER_CASE = 0.5
 _MISSPELT = 0.8
 _ALIKE = 88.0  # per cent
 _SHORTEST_MISSPELT = 8  # letters
-_MOST_WORDS = 300  # of a question that are looked at
+MOST_WORDS = 300
+"""Words of a question that are looked at."""
+
 _NO_INNER_WORDS = frozenset(("or", "is", "are", "was", "did"))
 
 
@@ -60,7 +62,7 @@ class LinkedQuestion:
 
 def link_question(reader: Reader, text: str) -> LinkedQuestion:
     """Find the entities that a question names: longest first, from left to right, then misspelt titles."""
-    words = tokens(text)[:_MOST_WORDS]
+    words = tokens(text)[:MOST_WORDS]
     stemmed = stems([w.norm for w in words])
     collection = reader.collection.name
     spans = [(i, i + n) for i in range(len(words)) for n in range(1, min(LONGEST_NAME, len(words) - i) + 1)]
@@ -95,7 +97,7 @@ def link_question(reader: Reader, text: str) -> LinkedQuestion:
 
 def question_terms(reader: Reader, text: str) -> list[dict[str, Any]]:
     """The stems of a question's words as {stem (between spaces), weight}, weighed by idf; they add up to 1."""
-    words = tokens(text)[:_MOST_WORDS]
+    words = tokens(text)[:MOST_WORDS]
     stemmed = stems([w.norm for w in words])
     collection = reader.collection.name
     known = reader.question(names=[], stemmed=[], words=[word_id(collection, s) for s in set(stemmed)])

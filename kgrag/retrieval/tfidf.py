@@ -12,10 +12,9 @@ from collections.abc import Mapping
 
 from kgrag.identity import word_id
 from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.retrieval.linking import MOST_WORDS
 from kgrag.text import is_content, stems, tokens
 from kgrag.types import Step
-
-_MOST_WORDS = 300  # of a question that are looked at
 
 
 class TfIdf(Retriever):
@@ -25,7 +24,7 @@ class TfIdf(Retriever):
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are cosines, 0 to 1. A question of stop words only finds nothing."""
-        words = [t.norm for t in tokens(query.text)[:_MOST_WORDS] if is_content(t.norm)]
+        words = [t.norm for t in tokens(query.text)[:MOST_WORDS] if is_content(t.norm)]
         asked = Counter(stems(words))
         reader = self.index.reader
         candidates = max(n, self.index.settings.tfidf.candidates)
