@@ -81,7 +81,8 @@ class Graph:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        with translated(self.uri):
+            self.close()
 
     def close(self) -> None:
         """Close every connection."""
@@ -167,7 +168,11 @@ def lookup(name: str, parameters: dict[str, Any]) -> Query:
 
 
 class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
-    """Turns the driver's errors into DatabaseError with a remedy."""
+    """Turns the driver's errors into DatabaseError with a remedy.
+
+    Ctrl-C in the middle of a message leaves the driver unable to tidy up after it; what it then raises is
+    KeyboardInterrupt still.
+    """
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
@@ -178,6 +183,8 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if not isinstance(error, KeyboardInterrupt) and _interrupted(error):
+            raise KeyboardInterrupt from error
         if isinstance(error, AuthError):
             raise DatabaseError(
                 f"Neo4j at {self._uri} refuses the login.", "Check KGRAG_NEO4J_USER and KGRAG_NEO4J_PASSWORD."
@@ -193,3 +200,9 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
             ) from error
         if isinstance(error, Neo4jError | DriverError):
             raise DatabaseError(f"Neo4j failed: {error}", "The server's log says more: `kgrag logs`.") from error
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None

@@ -1,5 +1,6 @@
 """Connections: every way in which they fail ends in one error with a remedy, and never shows the password."""
 
+import signal
 import socket
 
 import pytest
@@ -58,3 +59,20 @@ def test_reads_cannot_write(kg: KnowledgeGraph) -> None:
         patch.setattr(connection, "catalogue", lambda: {"test/wrong": wrong})
         with pytest.raises(DatabaseError, match="access mode"):
             kg.graph.run("test/wrong")
+
+
+@pytest.mark.parametrize("milliseconds", [2, 5, 10, 20, 40, 80, 160, 320])
+def test_ctrl_c_stays_ctrl_c_whatever_the_driver_was_sending(graph_settings: Settings, milliseconds: int) -> None:
+    ids = [f"passage {i}" for i in range(100_000)]
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with (
+            pytest.raises(KeyboardInterrupt),
+            Graph(_uri(graph_settings), graph_settings.neo4j_user, graph_settings.neo4j_password) as graph,
+        ):
+            signal.setitimer(signal.ITIMER_REAL, milliseconds / 1000)
+            while True:
+                graph.run("search/texts", ids=ids)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -111,6 +111,7 @@ def test_a_wrong_password_file_is_named_with_its_remedy(shared: Settings) -> Non
             server.ensure_running()
     finally:
         server.password_path.write_text(right)
+        server.password_path.chmod(0o600)
     assert server.status().answering
 
 
