@@ -23,7 +23,7 @@ $(VENV)/.models: $(VENV)/.ready
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.ready
-	$(PIP) install -c constraints.txt -e '.[local,dev,browser]'
+	$(PIP) install -c constraints.txt -e '.[local,dev,browser,viz]'
 	@touch $@
 
 setup: $(VENV)/.ready ## Make a virtual environment with kgrag in it

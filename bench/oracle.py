@@ -2,6 +2,7 @@
 
     python bench/oracle.py bench/musique --embedder minilm                 recall, answers; by iteration and hops
     python bench/oracle.py bench/musique --embedder minilm --throughput    then: 8 threads against 1, at 500 and 50 ms
+    python bench/oracle.py bench/musique --retriever 'kgp(guide=chat)' --depth 30     what KGP's walk could find at best
 
 The set needs steps (see oracle_brain.py). What is measured is `kgrag eval` itself, against an OpenAI-compatible server
 in a process of its own. The bound of throughput is what the CPU allows: cores / CPU seconds a question, of this
@@ -48,7 +49,9 @@ def measure(arguments: argparse.Namespace, environment: dict[str, str]) -> dict[
     command = [sys.executable, "-m", "kgrag", "eval", str(arguments.dataset), "--threads", str(arguments.threads)]
     for name in arguments.systems:
         command += ["--system", name]
-    for option in ("embedder", "collection", "limit"):
+    for name in arguments.retrievers:
+        command += ["--retriever", name]
+    for option in ("embedder", "collection", "limit", "depth"):
         value = getattr(arguments, option)
         command += [f"--{option}", str(value)] if value is not None else []
     with tempfile.TemporaryDirectory() as records:
@@ -120,6 +123,10 @@ def main() -> None:
     parser.add_argument("--embedder", metavar="NAME")
     parser.add_argument("--collection", metavar="NAME")
     parser.add_argument("--system", dest="systems", action="append", metavar="NAME", help="repeatable")
+    parser.add_argument(
+        "--retriever", dest="retrievers", action="append", default=[], metavar="EXPR", help="repeatable"
+    )
+    parser.add_argument("--depth", type=int, metavar="K")
     parser.add_argument("--threads", type=int, default=8, metavar="N")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     parser.add_argument("--out", metavar="DIR", help="keep the records there")
@@ -127,7 +134,7 @@ def main() -> None:
     parser.add_argument("--latency", dest="latencies", type=float, action="append", metavar="SECONDS")
     arguments = parser.parse_args()
     arguments.system = (arguments.systems or ["gear+hybrid"])[0]
-    arguments.systems = arguments.systems or list(SYSTEMS)
+    arguments.systems = arguments.systems or ([] if arguments.retrievers else list(SYSTEMS))
     arguments.latencies = arguments.latencies or list(LATENCIES)
     os.environ["KGRAG_ORACLE"] = str(arguments.dataset.resolve())
     with Scripted(BRAIN) as server:

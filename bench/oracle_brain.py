@@ -3,7 +3,9 @@
 KGRAG_ORACLE names the set's folder. In queries.jsonl each question has steps, single questions with their answers and
 gold passages; #1 stands for the answer of the first, and >> parts an entity from a relation. The oracle knows no more
 than the passages and facts that it is shown: of a step whose gold passage it sees it states the fact, and it asks on
-for the first step whose fact it was not told. A prompt is known by what it asks for: see kgrag/models/prompts.
+for the first step whose fact it was not told. Only the evidence that it imagines for KGP is what it has not seen: the
+fact of the first step whose gold passage is not there yet. A prompt is known by what it asks for: see
+kgrag/models/prompts.
 """
 
 import json
@@ -82,7 +84,7 @@ def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) ->
     """What the oracle says; nothing of a question that it does not know."""
     prompt = messages[-1]["content"]
     asked = re.findall(r"^Question: (.*)$", prompt, re.MULTILINE)
-    questions = KNOWN.get(squeezed(asked[0 if task == "rewrite" else -1])) if asked else None
+    questions = KNOWN.get(squeezed(asked[0 if task in ("rewrite", "evidence") else -1])) if asked else None
     if not questions:
         return None
     match task:
@@ -94,6 +96,8 @@ def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) ->
             return rewrite(questions[0], facts_in(prompt))
         case "think":
             return think(questions[0], prompt)
+        case "evidence":
+            return evidence(questions[0], prompt)
         case "answer":
             return answer(questions[0], prompt)
     return None
@@ -120,6 +124,12 @@ def reason(question: Question, told: set[Fact]) -> str:
 def rewrite(question: Question, told: set[Fact]) -> str:
     """The single question of the first step whose fact was not told."""
     return next((step.asked for step in question.steps if step.fact not in told), question.text)
+
+
+def evidence(question: Question, prompt: str) -> str:
+    """The fact of the first step whose gold is not there, that of the last step when all are."""
+    text = squeezed(prompt)
+    return next((step.sentence for step in question.steps if step.gold not in text), question.steps[-1].sentence)
 
 
 def think(question: Question, prompt: str) -> str:

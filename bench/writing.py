@@ -25,7 +25,7 @@ import neo4j
 import numpy as np
 from ingest import resolved
 
-from kgrag.indexing.bulk_files import floats
+from kgrag.graph.csv_files import floats
 from kgrag.settings import Settings
 
 ENTITIES, PASSAGES = 1000, 100

@@ -64,3 +64,9 @@ class UnavailableError(ModelError):
 
 class BudgetError(ModelError):
     """A call could cross the budget, so it was not made."""
+
+
+class RefusedError(KgragError):
+    """A Cypher statement that the read-only gateway does not run: the message names the rule that it breaks."""
+
+    exit_code = 8

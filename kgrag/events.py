@@ -35,10 +35,14 @@ class Asked(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked(Event):
-    """A page, table or section that the question names was looked up; `name` begins with its document."""
+    """A page, table or section that the question names was looked up; `name` begins with its document.
+
+    `text` is what stands there, empty where it was only counted or listed.
+    """
 
     kind: str
     name: str
+    text: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

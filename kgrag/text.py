@@ -15,6 +15,9 @@ _SENTENCE_END = re.compile(r"[.!?:][\"'”’)]*\s|\n\s*\n")
 _UNDECOMPOSED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i", "ß": "ss"})
 _THREAD = local()
 
+LONGEST_NAME = 80
+"""Characters of a node's name."""
+
 STOP_WORDS = frozenset(
     """a about after again against all already also although always among an and another any anything around are as at
     away back be because became been before being below between both but by came can come could did do does done down
@@ -92,6 +95,17 @@ def tokens(text: str) -> list[Token]:
 def normalise(name: str) -> str:
     """The normal form under which a name is known: "The Hague's" -> "the hague"."""
     return " ".join(t.norm for t in tokens(name))
+
+
+def caption(text: str) -> str:
+    """`text` as the name of a node: on one line, and cut after a word when it is longer than LONGEST_NAME."""
+    text = " ".join(text.split())
+    if len(text) <= LONGEST_NAME:
+        return text
+    cut = text[:LONGEST_NAME].rpartition(" ")[0]
+    if len(cut) < LONGEST_NAME // 2:  # one long word, such as an address
+        cut = text[: LONGEST_NAME - 1]
+    return cut.rstrip(" ,;:.-–—") + "…"
 
 
 def stems(words: Sequence[str]) -> list[str]:

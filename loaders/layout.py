@@ -12,6 +12,7 @@ _MIN_ROWS = 3  # lines that two columns must have side by side
 _MIN_WORDS = 2.5  # mean words of a line in a column of prose; the cells of a table have fewer
 _MIN_FILL = 0.45  # mean share of a column's width that its lines take up
 _MAX_COLUMNS = 6
+_HEADING = 1.12  # of the type size beneath it
 _BOLD = re.compile(r"bold|black|heavy|demi|bx\d", re.IGNORECASE)  # in names of fonts; the last one TeX's
 
 
@@ -75,7 +76,7 @@ def flows(parts: Sequence[Segment], depth: int = 0) -> list[list[Segment]]:
         return [list(parts)] if parts else []
     spanning = sorted((s for s in parts if s.x0 < gutter < s.x1), key=lambda s: s.top)
     sides = ([s for s in parts if s.x1 <= gutter], [s for s in parts if s.x0 >= gutter])
-    ends = [s for s in sides[0] if _ends_paragraph(s, spanning, sides[1])]
+    ends = [s for s in sides[0] if _ends_paragraph(s, spanning, sides[1]) or _heads_columns(s, *sides)]
     if ends:
         spanning = sorted([*spanning, *ends], key=lambda s: s.top)
         sides[0][:] = [s for s in sides[0] if s not in ends]
@@ -105,6 +106,15 @@ def _ends_paragraph(part: Segment, spanning: Sequence[Segment], right: Sequence[
         and -0.5 * part.size < part.top - above.bottom < 0.6 * part.size
         for above in spanning
     ) and not any(s.top < part.bottom and part.top < s.bottom for s in right)
+
+
+def _heads_columns(part: Segment, left: Sequence[Segment], right: Sequence[Segment]) -> bool:
+    """Whether it is a heading over both columns, too short to reach the second: these begin beneath it side by side."""
+    below = [[s for s in side if s.top >= part.bottom] for side in (left, right)]
+    if part.table is not None or not all(below) or any(s.top < part.bottom and part.top < s.bottom for s in right):
+        return False
+    first, other = (min(side, key=lambda s: s.top) for side in below)
+    return part.size >= _HEADING * first.size and abs(first.top - other.top) < 0.2 * first.size
 
 
 def _bands(

@@ -11,7 +11,7 @@ from typing import Any
 from kgrag.loaders.base import BadInput, Item, Source, check_size, one_line
 from kgrag.loaders.guard import Child, Deadline, Died, Readers
 from kgrag.loaders.paged import PagedOutline
-from kgrag.loaders.reflow import PageLines, reflow
+from kgrag.loaders.reflow import PageLines, is_first_section, reflow
 from kgrag.types import Document, Problem
 
 _BLOCK = 4  # pages that a process is given at once
@@ -48,7 +48,8 @@ def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
     info = run.header["info"]
     named = one_line(info.get("Title", ""))
     if not named or _FILE_NAME.search(named) or _NO_NAME.fullmatch(named):
-        named = title or outline.first_heading or source.title
+        first = outline.first_heading
+        named = title or ("" if is_first_section(first) else first) or source.title
     author = one_line(info.get("Author", ""))
     metadata = {"author": "" if _NO_NAME.fullmatch(author) else author, "date": _date(info)}
     yield Document(

@@ -414,8 +414,14 @@ def _title(pages: Sequence[PageLines], body: float) -> str:
         if largest < 1.2 * body:
             return ""
         text = " ".join(line.text for line in lines if line.size > 0.95 * largest)
-        return text if len(text) <= 2 * _MAX_HEADING else ""
+        return text if len(text) <= 2 * _MAX_HEADING and not is_first_section(text) else ""
     return ""
+
+
+def is_first_section(heading: str) -> bool:
+    """Whether a heading is the first of numbered ones, "1 Introduction", and so no title."""
+    number = _SECTION.match(heading)
+    return number is not None and number[1] in ("1", "1.1")
 
 
 def _all_lines(pages: Sequence[PageLines]) -> Iterator[Line]:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from kgrag.settings import ChatSettings
 
-TASKS = ("extract", "read", "reason", "rewrite", "think", "answer", "structure")
+TASKS = ("extract", "read", "reason", "rewrite", "think", "answer", "structure", "cypher", "grade", "evidence")
 PROGRAM = Path(__file__).parent / "models" / "scripted_server.py"
 
 

@@ -7,6 +7,9 @@
 // $terms: LIST<MAP> - {stem (between spaces), weight} of the question's words; the weights add up to 1
 // $embedding: STRING - property that holds vectors
 // $cap: INTEGER = 50 - passages that a keyword or name may have to tie them
+// $keywords: INTEGER = 100 - how many of a passage's best keywords tie it
+// $similar: INTEGER = 100 - how many of the nearest passages are tied
+// $rho: FLOAT = 0.0 - how certain TAGME must be of a name, 0 to 1
 // $keep: INTEGER = 3 - passages for each path
 // -> found: LIST<MAP> - {path (its number), best: LIST<MAP> of {id, score, kind, name (of the keyword, name or page that ties them)}, best first}
 // source: KGP, section 4, equation 1, and Algorithm 1
@@ -17,24 +20,31 @@ CALL (a) {
   MATCH (a)-[:NEXT]-(x:Passage) WHERE 'next' IN $edges
   RETURN x, 'next' AS kind, '' AS name
   UNION ALL
-  MATCH (a)-[:SIMILAR]-(x:Passage) WHERE 'similar' IN $edges
+  MATCH (a)-[s:SIMILAR]-(x:Passage) WHERE 'similar' IN $edges
+  WITH s, x, startNode(s) AS from, endNode(s) AS to
+  WHERE COUNT { MATCH (from)-[b:SIMILAR]->(y:Passage) WHERE b.score > s.score OR (b.score = s.score AND y.id < to.id) } < $similar
   RETURN x, 'similar' AS kind, '' AS name
   UNION ALL
-  MATCH (a)-[:HAS_KEYWORD]->(w:Keyword) WHERE 'keyword' IN $edges AND w.df <= $cap
-  MATCH (w)<-[:HAS_KEYWORD]-(x:Passage)
+  MATCH (a)-[h:HAS_KEYWORD]->(w:Keyword) WHERE 'keyword' IN $edges
+  WITH h, w ORDER BY h.weight DESC, w.id LIMIT $keywords
+  WITH w WHERE w.df <= $cap
+  MATCH (w)<-[g:HAS_KEYWORD]-(x:Passage)
+  WHERE CASE WHEN $keywords < 100 THEN COUNT { MATCH (x)-[b:HAS_KEYWORD]->(v:Keyword) WHERE b.weight > g.weight OR (b.weight = g.weight AND v.id < w.id) } ELSE 0 END < $keywords
   RETURN x, 'keyword' AS kind, w.name AS name
   UNION ALL
   MATCH (a)-[:MENTIONS]->(e:Entity) WHERE 'mention' IN $edges AND e.df <= $cap
   MATCH (e)<-[:MENTIONS]-(x:Passage)
   RETURN x, 'mention' AS kind, e.name AS name
   UNION ALL
-  MATCH (a)-[m:MENTIONS]->(e:Entity) WHERE 'tagme' IN $edges AND m.tagme IS NOT NULL AND e.df <= $cap
-  MATCH (e)<-[n:MENTIONS]-(x:Passage) WHERE n.tagme IS NOT NULL
+  MATCH (a)-[m:MENTIONS]->(e:Entity) WHERE 'tagme' IN $edges AND m.tagme >= $rho AND e.df <= $cap
+  MATCH (e)<-[n:MENTIONS]-(x:Passage) WHERE n.tagme >= $rho
   RETURN x, 'tagme' AS kind, e.name AS name
   UNION ALL
   MATCH (a)-[:MENTIONS]->(e:Entity) WHERE 'title' IN $edges AND e.ntit > 0
-  MATCH (e)<-[:ABOUT]-(d:Document)
-  WITH e, d ORDER BY d.id LIMIT $cap
+  CALL (e) {
+    MATCH (e)<-[:ABOUT]-(d:Document)
+    RETURN d ORDER BY d.id LIMIT $cap
+  }
   MATCH (d)-[:HAS_PASSAGE]->(x:Passage)
   RETURN x, 'title' AS kind, e.name AS name
   UNION ALL

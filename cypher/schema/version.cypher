@@ -1,4 +1,5 @@
-// The schema version of the database; no row when kgrag never wrote to it.
+// The schema version of the database, and which description of the graph it holds; no row when kgrag never wrote to it.
 // mode: read
 // -> version: INTEGER - schema version
-MATCH (s:Schema {id: 'kgrag'}) RETURN s.version AS version
+// -> described: STRING - hash of the description, or null
+MATCH (s:Schema {id: 'kgrag'}) RETURN s.version AS version, s.described AS described

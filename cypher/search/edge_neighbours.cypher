@@ -1,9 +1,9 @@
 // The passages that one kind of edge ties to some passages, at a density: what the quality of a graph is measured on.
 // mode: read
 // $ids: LIST<STRING> - passage ids
-// $kind: STRING - keyword (both have it among their best), similar (nearest), stored (nearest that the graph keeps), mention (of the same name), or title (a name that is mentioned here is the title there, or the other way round)
-// $density: INTEGER - keyword: how many of a passage's best count; similar, stored: how many are nearest; mention, title: how many passages a name may have
-// $cap: INTEGER = 50 - passages that a keyword may have
+// $kind: STRING - keyword (both have it among their best), similar (nearest), stored (nearest that the graph keeps), mention (of the same name), tagme (the same, named by TAGME), or title (a name that is mentioned here is the title there, or the other way round)
+// $density: FLOAT - keyword: how many of a passage's best count; similar, stored: how many are nearest; mention, title: how many passages a name may have; tagme: how certain TAGME must be, 0 to 1
+// $cap: INTEGER = 50 - passages that a keyword, or a name of TAGME, may have
 // $index: STRING - the collection's vector index
 // $embedding: STRING - property that holds vectors
 // $candidates: INTEGER = 200 - vector index candidates, scored again exactly
@@ -15,7 +15,7 @@ MATCH (a:Passage {id: id})
 CALL (a) {
   WITH a WHERE $kind = 'keyword'
   MATCH (a)-[h:HAS_KEYWORD]->(w:Keyword)
-  WITH w ORDER BY h.weight DESC, w.id LIMIT $density
+  WITH w ORDER BY h.weight DESC, w.id LIMIT toInteger($density)
   WITH w WHERE w.df <= $cap
   MATCH (w)<-[g:HAS_KEYWORD]-(x:Passage)
   WHERE COUNT { MATCH (x)-[b:HAS_KEYWORD]->(v:Keyword) WHERE b.weight > g.weight OR (b.weight = g.weight AND v.id < w.id) } < $density
@@ -23,18 +23,23 @@ CALL (a) {
   UNION
   WITH a WHERE $kind = 'stored'
   MATCH (a)-[s:SIMILAR]->(x:Passage)
-  WITH x ORDER BY s.score DESC, x.id LIMIT $density
+  WITH x ORDER BY s.score DESC, x.id LIMIT toInteger($density)
   RETURN x
   UNION
   WITH a WHERE $kind = 'similar'
   CALL db.index.vector.queryNodes($index, $candidates, a[$embedding]) YIELD node
   WITH a, node AS x WHERE x <> a
-  ORDER BY vector.similarity.cosine(x[$embedding], a[$embedding]) DESC, x.id LIMIT $density
+  ORDER BY vector.similarity.cosine(x[$embedding], a[$embedding]) DESC, x.id LIMIT toInteger($density)
   RETURN x
   UNION
   WITH a WHERE $kind = 'mention'
   MATCH (a)-[:MENTIONS]->(e:Entity) WHERE e.df <= $density
   MATCH (e)<-[:MENTIONS]-(x:Passage)
+  RETURN x
+  UNION
+  WITH a WHERE $kind = 'tagme'
+  MATCH (a)-[m:MENTIONS]->(e:Entity) WHERE m.tagme >= $density AND e.df <= $cap
+  MATCH (e)<-[n:MENTIONS]-(x:Passage) WHERE n.tagme >= $density
   RETURN x
   UNION
   WITH a WHERE $kind = 'title'

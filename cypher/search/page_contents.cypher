@@ -9,5 +9,5 @@
 UNWIND $ids AS id
 MATCH (g:Page {id: id})
 RETURN id, g.text AS text,
-       COLLECT { MATCH (g)-[:CONTAINS]->(t:Table) RETURN t {.name, .caption, .markdown} ORDER BY t.number } AS tables,
+       COLLECT { MATCH (g)-[:CONTAINS]->(t:Table) RETURN t {name: CASE WHEN t.caption <> '' THEN t.caption ELSE t.name END, .caption, .markdown} ORDER BY t.number } AS tables,
        COLLECT { MATCH (g)-[:CONTAINS]->(p:Passage) RETURN p.id ORDER BY p.ordinal } AS passages

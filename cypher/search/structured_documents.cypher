@@ -13,7 +13,7 @@
 // -> pages: INTEGER - how many it has
 // -> tables: INTEGER - how many it has
 MATCH (d:Document {collection: $collection})
-WHERE (EXISTS { (d)-[:HAS_PAGE|HAS_TABLE]->() } OR ($sections AND EXISTS { (d)-[:HAS_PASSAGE]->(p:Passage) WHERE p.section <> '' AND NOT EXISTS { (p)-[:OF_TABLE]->() } }))
+WHERE (EXISTS { (d)-[:HAS_PAGE|HAS_TABLE]->() } OR ($sections AND (d.outline IS NOT NULL OR EXISTS { (d)-[:HAS_PASSAGE]->(p:Passage) WHERE p.section <> '' AND NOT EXISTS { (p)-[:OF_TABLE]->() } })))
   AND all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
   AND ($source IS NULL OR d.source CONTAINS $source)
   AND ($since IS NULL OR d.updated >= $since)

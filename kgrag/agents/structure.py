@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, field_validator
 
-from kgrag.agents.structure_parts import ACTIONS, Reading, Result, Row, Structured, numbered
+from kgrag.agents.structure_parts import ACTIONS, Place, Reading, Result, Row, Structured, numbered
 from kgrag.agents.structure_words import (
     Ask,
     Kind,
@@ -43,13 +43,13 @@ class Lookup:
     """What a structural question led to.
 
     `text` is what stands there, or says what is missing (then it is not `found`); with `content` it is not the answer:
-    the passages of `hits` are to be read for it. `places`: (kind, name) of what was looked up.
+    the passages of `hits` are to be read for it. `places`: what was looked up.
     """
 
     text: str
     found: bool = True
     content: bool = False
-    places: tuple[tuple[str, str], ...] = ()
+    places: tuple[Place, ...] = ()
     hits: tuple[Hit, ...] = ()
 
 

@@ -26,6 +26,14 @@ class Structured:
     parts: Row = field(default_factory=dict)
 
 
+class Place(NamedTuple):
+    """What was looked up; `text`: what stands there, empty where it was only counted or listed."""
+
+    kind: str
+    name: str
+    text: str = ""
+
+
 class Reading(NamedTuple):
     """A passage with the label and name of what holds it; `text` is read in its place, unless it is None."""
 
@@ -37,7 +45,7 @@ class Reading(NamedTuple):
 
 @dataclass(slots=True)
 class Result:
-    """What was found, in the documents that were asked: texts with heads, what is missing, the (kind, name) of it.
+    """What was found, in the documents that were asked: texts with heads, what is missing, the places.
 
     `held` are all passages. An answer is read from `read`, where a page or table as a whole stands for its first
     passage, which may go on over several pages.
@@ -45,7 +53,7 @@ class Result:
 
     texts: list[tuple[str, str]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
-    places: list[tuple[str, str]] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
     held: list[Reading] = field(default_factory=list)
     read: list[Reading] = field(default_factory=list)
 
@@ -59,14 +67,11 @@ def _texts(index: Index, asked: Named, document: Structured, result: Result) -> 
     found = (index.reader.pages if asked.kind == "page" else index.reader.tables)([n["id"] for n in nodes])
     for node in (n for n in nodes if n["id"] in found):
         held = found[node["id"]]
-        if asked.kind == "page":
-            text = "\n\n".join(filter(None, [held["text"], *map(_markdown, held["tables"])]))
-        else:
-            text = _markdown(held)
+        text = _with_tables(held["text"], held["tables"]) if asked.kind == "page" else _markdown(held)
         label = asked.kind.capitalize()
         name = f"{document.name}, {node['name']}"
         result.texts.append((name, text or f"There is no text on {node['name']} of {document.name}."))
-        result.places.append((asked.kind, name))
+        result.places.append(Place(asked.kind, name, text))
         held_there = [Reading(id, label, node["name"]) for id in held["passages"]]
         result.held += held_there
         whole = [first._replace(text=text) for first in held_there[:1]]
@@ -81,11 +86,11 @@ def _count(index: Index, asked: Named, document: Structured, result: Result) -> 
             count = sum(_stands_on(t, page) for t in document.parts["tables"])
             there = f"There {'is' if count == 1 else 'are'} {numbered(count, 'table')}"
             result.texts.append(("", f"{there} on {_page(page)} of {document.name}."))
-            result.places.append(("page", f"{document.name}, {page['name']}"))
+            result.places.append(Place("page", f"{document.name}, {page['name']}"))
         return
     items = _top(document) if asked.kind == "section" else document.parts[f"{asked.kind}s"]
     result.texts.append(("", f"{document.name} has {numbered(len(items), asked.kind)}."))
-    result.places.append(("document", document.name))
+    result.places.append(Place("document", document.name))
 
 
 def _list(index: Index, asked: Named, document: Structured, result: Result) -> None:
@@ -96,7 +101,7 @@ def _list(index: Index, asked: Named, document: Structured, result: Result) -> N
         lines = [f"- {t['name']}{_on(t)}" for t in document.parts["tables"]]
     if lines:
         result.texts.append((document.name, "\n".join(lines)))
-        result.places.append(("document", document.name))
+        result.places.append(Place("document", document.name))
     else:
         result.missing.append(f"{document.name} has no {asked.kind}s.")
 
@@ -107,16 +112,15 @@ def _where(index: Index, asked: Named, document: Structured, result: Result) -> 
         place = _on(table).strip(" ()")
         said = f"stands on {place} of {document.name}" if place else f"is in {document.name}, which has no pages"
         result.texts.append(("", f"{table['name']} {said}."))
-        result.places.append(("table", f"{document.name}, {table['name']}"))
+        result.places.append(Place("table", f"{document.name}, {table['name']}"))
     if asked.kind == "section":
         for ref in asked.refs:
             paths = _headed(ref, document)
-            held = index.reader.sections(document.id, paths) if paths else []
-            first = next(iter(index.reader.passages([held[0]["id"]]).values()), None) if held else None
-            if first is None:
+            pieces = _under(index, document, paths)
+            if not pieces:
                 result.missing.append(f"{document.name} has no section {_said(ref)}.")
-            elif first.place:
-                result.texts.append(("", f"{paths[0]} begins on {first.place} of {document.name}."))
+            elif place := _begins(index, document, pieces[0]):
+                result.texts.append(("", f"{paths[0]} begins on {place} of {document.name}."))
             else:
                 result.texts.append(("", f"{document.name} has no pages."))
 
@@ -129,19 +133,65 @@ def _sections(index: Index, asked: Named, document: Structured, result: Result) 
             has = f"{numbered(total, 'section')}; there is" if total else "no headings; there is"
             result.missing.append(f"{document.name} has {has} no section {_said(ref)}.")
             continue
-        held = index.reader.sections(document.id, paths)
-        texts: list[str] = []
-        path = ""
-        for row in held:
-            if row["path"] != path:
-                path = row["path"]
-                texts.append(path)
-            texts.append(row["text"])
-        result.texts.append((f"{document.name}, {paths[0]}", "\n\n".join(texts)))
-        result.places.append(("section", f"{document.name}, {paths[0]}"))
-        under = [Reading(row["id"], "Section", row["path"]) for row in held]
-        result.held += under
-        result.read += under
+        pieces = _under(index, document, paths)
+        text = "\n\n".join(piece.text or "" for piece in pieces)
+        if not text.startswith(_heading(paths[0])):
+            text = f"{_heading(paths[0])}\n\n{text}"
+        name = f"{document.name}, {paths[0]}"
+        result.texts.append((name, text))
+        result.places.append(Place("section", name, text))
+        result.held += pieces
+        result.read += pieces
+
+
+def _under(index: Index, document: Structured, paths: Sequence[str]) -> list[Reading]:
+    """What stands under headings, the part of each passage that does.
+
+    A passage may begin with the rest of one section, and go on with short ones whole, each under its heading.
+    """
+    order = [section["path"] for section in document.parts["sections"]]
+    found: list[Reading] = []
+    if not paths:
+        return found
+    for row in index.reader.sections(document.id, list(paths), [_between(path) for path in paths]):
+        text = f"\n\n{row['text']}"
+        starts = [(row["path"], 0)]
+        at = 0
+        for path in order[order.index(row["path"]) + 1 if row["path"] in order else 0 :]:
+            start = text.find(_between(path), at)
+            if start < 0:
+                break
+            starts.append((path, start))
+            at = start + len(_between(path)) - 2  # the blank line may be that before the next heading
+        ends = [start for _, start in starts[1:]] + [len(text)]
+        parts = [
+            (path, text[start:end].strip()) for (path, start), end in zip(starts, ends, strict=True) if path in paths
+        ]
+        if parts:
+            found.append(Reading(row["id"], "Section", parts[0][0], "\n\n".join(part for _, part in parts)))
+    return found
+
+
+def _begins(index: Index, document: Structured, piece: Reading) -> str:
+    """The page on which a section begins, "p. 3"; empty where there are no pages."""
+    passage = next(iter(index.reader.passages([piece.passage]).values()), None)
+    if passage is None or passage.page is None:
+        return ""
+    last = passage.last_page or passage.page
+    ids = {g["id"]: g["number"] for g in document.parts["pages"] if passage.page <= g["number"] <= last}
+    texts = index.reader.pages(list(ids)) if last > passage.page else {}
+    headed = [ids[id] for id, held in texts.items() if _between(piece.name) in f"\n\n{held['text']}\n\n"]
+    return f"p. {min(headed)}" if headed else passage.place
+
+
+def _heading(path: str) -> str:
+    """The last heading of a path."""
+    return path.rsplit(" > ", 1)[-1]
+
+
+def _between(path: str) -> str:
+    """The last heading of a path as it stands between paragraphs."""
+    return f"\n\n{_heading(path)}\n\n"
 
 
 def _pages(refs: Iterable[Ref], document: Structured, result: Result) -> list[Row]:
@@ -246,6 +296,16 @@ def _on(table: Row) -> str:
 
 def _markdown(table: Row) -> str:
     return f"{table['caption']}\n\n{table['markdown']}" if table["caption"] else str(table["markdown"])
+
+
+def _with_tables(text: str, tables: Sequence[Row]) -> str:
+    """The text of a page with its tables: behind their captions where it holds these, else at its end."""
+    for table in tables:
+        caption = f"\n\n{table['caption']}\n\n"
+        before, found, after = f"\n\n{text}\n\n".partition(caption) if table["caption"] else ("", "", "")
+        text = f"{before}{caption}{table['markdown']}\n\n{after}" if found else f"{text}\n\n{_markdown(table)}"
+        text = text.strip()
+    return text
 
 
 def _page(page: Row) -> str:

@@ -45,6 +45,7 @@ _SPELT = (
     (re.compile(r"§+\s*"), " section "),
     (re.compile(r"№"), " number "),
     (re.compile(r"\b(?:pp?|pgs?)\b\.?\s*(?=\d)", re.I), "page "),
+    (re.compile(r"\bpp?\.\s*(?=[ivxlc]+\b)", re.I), "page "),
     (re.compile(_NOUN + r"\s*(?:(?:number|nr|no)\b\.?|#)?\s*(?=\d)", re.I), r"\1 "),
     (re.compile(r"\btab\.\s*(?=\d)", re.I), "table "),
     (re.compile(_NOUN + r"\s+(?:number|no\.?|nr\.?|#)\s+", re.I), r"\1 "),
@@ -287,7 +288,9 @@ def _value(kind: Kind, words: Sequence[str], raw: Sequence[str], at: int) -> tup
         return _CARDINALS[word], ""
     if _VALUE.fullmatch(word):
         return (int(word) if word.isdigit() else 0), word
-    if roman(word) and (len(word) > 1 or at + 1 >= len(words) or not words[at + 1][0].isalpha()):
+    if roman(word) and (
+        len(word) > 1 or at + 1 >= len(words) or not words[at + 1][0].isalpha() or words[at + 1] in _OF
+    ):
         return 0, word
     if kind != "page" and len(word) == 1 and raw[at].isupper() and raw[at] not in ("A", "I"):
         return 0, word

@@ -108,8 +108,8 @@ class System:
             hits, problem = run(strategy, trace)
             notes = strategy.notes()
         else:
-            for kind, name in place.places:
-                trace.add(Looked(kind=kind, name=name))
+            for kind, name, text in place.places:
+                trace.add(Looked(kind=kind, name=name, text=text))
             hits, evidence = place.hits, len(place.hits)
         said = Said("", False)
         try:

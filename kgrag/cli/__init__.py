@@ -14,6 +14,7 @@ COMMANDS = {
     "up": "kgrag.cli.server:up",
     "down": "kgrag.cli.server:down",
     "status": "kgrag.cli.server:status",
+    "browser": "kgrag.cli.browser:browser",
     "logs": "kgrag.cli.server:logs",
     "doctor": "kgrag.cli.server:doctor",
     "demo": "kgrag.cli.demo:demo",
@@ -22,16 +23,24 @@ COMMANDS = {
     "tag": "kgrag.cli.tag:tag",
     "search": "kgrag.cli.search:search",
     "ask": "kgrag.cli.ask:ask",
+    "ask-cypher": "kgrag.cli.ask_cypher:ask_cypher",
     "show": "kgrag.cli.search:show",
     "retrievers": "kgrag.cli.search:retrievers",
     "systems": "kgrag.cli.ask:systems",
     "prompts": "kgrag.cli.prompts:prompts",
+    "cypher": "kgrag.cli.cypher:cypher",
+    "params": "kgrag.cli.cypher:params",
     "runs": "kgrag.cli.runs:runs",
     "eval": "kgrag.cli.evaluate:evaluate",
     "train": "kgrag.cli.train:train",
     "graph-quality": "kgrag.cli.graph_quality:graph_quality",
     "collections": "kgrag.cli.collections:collections",
+    "inspect": "kgrag.cli.inspection:inspect",
     "delete": "kgrag.cli.documents:delete",
+    "export": "kgrag.cli.exchange:export",
+    "import": "kgrag.cli.exchange:import_",
+    "backup": "kgrag.cli.backup:backup",
+    "restore": "kgrag.cli.backup:restore",
     "reembed": "kgrag.cli.collections:reembed",
     "digest": "kgrag.cli.collections:digest",
     "migrate": "kgrag.cli.collections:migrate",
@@ -102,6 +111,8 @@ def main(debug: bool) -> None:
     kgrag ingest PATH...     read your own files into the graph
     kgrag search "..."       passages that answer a question; each says why it was found
     kgrag ask "..."          an answer that cites them, by a language model
+    kgrag browser            the graph in Neo4j Browser, with a guide
+    kgrag cypher --list      saved queries; your own Cypher, read-only
     kgrag up                 start a Neo4j on this machine, no Docker needed
     kgrag status             is it running, and where?
     kgrag COMMAND --help     what a command does, with examples
@@ -114,6 +125,6 @@ def main(debug: bool) -> None:
       0  success                    5  input that cannot be read
       1  error                      6  made with another embedder or version
       2  usage or configuration     7  language model
-      3  database                 130  interrupted
-      4  not found
+      3  database                   8  Cypher that is refused
+      4  not found                130  interrupted
     """

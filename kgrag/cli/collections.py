@@ -64,23 +64,32 @@ def reembed(collection: str, embedder: str, as_json: bool) -> None:
 
 @click.command()
 @click.argument("collection")
+@click.option("--all", "whole", is_flag=True, help="Of everything: vectors, times, runs, every property of every edge.")
 @as_json
-def digest(collection: str, as_json: bool) -> None:
+def digest(collection: str, whole: bool, as_json: bool) -> None:
     """Print hashes of what a collection holds.
 
     There is one for each kind of node with its edges. Equal contents have equal hashes, in whatever order they were
-    ingested and however often it was broken off. Vectors and the edges to nearest neighbours are left out.
+    ingested and however often it was broken off. Vectors and the edges to nearest neighbours are left out. With --all
+    nothing is: there is a hash for each label and each type of edge, and one of all of them, the one that `kgrag
+    export` prints. It tells whether two graphs are the same, not whether they came from the same documents.
 
     \b
     kgrag digest work
+    kgrag digest work --all
     diff <(kgrag digest work) <(kgrag digest copy-of-work)
     """
     with connect() as kg:
         from kgrag.graph.collections import open_collection
+        from kgrag.graph.contents import fingerprint
         from kgrag.indexing.digest import digest as compute
 
         open_collection(kg.graph, collection)
-        hashes = compute(kg.graph, collection)
+        if whole:
+            found = fingerprint(kg.graph, collection)
+            hashes = found.hashes() | {"all": found.total()}
+        else:
+            hashes = compute(kg.graph, collection)
     if as_json:
         print_json(hashes)
         return

@@ -55,7 +55,7 @@ def demo(as_json: bool) -> None:
     click.echo("\nLook at the graph in Neo4j Browser:")
     for title, value in place.items():
         click.echo(f"  {title.replace('_', ' '):<14}{value}")
-    click.echo("  There, click on a label on the left, and double-click a node to see what it is connected to.")
+    click.echo("  `kgrag browser` opens it, connection filled in; a guide goes through the graph in ten steps.")
     click.echo(f'\nAsk it something: kgrag search "..." -c {COLLECTION}      your own files: kgrag ingest PATH...')
 
 

@@ -1,6 +1,7 @@
 """kgrag eval: how well and how fast retrievers find what the questions of a set need, and how well systems answer."""
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,14 @@ _PATH = click.Path(path_type=Path)
     "systems",
     multiple=True,
     metavar="NAME",
-    help="What is to answer the questions, such as gear+pathrank or single+hybrid; repeatable.",
+    help="What is to answer the questions, such as gear+pathrank or single+hybrid; golden, closed-book, look-up as "
+    "baselines; repeatable.",
+)
+@click.option("--grade", is_flag=True, help="Let a language model mark the answers of systems, too (Acc).")
+@click.option(
+    "--vary",
+    metavar="OPTION=VALUES",
+    help="Measure what has this setting with each of the values, such as branch=1..10; --plot draws against it.",
 )
 @click.option(
     "--threads",
@@ -83,6 +91,8 @@ def evaluate(
     dataset: Path,
     retrievers: tuple[str, ...],
     systems: tuple[str, ...],
+    grade: bool,
+    vary: str | None,
     threads: int,
     budget: float | None,
     embedder: str | None,
@@ -104,10 +114,12 @@ def evaluate(
     """Measure retrievers and systems on a question set.
 
     DATASET is a folder with corpus.jsonl (id, title, text), queries.jsonl (id, question, gold: ids of the corpus, and
-    perhaps answers, type, steps) and perhaps triples.jsonl (passage, subject, predicate, object); or the published
-    files of HotpotQA, 2WikiMultiHopQA, MuSiQue, IIRC, QuALITY, PopQA or BEIR, recognised by their content. What is not
-    there yet is ingested into a collection of its own, eval-NAME-EMBEDDER-HASH; later runs pass over what did not
-    change. Documents that were since taken out of the corpus stay: `kgrag delete --collection NAME` to start anew.
+    perhaps answers, type, steps, structure) and perhaps triples.jsonl (passage, subject, predicate, object); or the
+    published files of HotpotQA, 2WikiMultiHopQA, MuSiQue, IIRC, QuALITY, PopQA or BEIR, recognised by their content. In
+    place of corpus.jsonl a folder documents may hold PDF, office and other files: their ids are their paths in it.
+    What is not there yet is ingested into a collection of its own, eval-NAME-EMBEDDER-HASH; later runs pass over what
+    did not change. Documents that were since taken out of the corpus stay: `kgrag delete --collection NAME` to start
+    anew.
 
     R@k is the mean share, in per cent, of a question's gold among the first k documents; perfect@8 the share of
     questions with all gold among the first 8; MRR the mean of 1 / rank of the first gold; nDCG@10 weighs gold by its
@@ -121,6 +133,15 @@ def evaluate(
     wall_s are the seconds in which any question was under way. A question that ends without an answer is told with the
     reason, and with --out it is asked again by the next run.
 
+    With --grade the model set for the task grade marks each answer as right or wrong by the known ones: Acc is the
+    share that is right, in per cent. Its calls count towards --budget, but not towards those of a system. Struct-EM is
+    the share of questions with a structure (the text of the page, table or section that they name) whose structures
+    were looked up as they stand. Among the systems golden answers from the gold itself and nothing else, an upper
+    bound; closed-book from nothing; look-up answers questions of structure alone, and asks no model.
+
+    --vary OPTION=1,2,5 measures each retriever or system that has this setting with each value; 1..10 are ten values,
+    and those without the setting are measured once. Then --plot draws recall, EM and latency against the setting.
+
     --baseline gives the mean difference of each retriever on the same questions with its 95 % interval, by a paired
     bootstrap of 10,000 resamples; where the interval includes 0, the difference is noise. With --join, k counts
     passages, and gold is found where half of its text is.
@@ -131,15 +152,25 @@ def evaluate(
     kgrag eval bench/2wiki --perturb typo --out runs/ --plot recall.png
     kgrag eval bench/musique --with bench/2wiki --with bench/hotpotqa --join 10 --markdown
     kgrag eval bench/musique --system gear+pathrank --system ircot+ppr --by hops --out runs/ --budget 2
+    kgrag eval bench/musique --system single+kgp --system golden --system closed-book --grade --out runs/
+    kgrag eval bench/musique -r kgp -r bm25 --vary branch=1..10 --depth 30 --plot branch.png
     kgrag eval bench/musique --limit 20 --json | jq '.systems.hybrid."R@5"'
     """
     if markdown and as_json:
         raise click.UsageError("--json and --markdown exclude each other.")
     from kgrag.evaluation import plot, records, report, variants
+    from kgrag.evaluation.baselines import BASELINES
     from kgrag.evaluation.readers import read_dataset
+    from kgrag.evaluation.sweep import Sweep, plot_sweep
 
     settings = _settings(threads, budget)
-    plan, baseline = _plan(retrievers, systems, baseline, settings, depth, threads, out)
+    plan, baseline = _plan(retrievers, systems, baseline, settings, depth, threads, out, grade)
+    sweep = None
+    if vary is not None:
+        sweep = Sweep.of(vary, plan.retrievers, [name for name in plan.systems if name not in BASELINES])
+        plan = replace(plan, retrievers=sweep.names(plan.retrievers), systems=sweep.names(plan.systems))
+        if baseline is not None and baseline not in plan.names:
+            raise click.UsageError(f"--vary replaces the baseline {baseline}.")
     if picture is not None:
         plot.check_plot(picture)
     if out is not None:
@@ -167,7 +198,10 @@ def evaluate(
     found = report.Report.of(title, answered, depth, groups, baseline, seed)
     _tell_failures(found)
     if picture is not None:
-        plot.plot(found.rows, title, picture)
+        if sweep is not None:
+            plot_sweep(sweep, found.rows, title, picture)
+        else:
+            plot.plot(found.rows, title, picture)
         note(f"Drawn: {picture}")
     if as_json:
         head = {"dataset": data.name, "embedder": subject["embedder"], "collection": collection}
@@ -196,29 +230,37 @@ def _plan(
     depth: int,
     threads: int,
     out: Path | None,
+    grade: bool,
 ) -> tuple[measuring.Plan, str | None]:
     """What is measured, and the baseline in standard spelling; a retriever's name alone is the retriever.
 
     Raises NotFoundError, ConfigurationError, the latter also where a system is to be asked but no model is configured.
     """
     from kgrag.agents.system import check_system
+    from kgrag.evaluation.baselines import BASELINES
     from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 
+    def standard(name: str) -> str:
+        return name.strip() if name.strip() in BASELINES else check_system(name)
+
     plain = [name for name, entry in RETRIEVERS.items() if not entry.several and not entry.needs]
-    asked = [check_system(name) for name in systems]
+    asked = [standard(name) for name in systems]
     searched = [check_retriever(name) for name in retrievers or ([] if systems else plain)]
     if baseline is not None:
         try:
             baseline = check_retriever(baseline)
             searched.append(baseline)
         except KgragError:
-            baseline = check_system(baseline)
+            baseline = standard(baseline)
             asked.append(baseline)
-    if asked:
+    if grade and not asked:
+        raise click.UsageError("--grade marks the answers of systems: name one with --system.")
+    if grade or any(name not in BASELINES or BASELINES[name].asks for name in asked):
         from kgrag.models.openai_chat import load_chat
 
         load_chat(settings).close()
-    return measuring.Plan(tuple(dict.fromkeys(searched)), tuple(dict.fromkeys(asked)), depth, threads, out), baseline
+    names = tuple(dict.fromkeys(searched)), tuple(dict.fromkeys(asked))
+    return measuring.Plan(*names, depth, threads, out, grade), baseline
 
 
 def _tell_failures(found: "Report") -> None:

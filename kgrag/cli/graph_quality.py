@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
 @click.command("graph-quality")
 @click.argument("dataset", type=click.Path(path_type=Path))
-@click.option("-e", "--edges", multiple=True, metavar="KIND", help="keyword, similar, mention or title; repeatable.")
+@click.option(
+    "-e", "--edges", multiple=True, metavar="KIND", help="keyword, similar, mention, title or tagme; repeatable."
+)
 @click.option("--embedder", "embedders", multiple=True, metavar="NAME", help="Of the similar edges; repeatable.")
 @click.option(
     "--seeds", type=click.IntRange(1, 100), default=10, show_default=True, help="TF-IDF passages to begin at."
 )
+@click.option("--walk", metavar="EXPR", help="Walk over these edges alone, too, such as kgp or 'kgp(guide=encoder)'.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N questions.")
 @click.option("--format", "format", metavar="NAME", help="Read the data as this format, whatever it looks like.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it: .png, .svg or .pdf.")
@@ -30,6 +33,7 @@ def graph_quality(
     edges: tuple[str, ...],
     embedders: tuple[str, ...],
     seeds: int,
+    walk: str | None,
     limit: int | None,
     format: str | None,
     picture: Path | None,
@@ -45,11 +49,17 @@ def graph_quality(
 
     The setting of keyword is the number of a passage's best keywords that count; of similar, that of nearest passages
     (those that the graph does not keep are looked up in the vector index, which takes longer); of mention and title,
-    the number of passages that a name may have to tie them. With several --embedder the similar
-    edges of each are measured, such as those of an encoder of `kgrag train next-fact`; the others are the same.
+    the number of passages that a name may have to tie them; of tagme, how certain TAGME must be of the name (those that
+    `kgrag tag` found). With several --embedder the similar edges of each are measured, such as those of an encoder of
+    `kgrag train next-fact`; the others are the same.
+
+    --walk gives a kgp expression that is walked with over each kind of edges alone at each density (KGP, Figure 6a):
+    the share of gold among its passages (30), and the median time of a walk. Only edges that the graph keeps are
+    walked.
 
     \b
     kgrag graph-quality bench/hotpotqa
+    kgrag graph-quality bench/hotpotqa --walk 'kgp(guide=encoder)' --plot density.png
     kgrag graph-quality chains --limit 200 -e similar --embedder minilm --embedder sbert:model --plot quality.png
     kgrag graph-quality bench/musique --json | jq '.quality[] | select(.edges == "keyword")'
     """
@@ -59,6 +69,7 @@ def graph_quality(
 
     kinds = tuple(dict.fromkeys(edges)) or tuple(measured.KINDS)
     measured.check_kinds(kinds)
+    walk = None if walk is None else measured.check_walk(walk)
     if picture is not None:
         check_plot(picture)
     data = read_dataset(dataset, format)
@@ -72,14 +83,20 @@ def graph_quality(
             measuring.ingest(kg, data, collection, embedder, progress)
             index = kg.retriever("tfidf", collection).index
             its = kinds if number == 0 else tuple(kind for kind in kinds if kind == "similar")
-            found += measured.quality(index, questions, seeds, its, embedder, progress)
-    title = f"{data.name}: {len(questions)} questions, {seeds} seeds"
+            found += measured.quality(index, questions, seeds, its, embedder, progress, walk)
+    title = f"{data.name}: {len(questions)} questions, {seeds} seeds" + (f", {walk}" if walk is not None else "")
     if picture is not None:
         measured.plot_quality(found, title, picture)
         note(f"Drawn: {picture}")
     if as_json:
         print_json(
-            {"dataset": data.name, "questions": len(questions), "seeds": seeds, "quality": list(map(asdict, found))}
+            {
+                "dataset": data.name,
+                "questions": len(questions),
+                "seeds": seeds,
+                "walk": walk,
+                "quality": list(map(asdict, found)),
+            }
         )
     else:
         _print(title, found)
@@ -91,13 +108,15 @@ def _print(title: str, found: "list[Quality]") -> None:
 
     shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     shown.add_column("edges")
-    for head in ("setting", "SF-EM", "recall", "precision", "neighbours", "density", "ms"):
+    walked = any(q.walk is not None for q in found)
+    walk = ("walk", "walk ms") if walked else ()
+    for head in ("setting", "SF-EM", "recall", "precision", "neighbours", "density", "ms", *walk):
         shown.add_column(head, justify="right")
     for q in found:
         shares = (f"{100 * share:.1f}" for share in (q.sf_em, q.recall, q.precision))
-        shown.add_row(
-            q.edges, str(q.setting), *shares, f"{q.neighbours:.1f}", f"{100 * q.density:.2f}", f"{q.p50_ms:.1f}"
-        )
+        cells = (f"{q.setting:g}", *shares, f"{q.neighbours:.1f}", f"{100 * q.density:.2f}", f"{q.p50_ms:.1f}")
+        its = ("-", "-") if q.walk is None or q.walk_ms is None else (f"{100 * q.walk:.1f}", f"{q.walk_ms:.1f}")
+        shown.add_row(q.edges, *cells, *(its if walked else ()))
     console = stdout_console()
     if not console.is_terminal:
         console.width = 200

@@ -22,13 +22,17 @@ _SAMPLING = {"model", "models", "base_url", "temperature", "max_tokens", "json_m
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is measured, and how: `retrievers` and `systems` in standard spelling, `threads` questions at once."""
+    """What is measured, and how: `retrievers` and `systems` in standard spelling, `threads` questions at once.
+
+    `grade`: whether a language model marks the answers.
+    """
 
     retrievers: tuple[str, ...]
     systems: tuple[str, ...]
     depth: int
     threads: int
     out: Path | None
+    grade: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,12 +84,21 @@ def measure(
     kg: "KnowledgeGraph", data: "Dataset", collection: str, plan: Plan, subject: dict[str, Any], progress: Progress
 ) -> "list[Record]":
     """The records of all retrievers and systems; those that are kept already are not made anew."""
-    from kgrag.evaluation.asking import ask_all
+    from kgrag.evaluation.asking import Answering, ask_all
+    from kgrag.evaluation.baselines import BASELINES
     from kgrag.evaluation.experiment import run
+    from kgrag.evaluation.grading import Grader
     from kgrag.evaluation.records import RecordFile
 
+    def system(name: str) -> Answering:
+        if name in BASELINES:
+            return BASELINES[name].make(kg.retriever("bm25", collection).index, data, kg.settings.agents)
+        return kg.system(name, collection)
+
+    tasks = kg.tasks()
+    grader = Grader(tasks) if plan.grade and tasks is not None else None
     retrievers = {name: kg.retriever(name, collection) for name in plan.retrievers}
-    systems = {name: kg.system(name, collection) for name in plan.systems}
+    systems = {name: system(name) for name in plan.systems}
     subject = {**subject, "dataset": data.name, "depth": plan.depth, "gold": "text" if data.gold_texts else "document"}
     subject = _with_model(subject, kg.settings)
     with ExitStack() as stack:
@@ -98,7 +111,7 @@ def measure(
         try:
             shared: dict[str, Any] = {"depth": plan.depth, "gold_texts": data.gold_texts, "logs": logs}
             found = run(retrievers, data.questions, progress, **shared)
-            return found + ask_all(systems, data.questions, progress, threads=plan.threads, **shared)
+            return found + ask_all(systems, data.questions, progress, threads=plan.threads, grader=grader, **shared)
         except BaseException:
             if logs:
                 note(f"What was measured so far is in {plan.out}; the same command goes on from there.")
@@ -121,12 +134,15 @@ def groups(
 
 def _with_model(subject: dict[str, Any], settings: "Settings") -> dict[str, Any]:
     """What a record depends on; where a language model is set, also the models, their prompts and the agents."""
+    from kgrag.evaluation.grading import TASK
     from kgrag.models.prompts import load_prompt, names
 
     if settings.chat.model is None:
         return subject
-    prompts = {n: load_prompt(n, settings.chat.prompts).version for n in names() if not n.startswith("extract")}
+    used = (n for n in names() if not n.startswith("extract") and n != TASK)  # a mark says itself who made it
+    prompts = {n: load_prompt(n, settings.chat.prompts).version for n in used}
     chat = settings.chat.model_dump(mode="json", include=_SAMPLING)
+    chat["models"].pop(TASK, None)
     return {**subject, "chat": chat, "prompts": prompts, "agents": settings.agents.model_dump(mode="json")}
 
 

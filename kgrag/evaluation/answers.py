@@ -1,6 +1,7 @@
 """How well an answer agrees with the known ones: exact match and F1, both 0 to 1, of the words that remain.
 
 Source: Rajpurkar et al., SQuAD (2016), section 6.1; an answer is measured against the known one that is most like it.
+Structure match: KGP, section 5.1.3 (Struct-EM).
 """
 
 import re
@@ -32,6 +33,14 @@ def f1(text: str, known: Sequence[str]) -> float:
     """
     said = Counter(normalised(text).split())
     return max(_f1(said, Counter(normalised(answer).split())) for answer in _some(known))
+
+
+def structure_match(found: Sequence[str], wanted: Sequence[str]) -> float:
+    """1 if the text of each page, table or section that is wanted was found, else 0. Raises ValueError without any.
+
+    Texts are compared as answers are, so that the marks of Markdown make no difference.
+    """
+    return float({normalised(text) for text in _some(wanted)} <= {normalised(text) for text in found})
 
 
 def _f1(said: Counter[str], known: Counter[str]) -> float:

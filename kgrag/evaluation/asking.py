@@ -10,8 +10,9 @@ from kgrag.errors import BudgetError, ConfigurationError, DatabaseError
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.experiment import DEPTH, PATIENCE, AnswerRecord, Iteration, Log, Record, error_text, failed
 from kgrag.evaluation.gold import distinct_documents, text_ranks
+from kgrag.evaluation.grading import Grader
 from kgrag.evaluation.metrics import Ranks, ranks_of
-from kgrag.events import Answer, Called, Event, Failed, Retrieved
+from kgrag.events import Answer, Called, Event, Failed, Looked, Retrieved
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.types import Progress, Ranking
@@ -38,10 +39,12 @@ def ask_all(
     depth: int = DEPTH,
     gold_texts: Mapping[str, GoldText] | None = None,
     logs: Mapping[str, Log] | None = None,
+    grader: Grader | None = None,
 ) -> list[Record]:
     """Ask each system every question, `threads` at once; records by system, then in the order of the questions.
 
-    Short answers are asked for. A question that `logs` knows the answer to is not asked again. A question that fails,
+    Short answers are asked for, and marked if there is a `grader`. A question that `logs` knows the answer to is not
+    asked again, and its answer is marked only if it was not yet. A question that fails,
     or ends without any answer, is kept as an error with its reason, and the run goes on. It ends early when the budget
     is spent, or when the database fails several times in a row: questions under way are still kept then, the others are
     left. Raises BudgetError, DatabaseError, ConfigurationError.
@@ -50,17 +53,21 @@ def ask_all(
     for name, system in systems.items():
         log = (logs or {}).get(name)
         known = {q.id: record for q in questions if log is not None and (record := log.find(q)) is not None}
-        run = _Run(name, system, depth, gold_texts or {})
-        progress(name, len(known), len(questions))
+        run = _Run(name, system, depth, gold_texts or {}, grader)
+        unmarked = {id: r for id, r in known.items() if grader is not None and not grader.has_marked(r)}
+        done = len(known) - len(unmarked)
+        progress(name, done, len(questions))
+        open_ = [unmarked.get(q.id, q) for q in questions if q.id in unmarked or q.id not in known]
         try:
-            for _, result in in_parallel(run.ask, [q for q in questions if q.id not in known], threads):
+            for _, result in in_parallel(run.work, open_, threads):
                 if isinstance(result, Exception):
                     raise result
                 if result is not None:
                     known[result.question.id] = result
                     if log is not None:
                         log.add(result)
-                    progress(name, len(known), len(questions))
+                    done += 1
+                    progress(name, done, len(questions))
         except BaseException:
             run.abandon()
             raise
@@ -77,17 +84,30 @@ class _Abandoned(Exception):
 class _Run:
     """A system that is asked questions until an error ends it; safe to share between threads."""
 
-    def __init__(self, name: str, system: Answering, depth: int, texts: Mapping[str, GoldText]) -> None:
+    def __init__(
+        self, name: str, system: Answering, depth: int, texts: Mapping[str, GoldText], grader: Grader | None
+    ) -> None:
         self._name, self._system, self._depth, self._texts = name, system, depth, texts
+        self._grader = grader
         self._lock = threading.Condition()
         self._failures = self._under_way = 0
         self._abandoned = False
         self.ended: Exception | None = None
 
-    def ask(self, question: Question) -> Record | None:
-        """The record of a question; None when it is left because the run has ended."""
+    def work(self, item: Question | Record) -> Record | None:
+        """The record of a question, or that record with its mark; None when it is left because the run has ended."""
         if self.ended is not None or self._abandoned:
             return None
+        record = item if isinstance(item, Record) else self._ask(item)
+        if record is None or self._grader is None:
+            return record
+        try:
+            return self._grader.mark(record)
+        except (BudgetError, ConfigurationError) as error:
+            self.ended = error
+            return None if record is item else record
+
+    def _ask(self, question: Question) -> Record | None:
         began, started = time.time(), time.perf_counter()
         try:
             with self._counted():
@@ -153,6 +173,7 @@ def record_of(
         answer.usage,
         began,
         answer.problem if answer.text else "",
+        tuple(e.text for e in answer.trace if isinstance(e, Looked) and e.text) if question.structure else (),
     )
     if not answer.text:
         return failed(name, question, answer.problem or "no answer", seconds, said)

@@ -21,7 +21,8 @@ class Question:
     """A question with the documents that hold its answer (`gold`: their keys, distinct) and its known answers.
 
     `steps` is the number of single questions that it is made of, 0 where the data set does not say. `path` is the gold
-    in the order in which it leads to the answer, empty where the data set does not say.
+    in the order in which it leads to the answer, empty where the data set does not say. `structure`: the texts of the
+    pages, tables and sections that the question names, empty where it names none.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Question:
     type: str = ""
     steps: int = 0
     path: tuple[str, ...] = ()
+    structure: tuple[str, ...] = ()
 
     @property
     def hops(self) -> int:

@@ -43,10 +43,19 @@ class Iteration:
 
 
 @dataclass(frozen=True, slots=True)
+class Grade:
+    """Whether an answer was marked as correct, and `by` what."""
+
+    correct: bool
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerRecord:
     """What a system answered; `text` is empty where it found no answer.
 
-    `began`: when it was asked, seconds since 1970. `problem`: what failed, although there is an answer.
+    `began`: when it was asked, seconds since 1970. `problem`: what failed, although there is an answer. `structure`:
+    the texts of the pages, tables and sections that were looked up. `grade`: None where nobody marked it.
     """
 
     text: str
@@ -54,6 +63,8 @@ class AnswerRecord:
     usage: Usage = field(default_factory=Usage)
     began: float = 0.0
     problem: str = ""
+    structure: tuple[str, ...] = ()
+    grade: Grade | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,11 @@ def plot(rows: Rows, title: str, path: Path) -> None:
     axes.xaxis.set_minor_formatter(ticker.NullFormatter())
     figure.draw_without_rendering()
     _label(axes, [(name, float(latency), float(row[measure] or 0)) for name, row, latency in points], colours)
+    save(figure, path)
+
+
+def save(figure: Any, path: Path) -> None:
+    """Write a picture. Raises InputError when the file cannot be written."""
     try:
         figure.savefig(path)
     except OSError as error:

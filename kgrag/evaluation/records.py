@@ -1,8 +1,9 @@
 """The records of an experiment on disk, so that a run that was broken off goes on where it stopped.
 
 A folder holds a JSON Lines file for each system and what it was measured on. The first line says what that is; each
-further line is one question's record, written as soon as it is made. The file's name ends in a digest of the first
-line, so that records of another corpus, embedder, retriever or depth are never taken for these.
+further line is one question's record, written as soon as it is made; of two lines of a question the later one counts.
+The file's name ends in a digest of the first line, so that records of another corpus, embedder, retriever or depth are
+never taken for these.
 """
 
 import hashlib
@@ -15,9 +16,9 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from kgrag.errors import InputError
-from kgrag.evaluation.answers import exact_match, f1
+from kgrag.evaluation.answers import exact_match, f1, structure_match
 from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.experiment import AnswerRecord, Iteration, Record
+from kgrag.evaluation.experiment import AnswerRecord, Grade, Iteration, Record
 from kgrag.types import Usage
 
 _UNPLAIN = re.compile(r"[^\w.]+")
@@ -112,15 +113,21 @@ class RecordFile:
 
 
 def _values(answer: AnswerRecord, question: Question) -> dict[str, Any]:
-    """An answer as it is written; EM and F1 are for people, since they are made anew from the text when it is read."""
+    """An answer as it is written; its measures are for people, since they are made anew when it is read."""
     known = question.answers
     measured = {"EM": exact_match(answer.text, known), "F1": round(f1(answer.text, known), 4)} if known else {}
+    if answer.grade is not None:
+        measured["Acc"] = float(answer.grade.correct)
+    if question.structure:
+        measured["Struct-EM"] = structure_match(answer.structure, question.structure)
     return {**asdict(answer), **measured}
 
 
 def _answer(row: dict[str, Any]) -> AnswerRecord:
     steps = tuple(Iteration(tuple(i["ranks"]), i["calls"], i["tokens"]) for i in row["iterations"])
-    return AnswerRecord(row["text"], steps, Usage(**row["usage"]), row["began"], row["problem"])
+    grade = Grade(**row["grade"]) if row.get("grade") else None
+    structure = tuple(row.get("structure", ()))
+    return AnswerRecord(row["text"], steps, Usage(**row["usage"]), row["began"], row["problem"], structure, grade)
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:
@@ -128,5 +135,6 @@ def _unwritable(path: Path, error: OSError) -> InputError:
 
 
 def _identity(question: Question) -> str:
-    content = json.dumps([question.id, question.text, question.gold], ensure_ascii=False)
+    parts = [question.id, question.text, question.gold, *([question.structure] if question.structure else [])]
+    content = json.dumps(parts, ensure_ascii=False)
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -6,7 +6,7 @@ from statistics import fmean
 
 import numpy as np
 
-from kgrag.evaluation.answers import exact_match, f1
+from kgrag.evaluation.answers import exact_match, f1, structure_match
 from kgrag.evaluation.experiment import DEPTH, AnswerRecord, Record
 from kgrag.evaluation.metrics import Ranks, ndcg_at, percentile, perfect_at, recall_at, reciprocal_rank
 from kgrag.evaluation.significance import Difference, paired_bootstrap
@@ -17,6 +17,8 @@ PERFECT = 8
 NDCG = 10
 COMPARED = ("R@5", "R@10", "R@15", f"perfect@{PERFECT}", "MRR", f"nDCG@{NDCG}")
 """The measures whose differences are told."""
+
+_ONE_DIGIT = ("EM", "F1", "Acc", "Struct-EM", "calls", "p50_ms", "p95_ms", "wall_s")
 
 Rows = dict[str, dict[str, float | None]]
 """System -> measure -> value; None where there is nothing to measure."""
@@ -50,7 +52,8 @@ def table(records: Iterable[Record], depth: int = DEPTH) -> Rows:
 
     Besides `measures`: "p50_ms" and "p95_ms", percentiles of latency in milliseconds, "questions", their number, and
     where there are any "errors", the number of questions that failed: these found nothing and have no latency. What
-    answers has also "EM" and "F1" in per cent, over the questions whose answers are known, if there are any; "calls"
+    answers has also "EM" and "F1" in per cent, over the questions whose answers are known, if there are any, "Acc" over
+    those of them that were marked, and "Struct-EM" over those that name a page, table or section; "calls"
     and "tokens", the mean of a question; "cost", that of all questions, None where a price is unknown; "wall_s", the
     seconds in which any question was under way, and "q/s", questions in each of them.
     """
@@ -75,7 +78,7 @@ def differences(
     """System -> measure -> how much better than the baseline it is on the same questions, with a 95 % interval.
 
     In the units of `table`. A question that failed counts as one where nothing was found. EM and F1 are compared where
-    both answer, on the questions whose answers are known.
+    both answer, on the questions whose answers are known, Acc on those where both were marked.
     """
     by_system = {name: list(group) for name, group in groupby(records, key=lambda r: r.system)}
     ranked = {name: measure for name, measure in measures(depth).items() if name in COMPARED}
@@ -89,6 +92,9 @@ def differences(
         agreed = [[_agreement(r) for r in pair] for pair in pairs if all(_answered(r) for r in pair)]
         if agreed:
             found[name] |= _compared(["EM", "F1"], agreed, seed)
+        marked = [[[mark] for r in pair if (mark := _mark(r)) is not None] for pair in pairs]
+        if both := [pair for pair in marked if len(pair) == 2]:
+            found[name] |= _compared(["Acc"], both, seed)
     return found
 
 
@@ -131,7 +137,7 @@ def digits(measure: str) -> int:
         return 0
     if measure == "cost":
         return 4
-    return 1 if measure.startswith("R@") or measure in ("EM", "F1", "calls", "p50_ms", "p95_ms", "wall_s") else 3
+    return 1 if measure.startswith("R@") or measure in _ONE_DIGIT else 3
 
 
 def _recall(k: int) -> Callable[[Ranks], float]:
@@ -147,6 +153,15 @@ def _agreement(record: Record) -> list[float]:
     """EM and F1, in per cent; what failed agrees with nothing."""
     text = record.answer.text if record.answer is not None and not record.error else ""
     return [100 * measure(text, record.question.answers) for measure in (exact_match, f1)]
+
+
+def _mark(record: Record) -> float | None:
+    """100 if the answer was marked as correct, 0 if not, or if there is none; None if it was not marked."""
+    if record.answer is None or not record.question.answers:
+        return None
+    if record.error:
+        return 0.0
+    return None if record.answer.grade is None else 100.0 * record.answer.grade.correct
 
 
 def _compared(names: Sequence[str], values: list[list[list[float]]], seed: int) -> dict[str, Difference]:
@@ -179,8 +194,18 @@ def _answers(records: Sequence[Record]) -> dict[str, float | None]:
     row: dict[str, float | None] = {}
     if agreed:
         row["EM"], row["F1"] = map(fmean, zip(*agreed, strict=True))
+    if any(r.answer is not None and r.answer.grade is not None for r in records):
+        row["Acc"] = fmean(mark for r in records if (mark := _mark(r)) is not None)
+    if any(r.question.structure for r in records):
+        row["Struct-EM"] = fmean(_structure(r) for r in records if r.question.structure)
     usage = sum((r.answer.usage for r in records if r.answer is not None), Usage())
     return {**row, "calls": usage.calls / len(records), "tokens": usage.tokens / len(records), "cost": usage.cost}
+
+
+def _structure(record: Record) -> float:
+    """100 if what the question names was looked up as it stands, else 0."""
+    found = record.answer.structure if record.answer is not None and not record.error else ()
+    return 100 * structure_match(found, record.question.structure)
 
 
 def _wall(records: Iterable[Record]) -> float:

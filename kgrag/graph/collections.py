@@ -47,11 +47,12 @@ def list_collections(graph: Graph) -> list[Collection]:
     """Every collection, by name."""
     schema.check_schema(graph)
     records = graph.run("search/collections", name=None)
-    return [_collection(r["collection"]) for r in records if not r["collection"].get("removing")]
+    unusable = ("removing", "importing")
+    return [_collection(r["collection"]) for r in records if not any(map(r["collection"].get, unusable))]
 
 
 def find_collection(graph: Graph, name: str) -> Collection | None:
-    """The collection of that name. Raises MismatchError for another schema version or a half-removed collection."""
+    """The collection of that name. Raises MismatchError for another schema version or a half-made or -removed one."""
     schema.check_schema(graph)
     records = graph.run("search/collections", name=name)
     if not records:
@@ -62,10 +63,24 @@ def find_collection(graph: Graph, name: str) -> Collection | None:
             f"The removal of collection {name!r} was broken off.",
             f"Finish it with `kgrag delete --collection {name} --yes`.",
         )
+    if properties.get("importing"):
+        raise MismatchError(
+            f"The import of collection {name!r} was broken off, or is at work.",
+            f"Finish it with the same `kgrag import`, or give it up with `kgrag delete --collection {name} --yes`.",
+        )
     collection = _collection(properties)
     if collection.schema_version > schema.SCHEMA_VERSION:
         raise schema.version_mismatch(collection.schema_version)
     return collection
+
+
+def find_import(graph: Graph, name: str) -> tuple[Collection, str, int] | None:
+    """A collection that is being imported, the id of the export, and how many of its nodes and edges are in."""
+    records = graph.run("search/collections", name=name)
+    properties = records[0]["collection"] if records else {}
+    if properties.get("removing") or not properties.get("importing"):
+        return None
+    return _collection(properties), properties["importing"], properties["imported"]
 
 
 def open_collection(graph: Graph, name: str) -> Collection:
@@ -109,10 +124,7 @@ def check_indexing(collection: Collection, wanted: IndexingSettings) -> None:
 
 def create_collection(graph: Graph, name: str, embedder: str, dimension: int, indexing: IndexingSettings) -> Collection:
     """The collection of that name, made with its indexes if it does not exist; of several makers one wins."""
-    if not name or len(name) > 200 or any(ord(c) < 32 for c in name):
-        raise ConfigurationError(
-            f"{name!r} cannot be the name of a collection.", "Use 1 to 200 characters without line breaks."
-        )
+    check_name(name)
     schema.ensure_schema(graph)
     graph.run(
         "write/create_collection",
@@ -125,6 +137,14 @@ def create_collection(graph: Graph, name: str, embedder: str, dimension: int, in
     check_embedder(collection, embedder, dimension)
     ensure_indexes(graph, collection)
     return collection
+
+
+def check_name(name: str) -> None:
+    """Raise ConfigurationError if a collection cannot have that name."""
+    if not name or len(name) > 200 or any(ord(c) < 32 for c in name):
+        raise ConfigurationError(
+            f"{name!r} cannot be the name of a collection.", "Use 1 to 200 characters without line breaks."
+        )
 
 
 def ensure_indexes(graph: Graph, collection: Collection) -> None:

@@ -113,6 +113,17 @@ class Graph:
         ):
             yield from session.run(query.text, parameters)
 
+    @contextmanager
+    def reading(self, fetch_size: int) -> Iterator[neo4j.Session]:
+        """A session in which the server refuses to write."""
+        with (
+            translated(self.uri),
+            self._driver.session(
+                database=self.database, fetch_size=fetch_size, default_access_mode=neo4j.READ_ACCESS
+            ) as session,
+        ):
+            yield session
+
     def write(self, work: Callable[[Unit], T]) -> T:
         """Run `work` in one write transaction; it may be called again after a transient error, so it must be pure."""
         with translated(self.uri), self._driver.session(database=self.database) as session:

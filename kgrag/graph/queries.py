@@ -6,6 +6,8 @@ A header is the leading comment of the file::
     // mode: read | write | auto | schema
     // $name: TYPE [= default] - meaning
     // -> column: TYPE - meaning
+    // title: a few words for lists and favourites (those under analyst/; may come first)
+    // scan: why it starts from every node of a label, if it does (those under analyst/)
     // source: where it comes from (optional)
 """
 
@@ -18,6 +20,7 @@ from itertools import takewhile
 
 _PARAMETER = re.compile(r"^\$(\w+): ([\w<>| ]+?)(?: = (.+?))? - (.+)$")
 _COLUMN = re.compile(r"^-> (\w+): ([\w<>| ]+?) - (.+)$")
+_ENTRIES = ("mode", "title", "scan", "source")
 MODES = ("read", "write", "auto", "schema")
 
 
@@ -46,6 +49,8 @@ class Query:
     columns: tuple[tuple[str, str, str], ...]
     source: str
     text: str
+    title: str = ""
+    scan: str = ""
 
 
 def parse(name: str, content: str) -> Query:
@@ -53,15 +58,14 @@ def parse(name: str, content: str) -> Query:
     purpose: list[str] = []
     parameters: list[Parameter] = []
     columns: list[tuple[str, str, str]] = []
-    mode = source = ""
+    said = dict.fromkeys(_ENTRIES, "")
     lines = content.splitlines()
     header = list(takewhile(lambda line: line.startswith("//"), lines))
     for line in header:
         entry = line.removeprefix("//").strip()
-        if entry.startswith("mode: "):
-            mode = entry.removeprefix("mode: ")
-        elif entry.startswith("source: "):
-            source = entry.removeprefix("source: ")
+        kind, colon, rest = entry.partition(": ")
+        if colon and kind in said:
+            said[kind] = rest
         elif entry.startswith("$"):
             match = _PARAMETER.match(entry)
             if not match:
@@ -72,16 +76,17 @@ def parse(name: str, content: str) -> Query:
             if not match:
                 raise ValueError(f"{name}: not a column line: {entry}")
             columns.append((match[1], match[2], match[3]))
-        elif not mode:
+        elif not said["mode"]:
             purpose.append(entry)
         else:
             raise ValueError(f"{name}: unexpected header line: {entry}")
+    mode = said.pop("mode")
     if mode not in MODES:
         raise ValueError(f"{name}: mode must be one of {', '.join(MODES)}, not {mode!r}")
     if not purpose:
         raise ValueError(f"{name}: the header does not say what the query is for")
     text = "\n".join(lines[len(header) :]).strip().removesuffix(";")
-    return Query(name, " ".join(purpose), mode, tuple(parameters), tuple(columns), source, text)
+    return Query(name, " ".join(purpose), mode, tuple(parameters), tuple(columns), text=text, **said)
 
 
 @cache

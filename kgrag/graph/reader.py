@@ -148,7 +148,7 @@ class Reader:
         return {r["id"]: r["stems"].split() for r in self._rows("search/passage_word_stems", ids=list(ids))}
 
     def edge_neighbours(
-        self, ids: Sequence[str], kind: str, density: int, cap: int, candidates: int
+        self, ids: Sequence[str], kind: str, density: float, cap: int, candidates: int
     ) -> dict[str, list[str]]:
         """What one kind of edges ties some passages to: see `cypher/search/edge_neighbours.cypher`.
 
@@ -164,7 +164,7 @@ class Reader:
             cap=cap,
             index=self.collection.vector_index("Passage"),
             embedding=self.collection.embedding,
-            candidates=max(candidates, density + 1),
+            candidates=max(candidates, int(density) + 1),
         )
         return {id: [] for id in ids} | {r["id"]: r["neighbours"] for r in rows}
 
@@ -175,6 +175,14 @@ class Reader:
             "search/document_scores", ids=list(ids), embedding=self.collection.embedding, vector=list(vector)
         )
         return {ids[r["document"]]: (r["id"], r["score"]) for r in rows}
+
+    def document_passages(self, keys: Sequence[str]) -> dict[str, list[str]]:
+        """Document key -> the ids of its passages, in no order; unknown keys are left out."""
+        ids = {document_id(self.collection.name, key): key for key in keys}
+        found: dict[str, list[str]] = {}
+        for r in self._rows("search/passage_ids", ids=list(ids)):
+            found.setdefault(ids[r["document"]], []).append(r["passage"])
+        return found
 
     def triple_counts(self, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Document key -> how many passages it has, and how many triples these state; unknown keys are left out."""
@@ -248,9 +256,9 @@ class Reader:
         """What tables hold, by their ids: see `cypher/search/table_contents.cypher`."""
         return {r["id"]: r for r in self._rows("search/table_contents", ids=ids)}
 
-    def sections(self, document: str, paths: list[str]) -> list[dict[str, Any]]:
+    def sections(self, document: str, paths: list[str], headings: list[str]) -> list[dict[str, Any]]:
         """The passages under headings: see `cypher/search/section_contents.cypher`."""
-        return self._rows("search/section_contents", document=document, paths=paths)
+        return self._rows("search/section_contents", document=document, paths=paths, headings=headings)
 
     def nearest_of(self, ids: list[str], vector: Sequence[float], limit: int) -> Scores:
         """Those of some passages that are nearest to a vector, as (id, (1 + cosine) / 2), best first."""

@@ -15,6 +15,7 @@ from kgrag.events import Answer, Event, Failed, Judged, Linked, Read, Remembered
 from kgrag.graph.connection import Graph, Unit
 from kgrag.graph.queries import catalogue
 from kgrag.identity import node_id
+from kgrag.text import caption
 from kgrag.types import Triple
 
 _Row = dict[str, Any]
@@ -47,7 +48,8 @@ def save_run(graph: Graph, collection: str, answer: Answer) -> str:
     """
     id = uuid.uuid4().hex
     properties = {
-        "name": answer.question,
+        "name": caption(answer.question),
+        "question": answer.question,
         "system": answer.system,
         "answer": answer.text,
         "found": answer.found,
@@ -59,7 +61,7 @@ def save_run(graph: Graph, collection: str, answer: Answer) -> str:
     }
     found = _ranked((hit.passage.id, hit.score) for hit in answer.ranking)
     cited = [{"id": c.passage.id, "number": c.number} for c in answer.citations]
-    steps = _steps(id, answer)
+    steps = step_rows(id, answer)
 
     def work(unit: Unit) -> bool:
         kept = unit.run(
@@ -108,7 +110,7 @@ def drawing(id: str) -> tuple[str, str]:
     return f":param id => '{id}'", catalogue()["search/run"].text
 
 
-def _steps(run: str, answer: Answer) -> list[_Row]:
+def step_rows(run: str, answer: Answer) -> list[_Row]:
     """A row for each step of the loop, as `cypher/write/run_steps.cypher` wants it."""
     numbers = sorted({event.step for event in answer.trace if event.step > 0})
     rows: list[_Row] = []
@@ -143,7 +145,7 @@ def _properties(number: int, events: Sequence[Event]) -> _Row:
         elif isinstance(event, Failed):
             said["problem"] = event.problem
     name = query or said.get("thought")
-    name = f"{number}. {name}" if name else f"step {number}"
+    name = caption(f"{number}. {name}") if name else f"step {number}"
     return {"number": number, "name": name, "query": query, "facts": list(facts), **said}
 
 
@@ -170,7 +172,7 @@ def _run(properties: _Row, steps: int) -> Run:
     return Run(
         id=properties["id"],
         collection=properties["collection"],
-        question=properties["name"],
+        question=properties["question"],
         system=properties["system"],
         answer=properties["answer"],
         found=properties["found"],

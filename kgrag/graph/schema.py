@@ -4,35 +4,50 @@ from collections.abc import Callable
 
 from kgrag.errors import MismatchError
 from kgrag.graph.connection import Graph
+from kgrag.graph.description import describe
+from kgrag.text import LONGEST_NAME, caption
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 SLOTS = ("embedding", "embedding_b")
 _FULLTEXT = {"passage_text": "Passage", "passage_stems": "Passage", "triple_text": "Triple", "entity_name": "Entity"}
 _WITH_VECTORS = ("Passage", "Triple", "Entity")
+_WITH_WORK = ("passage", "entity", "word")
 _LABELS = ("document", "passage", "keyword", "word", "entity", "triple", "run", "step", "page", "table")
 
 
 def ensure_schema(graph: Graph) -> None:
-    """Make the constraints and indexes that all collections share, unless they are there.
+    """Make the constraints and indexes that all collections share, and describe the graph in it, unless that is done.
 
     Raises MismatchError when the database was written by an older or newer schema.
     """
-    version = stored_version(graph)
-    if version == SCHEMA_VERSION:
-        return
-    if version is not None:
+    version, described = _stored(graph)
+    if version is not None and version != SCHEMA_VERSION:
         raise version_mismatch(version)
-    graph.run("schema/schema_id")
-    with graph.exclusively():
-        if stored_version(graph) is None:
-            _create(graph)
-            graph.run("write/set_version", version=SCHEMA_VERSION)
+    if version is None:
+        graph.run("schema/schema_id")
+        with graph.exclusively():
+            if stored_version(graph) is None:
+                _create(graph)
+                graph.run("write/set_version", version=SCHEMA_VERSION)
+    _describe(graph, described)
 
 
 def stored_version(graph: Graph) -> int | None:
     """The schema version of the database, or None when kgrag never wrote to it."""
+    return _stored(graph)[0]
+
+
+def _stored(graph: Graph) -> tuple[int | None, str | None]:
+    """The schema version of the database, and the digest of the description that it holds."""
     records = graph.run("schema/version")
-    return int(records[0]["version"]) if records and records[0]["version"] is not None else None
+    return (records[0]["version"], records[0]["described"]) if records else (None, None)
+
+
+def _describe(graph: Graph, described: str | None) -> None:
+    """Keep the description of the graph in the Schema node, unless it holds this one."""
+    description = describe()
+    if described != description.digest():
+        graph.run("write/describe", digest=description.digest(), **description.lines())
 
 
 def check_schema(graph: Graph) -> None:
@@ -62,7 +77,8 @@ def migrate(graph: Graph) -> list[str]:
     a database of a newer version.
     """
     graph.run("schema/schema_id")
-    version = stored_version(graph) or 0
+    stored, described = _stored(graph)
+    version = stored or 0
     if version > SCHEMA_VERSION:
         raise version_mismatch(version)
     done: list[str] = []
@@ -71,6 +87,7 @@ def migrate(graph: Graph) -> list[str]:
         step(graph)
         graph.run("write/set_version", version=target)
         done.append(f"{target - 1} -> {target}: {description}")
+    _describe(graph, described)
     return done
 
 
@@ -80,7 +97,7 @@ def _create(graph: Graph) -> None:
         graph.run(f"schema/{label}_id")
         graph.run(f"schema/{label}_collection")
     graph.run("schema/entity_stemmed")
-    for label in ("passage", "entity", "word"):
+    for label in _WITH_WORK:
         graph.run(f"schema/{label}_todo")
     graph.run("schema/await", seconds=300)
 
@@ -118,11 +135,30 @@ def _pages(graph: Graph) -> None:
         graph.run("write/migrated_collection", name=record["collection"]["name"], version=4)
 
 
+def _names(graph: Graph) -> None:
+    """Version 5: long names are shortened, for another property holds the whole text; runs keep their question so."""
+    graph.run("write/run_questions")
+    rows = [
+        {"element": r["element"], "name": _shortened(r["name"], r["ordinal"])}
+        for r in graph.stream("search/long_names", longest=LONGEST_NAME)
+    ]
+    for start in range(0, len(rows), 5000):
+        graph.run("write/names", rows=rows[start : start + 5000])
+    for record in graph.run("search/collections", name=None):
+        graph.run("write/migrated_collection", name=record["collection"]["name"], version=5)
+
+
+def _shortened(name: str, ordinal: int | None) -> str:
+    prefix = "" if ordinal is None else f"{ordinal + 1} · "
+    return prefix + caption(name.removeprefix(prefix)) if name.startswith(prefix) else caption(name)
+
+
 MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
     1: ("constraints, and indexes by collection and by work left", _create),
     2: ("vector indexes over entities; the next ingest into a collection finds its similar names", _entity_vectors),
     3: ("constraints and indexes for kept runs and their steps", _runs),
     4: ("constraints and indexes for pages and tables", _pages),
+    5: ("long names are shortened", _names),
 }
 """Schema version -> what the step to it does, and the step."""
 
@@ -148,9 +184,20 @@ def ensure_collection_indexes(graph: Graph, name: str, number: int, dimension: i
 
 def await_collection_indexes(graph: Graph, number: int, embedding: str, seconds: int = 3600) -> None:
     """Wait until the indexes of a collection answer. Raises DatabaseError if they do not in time."""
-    vectors = [f"{label.lower()}_{embedding}" for label in _WITH_VECTORS]
-    for kind in (*_FULLTEXT, *vectors):
-        graph.run("schema/await_index", index=index_name(kind, number), seconds=seconds)
+    for name in collection_indexes(number, embedding):
+        graph.run("schema/await_index", index=name, seconds=seconds)
+
+
+def collection_indexes(number: int, embedding: str) -> list[str]:
+    """The names of the indexes that a collection has of its own."""
+    kinds = (*_FULLTEXT, *(f"{label.lower()}_{embedding}" for label in _WITH_VECTORS))
+    return [index_name(kind, number) for kind in kinds]
+
+
+def shared_indexes() -> list[str]:
+    """The names of the indexes that all collections share: each is that of its file under cypher/schema."""
+    each = [f"{label}_{kind}" for label in _LABELS for kind in ("id", "collection")]
+    return ["collection_name", *each, "entity_stemmed", *(f"{label}_todo" for label in _WITH_WORK)]
 
 
 def ensure_fulltext_indexes(graph: Graph, number: int) -> None:

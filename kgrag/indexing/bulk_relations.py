@@ -6,8 +6,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from kgrag.graph.csv_files import Lines, floats, integers, strings
 from kgrag.identity import keyword_id
-from kgrag.indexing.bulk_files import Lines, floats, integers, strings
 from kgrag.indexing.keywords import terms_of, top_terms
 from kgrag.indexing.mentions import Gazetteer, add_rare, bits, mentions
 from kgrag.indexing.writer import Row

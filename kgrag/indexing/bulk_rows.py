@@ -17,21 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.graph import schema
+from kgrag.graph.contents import WITH_OWN_LABEL
+from kgrag.graph.csv_files import FoundColumns, Lines, Ready, Table, floats, strings
 from kgrag.graph.local.bulk import Files
 from kgrag.identity import content_hash, document_id, keyword_id, word_id
 from kgrag.indexing import documents as local
 from kgrag.indexing import neighbours
-from kgrag.indexing.bulk_files import (
-    Lines,
-    MetadataColumns,
-    Partitions,
-    Ready,
-    Spill,
-    Table,
-    VectorFile,
-    floats,
-    strings,
-)
+from kgrag.indexing.bulk_files import Partitions, Spill, VectorFile
 from kgrag.indexing.bulk_relations import Counts, Names, Similar, density_of, related_rows
 from kgrag.indexing.bulk_workers import spread
 from kgrag.indexing.mentions import Gazetteer, bits
@@ -65,7 +57,6 @@ _NODES = {
                    "density:double"),
     "Schema": ("id:ID(Schema)", "name", "collections:long", "touched:datetime"),
 }  # fmt: skip
-_OWN_LABEL = ("Passage", "Triple", "Entity")
 _EDGES = {
     "HOLDS": ("Collection", "Document"),
     "HAS_PASSAGE": ("Document", "Passage"),
@@ -108,7 +99,7 @@ class BulkRows:
             kind: Table(folder, kind, (f":START_ID({start})", f":END_ID({end})", *more))
             for kind, (start, end, *more) in _EDGES.items()
         }
-        self._metadata = MetadataColumns(self._nodes["Document"])
+        self._metadata = FoundColumns(self._nodes["Document"])
         self._seen: dict[int, int] = {}
         self._own: dict[str, list[str]] = {}
         self._passages = Spill(folder / "passages.rows")
@@ -211,7 +202,7 @@ class BulkRows:
             stated[triple["passage"]] += [triple["subject"], triple["object"]]
         kept: list[dict[str, Any]] = []
         for plan, start, end in parts:
-            title = plan.document.title or plan.document.key
+            title = local.document_name(plan.document)
             own = self._own.get(plan.id, [])
             for i in range(start, end):
                 passage = plan.passages[i]
@@ -396,7 +387,7 @@ class BulkRows:
         self._passages.close()
         nodes = {label: (t.header, t.path) for label, t in self._nodes.items() if t.rows}
         edges = {kind: (t.header, t.path) for kind, t in self._edges.items() if t.rows}
-        own = {label: f"{label}:{schema.label_of(label, NUMBER)}" for label in _OWN_LABEL}
+        own = {label: f"{label}:{schema.label_of(label, NUMBER)}" for label in WITH_OWN_LABEL}
         return Files(
             nodes=[(own.get(label, label), paths) for label, paths in nodes.items()],
             relationships=[(_SEVERAL.get(kind, kind), paths) for kind, paths in edges.items()],

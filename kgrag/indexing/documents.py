@@ -13,7 +13,7 @@ from kgrag.indexing.writer import Batch, Row
 from kgrag.models.embed import Embedder
 from kgrag.names import passage_aliases, title_aliases
 from kgrag.settings import IndexingSettings
-from kgrag.text import normalise, stems, tokens
+from kgrag.text import caption, normalise, stems, tokens
 from kgrag.types import Document, Triple
 
 
@@ -53,7 +53,7 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
         words = [t.norm for t in tokens(f"{document.title}\n{part.text}")]
         properties = {
             "id": passage,
-            "name": document.title,
+            "name": caption(document.title),
             "collection": collection,
             "title": document.title,
             "section": section,
@@ -77,6 +77,12 @@ def _below_title(section: str, title: str) -> str:
     """A path of headings without a first one that is the document's title."""
     first, _, rest = section.partition(" > ")
     return rest if first == title else section
+
+
+def _outline(document: Document) -> str:
+    """The paths of headings that text stands under, in their order, one a line."""
+    paths = (_below_title(s.heading, document.title) for s in document.sections if s.text.strip())
+    return "\n".join(dict.fromkeys(path for path in paths if path and "\n" not in path))
 
 
 def _triples(collection: str, triples: Iterable[Triple], passages: list[Row]) -> Iterator[Row]:
@@ -104,7 +110,7 @@ def _triples(collection: str, triples: Iterable[Triple], passages: list[Row]) ->
             "names": ((subject, triple.subject), (obj, triple.object)),
             "properties": {
                 "id": key,
-                "name": triple.predicate or triple.text,
+                "name": caption(triple.predicate or triple.text),
                 "collection": collection,
                 "subject": triple.subject,
                 "predicate": triple.predicate,
@@ -114,16 +120,23 @@ def _triples(collection: str, triples: Iterable[Triple], passages: list[Row]) ->
         }
 
 
+def document_name(document: Document) -> str:
+    """The name of a document, with which its passages' names end."""
+    return caption(document.title or document.key)
+
+
 def document_properties(collection: str, document_id: str, document: Document) -> Row:
     """The properties of a Document node: metadata scalars as meta_KEY, the rest as JSON in `metadata`."""
     properties: Row = {
         "id": document_id,
-        "name": document.title or document.key,
+        "name": document_name(document),
         "collection": collection,
         "key": document.key,
         "title": document.title,
         "source": document.source or document.key,
     }
+    if outline := _outline(document):
+        properties["outline"] = outline
     rest = {}
     for key, value in document.metadata.items():
         if isinstance(value, str | bool | int | float):
@@ -223,8 +236,8 @@ def _name_passages(batch: Batch, collection: str, item: Plan, part: Sequence[Row
 
 def _seal(batch: Batch, collection: str, item: Plan) -> None:
     ids = [p["id"] for p in item.passages]
-    title = item.document.title or item.document.key
-    batch.sealed.append({"id": item.id, "title": title, "passages": ids, "content_hash": item.content_hash})
+    name = document_name(item.document)
+    batch.sealed.append({"id": item.id, "name": name, "passages": ids, "content_hash": item.content_hash})
     batch.stale_passages.extend(sorted(item.existing.difference(ids)))
     batch.stale_triples.extend(sorted(item.existing_triples.difference(t["id"] for t in item.triples)))
     if item.known or item.document.pages or item.document.tables:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from kgrag import identity
 from kgrag.indexing.writer import Row
-from kgrag.text import STOP_WORDS, normalise, stems
+from kgrag.text import STOP_WORDS, caption, normalise, stems
 from kgrag.types import Triple
 
 _PRONOUNS = frozenset(
@@ -171,7 +171,7 @@ def _row(collection: str, passage: str, triple: Triple, ends: Sequence["_End"]) 
     subject, obj = ({"id": e.id, "aliases": list(e.aliases) or None, "wikipedia": e.wikipedia} for e in ends)
     properties = {
         "id": id,
-        "name": triple.predicate,
+        "name": caption(triple.predicate),
         "collection": collection,
         "subject": triple.subject,
         "predicate": triple.predicate,

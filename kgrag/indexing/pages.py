@@ -7,6 +7,7 @@ from typing import Any
 
 from kgrag import identity
 from kgrag.graph.connection import Unit
+from kgrag.text import caption
 from kgrag.types import Document
 
 _ROWS = 1000  # a statement
@@ -34,7 +35,7 @@ def add_pages(rows: PageRows, collection: str, id: str, document: Document, pass
     for page in document.pages:
         properties = {
             "id": numbers[page.number],
-            "name": page.name,
+            "name": caption(page.name),
             "collection": collection,
             "number": page.number,
             "label": page.label,
@@ -45,7 +46,7 @@ def add_pages(rows: PageRows, collection: str, id: str, document: Document, pass
     for table in document.tables:
         properties = {
             "id": tables[table.number],
-            "name": table.name,
+            "name": caption(table.name),
             "collection": collection,
             "number": table.number,
             "caption": table.caption,

@@ -16,9 +16,11 @@ from kgrag.retrieval.base import Index, Query, Retriever, Scored
 from kgrag.retrieval.bm25 import Bm25
 from kgrag.retrieval.hops import so_far
 from kgrag.retrieval.linking import question_terms
+from kgrag.settings import BRIDGE_CAP
 from kgrag.types import Passage, Step
 
 _LETTERS = 4000  # of a path's text that a guide is given
+_FEW = 5  # passages of a name, where words or an encoder guide: the more there are, the more lead astray
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,10 @@ class Kgp(Retriever):
             seen=seen,
             edges=list(s.edges),
             terms=terms,
-            cap=s.cap,
+            cap=s.cap or (BRIDGE_CAP if s.guide == "chat" else _FEW),
+            keywords=s.keywords,
+            similar=s.similar,
+            rho=s.rho,
             keep=s.branch,
         )
         names = self.index.reader.captions([], [row["id"] for rows in found.values() for row in rows])

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kgrag.settings.agents import AgentSettings, AnswerSettings, GearSettings, IrcotSettings
+from kgrag.settings.gateway import GatewaySettings
 from kgrag.settings.models import ChatSettings, TagmeSettings
 from kgrag.settings.retrieval import (
     BRIDGE_CAP,
@@ -37,6 +38,7 @@ __all__ = [
     "BeamSettings",
     "ChatSettings",
     "ColbertSettings",
+    "GatewaySettings",
     "GearSettings",
     "GnnRetSettings",
     "GnnRetTraining",
@@ -71,8 +73,10 @@ class LocalSettings(BaseModel):
     http_port: int = Field(7474, description="preferred HTTP port of Neo4j Browser")
     heap: str = Field("1g", description="maximum heap of the server (-Xmx)")
     page_cache: str = Field("512m", description="page cache of the server")
+    transaction_memory: str = Field("512m", description="memory of one transaction, of the heap")
     maven_repository: str | None = Field(None, description="another Maven repository, for example a company mirror")
     start_timeout: float = Field(120.0, description="seconds to wait for the server to answer")
+    guide: bool = Field(True, description="Neo4j Browser opens a guide to the demo whenever it connects")
 
 
 class LoadingSettings(BaseModel):
@@ -139,3 +143,4 @@ class Settings(BaseSettings):
     chat: ChatSettings = Field(default_factory=ChatSettings)
     tagme: TagmeSettings = Field(default_factory=TagmeSettings)
     agents: AgentSettings = Field(default_factory=AgentSettings)
+    gateway: GatewaySettings = Field(default_factory=GatewaySettings)

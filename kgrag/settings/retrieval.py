@@ -79,7 +79,15 @@ class KgpSettings(BaseModel):
     seeds: int = Field(10, ge=1, description="passages that the paths begin with (appendix A.2)")
     branch: int = Field(3, ge=1, description="passages that a path goes on to (appendix A.2)")
     budget: int = Field(30, ge=1, description="K: passages in all (appendix A.2)")
-    cap: int = Field(BRIDGE_CAP, ge=1, description="passages that a keyword or name may have to tie them")
+    cap: int | None = Field(
+        None,
+        ge=1,
+        description="passages that a keyword or name may have to tie them (density: section 3); unset: 50 where a "
+        "model guides, who finds its way among many, else 5",
+    )
+    keywords: int = Field(100, ge=1, le=100, description="best keywords of a passage that tie it (section 3.1)")
+    similar: int = Field(100, ge=1, le=100, description="nearest passages, of those kept, that are tied (section 3.2)")
+    rho: float = Field(0.0, ge=0, le=1, description="how certain TAGME must be of a name that ties (section 3.3)")
 
 
 class TfIdfSettings(BaseModel):

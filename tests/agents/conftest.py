@@ -12,7 +12,7 @@ from kgrag.settings import Settings
 COAST = "agents-coast"
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def coast(kg: KnowledgeGraph) -> Iterator[str]:
     kg.ingest(documents(FACTS), COAST)
     yield COAST

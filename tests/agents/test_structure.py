@@ -15,7 +15,7 @@ from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
 from kgrag.events import Called, Looked
-from kgrag.types import Document, Filter, Section
+from kgrag.types import Document, Filter, Page, Section, Table
 
 SOLO, SHELF, PLAIN = "structure-solo", "structure-shelf", "structure-plain"
 REPORT = report()
@@ -302,6 +302,31 @@ def test_content_within_a_page_is_read_there(talking: KnowledgeGraph, scripted: 
     assert markdown(3) in scripted.calls[-1]["messages"][-1]["content"]
     outlook = talking.ask("Which places does section 4 name?", solo)
     assert {h.passage.section for h in outlook.ranking} == {"4 Outlook"}
+
+
+def test_short_sections_that_share_a_passage(kg: KnowledgeGraph) -> None:
+    """Each is found by its own heading, on its own page; tables stand behind their captions."""
+    texts = [f"{' '.join(f'Reed {n}.{i} bends in the wind.' for i in range(20))}" for n in range(1, 7)]
+    sections = tuple(Section(text, f"{n} Part {n}", ((0, n),)) for n, text in enumerate(texts, 1))
+    pages = tuple(Page(n, f"{n} Part {n}\n\n{text}", "iv"[n - 1 : n]) for n, text in enumerate(texts, 1))
+    caption = "Table 1: Reeds"
+    pages = (replace(pages[0], text=f"Before.\n\n{caption}\n\nAfter."), *pages[1:])
+    table = Table(1, (("Reed", "Wind"), ("1.1", "west")), caption, 1, 1)
+    kg.ingest([Document("reeds.pdf", sections, "Reeds", pages=pages, tables=(table,))], "structure-reeds")
+    try:
+        for n, text in enumerate(texts, 1):
+            assert found(kg, f"What does section {n} say?", "structure-reeds").text == f"{n} Part {n}\n\n{text}"
+            where = found(kg, f"Where is section {n}?", "structure-reeds").text
+            assert where == f"{n} Part {n} begins on p. {n} of reeds.pdf."
+        assert found(kg, "how many sections are there", "structure-reeds").text == "reeds.pdf has 6 sections."
+        assert found(kg, "page i of reeds.pdf", "structure-reeds").text == (
+            f"Before.\n\n{caption}\n\n{table.markdown}\n\nAfter."
+        )
+        assert found(kg, "What is on p. v?", "structure-reeds").text.startswith("2 Part 2")
+        hits = found(kg, "What does section 3 say about the wind?", "structure-reeds").hits
+        assert [hit.passage.text for hit in hits] == [f"3 Part 3\n\n{texts[2]}"]
+    finally:
+        kg.delete("structure-reeds")
 
 
 def test_it_can_be_switched_off(talking: KnowledgeGraph, scripted: Scripted, solo: str) -> None:

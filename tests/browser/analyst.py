@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,12 @@ frame => {
 """
 
 
+def reads_as(caption: str, name: str) -> bool:
+    """Whether a caption is a name, of which Browser writes what its circle holds: words in order, the last cut."""
+    words = caption.removesuffix("…").split()
+    return bool(words) and re.search(".*".join(map(re.escape, words)), " ".join(name.split())) is not None
+
+
 class QueryFailed(Exception):
     """Neo4j Browser shows an error instead of a graph."""
 
@@ -29,17 +37,27 @@ class Analyst:
         self.page = page
 
     @property
+    def guide(self) -> Locator:
+        """The slides of the guide that greets."""
+        return self.page.get_by_test_id("frame").filter(has_text="1. What is in here")
+
+    @property
+    def drawer(self) -> Locator:
+        """The guide at the side."""
+        return self.page.get_by_test_id("guidesDrawer")
+
+    @property
     def frame(self) -> Locator:
         """The newest answer."""
         return self.page.get_by_test_id("frame").first
 
-    def connect(self, browser_url: str, bolt_uri: str, user: str, password: str) -> None:
-        """Open Neo4j Browser with the connection filled in, type the password and connect."""
-        scheme, address = bolt_uri.split("://")
-        self.page.goto(f"{browser_url}?dbms={scheme}://{user}@{address}")
+    def connect(self, address: str, password: str) -> None:
+        """Open Neo4j Browser with the connection filled in, type the password and connect; a guide greets."""
+        self.page.goto(address)
         self.page.get_by_test_id("password").fill(password)
         self.page.get_by_test_id("connect").click()
         self.page.get_by_text("Connected to Neo4j").wait_for()
+        self.guide.wait_for()
 
     def enter(self, text: str) -> None:
         """Type a query or a command of Browser, run it and wait for its frame."""
@@ -52,14 +70,46 @@ class Analyst:
     def run(self, cypher: str) -> None:
         """Run a query and wait until its graph fills the window and stands still. Raises QueryFailed."""
         self.enter(cypher)
-        error = self.page.get_by_test_id("cypherFrameErrorMessage")
-        self.frame.locator("g.node").or_(error).first.wait_for()
-        if error.count():
-            raise QueryFailed(self.frame.inner_text())
+        self.wait_for_graph()
         self.frame.get_by_title("Fullscreen").click()
         while not self.frame.evaluate(_SETTLED):
             self.page.wait_for_timeout(500)
         self.frame.get_by_label("zoom-to-fit").click()
+
+    def wait_for_graph(self) -> None:
+        """Wait until the newest frame draws a graph. Raises QueryFailed."""
+        error = self.page.get_by_test_id("cypherFrameErrorMessage")
+        self.frame.locator("g.node").or_(error).first.wait_for()
+        if error.count():
+            raise QueryFailed(self.frame.inner_text())
+
+    def slides(self) -> Iterator[str]:
+        """Keep the guide at the side and go through its slides: yields the title of each, from the first on."""
+        self.guide.get_by_text("Keep the guide beside the results").click()
+        title, further = self.drawer.locator("h3"), self.page.get_by_test_id("guideNextSlide")
+        while True:
+            shown = title.inner_text()
+            yield shown
+            if not further.is_enabled():
+                return
+            further.click()
+            self.drawer.locator("h3").filter(has_not_text=shown).wait_for()
+
+    def play(self) -> None:
+        """Click the triangle before the query of the slide, and wait for its graph."""
+        frames = self.page.get_by_test_id("frame").count()
+        self.drawer.locator("pre.runnable .fa-play-circle-o").click()
+        self.page.get_by_test_id("frame").nth(frames).wait_for()
+        self.wait_for_graph()
+
+    def colours(self) -> dict[str, str]:
+        """The colour of each circle, by the node's number."""
+        return {
+            (node.get_attribute("aria-label") or "").removeprefix("graph-node"): str(
+                node.locator("circle.b-outline").get_attribute("fill")
+            )
+            for node in self.frame.locator("g.node").all()
+        }
 
     def captions(self) -> dict[str, str]:
         """What is written in each circle, by the node's number; lines are joined by a space."""

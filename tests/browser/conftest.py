@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from analyst import Analyst
 from chromium import MISSING, find_chromium
+from click.testing import CliRunner
 
-from kgrag.graph.local import LocalServer
+from kgrag.cli import main
 from kgrag.settings import Settings
 
 if TYPE_CHECKING:
@@ -35,19 +38,26 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def place(graph_settings: Settings) -> dict[str, Any]:
+    """What `kgrag browser` says of the tests' server."""
+    env = {"KGRAG_HOME": str(graph_settings.home)}
+    result = CliRunner().invoke(main, ["browser", "--print", "--json"], env=env)
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
 @pytest.fixture
-def analyst(chromium: Browser, graph_settings: Settings) -> Iterator[Analyst]:
-    """An analyst who has opened the address that `kgrag up` prints. Nothing but the server can be reached."""
-    status = LocalServer(graph_settings).status()
-    assert status.uri and status.browser_url
-    server = status.browser_url.removesuffix("browser/")
-    password = graph_settings.neo4j_password
-    assert password is not None
+def analyst(chromium: Browser, place: dict[str, Any]) -> Iterator[Analyst]:
+    """An analyst who has opened the address that `kgrag browser` prints. Nothing but the server can be reached."""
+    server = place["address"].partition("browser/")[0]
+    password = Path(place["password_file"]).read_text(encoding="utf-8").strip()
     with chromium.new_context(viewport={"width": 1600, "height": 1000}, locale="en-US") as context:
         context.route(
             lambda url: url.startswith("http") and not url.startswith(server),
             lambda route: route.abort(),
         )
         analyst = Analyst(context.new_page())
-        analyst.connect(status.browser_url, status.uri, graph_settings.neo4j_user, password.get_secret_value())
+        analyst.connect(place["address"], password)
         yield analyst

@@ -5,7 +5,7 @@ from pathlib import Path
 import neo4j
 import neo4j.graph
 import pytest
-from analyst import Analyst, QueryFailed
+from analyst import Analyst, QueryFailed, reads_as
 
 from kgrag.client import KnowledgeGraph
 from kgrag.settings import Settings
@@ -59,12 +59,6 @@ def number(node: neo4j.graph.Node) -> str:
     return node.element_id.rsplit(":", 1)[-1]
 
 
-def fits(caption: str, name: str) -> bool:
-    """Whether the caption is the name, of which Browser writes as much as its circle holds."""
-    caption, name = ("".join(text.split()) for text in (caption.removesuffix("…"), name))
-    return caption == name or (len(caption) > 5 and name.startswith(caption))
-
-
 def test_every_kind_of_node_is_drawn_with_its_name(
     analyst: Analyst, kg: KnowledgeGraph, graph_settings: Settings, collection_name: str, tmp_path: Path
 ) -> None:
@@ -79,7 +73,7 @@ def test_every_kind_of_node_is_drawn_with_its_name(
     names = {number(node): node["name"] for node in expected.nodes}
     assert "NEXT" in {edge.type for edge in expected.relationships}
     assert captions.keys() == names.keys()
-    assert [(caption, names[n]) for n, caption in captions.items() if not fits(caption, names[n])] == []
+    assert [(caption, names[n]) for n, caption in captions.items() if not reads_as(caption, names[n])] == []
     assert {collection_name, "Fram", "Colin Archer", "Larvik", "designed"} <= set(captions.values())
     drawn = f"Displaying {len(expected.nodes)} nodes, {len(expected.relationships)} relationships."
     assert drawn in analyst.overview()

@@ -28,14 +28,28 @@ def evaluate(neo4j_env: dict[str, str]) -> Evaluate:
     return run
 
 
-@pytest.fixture
-def folder(tmp_path: Path, kg: KnowledgeGraph) -> Iterator[Path]:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, kg: KnowledgeGraph) -> Iterator[Path]:
     """A question set, whose collection is deleted afterwards."""
-    target = write_set(tmp_path / "small")
+    target = write_set(tmp_path_factory.mktemp("sets") / "small")
     yield target
-    write_set(target)
     with suppress(NotFoundError):
-        kg.delete(read_dataset(target).collection("wordllama"))
+        kg.delete(read_dataset(write_set(target)).collection("wordllama"))
+
+
+@pytest.fixture
+def folder(made: Path) -> Path:
+    """The question set, as it was made."""
+    return write_set(made)
+
+
+@pytest.fixture
+def fresh(tmp_path: Path, kg: KnowledgeGraph) -> Iterator[Path]:
+    """Another of the same, which nobody ingested yet."""
+    target = write_set(tmp_path / "fresh")
+    yield target
+    with suppress(NotFoundError):
+        kg.delete(read_dataset(write_set(target)).collection("wordllama"))
 
 
 def test_json_has_the_measures_of_every_retriever_and_nothing_else_is_on_stdout(
@@ -76,11 +90,12 @@ def test_the_table_names_measures_and_retrievers(evaluate: Evaluate, folder: Pat
     assert sum("bm25" in line for line in lines) == sum("dense" in line for line in lines) == 1
 
 
-def test_another_collection(evaluate: Evaluate, folder: Path, kg: KnowledgeGraph, collection_name: str) -> None:
-    evaluate(folder, "-r", "bm25", "--collection", collection_name)
+def test_another_collection(evaluate: Evaluate, fresh: Path, kg: KnowledgeGraph, collection_name: str) -> None:
+    write_set(fresh, corpus=CORPUS[:3], queries=QUERIES[:2])
+    evaluate(fresh, "-r", "bm25", "--collection", collection_name)
     names = {info.name: info.counts for info in kg.collections()}
-    assert names[collection_name]["Document"] == 4
-    assert read_dataset(folder).collection("wordllama") not in names
+    assert names[collection_name]["Document"] == 3
+    assert read_dataset(fresh).collection("wordllama") not in names
 
 
 def test_documents_that_left_the_corpus_are_told(evaluate: Evaluate, folder: Path) -> None:
@@ -124,7 +139,8 @@ def test_what_cannot_be_measured_is_said_before_anything_is_ingested(
     assert {info.name for info in kg.collections()} == before
 
 
-def test_malformed_files_end_with_5_and_the_line(evaluate: Evaluate, folder: Path, kg: KnowledgeGraph) -> None:
+def test_malformed_files_end_with_5_and_the_line(evaluate: Evaluate, fresh: Path, kg: KnowledgeGraph) -> None:
+    folder = fresh
     write_set(folder, queries="")
     assert "queries.jsonl is empty" in evaluate(folder, code=5).stderr
     write_set(folder, triples='{"passage": "fram"}\n')

@@ -48,13 +48,19 @@ def evaluate(neo4j_env: dict[str, str], scripted: Scripted) -> Evaluate:
     return run
 
 
-@pytest.fixture
-def folder(tmp_path: Path, kg: KnowledgeGraph) -> Iterator[Path]:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, kg: KnowledgeGraph) -> Iterator[Path]:
     """A question set with answers, whose collection is deleted afterwards."""
-    target = write_set(tmp_path / "answered", CORPUS[:3], KNOWN, TRIPLES)
+    target = write_set(tmp_path_factory.mktemp("sets") / "answered", CORPUS[:3], KNOWN, TRIPLES)
     yield target
     with suppress(NotFoundError):
         kg.delete(read_dataset(target).collection("wordllama"))
+
+
+@pytest.fixture
+def folder(made: Path) -> Path:
+    """The question set, as it was made."""
+    return write_set(made, CORPUS[:3], KNOWN, TRIPLES)
 
 
 def tokens(calls: list[dict[str, Any]], *said: str) -> int:
@@ -153,6 +159,79 @@ def test_what_answers_depend_on_has_records_of_its_own(
     assert len(list(out.iterdir())) == 5
 
 
+def test_answers_are_marked_once(evaluate: Evaluate, folder: Path, scripted: Scripted, tmp_path: Path) -> None:
+    """Marks are added to what an earlier run kept, and then kept, too."""
+    scripted.say("answer", "It is Larvik, I think")
+    arguments = [folder, "--system", "single+bm25", "--threads", 1, "--out", tmp_path / "runs"]
+    evaluate(*arguments)
+    scripted.reset()
+    scripted.say("grade", {"correct": True}, {"correct": False})
+    text = evaluate(*arguments, "--grade", "--markdown").stdout
+    assert "| EM | F1 | Acc | calls |" in text
+    assert "--system single+bm25 --grade" in text
+    assert [call["task"] for call in scripted.calls] == ["grade"] * 3
+    assert (
+        "Right: Larvik; or in Larvik, Norway\nSaid: It is Larvik, I think"
+        in (scripted.calls[0]["messages"][-1]["content"])
+    )
+    row = json.loads(evaluate(*arguments, "--grade", "--json").stdout)["systems"]["single+bm25"]
+    assert (row["Acc"], row["EM"], row["calls"]) == (33.3, 0, 1)
+    assert len(scripted.calls) == 3
+    (file,) = (tmp_path / "runs").iterdir()
+    assert [json.loads(line)["answer"]["Acc"] for line in file.read_text().splitlines()[-3:]] == [1, 0, 0]
+
+
+def test_the_gold_alone_is_read(evaluate: Evaluate, folder: Path, scripted: Scripted) -> None:
+    arguments = [folder, "--system", "golden", "--system", "closed-book", "--baseline", "closed-book", "--limit", 1]
+    found = json.loads(evaluate(*arguments, "--json").stdout)
+    assert list(found["systems"]) == ["golden", "closed-book"]
+    row = found["systems"]["golden"]
+    assert (row["R@2"], row["MRR"], row["EM"], row["calls"]) == (100, 1, 100, 1)
+    shown = scripted.calls[0]["messages"][-1]["content"]
+    assert shown.index("Fram (ship)") < shown.index("Colin Archer\n")
+    assert "coast" not in shown
+    joined = evaluate(folder, "--system", "golden", "--join", 2, "--limit", 1, "--json").stdout
+    assert json.loads(joined)["systems"]["golden"]["R@2"] == 100
+    assert "Colin Archer was a naval architect" in scripted.calls[-1]["messages"][-1]["content"]
+
+
+def test_a_setting_is_varied(evaluate: Evaluate, folder: Path, tmp_path: Path) -> None:
+    arguments = [folder, "-r", "kgp", "-r", "bm25", "--vary", "branch=1,2", "--json"]
+    assert list(json.loads(evaluate(*arguments).stdout)["systems"]) == ["kgp(branch=1)", "kgp(branch=2)", "bm25"]
+    assert "--vary replaces the baseline kgp" in evaluate(*arguments, "--baseline", "kgp", code=2).stderr
+    system = [folder, "--system", "single+bm25", "--vary", "evidence=1,2", "--limit", 1, "--markdown"]
+    text = evaluate(*system, "--plot", tmp_path / "sweep.png").stdout
+    assert "| `single(evidence=2)+bm25` | " in text
+    assert (tmp_path / "sweep.png").stat().st_size > 1000
+
+
+def test_questions_of_structure_on_files(
+    evaluate: Evaluate, kg: KnowledgeGraph, scripted: Scripted, tmp_path: Path
+) -> None:
+    """A set of files: what they say under a heading is the gold, and no model is needed to look it up."""
+    (tmp_path / "documents").mkdir()
+    sails, oars = ("Sail cloth of hemp is heavy. " * 60).strip(), ("Oars of *ash* bend. " * 60).strip()
+    (tmp_path / "documents" / "notes.md").write_text(f"# Rigging\n\n## Sails\n\n{sails}\n\n## Oars\n\n{oars}\n")
+    plain = f"Oars {oars.replace('*', '')}"
+    asked = {"What does section 2 say?": plain, "Show section 7": plain, "How heavy is hemp?": [sails, plain]}
+    rows = [
+        {"id": f"q{n}", "question": q, "gold": ["notes.md"], "answers": ["x"], "structure": text}
+        for n, (q, text) in enumerate(asked.items())
+    ]
+    (tmp_path / "queries.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    arguments = [tmp_path, "--system", "look-up", "--system", "golden", "--out", tmp_path / "runs", "--json"]
+    try:
+        found = json.loads(evaluate(*arguments).stdout)["systems"]
+        again = json.loads(evaluate(*arguments).stdout)["systems"]
+    finally:
+        kg.delete(read_dataset(tmp_path).collection("wordllama"))
+    assert (found["look-up"]["Struct-EM"], found["golden"]["Struct-EM"]) == (33.3, 100)
+    assert again["look-up"]["Struct-EM"] == 33.3
+    assert found["look-up"]["R@5"] == 33.3
+    assert found["look-up"]["calls"] == 0
+    assert len(scripted.calls) == 3
+
+
 def test_threads_are_calls_at_once(evaluate: Evaluate, folder: Path, scripted: Scripted) -> None:
     scripted.delay(0.3)
     evaluate(folder, "--system", "single+bm25", "--threads", 1)
@@ -185,6 +264,11 @@ def test_a_budget_ends_the_run_before_it_is_crossed(
         (["--system", "gear"], {"model": None}, 2, ["No language model", "KGRAG_CHAT__MODEL"]),
         (["--system", "gear", "--threads", "0"], {}, 2, ["--threads"]),
         (["--system", "gear", "--budget", "-1"], {}, 2, ["--budget"]),
+        (["--system", "golden"], {"model": None}, 2, ["No language model", "KGRAG_CHAT__MODEL"]),
+        (["--system", "look-up", "--grade"], {"model": None}, 2, ["No language model"]),
+        (["-r", "bm25", "--grade"], {}, 2, ["--grade marks the answers of systems"]),
+        (["-r", "bm25", "--vary", "branch=1"], {}, 2, ["None of bm25 has a setting 'branch'"]),
+        (["-r", "kgp", "--vary", "branch=0"], {}, 2, ["branch=0 will not do"]),
     ],
 )
 def test_what_cannot_be_asked_is_said_before_anything_is_ingested(

@@ -88,12 +88,25 @@ def test_the_command(made: tuple[Path, str], kg: KnowledgeGraph, neo4j_env: dict
         KINDS["mention"]
     )
     assert "SF-EM" in run("-e", "keyword", "--limit", 1)
+    walked = json.loads(run("--json", "-e", "title", "-e", "similar", "-e", "tagme", "--walk", "kgp(seeds=1, cap=3)"))
+    assert walked["walk"] == "kgp(seeds=1, cap=3)"
+    by_kind = {(q["edges"].split()[0], q["setting"]): q for q in walked["quality"]}
+    assert by_kind["title", 1]["walk"] == 1
+    assert by_kind["similar", 1]["walk"] >= 0.75
+    assert by_kind["similar", 20]["walk"] is None  # the graph does not keep as many
+    assert (by_kind["tagme", 0.1]["neighbours"], by_kind["tagme", 0.1]["walk"]) == (0, 0.75)
+    assert "walk ms" in run("-e", "title", "--walk", "kgp")
+    assert "walks over no edges of choice" in run("--walk", "bm25", code=2)
     assert "no kind of edges" in run("-e", "friend", code=2)
 
 
 def test_it_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    found = [Quality(edges, n, n / 10, n / 10, 1 / n, n, n / 100, n) for edges in ("title", "keyword") for n in (1, 5)]
+    found = [
+        Quality(edges, n, n / 10, n / 10, 1 / n, n, n / 100, n, *((n / 10, n) if n == 5 else ()))
+        for edges in ("title", "keyword")
+        for n in (1, 5)
+    ]
     plot_quality(found, "two lines", tmp_path / "quality.svg")
     svg = (tmp_path / "quality.svg").read_text()
     assert all(f"<!-- {name} -->" in svg for name in ("two lines", "title", "keyword"))

@@ -18,9 +18,9 @@ from click.testing import CliRunner
 from kgrag.cli.documents import ingest
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, LocalServerError, MismatchError
+from kgrag.graph.csv_files import Table as CsvTable
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.indexing.bulk import BulkReport
-from kgrag.indexing.bulk_files import Table as CsvTable
 from kgrag.indexing.digest import digest, overlap, similar_edges
 from kgrag.settings import LocalSettings, Settings
 from kgrag.types import Document, Page, Section, Table, Triple
@@ -97,7 +97,7 @@ def test_the_graph_is_that_of_an_ingest(loaded: Loaded, kg: KnowledgeGraph) -> N
             near = similar_edges(other.graph, _COLLECTION)
             assert overlap(near, similar_edges(kg.graph, _COLLECTION)) > 0.99
             assert _nodes(other) == _nodes(kg)
-            one, two = (g.collections()[-1] for g in (other, kg))
+            one, two = (next(c for c in g.collections() if c.name == _COLLECTION) for g in (other, kg))
             assert one.finished
             assert one.counts == two.counts
             for retriever in _RETRIEVERS:
@@ -209,7 +209,7 @@ def test_a_killed_load_is_undone_by_the_next_start(loaded: Loaded, tmp_path: Pat
     command = [sys.executable, "-m", "kgrag", "ingest", str(corpus), "--bulk", "--replace-database", "-c", "killed"]
     process = subprocess.Popen(command, env=os.environ | env)
     deadline = time.monotonic() + 300
-    while not (home / "bulk.json").exists():
+    while (note := bulk.read_note(LocalServer(loaded.settings).home)) is None or note.step != "import":
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)

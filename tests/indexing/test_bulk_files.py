@@ -2,7 +2,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kgrag.indexing.bulk_files import MetadataColumns, Partitions, Spill, Table, floats, integers
+from kgrag.graph.csv_files import FoundColumns, Table, floats, integers
+from kgrag.indexing.bulk_files import Partitions, Spill
 
 
 def test_vectors_keep_their_numbers() -> None:
@@ -31,7 +32,7 @@ def test_rows(tmp_path: Path) -> None:
 
 def test_metadata_finds_its_columns(tmp_path: Path) -> None:
     table = Table(tmp_path, "rows", ("id",))
-    columns = MetadataColumns(table)
+    columns = FoundColumns(table)
     assert columns.values({"a": 1, "b": "x"}) == [1, "x"]
     assert columns.values({"c": True, "b": "y"}) == [None, "y", True]
     assert table.columns == ["id", "a:long", "b:string", "c:boolean"]

@@ -63,6 +63,21 @@ def test_pages_sections_and_metadata(tmp_path: Path, chance: random.Random) -> N
     assert document.tables == ()
 
 
+def test_headings_over_both_columns(tmp_path: Path, chance: random.Random) -> None:
+    """Short headings reach over the first column only, but part what is above them from what is below."""
+    maker = Maker(tmp_path / "parts of one.pdf")
+    wanted = []
+    for number in (1, 2, 3):
+        left, right = ([prose(chance, 3) for _ in range(n)] for n in (1, 2))
+        maker.text(f"{number} Part", size=15)
+        maker.columns(left, right)
+        wanted.append((f"{number} Part", "\n\n".join(left + right)))
+    maker.save()
+    document = read(tmp_path / "parts of one.pdf")
+    assert [(s.heading, s.text) for s in document.sections] == wanted
+    assert document.title == "parts of one"  # "1 Part" is none
+
+
 def test_two_columns_under_a_title(tmp_path: Path, chance: random.Random) -> None:
     maker = Maker(tmp_path / "a.pdf")
     left, right, below = ([prose(chance, 4) for _ in range(3)] for _ in range(3))

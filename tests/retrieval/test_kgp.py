@@ -50,6 +50,28 @@ def test_each_kind_of_edge_can_be_walked_alone(kg: KnowledgeGraph, coast: str, k
     assert (len(found) > 2) == (kind != "next")  # each document is one passage
 
 
+def test_each_kind_of_edge_has_a_density(kg: KnowledgeGraph, coast: str) -> None:
+    """A walk over fewer edges visits no more, and what it visits is tied by these: the stored graph tells."""
+    index = kg.retriever("kgp", coast).index
+    for kind, option, most, values in (
+        ("keyword", "keywords", 10, (1, 3, 100)),
+        ("similar", "similar", 5, (1, 2, 100)),
+    ):
+        found = []
+        for value in values:
+            walk = f"kgp(seeds=1, branch=50, budget=50, cap=50, edges=({kind},), {option}={value})"
+            ranking = kg.search("Fjord Queen", coast, retriever=walk, k=50)
+            found.append({hit.passage.id for hit in ranking if len(hit.why) <= (3 if kind == "keyword" else 2)})
+            first = ranking.hits[0].passage.id
+            near = index.reader.edge_neighbours([first], kind, min(value, most), 50, 50)[first]
+            if kind == "keyword":
+                assert found[-1] - {first} == set(near)
+            else:
+                assert set(near) <= found[-1]
+        assert found[0] < found[-1]
+        assert found[0] <= found[1] <= found[2]
+
+
 def test_budget_and_depth(kg: KnowledgeGraph, coast: str) -> None:
     assert len(_titles(kg, "kgp(budget=1)")) == 1
     assert len(_titles(kg, "kgp(seeds=20, budget=5)")) == 5

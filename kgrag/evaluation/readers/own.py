@@ -1,8 +1,10 @@
 """kgrag's own form: a folder with corpus.jsonl, queries.jsonl and perhaps triples.jsonl, read and checked.
 
-corpus.jsonl: id, text and perhaps title, a passage a line. queries.jsonl: id, question, gold (ids of the corpus) and
-perhaps answers, type and steps (a list of the single questions that it is made of, perhaps with the gold of each).
-triples.jsonl: passage (id of the corpus), subject, predicate, object.
+corpus.jsonl: id, text and perhaps title, a passage a line; in its place a folder documents/ may hold PDF, office and
+other files, whose ids are their paths in it. queries.jsonl: id, question, gold (ids of the corpus) and perhaps answers,
+type, steps (a list of the single questions that it is made of, perhaps with the gold of each) and structure (the text
+of the page, table or section that it names, or a list of such). triples.jsonl: passage (id of the corpus), subject,
+predicate, object.
 """
 
 from collections.abc import Iterator
@@ -14,10 +16,12 @@ from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, text_of
 from kgrag.evaluation.readers.rows import json_lines
 from kgrag.loaders import load
+from kgrag.loaders.base import clean
 from kgrag.types import Document, Problem
 
 CORPUS, QUERIES, TRIPLES = "corpus.jsonl", "queries.jsonl", "triples.jsonl"
-EXPECTED = f"a folder with {CORPUS} (id, title, text) and {QUERIES} (id, question, gold)"
+DOCUMENTS = "documents"
+EXPECTED = f"a folder with {CORPUS} (id, title, text), or {DOCUMENTS}/, and {QUERIES} (id, question, gold)"
 _CORPUS_FORM = 'Each line is an object like {"id": "m0", "title": "...", "text": "..."}; every id occurs once.'
 _QUERIES_FORM = 'Each line is an object like {"id": "q0", "question": "...", "gold": ["m0"]}; every id occurs once.'
 _TRIPLES_FORM = 'Each line is an object like {"passage": "m0", "subject": "...", "predicate": "...", "object": "..."}.'
@@ -27,12 +31,16 @@ def read(path: Path) -> Dataset:
     """Read the questions and check every line of the files. Raises InputError, naming file and line."""
     if not path.is_dir():
         raise InputError(f"{path} is not a folder.", f"Name a folder that holds {CORPUS} and {QUERIES}.")
-    for name in (QUERIES, CORPUS):
+    files = path / DOCUMENTS
+    of_files = files.is_dir() and not (path / CORPUS).exists()
+    for name in (QUERIES, *(() if of_files else (CORPUS,))):
         if not (path / name).exists():
             raise InputError(f"{path / name} does not exist.", f"A question set holds {CORPUS} and {QUERIES}.")
     questions = checked(
         (_question(*row) for row in json_lines(path / QUERIES, _QUERIES_FORM)), path / QUERIES, _QUERIES_FORM
     )
+    if of_files:
+        return Dataset(path, questions, _keys(files), lambda max_file_mb: load(files, max_file_mb=max_file_mb))
     keys = distinct([_passage(*row) for row in json_lines(path / CORPUS, _CORPUS_FORM)], path / CORPUS, _CORPUS_FORM)
     if (path / TRIPLES).exists():
         for row in json_lines(path / TRIPLES, _TRIPLES_FORM):
@@ -44,6 +52,12 @@ def read(path: Path) -> Dataset:
         return (item for item in items if isinstance(item, Problem) or item.key in keys)
 
     return Dataset(path, questions, keys, corpus)
+
+
+def _keys(files: Path) -> frozenset[str]:
+    """The keys that the loaders give to the files of a folder."""
+    found = (f.relative_to(files) for f in files.rglob("*") if f.is_file())
+    return frozenset(clean(f.as_posix()) for f in found if not any(part.startswith(".") for part in f.parts))
 
 
 def _question(place: str, record: dict[str, Any]) -> Question:
@@ -62,7 +76,16 @@ def _question(place: str, record: dict[str, Any]) -> Question:
         type=str(record.get("type") or ""),
         steps=len(steps),
         path=_path(place, steps, {str(key) for key in gold}),
+        structure=_structure(place, record.get("structure") or []),
     )
+
+
+def _structure(place: str, value: object) -> tuple[str, ...]:
+    """The texts of what a question names."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"{place}: structure is no text and no list of texts.", _QUERIES_FORM)
+    return tuple(texts)
 
 
 def _path(place: str, steps: list[Any], gold: set[str]) -> tuple[str, ...]:

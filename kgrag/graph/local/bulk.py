@@ -57,11 +57,16 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """How far a bulk import came; `dump`: the folder that holds what the database was before, None if it was empty."""
+    """How far the database is being dumped or replaced; `ran`: the server ran before, and is to run afterwards.
+
+    dump: into the folder `dump`; import: by files or another dump, `dump` holds what it was before, None if it was
+    empty; check: it is replaced, whether it is of use is seen when the server runs; index: its indexes are missing.
+    """
 
     database: str
-    step: Literal["import", "index"]
+    step: Literal["dump", "import", "check", "index"]
     dump: str | None
+    ran: bool = False
 
 
 def import_files(
@@ -72,62 +77,89 @@ def import_files(
     With `dump` the old database is kept in that folder first. Whatever ends the import early, the old state is put
     back. Raises LocalServerError.
     """
-    require_space(home.root, files.size() + (_store_size(home, database) if dump else 0), "KGRAG_HOME")
+    require_space(home.root, files.size() + (store_size(home, database) if dump else 0), "KGRAG_HOME")
     if dump is not None:
-        dump.mkdir(parents=True)
-        try:
-            admin("database", "dump", database, f"--to-path={dump}", tick=_ticks(progress, "Keeping the old database"))
-        except BaseException:
-            shutil.rmtree(dump, ignore_errors=True)
-            raise
-    _write(home, Note(database, "import", str(dump) if dump else None))
+        dump_into(dump, admin, home, database, progress, "Keeping the old database")
+    write_note(home, Note(database, "import", str(dump) if dump else None))
     try:
         admin("database", "import", "full", database, *_arguments(files, home), tick=_ticks(progress, "import"))
     except BaseException:
         recover(home, admin, progress)
         raise
-    _write(home, Note(database, "index", str(dump) if dump else None))
+    write_note(home, Note(database, "index", str(dump) if dump else None))
+
+
+def dump_into(
+    folder: Path, admin: Admin, home: Home, database: str, progress: Progress, stage: str, *, ran: bool = False
+) -> None:
+    """Dump the database into a folder of its own, which is made; the note stays. Raises LocalServerError.
+
+    The server must be down, the home folder locked.
+    """
+    folder.mkdir(parents=True)
+    write_note(home, Note(database, "dump", str(folder), ran))
+    try:
+        admin("database", "dump", database, f"--to-path={folder}", tick=_ticks(progress, stage))
+    except BaseException:
+        recover(home, admin, progress)
+        raise
+
+
+def load_from(folder: Path, admin: Admin, database: str, progress: Progress, stage: str) -> None:
+    """Replace the database by the dump of its name in a folder. Raises LocalServerError.
+
+    The server must be down, the home folder locked.
+    """
+    load = (f"--from-path={folder}", "--overwrite-destination=true")
+    admin("database", "load", database, *load, tick=_ticks(progress, stage))
 
 
 def recover(home: Home, admin: Admin, progress: Progress | None) -> None:
-    """Put back what the database was before an import that broke off; nothing else is touched.
+    """Put back what the database was before it was to be replaced, and that broke off; remove half a dump.
 
     The server must be down, the home folder locked. Raises LocalServerError if the dump cannot be loaded.
     """
     note = read_note(home)
-    if note is None or note.step != "import":
+    if note is None or note.step not in ("dump", "import"):
         return
     _end_orphans(home)
     report = progress or (lambda stage, done, total: None)
-    if note.dump is not None and (Path(note.dump) / f"{note.database}.dump").exists():
-        load = (f"--from-path={note.dump}", "--overwrite-destination=true")
+    if note.step == "dump":
+        shutil.rmtree(str(note.dump), ignore_errors=True)
+    elif note.dump is not None and (Path(note.dump) / f"{note.database}.dump").exists():
         try:
-            admin("database", "load", note.database, *load, tick=_ticks(report, "Restoring the database"))
+            load_from(Path(note.dump), admin, note.database, report, "Restoring the database")
         except LocalServerError as error:
             raise LocalServerError(
-                f"A bulk load broke off, and the database cannot be restored from {note.dump}: {error.message}",
+                f"The database cannot be restored from {note.dump} after something broke off: {error.message}",
                 f"{error.remedy} Then run kgrag up again; the dump is kept.",
             ) from error
         shutil.rmtree(note.dump, ignore_errors=True)
     else:  # it was empty; the server makes it anew
         for folder in _store(home, note.database):
             shutil.rmtree(folder, ignore_errors=True)
-    _file(home).unlink(missing_ok=True)
+    forget(home)
 
 
 def complete(home: Home, graph: Graph) -> None:
     """Make the constraints and indexes of a database that was imported, unless that is done. Raises DatabaseError."""
     note = read_note(home)
-    if note is None or note.step != "index":
+    if note is None or note.step not in ("check", "index"):
         return
-    schema.ensure_schema(graph)
-    for collection in collections.list_collections(graph):
-        collections.ensure_indexes(graph, collection)
+    if note.step == "index":
+        schema.ensure_schema(graph)
+        for collection in collections.list_collections(graph):
+            collections.ensure_indexes(graph, collection)
+    forget(home)
+
+
+def forget(home: Home) -> None:
+    """Take away the note: nothing is half done."""
     _file(home).unlink(missing_ok=True)
 
 
 def read_note(home: Home) -> Note | None:
-    """What the latest bulk import left in the home folder, None if it is complete."""
+    """What the latest bulk import, backup or restore left in the home folder, None if it is complete."""
     try:
         return Note(**json.loads(_file(home).read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -139,8 +171,9 @@ def read_note(home: Home) -> Note | None:
 
 
 def occupants(graph: Graph) -> list[str]:
-    """What a bulk load would wipe out: the collections by name, or else nodes that are not kgrag's; empty: nothing."""
-    found = [f"collection {c.name!r}" for c in collections.list_collections(graph)]
+    """What is lost when the database is replaced: collections by name, or else nodes that are not kgrag's, if any."""
+    records = graph.run("search/collections", name=None)
+    found = [f"collection {record['collection']['name']!r}" for record in records]
     if not found and (foreign := graph.run("search/foreign_nodes")[0]["number"]):
         found.append(f"{foreign:,} nodes that are not kgrag's")
     return found
@@ -165,15 +198,20 @@ def work_folder(home: Home) -> Iterator[Path]:
 
 def _arguments(files: Files, home: Home) -> Iterator[str]:
     yield from ("--verbose", "--overwrite-destination=true", f"--report-file={home.log.parent / 'import.report'}")
+    yield from import_arguments(files, home.server)
+
+
+def import_arguments(files: Files, folder: Path) -> Iterator[str]:
+    """What tells the import tool, run in that folder, of the files."""
     yield f"--read-buffer-size={max(_BUFFER, 2 * files.longest)}"
 
     def joined(paths: Sequence[Path]) -> str:
         # relative: the tool splits at commas, and reads names as regular expressions
-        return ",".join(os.path.relpath(path, home.server) for path in paths)
+        return ",".join(os.path.relpath(path, folder) for path in paths)
 
-    if files.multiline:
-        yield "--multiline-fields-format=v2"
-        yield f"--multiline-fields={joined(files.multiline)}"
+    if files.multiline:  # v2, which reads in parallel, fails on files that are larger than its buffer
+        yield "--multiline-fields-format=v1"
+        yield "--multiline-fields=true"
     for option, groups in (("nodes", files.nodes), ("relationships", files.relationships)):
         for name, paths in groups:
             yield f"--{option}={name}={joined(paths)}"
@@ -183,7 +221,8 @@ def _store(home: Home, database: str) -> list[Path]:
     return [home.server / "data" / kind / database for kind in ("databases", "transactions")]
 
 
-def _store_size(home: Home, database: str) -> int:
+def store_size(home: Home, database: str) -> int:
+    """Bytes that the database takes."""
     return sum(f.stat().st_size for folder in _store(home, database) for f in folder.rglob("*") if f.is_file())
 
 
@@ -213,5 +252,6 @@ def _file(home: Home) -> Path:
     return home.root / "bulk.json"
 
 
-def _write(home: Home, note: Note) -> None:
+def write_note(home: Home, note: Note) -> None:
+    """Keep the note in the home folder."""
     write_atomic(_file(home), json.dumps(asdict(note)) + "\n")

@@ -72,8 +72,13 @@ def is_listening(port: int) -> bool:
         return False
 
 
-def conf_text(settings: LocalSettings, ports: Ports, plugins: Sequence[str]) -> str:
-    """The text of neo4j.conf."""
+def browser_url(ports: Ports) -> str:
+    """The address of Neo4j Browser."""
+    return f"http://{HOST}:{ports.http}/browser/"
+
+
+def conf_text(settings: LocalSettings, ports: Ports, plugins: Sequence[str], guide: str) -> str:
+    """The text of neo4j.conf; `guide` is the address of the guide that Browser opens."""
     values = {
         "server.default_listen_address": HOST,
         "server.bolt.listen_address": f"{HOST}:{ports.bolt}",
@@ -83,6 +88,7 @@ def conf_text(settings: LocalSettings, ports: Ports, plugins: Sequence[str]) -> 
         "server.https.enabled": "false",
         "server.memory.heap.max_size": settings.heap,
         "server.memory.pagecache.size": settings.page_cache,
+        "db.memory.transaction.max": settings.transaction_memory,
         # Without this an empty server takes half a gigabyte of disk.
         "db.tx_log.preallocate": "false",
         # By default a stop waits five seconds for connections that are idle already.
@@ -90,7 +96,11 @@ def conf_text(settings: LocalSettings, ports: Ports, plugins: Sequence[str]) -> 
         "dbms.security.auth_enabled": "true",
         "dbms.usage_report.enabled": "false",
         "client.allow_telemetry": "false",
+        # The default, and the server itself: from there Browser fetches the guide and the style.
+        "browser.remote_content_hostname_whitelist": f"guides.neo4j.com,localhost,{HOST}",
     }
+    if settings.guide:
+        values["browser.post_connect_cmd"] = f"play {guide}"
     if plugins:
         values["dbms.security.procedures.unrestricted"] = ",".join(f"{plugin}.*" for plugin in plugins)
     lines = "".join(f"{key}={value}\n" for key, value in values.items())

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kgrag.errors import ConfigurationError
-from kgrag.graph.local.config import PasswordFile, Ports, conf_text, ports_of
+from kgrag.graph.local.browser_jar import copy_folder, place_browser
+from kgrag.graph.local.config import PasswordFile, Ports, browser_url, conf_text, ports_of
 from kgrag.graph.local.files import write_atomic
 from kgrag.graph.local.jars import SERVER, JarStore, lock_groups
 from kgrag.graph.local.java import Java
@@ -27,6 +28,7 @@ class Home:
         self.server = root / "server"
         self.conf = self.server / "conf"
         self.plugins = self.server / "plugins"
+        self.browser = copy_folder(self.server, jars.folder.parent)
         self.log = self.server / "logs" / "neo4j.log"
         self.console = self.server / "logs" / "console.log"
         self.pid_file = root / "server.pid"
@@ -43,12 +45,17 @@ class Home:
         return ports_of(self.conf / "neo4j.conf")
 
     def prepare(self, ports: Ports, plugins: Sequence[str]) -> None:
-        """Write what a start reads: neo4j.conf, the class path, the plugins. Raises OSError."""
-        for folder in (self.conf, self.log.parent, self.plugins):
+        """Write what a start reads: neo4j.conf, the class path, Browser's pages, the plugins. Raises OSError."""
+        from kgrag.graph import browser
+
+        for folder in (self.conf, self.log.parent, self.plugins, self.browser):
             folder.mkdir(parents=True, exist_ok=True)
-        write_atomic(self.conf / "neo4j.conf", conf_text(self._settings, ports, plugins))
+        address = browser_url(ports)
+        write_atomic(self.conf / "neo4j.conf", conf_text(self._settings, ports, plugins, address + browser.GUIDE))
+        pages = {browser.GUIDE: browser.demo_guide(address), browser.STYLE: browser.style()}
+        jars = place_browser(self._jars.paths(lock_groups()[SERVER]), self.browser, pages)
         # Plugins stand on the class path too, as in Neo4j's own scripts: GDS registers services that way.
-        entries = [*self._jars.paths(lock_groups()[SERVER]), self.plugins / "*"]
+        entries = [*jars, self.plugins / "*"]
         classpath = os.pathsep.join(str(path) for path in entries).replace("\\", "\\\\").replace('"', '\\"')
         write_atomic(self.conf / "classpath.args", f'-cp "{classpath}"\n')
         self._place_plugins(plugins)

@@ -300,7 +300,7 @@ class LocalServer:
             user=config.USER,
             password=self.home.password.read() if password is None else password,
             database=self._database,
-            browser_url=f"http://{config.HOST}:{ports.http}/browser/",
+            browser_url=config.browser_url(ports),
         )
 
     def _ask(self, endpoint: Endpoint) -> str:

@@ -1,0 +1,14 @@
+// title: Collections: their settings
+// Every collection: what embedded it, how large it is, and the settings that it was made with.
+// mode: read
+// -> name: STRING - its name
+// -> passages: INTEGER - passages
+// -> embedder: STRING - what makes its vectors
+// -> dimension: INTEGER - their length
+// -> density: FLOAT - share of its passages that mention two names or more that lead on
+// -> created: DATETIME - when it was made
+// -> settings: STRING - how it is indexed, as JSON
+MATCH (c:Collection) WHERE c.name >= ''
+RETURN c.name AS name, c.passages AS passages, c.embedder AS embedder, c.dimension AS dimension,
+       c.density AS density, c.created AS created, c.settings AS settings
+ORDER BY name

@@ -1,0 +1,14 @@
+// title: Documents: by their metadata
+// The documents with some value of their metadata (`metadata` lists what there is).
+// mode: read
+// $collection: STRING = 'default' - name of the collection
+// $key: STRING = 'country' - name of the entry
+// $value: STRING = 'Norway' - its value, as text
+// $limit: INTEGER = 25 - rows wanted
+// -> title: STRING - title, or key
+// -> metadata: MAP - all that is known of it
+// -> source: STRING - where it was read
+// -> document: NODE - the document, to be drawn
+MATCH (d:Document {collection: $collection}) WHERE toString(d['meta_' + $key]) = $value
+WITH d ORDER BY d.name LIMIT toInteger($limit)
+RETURN d.name AS title, properties(d) AS metadata, d.source AS source, d AS document ORDER BY title

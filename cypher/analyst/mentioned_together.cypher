@@ -1,0 +1,21 @@
+// title: Entities: passages that mention both
+// The passages in which two names stand together, to be read and drawn.
+// mode: read
+// $collection: STRING = 'default' - name of the collection
+// $entity: STRING = 'Roald Amundsen' - name of the one
+// $other: STRING = 'Colin Archer' - name of the other
+// $limit: INTEGER = 25 - rows wanted
+// -> title: STRING - title of the passage
+// -> text: STRING - the passage
+// -> path: PATH - the passage between the two
+MATCH (c:Collection {name: $collection})
+CALL (c) {
+  CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
+  RETURN e AS a ORDER BY toLower(e.name) = toLower($entity) DESC, score DESC, e.df DESC LIMIT 1
+}
+CALL (c) {
+  CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($other, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
+  RETURN e AS b ORDER BY toLower(e.name) = toLower($other) DESC, score DESC, e.df DESC LIMIT 1
+}
+MATCH path = (a)<-[:MENTIONS]-(p:Passage)-[:MENTIONS]->(b)
+RETURN p.name AS title, p.text AS text, path ORDER BY title LIMIT toInteger($limit)

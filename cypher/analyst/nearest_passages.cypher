@@ -1,0 +1,21 @@
+// title: Passages: by embedding
+// Dense search: the vector index gives candidates, exact cosines decide. `kgrag params "question"` makes the vector.
+// mode: read
+// $collection: STRING = 'default' - name of the collection
+// $vector: LIST<FLOAT> = null - embedding of the question; null: that of the passage which fits $query best
+// $query: STRING = 'ship polar ice' - words, for want of a vector
+// $candidates: INTEGER = 200 - what the index is asked for
+// $limit: INTEGER = 25 - rows wanted
+// -> cosine: FLOAT - cosine to the question
+// -> title: STRING - title
+// -> text: STRING - the passage
+// -> passage: NODE - the same, to be drawn
+MATCH (c:Collection {name: $collection})
+CALL (c) {
+  CALL db.index.fulltext.queryNodes('passage_text_c' + c.number, $query, {limit: 1}) YIELD node
+  RETURN coalesce($vector, head(collect(node[c.embedding]))) AS wanted
+}
+WITH c, wanted WHERE wanted IS NOT NULL
+CALL db.index.vector.queryNodes('passage_' + c.embedding + '_c' + c.number, toInteger($candidates), wanted) YIELD node AS p
+WITH p, 2 * vector.similarity.cosine(p[c.embedding], wanted) - 1 AS cosine ORDER BY cosine DESC, p.id LIMIT toInteger($limit)
+RETURN round(cosine, 3) AS cosine, p.name AS title, p.text AS text, p AS passage ORDER BY cosine DESC, title

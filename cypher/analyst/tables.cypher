@@ -1,0 +1,16 @@
+// title: Tables: by what stands in them
+// The tables of documents that hold some text, with their rows in Markdown.
+// mode: read
+// $collection: STRING = 'default' - name of the collection
+// $content: STRING = '' - text that stands in the table, in capitals or not; empty: every table
+// $limit: INTEGER = 25 - rows wanted
+// -> document: STRING - title of the document
+// -> page: INTEGER - its page, null where there are none
+// -> caption: STRING - its caption, or its number
+// -> markdown: STRING - the table
+// -> path: PATH - document and table, to be drawn
+MATCH (t:Table {collection: $collection})
+WHERE toLower(t.markdown) CONTAINS toLower($content) OR toLower(t.caption) CONTAINS toLower($content)
+MATCH path = (d:Document)-[:HAS_TABLE]->(t)
+RETURN d.name AS document, t.page AS page, t.name AS caption, t.markdown AS markdown, path
+ORDER BY document, t.number LIMIT toInteger($limit)

@@ -1,0 +1,64 @@
+// title: Entity: a walk of three hops
+// Breadth first: the passages that mention an entity or have it as their title, then those that share the rarest names
+// with these, and once more; so many for each hop, none twice. Names that more passages than $cap mention lead nowhere.
+// mode: read
+// $collection: STRING = 'default' - name of the collection
+// $entity: STRING = 'Roald Amundsen' - name of the entity
+// $cap: INTEGER = 50 - passages that a name may have to lead on
+// $width: INTEGER = 20 - passages of each hop
+// -> hop: INTEGER - 1 to 3
+// -> title: STRING - title of the passage that was reached
+// -> via: STRING - the rarest name that led there
+// -> before: STRING - title of the passage that it came from, null in the first hop
+// -> path: PATH - the way of this hop, to be drawn
+// source: KGP, section 4, Algorithm 1
+MATCH (c:Collection {name: $collection})
+CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
+WITH e ORDER BY toLower(e.name) = toLower($entity) DESC, score DESC, e.df DESC LIMIT 1
+CALL (e) {
+  CALL (e) {
+    MATCH (e)<-[:ABOUT]-(:Document)-[:HAS_PASSAGE]->(p:Passage) WHERE p.ordinal < 5 RETURN p
+    UNION
+    MATCH (e)<-[:MENTIONS]-(p:Passage) RETURN p
+  }
+  WITH p LIMIT toInteger($width)
+  RETURN collect(p) AS first
+}
+CALL (first) {
+  UNWIND first AS p
+  MATCH (p)-[:MENTIONS]->(n:Entity) WHERE n.df > 1 AND n.df <= $cap
+  MATCH (n)<-[:MENTIONS]-(q:Passage) WHERE NOT q IN first
+  WITH p, n, q ORDER BY n.df, n.id, p.id
+  WITH q, sum(1.0 / n.df) AS weight, head(collect(p)) AS p, head(collect(n)) AS n
+  ORDER BY weight DESC, q.id LIMIT toInteger($width)
+  RETURN collect(q) AS second, collect(p) AS before_second, collect(n) AS to_second
+}
+CALL (first, second) {
+  UNWIND second AS p
+  MATCH (p)-[:MENTIONS]->(n:Entity) WHERE n.df > 1 AND n.df <= $cap
+  MATCH (n)<-[:MENTIONS]-(q:Passage) WHERE NOT q IN first AND NOT q IN second
+  WITH p, n, q ORDER BY n.df, n.id, p.id
+  WITH q, sum(1.0 / n.df) AS weight, head(collect(p)) AS p, head(collect(n)) AS n
+  ORDER BY weight DESC, q.id LIMIT toInteger($width)
+  RETURN collect(q) AS third, collect(p) AS before_third, collect(n) AS to_third
+}
+CALL (e, first, second, before_second, to_second, third, before_third, to_third) {
+  UNWIND first AS q
+  CALL (e, q) {
+    MATCH path = (e)<-[:ABOUT]-(:Document)-[:HAS_PASSAGE]->(q) RETURN path
+    UNION ALL
+    MATCH path = (e)<-[:MENTIONS]-(q) RETURN path
+  }
+  RETURN 1 AS hop, q, e AS n, null AS before, head(collect(path)) AS path
+  UNION ALL
+  UNWIND range(0, size(second) - 1) AS i
+  WITH before_second[i] AS p, to_second[i] AS n, second[i] AS q
+  MATCH path = (p)-[:MENTIONS]->(n)<-[:MENTIONS]-(q)
+  RETURN 2 AS hop, q, n, p.name AS before, path
+  UNION ALL
+  UNWIND range(0, size(third) - 1) AS i
+  WITH before_third[i] AS p, to_third[i] AS n, third[i] AS q
+  MATCH path = (p)-[:MENTIONS]->(n)<-[:MENTIONS]-(q)
+  RETURN 3 AS hop, q, n, p.name AS before, path
+}
+RETURN hop, q.name AS title, n.name AS via, before, path ORDER BY hop, title

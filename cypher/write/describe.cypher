@@ -1,0 +1,9 @@
+// Keep in the database itself what is in the graph: what each label, relationship type and property means, a line each.
+// mode: write
+// $digest: STRING - hash of the lines
+// $labels: LIST<STRING> - label: sentence
+// $relationships: LIST<STRING> - type and the labels that it joins: sentence
+// $properties: LIST<STRING> - label or type and property: type, sentence
+MERGE (s:Schema {id: 'kgrag'})
+ON CREATE SET s.name = 'kgrag schema', s.collections = 0
+SET s.described = $digest, s.labels = $labels, s.relationships = $relationships, s.properties = $properties

@@ -1,0 +1,11 @@
+// Make nodes of any labels.
+// mode: write
+// $rows: LIST<MAP> - labels: LIST<STRING>; properties: MAP; vectors: LIST<MAP> of name and numbers
+UNWIND $rows AS row
+CREATE (n:$(row.labels))
+SET n = row.properties
+WITH n, row
+CALL (n, row) {
+  UNWIND row.vectors AS vector
+  CALL db.create.setNodeVectorProperty(n, vector.name, vector.numbers)
+}

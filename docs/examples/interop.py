@@ -1,0 +1,147 @@
+"""One graph, four libraries: kgrag asks, pandas tabulates, networkx computes, py2neo walks from node to node.
+
+    pip install 'kgrag[interop]'
+    kgrag demo
+    python docs/examples/interop.py [COLLECTION]
+
+What needs no more than Cypher goes through `kg.cypher`, which can only read, and leaves embeddings out. Its rows are
+maps, so pandas takes them as they are; paths and edges among them become a networkx graph in ten lines. py2neo is no
+longer developed (its last release speaks an older Bolt, which Neo4j 5 still answers), but many notebooks hold it, and
+its object mapping reads kgrag's graph without change.
+"""
+
+import sys
+from collections import Counter
+
+import networkx as nx
+import pandas as pd
+import py2neo
+from py2neo.ogm import Model, Property, RelatedFrom, RelatedTo
+
+from kgrag import KnowledgeGraph
+from kgrag.graph.local import LocalServer
+from kgrag.rows import Edge, Node, Path, Rows
+from kgrag.settings import GatewaySettings, Settings
+
+
+def largest_documents(kg: KnowledgeGraph, collection: str) -> pd.DataFrame:
+    """pandas: the documents by length, with the number of names in each."""
+    rows = kg.cypher(
+        """
+        MATCH (d:Document {collection: $collection})-[:HAS_PASSAGE]->(p:Passage)
+        RETURN d.title AS title, count(p) AS passages, sum(p.tokens) AS tokens,
+               sum(COUNT { (p)-[:MENTIONS]->() }) AS mentions
+        """,
+        {"collection": collection},
+    )
+    table = pd.DataFrame(rows, columns=list(rows.columns))
+    table["mentions per 100 tokens"] = (100 * table["mentions"] / table["tokens"]).round(1)
+    return table.sort_values("tokens", ascending=False, ignore_index=True)
+
+
+def names_in_between(kg: KnowledgeGraph, collection: str, most: int = 5) -> list[tuple[str, float]]:
+    """networkx: the names that most shortest ways between documents lead over, with their betweenness."""
+    rows = kg.cypher(
+        """
+        MATCH path = (d:Document {collection: $collection})-[:HAS_PASSAGE]->(:Passage)-[:MENTIONS]->(e:Entity)
+        WHERE e.df > 1
+        RETURN path
+        """,
+        {"collection": collection},
+    )
+    graph = to_networkx(rows).to_undirected()
+    if rows.cut:
+        print(f"Not the whole graph: {rows.cut}")
+    between = nx.betweenness_centrality(graph)
+    names = Counter({node: between[node] for node, label in graph.nodes(data="label") if label == "Entity"})
+    return [(graph.nodes[node]["name"], round(score, 3)) for node, score in names.most_common(most)]
+
+
+def to_networkx(rows: Rows) -> nx.MultiDiGraph:
+    """The nodes and edges in rows; a node has its properties and its `label`, an edge its `type`."""
+    graph = nx.MultiDiGraph()
+    for value in (value for row in rows.values for value in row):
+        nodes = value.nodes if isinstance(value, Path) else [value] if isinstance(value, Node) else []
+        edges = value.edges if isinstance(value, Path) else [value] if isinstance(value, Edge) else []
+        for node in nodes:
+            label = min(node.labels, key=len)  # besides Passage, a passage has a label such as Passage_c7
+            graph.add_node(node.element, label=label, **node.properties)
+        for edge in edges:
+            graph.add_edge(edge.start, edge.end, key=edge.element, type=edge.type, **edge.properties)
+    return graph
+
+
+class Entity(Model):
+    """py2neo: a name as an object."""
+
+    __primarykey__ = "id"
+    name = Property()
+    df = Property()
+    mentioned_in = RelatedFrom("Passage", "MENTIONS")
+
+
+class Passage(Model):
+    """py2neo: a passage as an object."""
+
+    __primarykey__ = "id"
+    title = Property()
+    text = Property()
+    mentions = RelatedTo(Entity, "MENTIONS")
+
+
+def neighbours(graph: py2neo.Graph, collection: str, name: str, most: int = 5) -> list[tuple[str, int]]:
+    """py2neo: the names that stand together with a name most often, going from object to object."""
+    entity = Entity.match(graph).where(collection=collection, normal=name.lower()).first()
+    if entity is None:
+        return []
+    others = Counter(o.name for passage in entity.mentioned_in for o in passage.mentions if o.name != entity.name)
+    return sorted(others.items(), key=lambda other: (-other[1], other[0]))[:most]
+
+
+def sentences(graph: py2neo.Graph, collection: str, name: str) -> py2neo.cypher.Cursor:
+    """py2neo: a statement of one's own; it returns properties, since whole nodes come with their embeddings."""
+    return graph.run(
+        """
+        MATCH (:Entity {collection: $collection, normal: $normal})<-[:MENTIONS]-(p:Passage)
+        RETURN p.title AS title, left(replace(p.text, '\\n', ' '), 60) AS beginning ORDER BY title LIMIT 5
+        """,
+        collection=collection,
+        normal=name.lower(),
+    )
+
+
+def open_with_py2neo(settings: Settings) -> py2neo.Graph:
+    """py2neo's connection to the server that the settings name, or else to this machine's own."""
+    if settings.neo4j_uri is None:
+        endpoint = LocalServer(settings).ensure_running()
+        uri, user, password, database = endpoint.uri, endpoint.user, endpoint.password, endpoint.database
+    else:
+        uri, user, database = settings.neo4j_uri, settings.neo4j_user, settings.neo4j_database
+        password = settings.neo4j_password
+    return py2neo.Graph(uri, auth=(user, password.get_secret_value() if password else ""), name=database)
+
+
+def main(collection: str = "demo") -> None:
+    """Print what each library makes of a collection."""
+    settings = Settings(gateway=GatewaySettings(rows=20_000, megabytes=64))  # rather than 1,000 rows at most
+    with KnowledgeGraph.connect(settings=settings) as kg:
+        print("pandas: the largest documents\n")
+        print(largest_documents(kg, collection).head().to_string(), "\n")
+        print("networkx: the names between the documents\n")
+        between = names_in_between(kg, collection)
+        for name, score in between:
+            print(f"{score:.3f}  {name}")
+    if not between:
+        return
+    graph = open_with_py2neo(settings)
+    name = between[0][0]
+    print(f"\npy2neo: what stands together with {name}\n")
+    for other, number in neighbours(graph, collection, name):
+        print(f"{number:>5}  {other}")
+    print(f"\npy2neo: where {name} is named\n")
+    print(sentences(graph, collection, name).to_table())
+    graph.service.connector.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

@@ -1,0 +1,167 @@
+"""Text to Cypher: a language model writes one statement that reads, which goes through the gateway like a stranger's.
+
+It is told what is in the graph and shown saved queries that resemble the question. What the gateway or the database
+says against its statement is told to it once; then it must be right.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kgrag.errors import DatabaseError, ModelError, RefusedError
+from kgrag.events import Called, Event
+from kgrag.graph.collections import Collection
+from kgrag.graph.connection import Graph
+from kgrag.graph.description import describe
+from kgrag.graph.gateway import read_only
+from kgrag.graph.queries import Query
+from kgrag.graph.saved import saved_queries
+from kgrag.models.tasks import Listener, Tasks
+from kgrag.rows import Rows
+from kgrag.settings import GatewaySettings
+from kgrag.text import is_content, stems, tokens
+from kgrag.types import Usage
+
+TASK = "cypher"
+_ATTEMPTS = 2
+_EXAMPLES = 4
+_LONGEST = 1500  # characters of a statement that is worth showing
+_FENCE = re.compile(r"```[ \t]*(\w*)[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_BEGINNING = re.compile(
+    r"^[ \t]*(?:(?:OPTIONAL )?MATCH|WITH|UNWIND|CALL|RETURN|CREATE|MERGE|DELETE|DETACH|SHOW|LOAD|EXPLAIN|PROFILE)\b",
+    re.MULTILINE,
+)
+_INDEXES = ("entity_name", "passage_text")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A statement that the model wrote, with its parameters; `problem` says why it did not do, if it did not."""
+
+    statement: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CypherAnswer:
+    """What a question became: the statement that was run, its parameters and its rows (None: it was not to be run).
+
+    `attempts`: every statement that the model wrote, the one that was run last.
+    """
+
+    question: str
+    statement: str
+    parameters: Mapping[str, Any]
+    rows: Rows | None
+    attempts: tuple[Attempt, ...]
+    usage: Usage
+
+
+def ask_cypher(
+    graph: Graph,
+    collection: Collection,
+    question: str,
+    tasks: Tasks,
+    limits: GatewaySettings,
+    *,
+    run: bool = True,
+    listener: Listener | None = None,
+) -> CypherAnswer:
+    """The rows that answer a question. `run` False: the statement only. `listener` hears of each call of the model.
+
+    Raises ModelError when the second statement does not do either, naming it and what is wrong with it.
+    """
+    meter = _Meter(listener)
+    heard = tasks.heard_by(meter.add)
+    given = {"collection": collection.name} | {kind: collection.index(kind) for kind in _INDEXES}
+    schema, shown = describe().text(), "\n\n".join(map(_shown, examples(question)))
+    attempts: list[Attempt] = []
+    trouble = ""
+    for _ in range(_ATTEMPTS):
+        attempt = _parsed(heard.text(TASK, schema=schema, examples=shown, question=question, trouble=trouble))
+        parameters = {**attempt.parameters, **{n: v for n, v in given.items() if f"${n}" in attempt.statement}}
+        problem, rows = attempt.problem, None
+        if not problem:
+            try:
+                rows = read_only(graph, attempt.statement, parameters, limits) if run else None
+            except (RefusedError, DatabaseError) as error:
+                problem = str(error)
+        attempts.append(Attempt(attempt.statement, parameters, problem))
+        if not problem:
+            return CypherAnswer(question, attempt.statement, parameters, rows, tuple(attempts), meter.usage)
+        trouble = f"This was tried:\n{attempt.statement}\nIt does not do: {problem}\nWrite it so that it does."
+    last = attempts[-1]
+    raise ModelError(
+        f"The model {tasks.model.name(TASK)!r} wrote no statement that could be run, twice. {last.problem}\n"
+        f"Its last one:\n{last.statement}",
+        "Ask in other words, with the names that the graph has, or try another model for this task, for example "
+        'KGRAG_CHAT__MODELS=\'{"cypher": "MODEL"}\'.',
+    )
+
+
+def examples(question: str) -> list[Query]:
+    """The saved queries that share most words with a question, best first; none that is long or needs a vector."""
+    about = {query: _words(f"{query.title} {query.purpose}") for query in saved_queries().values()}
+    spread = Counter(word for words in about.values() for word in words)
+    asked = _words(question)
+
+    def nearness(query: Query) -> float:
+        return sum(1 / spread[word] for word in asked & about[query])  # a word that many have says little
+
+    fit = [
+        query
+        for query in about
+        if len(query.text) <= _LONGEST and not any("FLOAT>" in p.type for p in query.parameters)
+    ]
+    return sorted(fit, key=lambda query: (-nearness(query), len(query.text), query.name))[:_EXAMPLES]
+
+
+def _words(text: str) -> set[str]:
+    return set(stems([token.norm for token in tokens(text) if is_content(token.norm)]))
+
+
+def _shown(query: Query) -> str:
+    values = {p.name: p.default for p in query.parameters if p.name != "collection" and p.default is not None}
+    literals = ", ".join(f"${name} = {value}" for name, value in values.items())
+    return f"// {query.title}. {query.purpose}" + (f" {literals}" if literals else "") + f"\n{query.text}"
+
+
+def _parsed(reply: str) -> Attempt:
+    """The statement and the parameters in a reply, which may stand in fences, and among prose."""
+    fences = [(kind.lower(), text.strip()) for kind, text in _FENCE.findall(reply)]
+    statement = next((text for kind, text in fences if kind != "json"), "")
+    if not fences and (begin := _BEGINNING.search(reply)):
+        statement = reply[begin.start() :]
+    statement = statement.strip().removesuffix(";").strip()
+    if not statement:
+        return Attempt(reply, problem="There is no statement of Cypher in the reply.")
+    parameters: Any = {}
+    for kind, text in fences:
+        if kind == "json":
+            try:
+                parameters = json.loads(text)
+            except ValueError:
+                parameters = None
+            break
+    if not isinstance(parameters, dict):
+        return Attempt(statement, problem="Its parameters are not a JSON object.")
+    parameters = {name.removeprefix("$"): value for name, value in parameters.items()}
+    return Attempt(statement, parameters)
+
+
+class _Meter:
+    """Adds up what calls take, and passes on what happens."""
+
+    def __init__(self, listener: Listener | None) -> None:
+        self.usage = Usage()
+        self._listener = listener
+
+    def add(self, event: Event) -> None:
+        if isinstance(event, Called):
+            self.usage += event.usage
+        if self._listener is not None:
+            self._listener(event)

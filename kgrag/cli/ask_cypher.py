@@ -1,0 +1,73 @@
+"""kgrag ask-cypher: a question becomes Cypher by a language model, and its rows are shown."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
+from kgrag.cli.console import note, print_json
+
+if TYPE_CHECKING:
+    from kgrag.agents.text_to_cypher import CypherAnswer
+
+
+@click.command("ask-cypher")
+@click.argument("question", nargs=-1, required=True)
+@collection_option("Which collection; without it, default or the only one there is.")
+@click.option("--show", is_flag=True, help="Show the statement, do not run it.")
+@as_json
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV on standard output.")
+def ask_cypher(question: tuple[str, ...], collection: str | None, show: bool, as_json: bool, as_csv: bool) -> None:
+    """Have a language model write the Cypher for a question, and run it.
+
+    It is good for what can be counted, listed or compared: how many, which, how often, who with whom. For what the
+    texts say, use `kgrag ask`. The model is told what is in the graph, not what is in your documents. Its statement can
+    only read, and is held to the same rules as `kgrag cypher`; when it is refused or fails, the model hears why and
+    writes another one. The statement that was run goes to standard error, its rows to standard output: look at both,
+    a statement that runs may still ask for something else.
+
+    It takes a language model, as `kgrag ask` does: KGRAG_CHAT__MODEL and OPENAI_API_KEY, or KGRAG_CHAT__BASE_URL.
+
+    \b
+    kgrag ask-cypher "Which names are mentioned most often?" -c demo
+    kgrag ask-cypher "How many documents mention Norway but not Sweden?" -c demo --json
+    kgrag ask-cypher "Which ships did Colin Archer design?" --show
+    kgrag ask-cypher "Which keywords do most passages share?" --csv > keywords.csv
+    """
+    text = " ".join(question).encode("utf-8", "surrogateescape").decode("utf-8", "replace").strip()
+    if not text:
+        raise click.UsageError("The question is empty.")
+    if as_json and as_csv:
+        raise click.UsageError("Choose one of --json and --csv.")
+    with connect() as kg:
+        name = choose_collection(kg, collection)
+        answer = kg.ask_cypher(text, name, run=not show)
+    _print(answer, as_json=as_json, as_csv=as_csv)
+
+
+def _print(answer: "CypherAnswer", *, as_json: bool, as_csv: bool) -> None:
+    from kgrag.cli import rows as output
+    from kgrag.cli.trace import usage_text
+
+    if as_json:
+        rows = None if answer.rows is None else output.as_json(answer.rows)
+        parts = {"question": answer.question, "statement": answer.statement, "parameters": answer.parameters}
+        print_json({**parts, "rows": rows, "attempts": answer.attempts, "usage": answer.usage})
+    elif answer.rows is None:
+        click.echo(_statement(answer))
+    else:
+        note(f"{_statement(answer)}\n")
+        (output.print_csv if as_csv else output.print_table)(answer.rows)
+        number = "1 row" if len(answer.rows) == 1 else f"{len(answer.rows):,} rows"
+        note(f"{number if len(answer.rows) else 'No rows'} in {answer.rows.seconds * 1000:.0f} ms")
+        if answer.rows.cut:
+            note(f"Not all of them: {answer.rows.cut}")
+    again = ", at the second attempt" if len(answer.attempts) > 1 else ""
+    note(f"{usage_text(answer.usage, cost=True)}{again}")
+
+
+def _statement(answer: "CypherAnswer") -> str:
+    """The statement as it runs in Neo4j Browser after the line that sets its parameters."""
+    from kgrag.graph.favourites import params_line
+
+    return f"{params_line(answer.parameters)}\n{answer.statement}" if answer.parameters else answer.statement

@@ -1,0 +1,204 @@
+"""kgrag browser: Neo4j Browser with the connection filled in, the style of the graph, a guide to a collection."""
+
+import os
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import click
+
+from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
+from kgrag.cli.console import load_settings, note, print_json, progress_bars
+from kgrag.errors import ConfigurationError, KgragError
+
+if TYPE_CHECKING:
+    from kgrag.settings import Settings
+
+_SECURE = ("+s", "+ssc")
+_TYPES = {".html": "text/html; charset=utf-8", ".grass": "text/plain; charset=utf-8"}
+
+
+@click.command()
+@click.option("--print", "--no-open", "no_open", is_flag=True, help="Only print the address; open nothing.")
+@click.option("--show-password", is_flag=True, help="Print the password, not only where it is kept.")
+@click.option("--style", type=click.Path(dir_okay=False, allow_dash=True), metavar="FILE",
+              help="Write the style of the graph into FILE (- for standard output), and do nothing else.")  # fmt: skip
+@click.option("--guide", is_flag=True, help="With a guide to a collection, which is served until Ctrl-C.")
+@collection_option("Collection that the guide walks through.")
+@as_json
+def browser(
+    no_open: bool, show_password: bool, style: str | None, guide: bool, collection: str | None, as_json: bool
+) -> None:
+    """Open Neo4j Browser with the connection filled in, and say where the password is.
+
+    The server of this machine is started if it does not run. Its Browser greets with a guide to the collection that
+    `kgrag demo` makes (KGRAG_LOCAL__GUIDE=false keeps it away from the next start of the server on). For a server that
+    KGRAG_NEO4J_URI names, the usual address is printed and nothing opened: its Browser may stand elsewhere.
+
+    \b
+    kgrag browser                        open it; without a display, print the address
+    kgrag browser --print --json         for a script
+    kgrag browser --guide -c notes       with a guide to a collection of your own
+    kgrag browser --style kgrag.grass    the colours: drop the file on Browser's window
+    """
+    settings = load_settings()
+    if style is not None:
+        _write_style(settings, style)
+        return
+    answer = _place(settings)
+    if show_password:
+        answer["password"] = _password(settings)
+    no_open = no_open or not answer["local"]
+    if not guide:
+        _show(answer, no_open, as_json)
+        return
+    with _guide(settings, collection, _origin(answer)) as (name, page):
+        answer["address"] += f"&cmd=play&arg={page}"
+        answer["guide"] = page
+        _show(answer, no_open, as_json)
+        note(f"The guide to {name} is there until Ctrl-C. Beside the results: :guide {page}")
+        Event().wait()
+
+
+def _place(settings: "Settings") -> dict[str, Any]:
+    """The address that fills the connection in, and how to log in."""
+    from kgrag.graph.browser import connect_address
+
+    if settings.neo4j_uri is not None:
+        place = urlsplit(settings.neo4j_uri)
+        if not place.hostname:
+            raise ConfigurationError(
+                f"{settings.neo4j_uri!r} is not an address of a Neo4j server.",
+                "Use bolt://HOST:7687, neo4j://HOST:7687 or neo4j+s://HOST in KGRAG_NEO4J_URI.",
+            )
+        host = f"[{place.hostname}]" if ":" in place.hostname else place.hostname
+        secure = place.scheme.endswith(_SECURE)
+        pages = f"{'https' if secure else 'http'}://{host}:{7473 if secure else 7474}/browser/"
+        address = connect_address(pages, settings.neo4j_uri, settings.neo4j_user)
+        return {"local": False, "address": address, "user": settings.neo4j_user, "password_file": None}
+    from kgrag.graph.local import LocalServer
+
+    server = LocalServer(settings)
+    with progress_bars() as progress:
+        endpoint = server.ensure_running(progress=progress)
+    address = connect_address(endpoint.browser_url, endpoint.uri, endpoint.user)
+    return {"local": True, "address": address, "user": endpoint.user, "password_file": str(server.password_path)}
+
+
+def _password(settings: "Settings") -> str:
+    if settings.neo4j_uri is not None:
+        return settings.neo4j_password.get_secret_value() if settings.neo4j_password is not None else ""
+    from kgrag.graph.local import LocalServer
+
+    return LocalServer(settings).home.password.read().get_secret_value()
+
+
+def _show(answer: dict[str, Any], no_open: bool, as_json: bool) -> None:
+    """Open the address where there is something to open it with, and print it with how to log in."""
+    answer["opened"] = not no_open and _open(answer["address"])
+    if as_json:
+        print_json(answer)
+        return
+    lines = {"Opened" if answer["opened"] else "Open": answer["address"], "User": answer["user"]}
+    if "password" in answer:
+        lines["Password"] = answer["password"]
+    else:
+        lines["Password in"] = answer["password_file"] or "KGRAG_NEO4J_PASSWORD"
+    for title, value in lines.items():
+        click.echo(f"{title:<12} {value}")
+    if not answer["local"]:
+        note("This is where Neo4j Browser usually is; ask who runs the server if it is not there.")
+
+
+def _open(address: str) -> bool:
+    """Whether a browser was opened. None is where there is no display: one in the terminal would not do."""
+    try:
+        found = webbrowser.get()
+    except webbrowser.Error:
+        return False
+    in_terminal = type(found) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
+    return not in_terminal and found.open(address)
+
+
+def _write_style(settings: "Settings", target: str) -> None:
+    from kgrag.graph.browser import style
+    from kgrag.graph.collections import list_collections
+
+    with connect(settings) as kg:
+        sheet = style(collection.number for collection in list_collections(kg.graph))
+    try:
+        with click.open_file(target, "w", encoding="utf-8") as file:
+            file.write(sheet)
+    except OSError as error:
+        raise KgragError(f"Cannot write {target}: {error.strerror}.", "Name another file.") from error
+    if target != "-":
+        note(f"Drop {target} on Browser's window; `:style reset` takes the style back.")
+
+
+def _origin(answer: dict[str, Any]) -> str:
+    """Which site may read the guide: this machine's Browser, or any when it is not known where Browser stands."""
+    place = urlsplit(answer["address"])
+    return f"{place.scheme}://{place.netloc}" if answer["local"] else "*"
+
+
+@contextmanager
+def _guide(settings: "Settings", collection: str | None, origin: str) -> Iterator[tuple[str, str]]:
+    """Serve the guide to a collection on this machine; yields the collection's name and the guide's address."""
+    from kgrag.graph.browser import GUIDE, STYLE, guide, style
+    from kgrag.graph.collections import list_collections, open_collection
+
+    with connect(settings) as kg:
+        found = open_collection(kg.graph, choose_collection(kg, collection))
+        names = kg.graph.run("search/guide_names", collection=found.name, cap=50)
+        numbers = [each.number for each in list_collections(kg.graph)]
+    if not names:
+        raise ConfigurationError(f"No title in {found.name!r} names anything.", "A guide needs documents with titles.")
+    start, goal = names[0]["start"], names[0]["goal"] or names[0]["start"]
+    pages: dict[str, bytes] = {}
+    # Browser may fetch from "localhost" wherever it stands, and is told so before it is connected.
+    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(pages, origin)) as server:
+        place = f"http://localhost:{server.server_port}/"
+        pages |= {f"/{GUIDE}": guide(found.name, start, goal, place).encode(), f"/{STYLE}": style(numbers).encode()}
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield found.name, place + GUIDE
+        finally:
+            server.shutdown()
+
+
+def _handler(pages: dict[str, bytes], origin: str) -> type[BaseHTTPRequestHandler]:
+    """A handler of requests for the pages, which the site `origin` may read."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            content = pages.get(self.path.partition("?")[0])
+            if content is None:
+                self.send_error(404)
+                return
+            self.send_response(200)
+            self.send_header("Content-Type", _TYPES[Path(self.path).suffix])
+            self._allow()
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def do_OPTIONS(self) -> None:
+            """Browser asks first, for it sends Cache-Control and Pragma."""
+            self.send_response(204)
+            self._allow()
+            self.end_headers()
+
+        def _allow(self) -> None:
+            self.send_header("Access-Control-Allow-Origin", origin)
+            self.send_header("Access-Control-Allow-Headers", "*")
+            self.send_header("Access-Control-Allow-Private-Network", "true")
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing on the terminal."""
+
+    return Handler

@@ -1,0 +1,268 @@
+"""kgrag cypher, params: saved queries and statements of one's own, and the line that sets parameters in Browser."""
+
+import re
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
+from kgrag.cli.console import note, print_json
+
+if TYPE_CHECKING:
+    from kgrag.graph.queries import Query
+    from kgrag.rows import Rows
+
+Pairs = tuple[tuple[str, str], ...]
+_NAME = re.compile(r"[\w/-]*\w")
+
+
+def parse_pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> Pairs:
+    """Parameters name=value; a $ before the name is passed over, of one given twice the last counts."""
+    pairs = {}
+    for value in values:
+        name, sign, text = value.partition("=")
+        name = name.strip().removeprefix("$")
+        if not sign or not name:
+            raise click.BadParameter(f"{value!r} is not of the form name=value.")
+        pairs[name] = text
+    return tuple(pairs.items())
+
+
+pairs_option = click.option(
+    "-p",
+    "--param",
+    "pairs",
+    multiple=True,
+    callback=parse_pairs,
+    metavar="NAME=VALUE",
+    help="A parameter of the query; lists and maps as JSON. Repeated, several of them.",
+)
+
+
+@click.command()
+@click.argument("query", required=False)
+@pairs_option
+@collection_option("Value of the parameter $collection; without it, default or the only one there is.")
+@click.option("-q", "--question", metavar="TEXT", help="Set $query and $vector from a question, by the embedder.")
+@click.option("-f", "--file", type=click.Path(dir_okay=False, exists=True, path_type=Path), help="Read a statement.")
+@click.option("--list", "listing", is_flag=True, help="List the saved queries with their parameters.")
+@click.option("--show", is_flag=True, help="Print the saved query, to be pasted in Neo4j Browser.")
+@click.option(
+    "--favourites",
+    metavar="FILE",
+    help="Write all saved queries: FILE.zip to be dropped on Neo4j Browser, else one script (- for standard output).",
+)
+@click.option("--embeddings", is_flag=True, help="Leave embeddings in what is returned.")
+@as_json
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV on standard output.")
+def cypher(
+    query: str | None,
+    pairs: Pairs,
+    collection: str | None,
+    question: str | None,
+    file: Path | None,
+    listing: bool,
+    show: bool,
+    favourites: str | None,
+    embeddings: bool,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    """Ask the graph in Cypher: by a saved query, or by a statement of your own.
+
+    QUERY is the name of a saved query (`--list`), a statement in quotes, or - for a statement on standard input. The
+    graph is only read; what a statement may not do, it is told.
+
+    \b
+    kgrag cypher --list
+    kgrag cypher contents -c demo
+    kgrag cypher connection -c demo -p "entity=Roald Amundsen" -p "other=Colin Archer"
+    kgrag cypher nearest_passages -c demo -q "Who designed the Fram?" -p limit=5
+    kgrag cypher hubs -c demo -p limit=20 --csv > hubs.csv
+    kgrag cypher "MATCH (e:Entity {collection: \\$collection}) RETURN e.name, e.df ORDER BY e.df DESC LIMIT 5" -c demo
+    kgrag cypher -f mine.cypher -p since=2024 --json
+    kgrag cypher hubs --show
+    kgrag cypher --favourites kgrag.zip -c demo         then drop the file on Neo4j Browser
+    """
+    if as_json and as_csv:
+        raise click.UsageError("Choose one of --json and --csv.")
+    if sum((listing, favourites is not None, query is not None or file is not None)) != 1 or (query and file):
+        raise click.UsageError("Give the name of a saved query or a statement (or --file, --list, --favourites).")
+    if listing:
+        _list(as_json)
+    elif favourites is not None:
+        _write_favourites(favourites, pairs, collection)
+    elif query is not None and query != "-" and _NAME.fullmatch(query):
+        if show:
+            _show(query, pairs, collection)
+        else:
+            _run_saved(query, pairs, collection, question, embeddings, as_json, as_csv)
+    elif show or question is not None:
+        raise click.UsageError("--show and --question go with the name of a saved query.")
+    else:
+        statement = file.read_text(encoding="utf-8") if file else sys.stdin.read() if query == "-" else query or ""
+        _run(statement, pairs, collection, embeddings, as_json, as_csv)
+
+
+@click.command()
+@click.argument("question", nargs=-1, required=True)
+@pairs_option
+@collection_option("Which collection; without it, default or the only one there is.")
+@as_json
+def params(question: tuple[str, ...], pairs: Pairs, collection: str | None, as_json: bool) -> None:
+    """Print the line that sets a question's parameters in Neo4j Browser.
+
+    It holds the question's embedding ($vector), its words ($query), the names of the collection's indexes, and the
+    defaults of all saved queries, so that each of them runs in Browser after it.
+
+    \b
+    kgrag params "Who designed the Fram?" -c demo
+    kgrag params "Who designed the Fram?" -c demo -p limit=10 -p "entity=Fram" | xclip
+    kgrag params "Who designed the Fram?" -c demo --json | jq .passage_vectors
+    """
+    text = " ".join(question).strip()
+    if not text:
+        raise click.UsageError("The question is empty.")
+    from kgrag.graph.favourites import all_parameters, params_line
+
+    with connect() as kg:
+        asked = kg.question_parameters(text, choose_collection(kg, collection))
+    values = all_parameters({**_free(pairs), **asked})
+    vector = values.pop("vector")
+    values["vector"] = vector  # last, since it is long
+    if as_json:
+        print_json(values)
+    else:
+        click.echo(params_line(values))
+
+
+def _list(as_json: bool) -> None:
+    from kgrag.graph.saved import saved_queries
+
+    queries = saved_queries()
+    if as_json:
+        print_json([_described(name, query) for name, query in queries.items()])
+        return
+    from rich.text import Text
+
+    from kgrag.cli.console import stdout_console
+
+    console = stdout_console()
+    for name, query in queries.items():
+        console.print(
+            Text.assemble((name, "bold"), f"  {query.title}", (" (drawn)" if _is_drawn(query) else "", "dim"))
+        )
+        own = [f"{p.name}={p.default}" for p in query.parameters if p.name != "collection"]
+        if own:
+            console.print(Text(f"    {'  '.join(own)}", "cyan"))
+    note("kgrag cypher NAME -p parameter=value; more of each: kgrag cypher NAME --show, kgrag cypher --list --json")
+
+
+def _described(name: str, query: "Query") -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": query.title,
+        "purpose": query.purpose,
+        "parameters": query.parameters,
+        "columns": [dict(zip(("name", "type", "meaning"), column, strict=True)) for column in query.columns],
+        "drawn": _is_drawn(query),
+    }
+
+
+def _is_drawn(query: "Query") -> bool:
+    return any(kind in type for _, type, _ in query.columns for kind in ("PATH", "NODE"))
+
+
+def _show(name: str, pairs: Pairs, collection: str | None) -> None:
+    from kgrag.graph.favourites import browser_text
+    from kgrag.graph.saved import find_query, from_text
+
+    query = find_query(name)
+    given = {"collection": collection} if collection and _takes(query, "collection") else {}
+    click.echo(browser_text(query, {**given, **from_text(query, pairs)}))
+    note("In Neo4j Browser run the line :params by itself, then the statement: of both at once, nothing is drawn.")
+
+
+def _write_favourites(file: str, pairs: Pairs, collection: str | None) -> None:
+    from kgrag.graph import favourites
+
+    given = _free(pairs)
+    if collection is None:
+        with connect() as kg:
+            collection = choose_collection(kg, None)
+    given["collection"] = collection
+    if file.endswith(".zip"):
+        Path(file).write_bytes(favourites.archive(given))
+        note(f"Wrote {file}. Drop it on Neo4j Browser: its queries are then under Favorites (the star), in kgrag.")
+    elif file == "-":
+        click.echo(favourites.script(given))
+    else:
+        Path(file).write_text(favourites.script(given), encoding="utf-8")
+        note(f"Wrote {file}.")
+
+
+def _run_saved(
+    name: str, pairs: Pairs, collection: str | None, question: str | None, embeddings: bool, as_json: bool, as_csv: bool
+) -> None:
+    from kgrag.graph.saved import find_query, from_text
+
+    query = find_query(name)
+    arguments = from_text(query, pairs)
+    if question is not None and not _takes(query, "vector") and not _takes(query, "query"):
+        raise click.UsageError(f"{name} takes no question.")
+    with connect() as kg:
+        if _takes(query, "collection"):
+            chosen = choose_collection(kg, collection or arguments.get("collection"))
+            arguments["collection"] = chosen
+            if question is not None:
+                asked = kg.question_parameters(question, chosen)
+                arguments = {k: v for k, v in asked.items() if _takes(query, k)} | arguments
+        rows = kg.saved_query(query.name, embeddings=embeddings, **arguments)
+    _print(rows, as_json, as_csv)
+    if not len(rows) and _takes(query, "entity"):
+        note('How the graph writes a name: kgrag cypher names -p "name=amundson~"')
+
+
+def _run(statement: str, pairs: Pairs, collection: str | None, embeddings: bool, as_json: bool, as_csv: bool) -> None:
+    if not statement.strip():
+        raise click.UsageError("The statement is empty.")
+    parameters = _free(pairs)
+    with connect() as kg:
+        if "collection" not in parameters and (collection or re.search(r"\$collection\b", statement)):
+            parameters["collection"] = choose_collection(kg, collection)
+        rows = kg.cypher(statement, parameters, embeddings=embeddings)
+    _print(rows, as_json, as_csv)
+
+
+def _print(rows: "Rows", as_json: bool, as_csv: bool) -> None:
+    from kgrag.cli import rows as output
+
+    if as_json:
+        print_json(output.as_json(rows))
+    elif as_csv:
+        output.print_csv(rows)
+    else:
+        output.print_table(rows)
+    number = "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
+    note(f"{number if len(rows) else 'No rows'} in {rows.seconds * 1000:.0f} ms")
+    if rows.cut:
+        note(f"Not all of them: {rows.cut}")
+
+
+def _takes(query: "Query", name: str) -> bool:
+    return any(parameter.name == name for parameter in query.parameters)
+
+
+def _free(pairs: Pairs) -> dict[str, Any]:
+    """Values of parameters that nothing is known of: JSON where they are, else text."""
+    import json
+
+    values: dict[str, Any] = {}
+    for name, text in pairs:
+        values[name] = text
+        with suppress(ValueError):
+            values[name] = json.loads(text)
+    return values

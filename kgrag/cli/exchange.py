@@ -1,0 +1,90 @@
+"""kgrag export, import: a collection as files, and back."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
+from kgrag.cli.console import note, print_json, progress_bars
+
+if TYPE_CHECKING:
+    from kgrag.exchange.export import ExportReport
+
+_FORMATS = ("jsonl", "graphml", "csv")
+
+
+@click.command()
+@click.argument("target", metavar="FILE|FOLDER")
+@collection_option("Which collection.")
+@click.option("--format", type=click.Choice(_FORMATS), help="By default as the name of the file says; a folder is CSV.")
+@click.option("--without-embeddings", is_flag=True, help="Leave the vectors out: smaller, but it cannot be imported.")
+@click.option("--overwrite", is_flag=True, help="Replace a file, or the folder of a former export.")
+@as_json
+def export(
+    target: str, collection: str | None, format: str | None, without_embeddings: bool, overwrite: bool, as_json: bool
+) -> None:
+    """Write all that a collection holds into a file or folder.
+
+    Every node and edge with all properties, vectors and runs too. JSON Lines (.jsonl) is the quickest; GraphML
+    (.graphml) opens in Gephi, yEd and networkx; CSV, a folder, is what `neo4j-admin database import` reads (see
+    neo4j-admin.args in it). Files whose names end in .gz are compressed; "-" is standard output. `kgrag import` reads
+    each of them; the digest tells that nothing was lost: `kgrag digest --all` prints that of a collection.
+
+    \b
+    kgrag export work.jsonl.gz -c work
+    kgrag export work.graphml -c work --without-embeddings    for Gephi
+    kgrag export work-csv/ -c work
+    kgrag export - | jq -r 'select(.node == "Entity").properties.name'
+    """
+    with connect() as kg:
+        name = choose_collection(kg, collection)
+        with progress_bars() as progress:
+            report = kg.export(
+                target, name, format=format, embeddings=not without_embeddings, overwrite=overwrite, progress=progress
+            )
+    if report.left_out:
+        note(f"{report.left_out:,} edges lead out of the collection and were left out.")
+    if as_json and target != "-":
+        print_json(report)
+        return
+    for line in _lines(report):
+        click.echo(line, err=target == "-")
+
+
+@click.command(name="import")
+@click.argument("source", metavar="FILE|FOLDER", type=click.Path(exists=True, allow_dash=True))
+@click.option("-c", "--collection", metavar="NAME", help="Under another name than it was exported from.")
+@as_json
+def import_(source: str, collection: str | None, as_json: bool) -> None:
+    """Make a collection from what `kgrag export` wrote, in any of its formats.
+
+    The file is read through before anything is written: one that is damaged, cut off or of another kind changes
+    nothing. A collection of that name must not exist. Broken off and run again, it goes on where it was; until it is
+    complete, nobody else sees the collection. "-" is standard input.
+
+    \b
+    kgrag import work.jsonl.gz
+    kgrag import work-csv/ -c copy
+    kgrag export - -c work | KGRAG_HOME=/data/other kgrag import -
+    """
+    with connect() as kg, progress_bars() as progress:
+        report = kg.import_export(source, collection, progress=progress)
+    if as_json:
+        print_json(report)
+        return
+    click.echo(
+        f"Collection {report.collection}: {report.nodes:,} nodes, {report.edges:,} edges in {report.seconds:.1f} s"
+    )
+    if report.resumed:
+        click.echo(f"{report.resumed:,} of them were there from an import that was broken off.")
+    click.echo(f"digest of the export: {report.digest}")
+
+
+def _lines(report: "ExportReport") -> list[str]:
+    size = "" if report.bytes is None else f", {report.bytes / 1e6:,.1f} MB"
+    where = "" if report.path == "-" else f" in {report.path}"
+    return [
+        f"Collection {report.collection}: {report.nodes:,} nodes, {report.edges:,} edges{where} "
+        f"({report.format}{size}) in {report.seconds:.1f} s",
+        f"digest: {report.digest}",
+    ]

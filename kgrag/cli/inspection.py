@@ -1,0 +1,145 @@
+"""kgrag inspect: what a collection looks like, what it lacks, and what to do about that."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
+from kgrag.cli.console import note, print_json, stdout_console
+from kgrag.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.bar import Bar
+    from rich.console import Console
+    from rich.table import Table
+
+    from kgrag.inspection.result import Distribution, Finding, Inspection
+
+_BAR = 30  # columns
+_MARKS = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note": ("·", "dim")}
+
+
+@click.command("inspect")
+@click.argument("named", metavar="[COLLECTION]", required=False)
+@collection_option("The same as COLLECTION.")
+@click.option(
+    "--near",
+    default=0.98,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Score from which passages, or names, nearly say the same: (1 + cosine) / 2.",
+)
+@click.option(
+    "--html",
+    "report",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a report for a web browser, too, which loads nothing from elsewhere.",
+)
+@as_json
+def inspect(named: str | None, collection: str | None, near: float, report: Path | None, as_json: bool) -> None:
+    """Look a collection over: its counts, its shape and its health.
+
+    Shown are how many nodes and edges of each kind there are; how many passages have mentions, keywords, triples,
+    neighbours and vectors; how many edges nodes have; and findings: indexes that do not answer, work that is left,
+    vectors that are missing, copies of a text, names that may be one, nodes that hang loose. Each finding says what to
+    do about it. Without COLLECTION, "default" or the only one there is. Nothing is written.
+
+    \b
+    kgrag inspect
+    kgrag inspect demo --html demo.html
+    kgrag inspect demo --near 0.95
+    kgrag inspect demo --json | jq -r '.findings[] | select(.level != "note") | .message'
+    """
+    with connect() as kg:
+        name = choose_collection(kg, named or collection)
+        found = kg.inspect(name, near=near)
+    if as_json:
+        print_json(found)
+    else:
+        _print(found)
+    if report is not None:
+        from kgrag.inspection.html import html
+
+        try:
+            report.write_text(html(found), encoding="utf-8")
+        except OSError as error:
+            raise InputError(
+                f"{report} cannot be written ({error.strerror}).", "Name another file with --html."
+            ) from error
+        note(f"Report: {report}")
+
+
+def _print(found: "Inspection") -> None:
+    from rich.columns import Columns
+    from rich.text import Text
+
+    console = stdout_console()
+    head = f"  {found.embedder}, {found.dimension} dimensions, schema version {found.schema_version}"
+    console.print(Text.assemble((found.collection, "bold"), (head, "dim")), soft_wrap=True)
+    nodes = _table("left right", ((label, f"{number:,}") for label, number in found.nodes.items() if number))
+    edges = _table("left right", ((f"{e.source} —{e.type}→ {e.target}", f"{e.number:,}") for e in found.edges))
+    console.print()
+    console.print(Columns([nodes, edges], padding=(0, 6)))
+    coverage = [
+        (c.name, _bar(c.having, c.number), f"{c.having:,} of {c.number:,}", f"{c.share:.1%}")
+        for c in found.coverage
+        if c.share is not None
+    ]
+    console.print()
+    console.print(_table("left left right right", coverage))
+    if found.readings:
+        console.print()
+        console.print(_table("left right", ((reading.name, f"{reading.number:,}") for reading in found.readings)))
+    for distribution in found.distributions:
+        _print_distribution(console, distribution)
+    console.print()
+    if found.healthy:
+        console.print(Text("Healthy: all indexes answer, no work is left.", "green"), soft_wrap=True)
+    for finding in found.findings:
+        _print_finding(console, finding)
+
+
+def _table(justified: str, rows: "Iterable[tuple[str | Bar, ...]]") -> "Table":
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    for justify in justified.split():
+        table.add_column(no_wrap=True, justify=justify)  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _print_distribution(console: "Console", found: "Distribution") -> None:
+    from rich.text import Text
+
+    title = f"{found.name[:1].upper()}{found.name[1:]}"
+    facts = f"  median {found.median:,}, mean {found.mean:.1f}, most {found.most:,}"
+    console.print()
+    console.print(Text.assemble((title, "bold"), (facts, "dim")), soft_wrap=True)
+    largest = max(b.number for b in found.bins)
+    console.print(_table("right left right", ((b.name, _bar(b.number, largest), f"{b.number:,}") for b in found.bins)))
+    if found.top:
+        most = ", ".join(f"{name} {number:,}" for name, number in found.top)
+        console.print(Text(f"most: {most}", "dim"), soft_wrap=True)
+
+
+def _bar(number: int, largest: int) -> "Bar":
+    from rich.bar import Bar
+
+    return Bar(largest, 0, number, width=_BAR, color="cyan")
+
+
+def _print_finding(console: "Console", finding: "Finding") -> None:
+    from rich.text import Text
+
+    from kgrag.cli.evidence import print_indented
+
+    mark, style = _MARKS[finding.level]
+    console.print(Text.assemble((mark, style), " ", finding.message), soft_wrap=not console.is_terminal)
+    if finding.examples:
+        print_indented(console, Text("; ".join(finding.examples), "cyan"), 4)
+    print_indented(console, Text(finding.remedy, "dim"), 4)

@@ -1,0 +1,272 @@
+"""Results as graphs to look at in a notebook: rankings, answers, and what Cypher gives back.
+
+What is drawn is worked out here as plain nodes and edges; `visualise` hands them to neo4j-viz, an optional package that
+is under GPLv3 and is imported nowhere else.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from kgrag.errors import ConfigurationError, InputError
+from kgrag.events import Answer, Linked, Retrieved
+from kgrag.graph.browser import style
+from kgrag.graph.runs import step_rows
+from kgrag.retrieval.snippet import crop
+from kgrag.rows import Edge, Node, Path, Rows
+from kgrag.text import caption as shortened
+from kgrag.types import Passage, Ranking, Scalar
+
+if TYPE_CHECKING:
+    from neo4j_viz import VisualizationGraph
+
+QUESTION = "Question"
+"""The label of what a ranking answers; it has the looks of a Run."""
+
+_CAPTION_SIZE = 2  # of 3
+_EDGE_CAPTION_SIZE = 2.0  # as much larger than neo4j-viz has it
+_SCALE = 0.8  # radius in a notebook to diameter in Neo4j Browser: room for a caption that is read without zooming
+_BEST = 3  # passages drawn of an answer and of each of its steps, as in `cypher/search/run.cypher`
+_VALUE = 300
+_NONE: Mapping[str, Any] = {}
+_HIDDEN = ("embedding", "embedding_b", "stems")
+_RULE = re.compile(r"^(node|relationship)\.(\w+) \{(.*?)^\}", re.MULTILINE | re.DOTALL)
+_GREY = "#A5ABB6"
+_DIAMETER = 50
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnNode:
+    """A circle. `properties` are shown when it is clicked."""
+
+    id: str
+    label: str
+    caption: str
+    properties: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnEdge:
+    """An arrow between two circles; `type` gives its colour where it is one of the graph's."""
+
+    start: str
+    end: str
+    type: str
+    caption: str
+    properties: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Drawing:
+    """Nodes by id, and the edges between them, each once."""
+
+    nodes: dict[str, DrawnNode] = field(default_factory=dict)
+    edges: dict[tuple[str, str, str], DrawnEdge] = field(default_factory=dict)
+
+    def node(self, id: str, label: str, caption: str, properties: Mapping[str, Any] = _NONE) -> str:
+        """Add a node, unless it is there; returns its id."""
+        self.nodes.setdefault(id, DrawnNode(id, label, shortened(caption), _shown(properties)))
+        return id
+
+    def edge(self, start: str, end: str, type: str, caption: str = "", properties: Mapping[str, Any] = _NONE) -> None:
+        """Add an edge, unless one of its type is there between the two."""
+        edge = DrawnEdge(start, end, type, caption or type, _shown(properties))
+        self.edges.setdefault((start, end, edge.caption), edge)
+
+
+def drawing(what: Ranking | Answer | Rows) -> Drawing:
+    """What is to be seen of a result. Raises InputError for rows without a node."""
+    if isinstance(what, Answer):
+        return _answer(what)
+    if isinstance(what, Ranking):
+        return _ranking(what)
+    if isinstance(what, Rows):
+        return _rows(what)
+    raise InputError(
+        f"A {type(what).__name__} cannot be drawn.", "Give a Ranking, an Answer, Rows, or a Cypher statement."
+    )
+
+
+def visualise(drawn: Drawing) -> "VisualizationGraph":
+    """The drawing as neo4j-viz has it, in the colours and sizes that Neo4j Browser is given.
+
+    Raises ConfigurationError when neo4j-viz is not installed.
+    """
+    try:
+        import neo4j_viz
+    except ImportError as error:
+        raise ConfigurationError(
+            "Drawing needs neo4j-viz, which is not installed (its licence is GPLv3).",
+            "Install it with: python -m pip install 'kgrag[viz]'",
+        ) from error
+    nodes = [
+        neo4j_viz.Node(
+            id=node.id,
+            caption=node.caption,
+            caption_size=_CAPTION_SIZE,
+            color=_look("node", node.label)[0],
+            size=_look("node", node.label)[1],
+            properties={"labels": node.label, **node.properties},
+        )
+        for node in drawn.nodes.values()
+    ]
+    edges = [
+        neo4j_viz.Relationship(
+            id=str(number),
+            source=edge.start,
+            target=edge.end,
+            caption=edge.caption,
+            caption_size=_EDGE_CAPTION_SIZE,
+            color=_look("relationship", edge.type)[0],
+            properties=dict(edge.properties),
+        )
+        for number, edge in enumerate(drawn.edges.values())
+    ]
+    graph = neo4j_viz.VisualizationGraph(nodes, edges)
+    graph.set_legend(nodes={node.label: _look("node", node.label)[0] for node in drawn.nodes.values()})
+    return graph
+
+
+def _ranking(ranking: Ranking) -> Drawing:
+    """The question, and the trail of each hit from it to its passage."""
+    found = Drawing()
+    start = found.node(QUESTION, QUESTION, ranking.query, {"retriever": ranking.retriever})
+    known = {name: hit.passage.id for hit in reversed(ranking.hits) for name in _names(hit.passage)}
+    for rank, hit in enumerate(ranking.hits, 1):
+        properties = {"rank": rank, "score": hit.score, **_told(hit.passage)}
+        end = found.node(hit.passage.id, "Passage", f"{rank}. {hit.passage.title}", properties)
+        last = max((place for place, step in enumerate(hit.why) if step.name), default=-1)
+        at = start
+        for place, step in enumerate(hit.why):
+            if not step.name:
+                found.edge(start, end, "FOUND", step.via, {"score": step.score})
+                at = start
+                continue
+            if step.label != "Passage":
+                to = found.node(f"{step.label} {step.name}", step.label, step.name)
+            elif place == last:
+                to = end
+            elif step.name in known:
+                to = known[step.name]
+            else:
+                to = found.node(f"Passage {step.name}", "Passage", step.name)
+            if to != at:
+                found.edge(at, to, _type(step.via, step.label), step.via, {"score": step.score})
+            at = to
+        if at not in (start, end):
+            found.edge(at, end, "FOUND", "found")
+        if not hit.why:
+            found.edge(start, end, "FOUND", f"rank {rank}")
+    return found
+
+
+def _answer(answer: Answer) -> Drawing:
+    """A run as it is kept: its steps, what each retrieved and was linked to, what it found in the end and cites."""
+    found = Drawing()
+    told = {"answer": answer.text, "system": answer.system, "seconds": round(answer.seconds, 1)}
+    run = found.node("run", "Run", answer.question, told)
+    passages = {hit.passage.id: hit.passage for hit in answer.ranking}
+    texts: dict[str, str] = {}
+    for event in answer.trace:
+        if isinstance(event, Retrieved):
+            passages |= {hit.passage.id: hit.passage for hit in event.hits}
+        elif isinstance(event, Linked):
+            texts[event.id] = event.text
+    for row in step_rows("run", answer):
+        step = found.node(row["id"], "Step", row["properties"]["name"], row["properties"])
+        found.edge(run, step, "HAS_STEP")
+        if row["previous"] is not None:
+            found.edge(row["previous"], step, "NEXT")
+        for hit in row["passages"]:
+            if hit["rank"] <= _BEST:
+                end = _passage(found, passages[hit["id"]])
+                found.edge(step, end, "RETRIEVED", properties={"rank": hit["rank"], "score": hit["score"]})
+        for link in row["triples"]:
+            triple = found.node(link["id"], "Triple", texts[link["id"]], {"text": texts[link["id"]]})
+            found.edge(step, triple, "LINKED", properties={"fact": link["fact"], "score": link["score"]})
+    for rank, best in enumerate(answer.ranking.hits[:_BEST], 1):
+        found.edge(run, _passage(found, best.passage), "FOUND", properties={"rank": rank, "score": best.score})
+    for citation in answer.citations:
+        end = _passage(found, citation.passage)
+        found.edge(run, end, "CITES", f"CITES [{citation.number}]", {"number": citation.number})
+    return found
+
+
+def _rows(rows: Rows) -> Drawing:
+    """Every node of the rows, and the edges between them."""
+    found = Drawing()
+    edges: list[Edge] = []
+    for value in _flat(rows.values):
+        if isinstance(value, Node):
+            properties = {key: its for key, its in value.properties.items() if key not in _HIDDEN}
+            label = next((label for label in value.labels if "_c" not in label), next(iter(value.labels), ""))
+            found.node(value.element, label, str(value.properties.get("name", label)), properties)
+        else:
+            edges.append(value)
+    for edge in edges:
+        if edge.start in found.nodes and edge.end in found.nodes:
+            found.edge(edge.start, edge.end, edge.type, properties=edge.properties)
+    if not found.nodes:
+        raise InputError("There is no node in these rows.", "Return nodes or paths: MATCH path = ... RETURN path")
+    return found
+
+
+def _flat(value: Any) -> Iterable[Node | Edge]:
+    """The nodes and edges in a value, however deep."""
+    if isinstance(value, Node | Edge):
+        yield value
+    elif isinstance(value, Path):
+        yield from value.nodes
+        yield from value.edges
+    elif isinstance(value, Mapping):
+        yield from _flat(tuple(value.values()))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _flat(item)
+
+
+def _names(passage: Passage) -> tuple[str, str]:
+    """What a step of a trail calls a passage."""
+    return passage.title, f"{passage.ordinal + 1} · {passage.title}"
+
+
+def _passage(found: Drawing, passage: Passage) -> str:
+    return found.node(passage.id, "Passage", passage.title or passage.text, _told(passage))
+
+
+def _told(passage: Passage) -> dict[str, str]:
+    return {"title": passage.title, "document": passage.document, "place": passage.place, "text": passage.text}
+
+
+def _type(via: str, label: str) -> str:
+    """The relationship type that a step of a trail goes over, for its colour; empty where it goes over none."""
+    for words, type in (("mention", "MENTIONS"), ("title", "ABOUT"), ("stated", "STATES"), ("resembl", "SIMILAR")):
+        if words in via:
+            return type
+    return {"Keyword": "HAS_KEYWORD", "Triple": "STATES", "Entity": "MENTIONS"}.get(label, "")
+
+
+def _shown(properties: Mapping[str, Any]) -> dict[str, Scalar]:
+    """Properties as they are shown: texts are cut, lists become text, nothing empty."""
+    return {
+        key: value if isinstance(value, int | float) else crop(str(value), _VALUE)
+        for key, value in properties.items()
+        if value not in (None, "", [])
+    }
+
+
+def _look(kind: str, name: str) -> tuple[str, float]:
+    """The colour of a label or type, and the radius of its circle in pixels; grey for what has no rule."""
+    return _looks().get((kind, "Run" if name == QUESTION else name), (_GREY, _DIAMETER * _SCALE))
+
+
+@cache
+def _looks() -> dict[tuple[str, str], tuple[str, float]]:
+    found = {}
+    for kind, name, rule in _RULE.findall(style(())):
+        rules = dict(re.findall(r"([\w-]+): (.*?);", rule))
+        diameter = rules.get("diameter", f"{_DIAMETER}px").removesuffix("px")
+        found[kind, name] = (rules.get("color", _GREY), float(diameter) * _SCALE)
+    return found

@@ -1,0 +1,157 @@
+"""Sweeps: the same retriever or system with each of several values of one of its settings, as a table and a plot.
+
+Source: KGP, section 5.4 and Figure 6.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from kgrag.agents.system import STRATEGIES, check_system, retriever_of
+from kgrag.errors import ConfigurationError
+from kgrag.evaluation.plot import check_plot, drawing, save
+from kgrag.evaluation.summary import Rows
+from kgrag.retrieval.expression import Expression, parse
+from kgrag.retrieval.registry import RETRIEVERS, check_retriever
+from kgrag.settings import AgentSettings, RetrievalSettings
+
+_FORM = "Write OPTION=VALUE,VALUE,... or OPTION=FIRST..LAST, as in branch=1,2,3,5 or seeds=1..10."
+_RANGE = re.compile(r"(\d+)\.\.(\d+)")
+_MOST = 100  # values
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A setting with its values. `lines`: what is varied -> value, as it is written -> the name with that value."""
+
+    option: str
+    values: tuple[Any, ...]
+    lines: dict[str, dict[str, str]]
+
+    @classmethod
+    def of(cls, text: str, retrievers: Sequence[str], systems: Sequence[str]) -> "Sweep":
+        """What "branch=1,2,3" makes of some retrievers and systems; those without such a setting are in no line.
+
+        Raises ConfigurationError when it cannot be read, or none of them has the setting or takes the values.
+        """
+        option, _, rest = text.partition("=")
+        option = option.strip()
+        values = _values(rest)
+        if not option.isidentifier() or not values:
+            raise ConfigurationError(f"{text!r} does not say what is to be varied.", _FORM)
+        lines: dict[str, dict[str, str]] = {}
+        for name in retrievers:
+            made = {_said(v): _varied(name, option, v) for v in values}
+            if None not in made.values():
+                lines[check_retriever(name)] = {said: check_retriever(new) for said, new in made.items() if new}
+        for name in systems:
+            made = {_said(v): _varied_system(name, option, v) for v in values}
+            if None not in made.values():
+                lines[check_system(name)] = {said: check_system(new) for said, new in made.items() if new}
+        if not lines:
+            named = ", ".join([*retrievers, *systems])
+            raise ConfigurationError(f"None of {named} has a setting {option!r}.", "See kgrag/settings/.")
+        return cls(option, values, lines)
+
+    def names(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Some names, each that is varied with all its values in its place."""
+        return tuple(new for name in names for new in self.lines.get(name, {name: name}).values())
+
+
+def _values(text: str) -> tuple[Any, ...]:
+    """The values of a list such as "1,2,5..8, (title, mention)"; none if it is no such list."""
+
+    def spread(match: re.Match[str]) -> str:
+        first, last = int(match[1]), int(match[2])
+        return ", ".join(map(str, range(first, min(last, first + _MOST) + 1)))
+
+    try:
+        ((_, values),) = parse(f"x(values=[{_RANGE.sub(spread, text)}])").options
+    except (ConfigurationError, ValueError):
+        return ()
+    return tuple(dict.fromkeys(values)) if isinstance(values, tuple) else ()
+
+
+def _said(value: Any) -> str:
+    """A value as it is written in an expression."""
+    return str(Expression("x", options=(("v", value),)))[4:-1]
+
+
+def _varied(name: str, option: str, value: Any) -> str | None:
+    """A retriever with another value of a setting, wherever it has it; None if it has none such."""
+    expression = parse(name)
+    changed = _changed(expression, option, value)
+    return None if changed is expression else str(changed)
+
+
+def _changed(expression: Expression, option: str, value: Any) -> Expression:
+    parts = tuple(_changed(part, option, value) for part in expression.parts)
+    if any(new is not old for new, old in zip(parts, expression.parts, strict=True)):
+        expression = replace(expression, parts=parts)
+    entry = RETRIEVERS[expression.name]
+    return _set(expression, option, value) if option in _fields(RetrievalSettings(), entry.settings) else expression
+
+
+def _varied_system(name: str, option: str, value: Any) -> str | None:
+    """A system whose retriever has another value of a setting, or else whose strategy has."""
+    retriever = retriever_of(name)
+    if f"+{retriever}" not in check_system(name):
+        return None
+    strategy = check_system(name).removesuffix(f"+{retriever}")
+    if (new := _varied(retriever, option, value)) is not None:
+        return f"{strategy}+{new}"
+    own = parse(strategy)
+    settings = AgentSettings()
+    known = {*_fields(settings, STRATEGIES[own.name].settings), *_fields(settings, "answer")}
+    return f"{_set(own, option, value)}+{retriever}" if option in known else None
+
+
+def _set(expression: Expression, option: str, value: Any) -> Expression:
+    others = tuple((key, old) for key, old in expression.options if key != option)
+    return replace(expression, options=(*others, (option, value)))
+
+
+def _fields(settings: BaseModel, group: str) -> Iterable[str]:
+    return type(getattr(settings, group)).model_fields if group else ()
+
+
+def plot_sweep(sweep: Sweep, rows: Rows, title: str, path: Path) -> None:
+    """Draw the deepest recall, and EM where there is one, and the median latency against the values of the setting.
+
+    What is not varied is a level line. Raises ConfigurationError, InputError when the file cannot be written.
+    """
+    check_plot(path)
+    figure_class, _ = drawing()
+    figure = figure_class(figsize=(11, 5), layout="constrained", dpi=150)
+    left, right = figure.subplots(1, 2)
+    figure.suptitle(title)
+    numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in sweep.values)
+    x = list(sweep.values) if numbers else list(map(_said, sweep.values))
+    measured = next(iter(rows.values()), {})
+    recall = [m for m in measured if m.startswith("R@")][-1:]
+    agreed = ["EM"] if any("EM" in row for row in rows.values()) else []
+    lines = {name: [rows[n] for n in named.values()] for name, named in sweep.lines.items()}
+    varied = {n for named in sweep.lines.values() for n in named.values()}
+    for number, name in enumerate([*lines, *(n for n in rows if n not in varied)]):
+        found = lines.get(name, [rows.get(name, {})] * len(x))
+        style = {"color": f"C{number % 10}", "marker": "o" if name in lines else ""}
+        dash = "-" if name in lines else "--"
+        for axes, measures in ((left, [*recall, *agreed]), (right, ["p50_ms"])):
+            for measure in measures:
+                heights = [(place, row.get(measure)) for place, row in zip(x, found, strict=True)]
+                known = [(place, height) for place, height in heights if height is not None]
+                dotted = ":" if measure == "EM" else dash
+                label = name if measure != "EM" else None
+                axes.plot([p for p, _ in known], [h for _, h in known], dotted, label=label, **style)
+    marks = [f"{m} (solid)" for m in recall] + [f"{m} (dotted)" for m in agreed]
+    left.set(xlabel=sweep.option, ylabel=f"%, {', '.join(marks)}")
+    right.set(xlabel=sweep.option, ylabel="median latency, ms")
+    right.set_ylim(bottom=0)
+    for axes in (left, right):
+        axes.grid(True, alpha=0.3)
+    left.legend(fontsize=8)
+    save(figure, path)

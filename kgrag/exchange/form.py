@@ -1,0 +1,118 @@
+"""What every format holds besides nodes and edges: a header, and at the end what proves that nothing is missing."""
+
+import gzip
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Protocol
+
+from kgrag.errors import InputError
+from kgrag.graph.contents import Fingerprint, Item
+
+VERSION = 1
+"""Of the formats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Where an export comes from. `export` is its own id; `embeddings`: whether it has the vectors."""
+
+    collection: str
+    schema_version: int
+    kgrag: str
+    export: str
+    exported: str
+    embeddings: bool = True
+    version: int = VERSION
+
+    def plain(self) -> dict[str, Any]:
+        """It as JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, values: Any, place: str) -> "Header":
+        """The header that was written so. Raises InputError."""
+        names = {f.name: f.type for f in fields(cls)}
+        if not isinstance(values, Mapping) or not isinstance(values.get("version"), int):
+            raise foreign(place)
+        if values["version"] > VERSION:
+            raise InputError(
+                f"{place}: the export is of a newer kind ({values['version']}; this kgrag reads up to {VERSION}).",
+                "Install the newer kgrag that wrote it: pip install --upgrade kgrag.",
+            )
+        if values.keys() != names.keys() or any(type(values[n]) is not its for n, its in names.items()):
+            raise foreign(place)
+        return cls(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """How many nodes and edges of each kind there are, and their hashes."""
+
+    counts: Mapping[str, int]
+    hashes: Mapping[str, str]
+
+    def plain(self) -> dict[str, Any]:
+        """It as JSON can hold it: kind -> number and hash."""
+        return {kind: [self.counts[kind], self.hashes[kind]] for kind in self.hashes}
+
+    @classmethod
+    def of(cls, values: Any, place: str) -> "Footer":
+        """The footer that was written so. Raises InputError."""
+        try:
+            return cls({k: int(n) for k, (n, _) in values.items()}, {k: str(h) for k, (_, h) in values.items()})
+        except (AttributeError, TypeError, ValueError) as error:
+            raise damaged(place, "what it says of its own contents cannot be read") from error
+
+    @classmethod
+    def sum(cls, found: Fingerprint) -> "Footer":
+        """The footer of what was taken in."""
+        return cls(found.counts, found.hashes())
+
+
+class Writer(Protocol):
+    """Writes an export in some format."""
+
+    def write(self, item: Item) -> None: ...  # noqa: D102
+    def finish(self, footer: Footer) -> None: ...  # noqa: D102
+
+
+class Reader(Protocol):
+    """Reads an export: the collection's node, the other nodes, the edges.
+
+    `place` is where the latest came from, `footer` what the end says, None while it was not reached.
+    """
+
+    header: Header
+    footer: Footer | None
+    place: str
+
+    def __iter__(self) -> Iterator[Item]: ...
+
+
+def foreign(place: str) -> InputError:
+    """The error for a file that no export wrote."""
+    return InputError(
+        f"{place}: this is no export of kgrag.",
+        "`kgrag import` reads what `kgrag export` wrote; documents go in with `kgrag ingest`, backups with "
+        "`kgrag restore`.",
+    )
+
+
+def damaged(place: str, what: str) -> InputError:
+    """The error for an export that is not as it was written."""
+    return InputError(f"{place}: {what}.", "The file is damaged or was changed by hand: export it anew.")
+
+
+@contextmanager
+def read_errors(place: str) -> Iterator[None]:
+    """Turn what a damaged file makes the decoders raise into InputError."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise damaged(place, f"the compressed file is cut off or broken ({error})") from error
+    except UnicodeDecodeError as error:
+        raise damaged(place, f"it is not UTF-8 text ({error.reason})") from error
+    except OSError as error:
+        raise InputError(f"{place}: {error.strerror or error}.", "Is the path right, and may you read it?") from error

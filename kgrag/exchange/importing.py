@@ -1,0 +1,224 @@
+"""Files -> a collection, in transactions that each note how far they came: a killed import goes on where it was."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from kgrag.errors import InputError, MismatchError
+from kgrag.exchange.files import reading, received
+from kgrag.exchange.form import Footer, Header, Reader, damaged, foreign
+from kgrag.exchange.rename import PREFIX, rename
+from kgrag.graph import collections as registry
+from kgrag.graph import schema
+from kgrag.graph.connection import Graph, Unit
+from kgrag.graph.contents import LABELS, LOCAL, WITH_OWN_LABEL, Fingerprint, Item, NodeRecord, vectors_of
+from kgrag.types import Progress
+
+_NODES = 1000  # a transaction
+_EDGES = 5000
+_STEP = 1000  # nodes and edges between reports of the check
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import brought; `resumed`: how much of it an earlier one had brought; `digest`: that of the export."""
+
+    collection: str
+    exported_as: str
+    nodes: int
+    edges: int
+    resumed: int
+    seconds: float
+    digest: str
+
+
+def import_export(graph: Graph, source: str, name: str | None, progress: Progress) -> ImportReport:
+    """Make the collection that was exported to `source`, under its own name or another.
+
+    The file is first read through, so one that is damaged changes nothing. Broken off and run again, it goes on where
+    it was; until it is complete, nobody can use the collection. Raises InputError for what is no whole export,
+    MismatchError if it is of another schema, or if there is a collection of that name.
+    """
+    started = time.monotonic()
+    with received(source) as path:
+        reader = reading(path)
+        header = reader.header
+        _check(header)
+        name = header.collection if name is None else name
+        registry.check_name(name)
+        _check_free(graph, name, header)
+        found = _read_through(reader, progress)
+        schema.ensure_schema(graph)
+        resumed = _Import(graph, reader, name, found, progress).run()
+    edges = sum(n for kind, n in found.counts.items() if kind not in LABELS)
+    return ImportReport(
+        collection=name,
+        exported_as=header.collection,
+        nodes=sum(found.counts.values()) - edges,
+        edges=edges,
+        resumed=resumed,
+        seconds=time.monotonic() - started,
+        digest=found.total(),
+    )
+
+
+def _check(header: Header) -> None:
+    if header.schema_version != schema.SCHEMA_VERSION:
+        older = header.schema_version < schema.SCHEMA_VERSION
+        raise MismatchError(
+            f"The export has schema version {header.schema_version}; this kgrag works with {schema.SCHEMA_VERSION}.",
+            f"Run `kgrag migrate` where it came from and export it anew, or import it with kgrag {header.kgrag} and "
+            "migrate then."
+            if older
+            else "Install the newer kgrag that wrote it: pip install --upgrade kgrag.",
+        )
+    if not header.embeddings:
+        raise MismatchError(
+            "The export was made without embeddings, for looking at; a collection cannot be made from it.",
+            "Export it anew, without --without-embeddings.",
+        )
+
+
+def _check_free(graph: Graph, name: str, header: Header) -> None:
+    """Raise MismatchError if there is a collection of that name, other than one that this export was making."""
+    schema.check_schema(graph)
+    begun = registry.find_import(graph, name)
+    if begun is None:
+        if registry.find_collection(graph, name) is not None:
+            raise MismatchError(
+                f"There is a collection {name!r} already.",
+                f"Import under another name with --collection, or delete it: kgrag delete --collection {name}",
+            )
+    elif begun[1] != header.export:
+        raise MismatchError(
+            f"The import of another export as {name!r} was broken off.",
+            f"Finish that one, or give it up with `kgrag delete --collection {name} --yes`.",
+        )
+
+
+def _read_through(reader: Reader, progress: Progress) -> Fingerprint:
+    """Read all of an export. Raises InputError if it is not as it was written."""
+    found = Fingerprint()
+    number = 0
+    for number, item in enumerate(reader, 1):
+        node = item if isinstance(item, NodeRecord) else None
+        if (number == 1) != (node is not None and node.label == "Collection"):
+            raise foreign(reader.place)
+        if node is not None and node.properties.get("collection") != reader.header.collection:
+            raise damaged(reader.place, "the node is of another collection")
+        found.add(item)
+        if number % _STEP == 0:
+            progress("check", number, None)
+    if reader.footer is None:
+        raise damaged(reader.place, "the file is cut off: its end is missing")
+    if reader.footer != Footer.sum(found):
+        theirs, ours = reader.footer.plain(), Footer.sum(found).plain()
+        differ = sorted(kind for kind in theirs.keys() | ours.keys() if theirs.get(kind) != ours.get(kind))
+        raise damaged(reader.place, f"what is there is not what was exported ({', '.join(differ)})")
+    progress("check", number, number)
+    return found
+
+
+class _Import:
+    """One import; what is written is noted on the Collection node in the same transaction."""
+
+    def __init__(self, graph: Graph, reader: Reader, name: str, found: Fingerprint, progress: Progress) -> None:
+        self._graph = graph
+        self._reader = reader
+        self._export = reader.header.export
+        self._name = name
+        self._total = sum(found.counts.values())
+        self._progress = progress
+        self._prefix = ""
+
+    def run(self) -> int:
+        """Bring it to its end; returns how much was there before."""
+        begun = registry.find_import(self._graph, self._name)
+        if begun is None:
+            self._begin()
+            begun = registry.find_import(self._graph, self._name)
+        if begun is None or begun[1] != self._export:
+            raise MismatchError(f"Somebody else made {self._name!r} meanwhile.", "Import under another name.")
+        collection, _, done = begun
+        renamed = self._name != self._reader.header.collection
+        if renamed:
+            self._prefix = f"{PREFIX}{collection.number}-"
+        with ThreadPoolExecutor(1) as writer:  # one batch is read while the one before it is written
+            written: Future[None] | None = None
+            for before, items in self._batches(done):
+                rows = self._rows(items, collection)
+                if written is not None:
+                    written.result()
+                    self._progress("import", before, self._total)
+                place = self._reader.place
+                written = writer.submit(self._write, before, items, rows, place)
+            if written is not None:
+                written.result()
+        self._progress("import", self._total, self._total)
+        if renamed:
+            rename(self._graph, self._reader.header.collection, self._name, self._prefix, self._progress)
+        self._progress("indexes", 0, None)
+        registry.ensure_indexes(self._graph, collection)
+        self._graph.run("write/end_import", name=self._name)
+        return done - 1  # but for the collection itself
+
+    def _begin(self) -> None:
+        item = next(iter(self._reader))
+        left = {"name", "collection", *LOCAL}
+        properties = {key: value for key, value in item.properties.items() if key not in left}
+        self._graph.run("write/begin_import", name=self._name, export=self._export, properties=properties)
+
+    def _batches(self, done: int) -> Iterator[tuple[int, list[Item]]]:
+        """What is still to be written, nodes and edges apart: how much comes before, and the batch."""
+        batch: list[Item] = []
+        number = 0
+        for number, item in enumerate(self._reader, 1):
+            if number <= done:
+                continue
+            is_node = isinstance(item, NodeRecord)
+            if batch and (len(batch) == (_NODES if is_node else _EDGES) or is_node != isinstance(batch[0], NodeRecord)):
+                yield number - 1 - len(batch), batch
+                batch = []
+            batch.append(item)
+        if batch:
+            yield number - len(batch), batch
+
+    def _rows(self, items: list[Item], collection: registry.Collection) -> list[Row]:
+        rows: list[Row] = []
+        for item in items:
+            if isinstance(item, NodeRecord):
+                vectors = vectors_of(item.properties)
+                properties = {key: value for key, value in item.properties.items() if key not in vectors}
+                properties |= {"collection": self._name, "id": self._prefix + item.id}
+                own = [collection.label(item.label)] if item.label in WITH_OWN_LABEL else []
+                its = [{"name": key, "numbers": item.properties[key]} for key in vectors]
+                rows.append({"labels": [item.label, *own, *item.labels], "properties": properties, "vectors": its})
+                continue
+            start = self._name if item.start[0] == "Collection" else self._prefix + item.start[1]
+            if not rows or rows[-1]["start"] != start:
+                rows.append({"start": start, "ends": {}})
+            edge = {"type": item.type, "end": self._prefix + item.end[1], "properties": item.properties}
+            rows[-1]["ends"].setdefault(item.end[0], []).append(edge)
+        return rows
+
+    def _write(self, before: int, items: list[Item], rows: list[Row], place: str) -> None:
+        def work(unit: Unit) -> None:
+            after = before + len(items)
+            step = unit.run("write/import_step", name=self._name, export=self._export, before=before, after=after)
+            if not step:
+                raise MismatchError(
+                    f"Somebody else imports into {self._name!r}, or deleted it.",
+                    "Run the import again when they are done.",
+                )
+            if isinstance(items[0], NodeRecord):
+                unit.run("write/import_nodes", rows=rows)
+            elif unit.run("write/import_edges", rows=rows, collection=self._name)[0]["number"] != len(items):
+                raise InputError(
+                    f"{place}: one of the {len(items):,} edges up to here has an end that is not there.",
+                    f"Export it anew; give this import up with `kgrag delete --collection {self._name} --yes`.",
+                )
+
+        self._graph.write(work)

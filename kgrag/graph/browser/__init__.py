@@ -1,0 +1,82 @@
+"""What Neo4j Browser is given: the style of the graph, a guide that walks through it, and the address that connects.
+
+The local server holds both files beside Browser itself (`local.home`), so that Browser may fetch them.
+"""
+
+import html
+import re
+from collections.abc import Iterable
+from importlib.resources import files
+from urllib.parse import quote
+
+from kgrag.graph.description import describe
+from kgrag.graph.schema import label_of
+
+STYLE = "kgrag/kgrag.grass"
+GUIDE = "kgrag/guide.html"
+"""Where the two files are below the address of what serves them: the local server's Browser, or `kgrag browser`."""
+
+_AHEAD = range(1, 100)
+_DEMO = ("demo", "roosevelt", "rockwell kent")
+
+
+def style(numbers: Iterable[int] = _AHEAD) -> str:
+    """The style sheet (.grass) of every label and relationship type.
+
+    `numbers`: those of the collections whose second labels (Passage_c7) get the colours of the first, so that they
+    look the same in the legend; without it the first 99.
+    """
+    sheet = _source("kgrag.grass")
+    rules = dict(re.findall(r"^node\.(\w+) \{\n(.*?)^\}", sheet, re.MULTILINE | re.DOTALL))
+    labels = [node.label for node in describe().nodes if node.indexed]
+    colours = {label: "".join(re.findall(r".*color.*\n", rules[label])) for label in labels}
+    own = [f"node.{label_of(label, n)} {{\n{colours[label]}}}\n" for n in numbers for label in labels]
+    return "\n".join([sheet, *own])
+
+
+def guide(collection: str, start: str, goal: str, place: str) -> str:
+    """The guide (HTML slides for `:play` and `:guide`) to a collection.
+
+    `start`, `goal`: the normal forms of two names that the walk begins with and leads to; `place`: the address below
+    which the two files are.
+    """
+    texts = {
+        "collection": collection,
+        "literal": _literal(collection),
+        "start": _literal(start),
+        "goal": _literal(goal),
+        "guide": place + GUIDE,
+        "style": place + STYLE,
+    }
+    return re.sub(rf"\{{({'|'.join(texts)})\}}", lambda found: html.escape(texts[found[1]]), _source("guide.html"))
+
+
+def demo_guide(place: str) -> str:
+    """The guide to the collection that `kgrag demo` makes."""
+    return guide(*_DEMO, place)
+
+
+def steps(page: str) -> list[tuple[str, str]]:
+    """The title and the first query of each slide of a guide."""
+    found = []
+    for slide in re.findall(r"<slide>(.*?)</slide>", page, re.DOTALL):
+        title = re.search(r"<h3>(.*?)</h3>", slide, re.DOTALL)
+        query = re.search(r"<pre class=\"runnable\">(.*?)</pre>", slide, re.DOTALL)
+        if title and query:
+            found.append((html.unescape(title[1]), html.unescape(query[1]).strip()))
+    return found
+
+
+def connect_address(browser: str, uri: str, user: str) -> str:
+    """The address of Browser with the connection filled in; the password is asked for."""
+    scheme, _, place = uri.partition("://")
+    return f"{browser}?dbms={quote(f'{scheme}://{user}@{place}', safe=':/@')}"
+
+
+def _literal(text: str) -> str:
+    """`text` as it stands between single quotes in Cypher."""
+    return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def _source(name: str) -> str:
+    return files(__name__).joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,125 @@
+"""All that a collection holds, node by node and edge by edge, as it can be carried to another database; and its hash.
+
+What a database gives by itself stays out: the collection's number, labels such as Passage_c7, whether indexes are made.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kgrag.graph.connection import Graph
+from kgrag.graph.schema import SLOTS
+from kgrag.graph.values import to_json
+
+LABELS = ("Collection", "Document", "Page", "Table", "Passage", "Keyword", "Word", "Entity", "Triple", "Run", "Step")
+WITH_OWN_LABEL = ("Passage", "Triple", "Entity")
+"""Labels whose nodes carry a second one in each collection, for its indexes."""
+
+LOCAL = frozenset(("number", "indexed", "importing", "imported"))
+"""Properties of a Collection that mean something in its own database only."""
+
+_SECOND = re.compile(r"[A-Z][A-Za-z]*_c\d+")
+_BITS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """A node: a Collection's `id` is its name; `labels`: those that were given by hand besides `label`."""
+
+    label: str
+    id: str
+    properties: Mapping[str, Any]
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRecord:
+    """An edge between the nodes whose (label, id) are `start` and `end`."""
+
+    type: str
+    start: tuple[str, str]
+    end: tuple[str, str]
+    properties: Mapping[str, Any]
+
+
+Item = NodeRecord | EdgeRecord
+
+
+def contents(graph: Graph, collection: str, *, embeddings: bool = True) -> Iterator[Item | None]:
+    """Every node of a collection, itself the first, then every edge; None for an edge that leads out of it."""
+    for record in graph.stream("search/all_nodes", collection=collection):
+        properties = record["properties"]
+        label = next((label for label in record["labels"] if label in LABELS), "")
+        more = (name for name in record["labels"] if name != label and not _SECOND.fullmatch(name))
+        if label == "Collection":
+            properties = {key: value for key, value in properties.items() if key not in LOCAL}
+        if not embeddings:
+            its = vectors_of(properties)
+            properties = {key: value for key, value in properties.items() if key not in its}
+        yield NodeRecord(label, properties["name" if label == "Collection" else "id"], properties, tuple(sorted(more)))
+    for record in graph.stream("search/all_edges", collection=collection, labels=list(LABELS)):
+        if record["inside"]:
+            start, end = (record["start_label"], record["start"]), (record["end_label"], record["end"])
+            yield EdgeRecord(record["type"], start, end, record["properties"])
+        else:
+            yield None
+
+
+def vectors_of(properties: Mapping[str, Any]) -> list[str]:
+    """The properties that hold vectors."""
+    return [key for key in SLOTS if isinstance(properties.get(key), list)]
+
+
+@dataclass(slots=True)
+class Fingerprint:
+    """Hashes of nodes by label and of edges by type, the same in whatever order they come.
+
+    Each is the sum of the hashes of its records (a multiset hash by addition: Bellare and Micciancio, 1997).
+    """
+
+    counts: dict[str, int] = field(default_factory=dict)
+    _sums: dict[str, int] = field(default_factory=dict)
+
+    def add(self, item: Item) -> None:
+        """Take in a node or an edge, all its properties with their types."""
+        hashed = hashlib.blake2b(digest_size=_BITS // 8)
+        properties = item.properties
+        vectors = vectors_of(properties)
+        if vectors:
+            properties = {key: value for key, value in properties.items() if key not in vectors}
+        if isinstance(item, NodeRecord):
+            kind: str = item.label
+            what: list[Any] = ["node", item.label, item.id, item.labels]
+        else:
+            kind = item.type
+            what = ["edge", item.type, item.start, item.end]
+        what.append({key: to_json(value) for key, value in properties.items()})
+        hashed.update(json.dumps(what, sort_keys=True).encode())
+        for key in vectors:
+            hashed.update(key.encode() + np.asarray(item.properties[key], "<f4").tobytes())
+        self._sums[kind] = (self._sums.get(kind, 0) + int.from_bytes(hashed.digest())) % (1 << _BITS)
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+
+    def hashes(self) -> dict[str, str]:
+        """The hash of each label, in the order of the schema, then of each relationship type by name."""
+        kinds = sorted(self._sums, key=lambda kind: (LABELS.index(kind) if kind in LABELS else len(LABELS), kind))
+        return {kind: f"{self._sums[kind]:0{_BITS // 4}x}" for kind in kinds}
+
+    def total(self) -> str:
+        """One hash of everything."""
+        all_of_it = json.dumps([self.hashes(), self.counts], sort_keys=True)
+        return hashlib.blake2b(all_of_it.encode(), digest_size=_BITS // 8).hexdigest()
+
+
+def fingerprint(graph: Graph, collection: str) -> Fingerprint:
+    """The hash of all that a collection holds: nodes, edges, properties, vectors."""
+    found = Fingerprint()
+    for item in contents(graph, collection):
+        if item is not None:
+            found.add(item)
+    return found

@@ -1,0 +1,165 @@
+"""CSV as `neo4j-admin database import` reads it: rows, fields, and columns that are found as rows come."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+ARRAY_DELIMITER = ";"
+_DECIMALS = 12  # exact for float32 from 0.00002 on; smaller numbers are off by 5e-13 at most
+_DIGITS = np.frombuffer("".join(f"{n:04d}" for n in range(10_000)).encode(), "<u4")
+_MINUS, _PLUS = np.frombuffer(b";-0.;00.", "<u4")
+_MORE_COLUMNS = 200  # documents with further metadata take the other way
+_TYPES = {str: "string", bool: "boolean", int: "long", float: "double"}
+
+
+class Ready(str):
+    """A field as it stands in the file: a list, or a vector."""
+
+    __slots__ = ()
+
+
+class Lines:
+    """Rows of a CSV file, held in memory."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.longest = 0
+        self.multiline = False
+        self._held: list[str] = []
+
+    def write(self, *values: object) -> None:
+        """Write a row: text, numbers, Ready, or None for nothing. What is missing at its end is nothing, too."""
+        line = ",".join([_field(value) for value in values]).rstrip(",")
+        self.rows += 1
+        self.longest = max(self.longest, len(line))
+        self.multiline = self.multiline or "\n" in line or "\r" in line
+        self._put(line + "\n")
+
+    def link(self, start: str, end: str, more: object = "") -> None:
+        """Write a row of ids and what is Ready, or a number, quicker."""
+        self.rows += 1
+        self._put(f"{start},{end},{more}\n" if more else f"{start},{end}\n")
+
+    def text(self) -> str:
+        """The rows."""
+        return "".join(self._held)
+
+    def _put(self, line: str) -> None:
+        self._held.append(line)
+
+
+class Table(Lines):
+    """A CSV file; its header, in a file of its own, is written at the end."""
+
+    def __init__(self, folder: Path, name: str, columns: Sequence[str]) -> None:
+        super().__init__()
+        self.columns = list(columns)
+        self.path = folder / f"{name}.csv"
+        self.header = folder / f"{name}-header.csv"
+        self._file = self.path.open("w", encoding="utf-8", errors="replace", newline="", buffering=1 << 20)
+
+    def take(self, lines: Lines) -> None:
+        """Write rows that were held."""
+        self._put(lines.text())
+        self.rows += lines.rows
+        self.longest = max(self.longest, lines.longest)
+        self.multiline = self.multiline or lines.multiline
+
+    def close(self) -> None:
+        """Write what is left, and the header."""
+        self._file.close()
+        self.header.write_text(",".join(self.columns) + "\n", encoding="utf-8")
+
+    def _put(self, line: str) -> None:
+        self._file.write(line)
+
+
+def _field(value: object) -> str:
+    kind = type(value)
+    if kind is Ready:
+        return value  # type: ignore[return-value]
+    if kind is str:
+        return '"' + value.replace('"', '""') + '"'  # type: ignore[attr-defined,no-any-return]
+    if value is None:
+        return ""
+    return ("true" if value else "false") if kind is bool else repr(value)
+
+
+def integers(values: Iterable[int] | None) -> Ready | None:
+    """A field of type long[]; there is none that is empty."""
+    return Ready(ARRAY_DELIMITER.join(map(str, values))) if values else None
+
+
+def strings(values: Iterable[str]) -> Ready | None:
+    """A field of type string[] of plain names; there is none that is empty."""
+    return Ready(ARRAY_DELIMITER.join(values)) or None
+
+
+def floats(vectors: NDArray[np.float32]) -> list[Ready]:
+    """Fields of type float[], one a row of the vectors, each number below 10."""
+    if vectors.size == 0:
+        return [Ready()] * len(vectors)
+    if not np.abs(vectors).max() < 10:
+        return [Ready(ARRAY_DELIMITER.join(map(repr, row))) for row in vectors.tolist()]
+    text = np.empty((*vectors.shape, 4), "<u4")  # four characters each: ;-0. 1234 5678 9012
+    rest = np.rint(np.abs(vectors.astype(np.float64)) * 10**_DECIMALS)
+    for group in (3, 2, 1):
+        above = np.floor(rest / 10_000)
+        np.take(_DIGITS, (rest - above * 10_000).astype(np.uint16), out=text[..., group])
+        rest = above
+    text[..., 0] = np.where(np.signbit(vectors), _MINUS, _PLUS) + (rest.astype(np.uint32) << 16)
+    joined = text.tobytes().decode("ascii")
+    width = 16 * vectors.shape[1]
+    return [Ready(joined[i * width + 1 : (i + 1) * width]) for i in range(len(vectors))]
+
+
+class FoundColumns:
+    """The columns that rows add to those that all have: one for each key, found as they come."""
+
+    def __init__(self, table: Table, typed: "Typed | None" = None) -> None:
+        """`typed` gives the type and field of a key's value; by default single values have one."""
+        self._table = table
+        self._typed = typed or single
+        self._place: dict[str, tuple[int, str]] = {}
+
+    def values(self, properties: Mapping[str, object]) -> list[object] | None:
+        """The fields of a row for these properties, or None if they do not fit into the table.
+
+        A property whose type is another than before does not, nor a name or number that CSV does not know.
+        """
+        place: dict[str, tuple[int, str]] = {}
+        fields: dict[str, object] = {}
+        for key, value in properties.items():
+            kind, fields[key] = self._typed(key, value)
+            known = self._place.get(key, (len(self._place) + len(place), kind))
+            if known[1] != kind or not kind or not can_head(key):
+                return None
+            place[key] = known
+        if len(self._place.keys() | place.keys()) > _MORE_COLUMNS:
+            return None
+        for key, (_, kind) in place.items():
+            if key not in self._place:
+                self._place[key] = (len(self._place), kind)
+                self._table.columns.append(f"{key}:{kind}")
+        values: list[object] = [None] * len(self._place)
+        for key, field in fields.items():
+            values[self._place[key][0]] = field
+        return values
+
+
+Typed = Callable[[str, object], tuple[str, object]]
+"""A key and its value -> the type of its column and the field; no type: the value cannot stand in CSV."""
+
+
+def single(key: str, value: object) -> tuple[str, object]:
+    """The type and field of text, a number or a boolean."""
+    kind = _TYPES.get(type(value), "")
+    finite = kind not in ("long", "double") or abs(value) < 2**63  # type: ignore[arg-type]
+    return kind if finite else "", value
+
+
+def can_head(key: str) -> bool:
+    """Whether a column can have that name."""
+    return not any(c in key for c in '{}",\r\n')

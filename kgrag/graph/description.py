@@ -1,0 +1,163 @@
+"""What is in the graph, in words: the one source for prompts, the documentation and the database itself."""
+
+import hashlib
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import groupby
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property of nodes or relationships; a name that ends in * stands for all that begin so.
+
+    `type` is the Cypher type, ANY for several; `optional`: not every node or relationship of the kind has it;
+    `upkeep`: only kgrag's own work reads it.
+    """
+
+    name: str
+    type: str
+    optional: bool
+    upkeep: bool
+    means: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeKind:
+    """A label. `layer`: text, knowledge, runs or collections; `indexed`: nodes carry a second label, Passage_c7."""
+
+    label: str
+    layer: str
+    means: str
+    indexed: bool
+    properties: tuple[Property, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeKind:
+    """A relationship type, and the pairs of labels (start, end) that it joins."""
+
+    type: str
+    means: str
+    between: tuple[tuple[str, str], ...]
+    properties: tuple[Property, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Every label and relationship type of the graph, with their properties."""
+
+    nodes: tuple[NodeKind, ...]
+    edges: tuple[EdgeKind, ...]
+
+    def text(self) -> str:
+        """All of it in few words, for a prompt: labels and types with their properties, those of upkeep left out."""
+        lines = [
+            "Every node has a name to read, an id (a hash) and its collection. A ? marks what not every one has.",
+            "Nodes:",
+        ]
+        for node in self.nodes:
+            lines += [f"{node.label}: {node.means}", *_brief(node.properties, but=("id", "collection"))]
+        lines.append("Relationships:")
+        for edge in self.edges:
+            patterns = ", ".join(f"(:{start})-[:{edge.type}]->(:{end})" for start, end in edge.between)
+            lines += [f"{patterns}: {edge.means}", *_brief(edge.properties)]
+        return "\n".join(lines)
+
+    def markdown(self) -> str:
+        """All of it as the page docs/SCHEMA.md."""
+        parts = [_INTRODUCTION]
+        for layer, nodes in groupby(sorted(self.nodes, key=lambda n: _LAYERS.index(n.layer)), lambda n: n.layer):
+            parts.append(f"## Nodes: {layer}")
+            for node in nodes:
+                own = f" Nodes carry a second label, such as `{node.label}_c7`." if node.indexed else ""
+                parts.append(f"### {node.label}\n\n{node.means}{own}\n\n{_table(node.properties)}")
+        parts.append("## Relationships")
+        for edge in self.edges:
+            patterns = "<br>".join(f"`(:{start})-[:{edge.type}]->(:{end})`" for start, end in edge.between)
+            table = f"\n\n{_table(edge.properties)}" if edge.properties else ""
+            parts.append(f"### {edge.type}\n\n{patterns}\n\n{edge.means}{table}")
+        return "\n\n".join(parts) + "\n"
+
+    def lines(self) -> dict[str, list[str]]:
+        """What the Schema node of a database says: `labels`, `relationships` and `properties`, a line each."""
+        kinds = [(n.label, n.properties) for n in self.nodes] + [(e.type, e.properties) for e in self.edges]
+        return {
+            "labels": [f"{node.label}: {node.means}" for node in self.nodes],
+            "relationships": [
+                f"{edge.type} ({', '.join(f'{a} to {b}' for a, b in edge.between)}): {edge.means}"
+                for edge in self.edges
+            ],
+            "properties": [
+                f"{kind}.{p.name}: {p.type}{', not always there' if p.optional else ''}. {p.means}"
+                for kind, properties in kinds
+                for p in properties
+            ],
+        }
+
+    def digest(self) -> str:
+        """A hash of `lines`."""
+        return hashlib.blake2b(repr(self.lines()).encode(), digest_size=8).hexdigest()
+
+
+_BAR = "\\|"
+_LAYERS = ("text", "knowledge", "runs", "collections")
+_INTRODUCTION = """# What is in the graph
+
+Every label, relationship type and property that kgrag writes. Every node has a `name` to read. Made from
+`kgrag/graph/description.toml` by `python -m kgrag.graph.description > docs/SCHEMA.md`; the same text stands in the
+database itself:
+
+```cypher
+MATCH (s:Schema) UNWIND s.labels + s.relationships + s.properties AS line RETURN line
+```
+
+In the tables, "?" after a type: not every node or relationship has the property."""
+
+
+@cache
+def describe() -> Description:
+    """The description of the graph that this version of kgrag writes."""
+    source = tomllib.loads(files("kgrag.graph").joinpath("description.toml").read_text(encoding="utf-8"))
+    return Description(
+        nodes=tuple(
+            NodeKind(label, its["layer"], its["means"], its.get("indexed", False), tuple(_properties(its)))
+            for label, its in source["nodes"].items()
+        ),
+        edges=tuple(
+            EdgeKind(type, its["means"], tuple(map(_pair, its["between"])), tuple(_properties(its)))
+            for type, its in source["relationships"].items()
+        ),
+    )
+
+
+def _properties(kind: Mapping[str, Any]) -> Iterator[Property]:
+    upkeep = kind.get("upkeep", ())
+    for name, text in kind.get("properties", {}).items():
+        type, _, means = text.partition(" - ")
+        yield Property(name, type.removesuffix("?"), type.endswith("?"), name in upkeep, means)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    start, end = text.split(" -> ")
+    return start, end
+
+
+def _brief(properties: tuple[Property, ...], but: Collection[str] = ()) -> list[str]:
+    return [f"  {p.name} {_type(p)}: {p.means}" for p in properties if not p.upkeep and p.name not in but]
+
+
+def _type(property: Property) -> str:
+    return f"{property.type}{'?' if property.optional else ''}"
+
+
+def _table(properties: tuple[Property, ...]) -> str:
+    rows = [f"| `{p.name}` | {_type(p)} | {p.means.replace('|', _BAR)} |" for p in properties]
+    return "\n".join(["| property | type | meaning |", "|---|---|---|", *rows])
+
+
+if __name__ == "__main__":
+    print(describe().markdown(), end="")

@@ -1,0 +1,43 @@
+"""How much parameters hold."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kgrag.errors import RefusedError
+from kgrag.settings import GatewaySettings
+
+
+def check_parameters(parameters: Mapping[str, Any], limits: GatewaySettings) -> None:
+    """Not more than the limits in all. Raises RefusedError."""
+    items, characters = items_in(dict(parameters)), _characters_in(dict(parameters))
+    if items > limits.parameter_items or characters > limits.parameter_characters:
+        raise RefusedError(
+            f"The parameters hold {items:,} values and {characters:,} characters.",
+            f"At most {limits.parameter_items:,} and {limits.parameter_characters:,} are taken.",
+        )
+
+
+def items_in(value: Any) -> int:
+    """How many values lie in lists and maps, at any depth."""
+    if isinstance(value, Mapping):
+        return sum(1 + items_in(v) for v in value.values())
+    if isinstance(value, list | tuple | set):
+        return sum(1 + items_in(v) for v in value)
+    return 0
+
+
+def texts_in(value: Any) -> list[str]:
+    """Every text in a value, at any depth."""
+    if isinstance(value, Mapping):
+        return [text for item in value.values() for text in texts_in(item)]
+    if isinstance(value, list | tuple | set):
+        return [text for item in value for text in texts_in(item)]
+    return [value] if isinstance(value, str) else []
+
+
+def _characters_in(value: Any) -> int:
+    if isinstance(value, Mapping):
+        return sum(len(str(k)) + _characters_in(v) for k, v in value.items())
+    if isinstance(value, list | tuple | set):
+        return sum(_characters_in(v) for v in value)
+    return len(value) if isinstance(value, str | bytes) else 0

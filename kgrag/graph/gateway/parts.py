@@ -1,0 +1,173 @@
+"""Parts of a statement: the items of a clause, the loops over lists, what makes a list, what hands a value on."""
+
+from dataclasses import dataclass
+
+from kgrag.graph.gateway.allowed import SCALARS
+from kgrag.graph.gateway.lexer import Statement
+from kgrag.graph.gateway.rules import called, is_query
+
+FEW = 100  # items of a list that counts as short
+_ENDS = frozenset("WITH RETURN UNWIND MATCH OPTIONAL CALL WHERE ORDER SKIP LIMIT OFFSET UNION YIELD USING".split())
+_BEFORE_LIST = frozenset(
+    "RETURN WITH DISTINCT UNWIND IN AND OR XOR NOT WHERE CASE WHEN THEN ELSE BY CONTAINS LIMIT SKIP ALL ANY".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """An expression that walks over a list: `opened` is its bracket; source, test and result are token ranges."""
+
+    opened: int
+    names: frozenset[str]
+    source: tuple[int, int]
+    test: tuple[int, int]
+    result: tuple[int, int]
+    adds: str  # the accumulator of reduce
+
+
+def loop_at(statement: Statement, opened: int) -> Loop | None:
+    """The loop whose bracket opens there; None if none does."""
+    close = statement.partner[opened]
+    if close < opened:
+        return None
+    start, adds = opened + 1, ""
+    bracket, function = statement.at(opened), called(statement, opened)
+    top = statement.top(start, close)
+    if function == "reduce":
+        comma = next((i for i in top if statement.at(i) == ","), close)
+        adds, start = statement.name(start), comma + 1
+    elif function not in ("all", "any", "none", "single") and (bracket != "[" or is_index(statement, opened)):
+        return None
+    if not statement.is_name(start) or statement.at(start + 1) != "IN":
+        return None
+    bar = next((i for i in top if i > start and statement.at(i) == "|"), close)
+    where = next((i for i in top if start < i < bar and statement.at(i) == "WHERE"), bar)
+    names = frozenset({statement.name(start), adds} - {""})
+    test = (min(where + 1, bar), bar)
+    return Loop(opened, names, (start + 2, where), test, (min(bar + 1, close), close), adds)
+
+
+def makes_list(statement: Statement, opened: int) -> bool:
+    """Whether the bracket there makes a list of a length that only running it tells."""
+    bracket = statement.at(opened)
+    if bracket == "(":
+        return called(statement, opened) in ("collect", "range", "split")
+    if bracket == "{":
+        return statement.at(opened - 1) == "COLLECT"
+    if bracket != "[" or statement.partner.get(opened, -1) < opened or is_index(statement, opened):
+        return False
+    start = opened + 1
+    if statement.is_name(start) and statement.at(start + 1) == "=":
+        start += 2
+    return statement.at(start) == "(" and any(
+        statement.at(i) == "|" for i in statement.top(start, statement.partner[opened])
+    )
+
+
+def entities(statement: Statement) -> set[str]:
+    """Names of nodes and relationships of patterns: (n), (n:Label), -[r:TYPE]-."""
+    found = set()
+    for opened in statement.partner:
+        if statement.partner[opened] < opened or not statement.is_name(opened + 1):
+            continue
+        follows = statement.at(opened + 2)
+        node = statement.at(opened) == "(" and follows in (")", ":", "{", "WHERE") and not called(statement, opened)
+        tie = statement.at(opened) == "[" and statement.at(opened - 1) == "-" and follows in ("]", ":", "*", "{")
+        if node or tie:
+            found.add(statement.name(opened + 1))
+    for index in range(len(statement.tokens)):
+        if statement.at(index) == "YIELD":  # procedures of the list give nodes, texts and numbers
+            found |= {statement.name(i) for item in items(statement, index + 1) for i in range(*item)} - {"", "AS"}
+    return found
+
+
+def items(statement: Statement, start: int) -> list[tuple[int, int]]:
+    """The ranges between the commas of the clause whose first token is `start`."""
+    found, begin, index = [], start, start
+    if statement.at(start) == "DISTINCT":
+        begin = index = start + 1
+    while index < len(statement.tokens):
+        close = statement.partner.get(index, -1)
+        if index < close:
+            index = close
+        elif close >= 0 or statement.at(index) == ";":
+            break
+        elif statement.at(index) == ",":
+            found.append((begin, index))
+            begin = index + 1
+        elif begins_clause(statement, index, _ENDS):
+            break
+        index += 1
+    return [*found, (begin, index)] if begin < index else found
+
+
+def begins_clause(statement: Statement, index: int, words: frozenset[str]) -> bool:
+    """Whether the word there begins a clause, one of `words`."""
+    if statement.kind(index) != "word" or statement.at(index) not in words or statement.names_something(index):
+        return False
+    return statement.at(index) != "WITH" or statement.at(index - 1) not in ("STARTS", "ENDS")
+
+
+def never_values(statement: Statement, start: int, end: int, loops: list[Loop]) -> set[int]:
+    """Tokens that decide or count, and are not part of the value: tests, WHEN to THEN, what scalar functions take."""
+    skipped: set[int] = set()
+    when = -1
+    for index in range(start, end):
+        if statement.at(index) == "WHEN":
+            when = index
+        elif statement.at(index) == "THEN" and when >= 0:
+            skipped.update(range(when, index))
+            when = -1
+        close = statement.partner.get(index, -1)
+        if index < close and called(statement, index) in SCALARS:
+            skipped.update(range(index, close))
+        if index < close and is_query(statement, index):
+            returned = [i for i in statement.top(index + 1, close) if statement.at(i) == "RETURN"]
+            skipped.update(range(index, returned[-1] if returned else close))
+    for loop in loops:
+        skipped.update(range(*loop.test))
+    return skipped
+
+
+def passes(statement: Statement, index: int, start: int, end: int) -> bool:
+    """Whether the value there is handed on as it is."""
+    before = index == start or statement.at(index - 1) in ("THEN", "ELSE")
+    return before and (index == end - 1 or statement.at(index + 1) in ("ELSE", "END", "WHEN"))
+
+
+def is_index(statement: Statement, opened: int) -> bool:
+    """Whether a square bracket takes something out of what stands before it (or is a relationship of a pattern)."""
+    if statement.at(opened) != "[":
+        return False
+    before = statement.at(opened - 1)
+    if before == "-" and statement.at(statement.partner[opened] + 1) == "-":
+        return True
+    if before in (")", "]", "}") or statement.kind(opened - 1) in ("quoted", "parameter", "string"):
+        return True
+    return statement.kind(opened - 1) == "word" and before not in _BEFORE_LIST
+
+
+def literal_range(statement: Statement, opened: int, most: int = FEW) -> bool:
+    """Whether a range() has plain numbers that make a list of at most `most`."""
+    parts = [statement.at(i) for i in range(opened + 1, statement.partner[opened])]
+    if not all(p.isdecimal() for p in parts[::2]) or any(p != "," for p in parts[1::2]) or len(parts) < 3:
+        return False
+    return abs(int(parts[2]) - int(parts[0])) < most
+
+
+def replacements(statement: Statement) -> int:
+    """How many times as long replace() can make a text, all of them together."""
+    factor = 1
+    for opened in statement.partner:
+        if called(statement, opened) != "replace":
+            continue
+        commas = [i for i in statement.top(opened + 1, statement.partner[opened]) if statement.at(i) == ","]
+        if len(commas) != 2:
+            continue
+        old, new = commas[0] + 1, commas[1] + 1
+        literal = statement.kind(new) == "string" and statement.partner[opened] == new + 1
+        length = len(statement.tokens[new].name) if literal else FEW
+        known = statement.kind(old) == "string" and commas[1] == old + 1
+        if not (known and length <= len(statement.tokens[old].name)):
+            factor *= length + 1
+    return factor

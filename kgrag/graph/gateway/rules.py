@@ -1,0 +1,122 @@
+"""Rules on tokens: which words, procedures and functions a statement may have, and how involved it may be."""
+
+from kgrag.errors import RefusedError
+from kgrag.graph.gateway.allowed import BEFORE_BRACKET, FIRST, FORBIDDEN, FUNCTIONS, PROCEDURES
+from kgrag.graph.gateway.lexer import Statement
+
+_OPERATORS = frozenset("+ - * / % ^ = <> < > <= >= =~ || AND OR XOR NOT IN IS CONTAINS".split())
+_CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL UNION YIELD ORDER SKIP LIMIT OFFSET".split())
+_MOST_OPERATORS = 60  # in one expression: the server's planner takes long, or hangs, where there are hundreds
+_MOST_XOR = 8
+_MOST_CLAUSES = 120
+_DEEPEST_QUERY = 6
+
+
+def check_words(statement: Statement) -> None:
+    """One statement that only reads. Raises RefusedError."""
+    if not statement.tokens:
+        raise RefusedError("The statement is empty.", "Write one that begins with MATCH, for example.")
+    first = statement.at(0)
+    if first not in FIRST:
+        raise RefusedError(
+            f"A statement may not begin with {first}.",
+            f"Begin with one of {', '.join(sorted(FIRST))}: it may only read.",
+        )
+    last = len(statement.tokens) - 1
+    for index, token in enumerate(statement.tokens):
+        if token.kind == "symbol" and token.name == ";" and index != last:
+            raise RefusedError("There is more than one statement.", "Send them one by one.")
+        if token.kind == "word" and token.name in FORBIDDEN and not statement.names_something(index):
+            raise RefusedError(
+                f"{token.name} is refused: statements may only read this graph.",
+                f"Leave it out, or write `{token.name.lower()}` in backticks if it is a name of yours.",
+            )
+
+
+def check_calls(statement: Statement) -> None:
+    """Procedures and functions of the lists alone. Raises RefusedError."""
+    for index in range(len(statement.tokens)):
+        if statement.at(index) == "CALL" and statement.is_name(index + 1) and not statement.names_something(index):
+            name, _ = _path(statement, index + 1)
+            if name not in PROCEDURES:
+                raise RefusedError(
+                    f"The procedure {name} is not on the list.", f"There are: {', '.join(sorted(PROCEDURES))}."
+                )
+        if statement.at(index) != "(" or not statement.is_name(index - 1):
+            continue
+        name = called(statement, index)
+        if name and name not in FUNCTIONS and not _is_procedure(statement, index):
+            raise RefusedError(
+                f"The function {name} is not on the list.", "Use Cypher's own functions of text, numbers, lists, time."
+            )
+
+
+def called(statement: Statement, bracket: int) -> str:
+    """The function (small letters) that the round bracket there belongs to; the empty string if none."""
+    if statement.at(bracket) != "(" or not statement.is_name(bracket - 1):
+        return ""
+    begin = _begin(statement, bracket)
+    plain = begin == bracket - 1 and statement.kind(begin) == "word"
+    word = statement.at(begin)
+    if plain and word in BEFORE_BRACKET and word.lower() not in FUNCTIONS:
+        return ""
+    if statement.at(begin - 1) == ":" and statement.at(begin - 3) in ("INDEX", "SCAN", "SEEK"):
+        return ""  # USING INDEX n:Label(property)
+    return _path(statement, begin)[0]
+
+
+def check_size(statement: Statement) -> None:
+    """Not so involved that the server's planner, which nothing breaks off, takes long. Raises RefusedError."""
+    operators, exclusive, clauses = {0: 0}, 0, 0
+    opened, queries = [-1], 0
+    for index, token in enumerate(statement.tokens):
+        name = token.name
+        if token.kind == "symbol" and statement.partner.get(index, -1) > index:
+            opened.append(index)
+            operators[index] = 0
+            queries += is_query(statement, index)
+            if queries > _DEEPEST_QUERY:
+                raise RefusedError(f"Subqueries lie more than {_DEEPEST_QUERY} deep.", "Take the statement apart.")
+        elif index in statement.partner:
+            queries -= is_query(statement, opened.pop())
+        elif token.kind in ("symbol", "word") and name in _OPERATORS:
+            group = max(opened[-1], 0)
+            operators[group] = operators.get(group, 0) + 1
+            exclusive += name == "XOR"
+            if operators[group] > _MOST_OPERATORS or exclusive > _MOST_XOR:
+                raise RefusedError(
+                    f"An expression has more than {_MOST_OPERATORS} operators, or {_MOST_XOR} XOR.",
+                    "Give a list as a parameter and use IN, or take it apart with WITH.",
+                )
+        elif (token.kind == "symbol" and name == ",") or (token.kind == "word" and name in _CLAUSES):
+            operators[max(opened[-1], 0)] = 0
+            clauses += name in _CLAUSES
+    if clauses > _MOST_CLAUSES:
+        raise RefusedError(f"The statement has more than {_MOST_CLAUSES} clauses.", "Take it apart.")
+
+
+def is_query(statement: Statement, bracket: int) -> bool:
+    """Whether the curly bracket there holds a subquery."""
+    if statement.at(bracket) != "{" or bracket == 0:
+        return False
+    return statement.at(bracket - 1) in ("EXISTS", "COUNT", "COLLECT", "CALL", ")")
+
+
+def _is_procedure(statement: Statement, bracket: int) -> bool:
+    return statement.at(_begin(statement, bracket) - 1) == "CALL"
+
+
+def _begin(statement: Statement, bracket: int) -> int:
+    index = bracket - 1
+    while statement.at(index - 1) == "." and statement.is_name(index - 2):
+        index -= 2
+    return index
+
+
+def _path(statement: Statement, index: int) -> tuple[str, int]:
+    """The dotted name that begins there, in small letters, and where it ends."""
+    parts = [statement.tokens[index].name]
+    while statement.at(index + 1) == "." and statement.is_name(index + 2):
+        index += 2
+        parts.append(statement.tokens[index].name)
+    return ".".join(parts).lower(), index

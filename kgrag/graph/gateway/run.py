@@ -1,0 +1,125 @@
+"""Checks a statement and runs it, in a transaction that can only read, with caps on time, rows and size."""
+
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import neo4j
+from neo4j.exceptions import BrokenRecordError, Neo4jError
+
+from kgrag.errors import DatabaseError, RefusedError
+from kgrag.graph.connection import Graph
+from kgrag.graph.gateway.growth import Growth, check_walked
+from kgrag.graph.gateway.guard import MARK, guarded, unguarded
+from kgrag.graph.gateway.lexer import Statement
+from kgrag.graph.gateway.parameters import check_parameters
+from kgrag.graph.gateway.patterns import check_labels, check_paths, check_regular_expressions, check_searches
+from kgrag.graph.gateway.plan import check_plan
+from kgrag.graph.gateway.rules import check_calls, check_size, check_words
+from kgrag.graph.gateway.values import plain, size_of
+from kgrag.rows import Rows
+from kgrag.settings import GatewaySettings
+
+_FETCHED = 100  # records per network message: what is fetched beyond a cap is at most that
+
+
+def read_only(
+    graph: Graph,
+    statement: str,
+    parameters: Mapping[str, Any] | None,
+    limits: GatewaySettings,
+    embeddings: bool = False,
+) -> Rows:
+    """Run a statement that only reads and give back its rows, at most as many as the limits say.
+
+    `embeddings`: whether they stay in nodes, relationships and maps. Raises RefusedError, naming the rule, for a
+    statement that the gateway does not run; DatabaseError when it is wrong, takes too long or too much memory.
+    """
+    started = time.perf_counter()
+    parameters = dict(parameters or {})
+    text = prepared(statement, parameters, limits)
+    with graph.reading(_FETCHED) as session:
+        try:
+            with session.begin_transaction(timeout=limits.seconds) as transaction:
+                explained: Any = "EXPLAIN " + text
+                summary = transaction.run(explained, parameters).consume()
+                check_plan(summary.query_type, summary.plan)
+                checked: Any = text
+                columns, values, cut = _rows(transaction.run(checked, parameters), limits, embeddings)
+        except Neo4jError as error:
+            raise _explained(error, limits) from error
+    return Rows(columns, values, cut, time.perf_counter() - started)
+
+
+def prepared(statement: str, parameters: Mapping[str, Any], limits: GatewaySettings) -> str:
+    """The text to send, after every rule on tokens. Raises RefusedError."""
+    if len(statement) > limits.characters:
+        raise RefusedError(
+            f"The statement has {len(statement):,} characters; at most {limits.characters:,} are taken.",
+            "Give long lists and texts as parameters.",
+        )
+    check_parameters(parameters, limits)
+    read = Statement(statement)
+    check_words(read)
+    check_calls(read)
+    check_size(read)
+    check_labels(read)
+    check_paths(read, limits.hops)
+    grown = Growth(read, parameters)
+    check_regular_expressions(grown, parameters)
+    check_searches(grown)
+    length = grown.list_length(limits)
+    check_walked(grown, length)
+    return guarded(read, length)
+
+
+def _rows(
+    result: neo4j.Result, limits: GatewaySettings, embeddings: bool
+) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...], str | None]:
+    columns = tuple(unguarded(key) for key in result.keys())  # noqa: SIM118
+    values: list[tuple[Any, ...]] = []
+    size = 0
+    for record in result:
+        if len(values) == limits.rows:
+            return columns, tuple(values), f"only the first {limits.rows:,} rows are given"
+        try:
+            row = tuple(plain(value, embeddings) for value in record.values())
+        except BrokenRecordError as error:
+            raise DatabaseError(
+                "A value cannot be given, such as a date beyond the year 9999.", "Return it as text: toString(value)."
+            ) from error
+        size += sum(map(size_of, row))
+        if size > limits.megabytes * 1e6:
+            return columns, tuple(values), f"only the rows of the first {limits.megabytes:g} MB are given"
+        values.append(row)
+    return columns, tuple(values), None
+
+
+def _explained(error: Neo4jError, limits: GatewaySettings) -> Exception:
+    code, message = error.code or "", error.message or str(error)
+    if length := re.search(rf"{MARK} (\d+) not (\d+)", message):
+        most, found = (f"{int(number):,}" for number in length.groups())
+        return RefusedError(
+            f"A list has {found} values; in this statement at most {most} are allowed.",
+            "Narrow it down with WHERE, a LIMIT before collect(), or count and UNWIND instead.",
+        )
+    if "TimedOut" in code or "Terminated" in code:
+        return DatabaseError(
+            f"The statement took longer than {limits.seconds:g} seconds, so the server ended it.",
+            "Start from fewer nodes, bound its paths, or raise KGRAG_GATEWAY__SECONDS.",
+        )
+    if "OutOfMemory" in code:
+        return DatabaseError(
+            "The statement took more memory than the server gives to one, so it was ended.",
+            "Sort, collect and combine fewer rows: filter or LIMIT them first.",
+        )
+    if "ClientError" in code:
+        return DatabaseError(f"Neo4j does not take the statement: {_complaint(message)}", "Mend it and try again.")
+    return error
+
+
+def _complaint(message: str) -> str:
+    """The server's message without what was added to the statement, and without places, which that displaces."""
+    first, _, _ = unguarded(message).partition("\n")
+    return re.sub(r" \(line \d+, column \d+ \(offset: \d+\)\)", "", first)

@@ -1,0 +1,198 @@
+"""Backup and restore of the local server's whole database: `neo4j-admin database dump` and `load`.
+
+Both need the server down and start it again. A restore keeps what was there in a dump, and puts it back if it fails.
+Logins are no part of the database: the password stays this server's own.
+"""
+
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kgrag.errors import InputError, LocalServerError, MismatchError, NotFoundError
+from kgrag.graph import schema
+from kgrag.graph.connection import Graph
+from kgrag.graph.local import bulk
+from kgrag.graph.local.bulk import Note
+from kgrag.graph.local.files import free_bytes, megabytes, require_space
+from kgrag.graph.local.server import LocalServer
+from kgrag.types import Progress
+
+_MAGIC = (b"DZV1", b"DGV1")  # a dump, compressed by Zstandard or by gzip
+_BYTES = re.compile(r"^Bytes: (\d+)$", re.MULTILINE)
+_SMALLER = 4  # times, at least, that a dump is smaller than what it holds
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """Where a backup is, its size, and the size of what it holds, in bytes."""
+
+    path: Path
+    bytes: int
+    store_bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreReport:
+    """What is in the database now. `dump`: the folder that holds what it held before, None if it was empty.
+
+    `schema_version` is None if kgrag never wrote to it, and below this kgrag's if it wants to be migrated.
+    """
+
+    collections: tuple[str, ...]
+    schema_version: int | None
+    dump: Path | None
+    seconds: float
+
+
+def backup(server: LocalServer, database: str, target: Path, progress: Progress, *, overwrite: bool) -> BackupReport:
+    """Dump the database into a file. The server is down meanwhile; if it ran before, it runs again afterwards.
+
+    Raises NotFoundError if no server was ever started here, InputError if the file cannot be written, LocalServerError.
+    """
+    started = time.monotonic()
+    home = server.home
+    if not home.has_data():
+        raise NotFoundError("The local server was never started: there is nothing to back up.", "Start it: kgrag up")
+    target = target.absolute()
+    if target.is_dir() or (target.exists() and not overwrite):
+        raise InputError(f"There is {target} already.", "Name another file, or replace it with --overwrite.")
+    size = bulk.store_size(home, database)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if (free := free_bytes(target.parent)) < size // _SMALLER:
+        raise InputError(
+            f"A backup may take {megabytes(size // _SMALLER)}; {target.parent} has {megabytes(free)} free.",
+            "Name a file on a larger disk.",
+        )
+    note = bulk.read_note(home)
+    ran = server.status().running or (note is not None and note.ran)  # before a backup that was killed
+    part = target.with_name(f".{target.name}.part")
+    try:
+        with server.offline(progress) as admin:
+            bulk.recover(home, admin, progress)
+            shutil.rmtree(part, ignore_errors=True)
+            bulk.dump_into(part, admin, home, database, progress, "Backup", ran=ran)
+            (part / f"{database}.dump").replace(target)
+            shutil.rmtree(part)
+            bulk.forget(home)
+    finally:
+        if ran:
+            server.ensure_running(progress=progress)
+    return BackupReport(target, target.stat().st_size, size, time.monotonic() - started)
+
+
+def check_backup(source: Path) -> None:
+    """Raise InputError if this is no file that `neo4j-admin database dump` may have written."""
+    try:
+        with source.open("rb") as file:
+            begin = file.read(4)
+    except OSError as error:
+        raise InputError(
+            f"{source} cannot be read: {error.strerror}.", "Name a file that `kgrag backup` wrote."
+        ) from error
+    if begin not in _MAGIC:
+        raise InputError(
+            f"{source} is no backup.",
+            "`kgrag restore` reads what `kgrag backup` wrote; `kgrag import` reads exports.",
+        )
+
+
+def restore(server: LocalServer, database: str, source: Path, progress: Progress) -> RestoreReport:
+    """Replace the database by what a backup holds; the server runs afterwards.
+
+    What was there is kept in a dump, and put back if anything fails. Raises InputError for what is no backup,
+    MismatchError if a newer kgrag wrote it, LocalServerError if it cannot be loaded.
+    """
+    started = time.monotonic()
+    check_backup(source)
+    home = server.home
+    home.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    occupied = bool(occupants(server, progress))
+    dump = bulk.dump_folder(home) if occupied else None
+    began = home.has_data()  # then it runs by now
+    try:
+        with server.offline(progress) as admin:
+            bulk.recover(home, admin, progress)
+            _replace(server, admin, database, source, dump, progress)
+        return _checked(server, dump, started, progress)
+    except BaseException as error:
+        with server.offline(progress) as admin:
+            note = bulk.read_note(home)
+            if note is not None and note.step == "check":
+                bulk.write_note(home, replace(note, step="import"))
+            bulk.recover(home, admin, progress)
+        if began:
+            server.ensure_running(progress=progress)
+        if isinstance(error, LocalServerError):
+            reason = next((line for line in error.message.splitlines() if "Unable" in line), error.message)
+            raise LocalServerError(
+                f"{source} cannot be restored; the database is what it was. {reason}", error.remedy
+            ) from error
+        raise
+
+
+def _replace(
+    server: LocalServer, admin: bulk.Admin, database: str, source: Path, dump: Path | None, progress: Progress
+) -> None:
+    """Load the backup; what was there is kept in `dump`, and the note tells how to put it back."""
+    home = server.home
+    with _as_dump(home.root / "restore", database, source) as folder:
+        size = _size_of(admin, database, folder, source)
+        require_space(home.root, size + (bulk.store_size(home, database) if dump else 0), "KGRAG_HOME")
+        if dump is not None:
+            bulk.dump_into(dump, admin, home, database, progress, "Keeping the old database")
+        bulk.write_note(home, Note(database, "import", str(dump) if dump else None))
+        bulk.load_from(folder, admin, database, progress, "Restore")
+    bulk.write_note(home, Note(database, "check", str(dump) if dump else None))
+
+
+def occupants(server: LocalServer, progress: Progress) -> list[str]:
+    """What the database holds, in words; empty: nothing. Starts the server unless it was never started."""
+    if not server.home.has_data():
+        return []
+    endpoint = server.ensure_running(progress=progress)
+    with Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph:
+        return bulk.occupants(graph)
+
+
+def _checked(server: LocalServer, dump: Path | None, started: float, progress: Progress) -> RestoreReport:
+    """Start the server on what was loaded. Raises MismatchError if this kgrag cannot use it."""
+    endpoint = server.ensure_running(progress=progress)
+    with Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph:
+        version = schema.stored_version(graph)
+        if version is not None and version > schema.SCHEMA_VERSION:
+            raise MismatchError(
+                f"The backup has schema version {version}; this kgrag knows only {schema.SCHEMA_VERSION}. The database "
+                "is what it was.",
+                "Install the newer kgrag that wrote it: pip install --upgrade kgrag.",
+            )
+        records = graph.run("search/collections", name=None)
+    bulk.forget(server.home)
+    names = tuple(r["collection"]["name"] for r in records)
+    return RestoreReport(names, version, dump, time.monotonic() - started)
+
+
+@contextmanager
+def _as_dump(folder: Path, database: str, source: Path) -> Iterator[Path]:
+    """A folder where the backup has the name that the load wants."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        (folder / f"{database}.dump").symlink_to(source.absolute())
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _size_of(admin: bulk.Admin, database: str, folder: Path, source: Path) -> int:
+    """Bytes that a dump takes when it is loaded. Raises InputError if it cannot be read."""
+    try:
+        output = admin("database", "load", database, f"--from-path={folder}", "--info")
+    except LocalServerError as error:
+        raise InputError(f"{source} is no backup, or is damaged.", "Restore another one.") from error
+    found = _BYTES.search(output)
+    return int(found[1]) if found else 0

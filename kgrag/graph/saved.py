@@ -1,0 +1,159 @@
+"""The saved queries of an analyst, under `cypher/analyst`: found by name, their parameters typed and filled in."""
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from kgrag.errors import ConfigurationError, NotFoundError
+from kgrag.graph.collections import Collection, open_collection
+from kgrag.graph.connection import Graph
+from kgrag.graph.gateway import read_only
+from kgrag.graph.lucene import escape
+from kgrag.graph.queries import Parameter, Query, catalogue
+from kgrag.rows import Rows
+from kgrag.settings import GatewaySettings
+
+_FOLDER = "analyst/"
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "STRING": str,
+    "INTEGER": int,
+    "FLOAT": (int, float),
+    "BOOLEAN": bool,
+    "LIST": (list, tuple),
+    "MAP": dict,
+    "DATETIME": datetime,
+}
+
+
+def saved_queries() -> dict[str, Query]:
+    """The saved queries by their names, in the order of the alphabet."""
+    return {n.removeprefix(_FOLDER): q for n, q in catalogue().items() if n.startswith(_FOLDER)}
+
+
+def find_query(name: str) -> Query:
+    """The saved query of that name. Raises NotFoundError, naming the nearest ones, if there is none."""
+    known = saved_queries()
+    short = name.removeprefix(_FOLDER).replace("-", "_").lower()
+    if short in known:
+        return known[short]
+    near = difflib.get_close_matches(short, known, n=3, cutoff=0.5)
+    near += [n for n, q in known.items() if n not in near and short in f"{n} {q.title} {q.purpose}".lower()][:3]
+    hint = f"Did you mean {' or '.join(repr(n) for n in near)}? " if near else ""
+    raise NotFoundError(f"There is no saved query {name!r}.", f"{hint}`kgrag cypher --list` lists them.")
+
+
+def run_saved(
+    graph: Graph,
+    name: str,
+    arguments: Mapping[str, Any],
+    limits: GatewaySettings,
+    *,
+    embeddings: bool = False,
+) -> Rows:
+    """Run a saved query with arguments for its parameters; those left out take their defaults.
+
+    Raises NotFoundError for a query or collection that does not exist, ConfigurationError for an argument that the
+    query does not take or that is of another type.
+    """
+    query = find_query(name)
+    values = fill(query, arguments)
+    if "collection" in values:
+        open_collection(graph, values["collection"])
+    return read_only(graph, query.text, values, limits, embeddings=embeddings)
+
+
+def fill(query: Query, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a query's parameters: arguments where given, else defaults. Raises ConfigurationError."""
+    known = {p.name: p for p in query.parameters}
+    for name, value in arguments.items():
+        if name not in known:
+            raise _wrong(query, f"takes no parameter {name!r}")
+        if value is not None and not _fits(known[name].type, value):
+            raise _wrong(query, f"wants {name} as {known[name].type}, not {value!r}")
+    missing = [p.name for p in query.parameters if p.default is None and p.name not in arguments]
+    if missing:
+        raise _wrong(query, f"needs a value for {', '.join(missing)}")
+    return {**defaults([query]), **arguments}
+
+
+def defaults(queries: Iterable[Query]) -> dict[str, Any]:
+    """The defaults of the queries' parameters, by name; those without one are left out."""
+    return {p.name: _literal(p.default) for q in queries for p in q.parameters if p.default is not None}
+
+
+def from_text(query: Query, texts: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Arguments that were written as text, as what the query's header says that they are. Raises ConfigurationError.
+
+    Lists and maps are JSON; a moment without a zone is local time; null is null, except for text.
+    """
+    known = {p.name: p for p in query.parameters}
+    arguments = {}
+    for name, text in texts:
+        if name not in known:
+            raise _wrong(query, f"takes no parameter {name!r}")
+        try:
+            arguments[name] = _typed(known[name].type, text)
+        except ValueError as error:
+            raise _wrong(query, f"wants {name} as {known[name].type}, not {text!r}") from error
+    return arguments
+
+
+def question_parameters(collection: Collection, question: str, vector: Sequence[float]) -> dict[str, Any]:
+    """What queries want to know of a question: its words as a Lucene query, its embedding, and what to look it up in.
+
+    The index names are those that queries of one's own need: $passage_text, $triple_text and $entity_name for
+    full-text search, $passage_vectors, $triple_vectors and $entity_vectors for vector search on $embedding.
+    """
+    texts = ("passage_text", "triple_text", "entity_name")
+    return {
+        "collection": collection.name,
+        "question": question,
+        "query": escape(question),
+        **{kind: collection.index(kind) for kind in texts},
+        **{f"{label.lower()}_vectors": collection.vector_index(label) for label in ("Passage", "Triple", "Entity")},
+        "embedding": collection.embedding,
+        "vector": list(vector),
+    }
+
+
+def _wrong(query: Query, complaint: str) -> ConfigurationError:
+    name = query.name.removeprefix(_FOLDER)
+    takes = "; ".join(map(_described, query.parameters)) or "none"
+    return ConfigurationError(f"The saved query {name} {complaint}.", f"Its parameters: {takes}.")
+
+
+def _described(parameter: Parameter) -> str:
+    default = f" = {parameter.default}" if parameter.default is not None else ""
+    return f"{parameter.name} ({parameter.type}{default})"
+
+
+def _literal(text: str) -> Any:
+    """A literal of Cypher, as headers write defaults: text in single quotes, otherwise as in JSON."""
+    return re.sub(r"\\(.)", r"\1", text[1:-1]) if text.startswith("'") else json.loads(text)
+
+
+def _kind(type: str) -> str:
+    return type.partition("<")[0]
+
+
+def _fits(type: str, value: Any) -> bool:
+    kind = _kind(type)
+    return isinstance(value, _KINDS[kind]) and (kind == "BOOLEAN" or not isinstance(value, bool))
+
+
+def _typed(type: str, text: str) -> Any:
+    """Raises ValueError for a text that is not of the type."""
+    kind = _kind(type)
+    if kind == "STRING":
+        return text
+    text = text.strip()
+    if kind == "DATETIME":
+        moment = datetime.fromisoformat(text)
+        return moment.astimezone() if moment.tzinfo is None else moment
+    value = json.loads(text.lower() if kind == "BOOLEAN" else text)
+    if value is not None and not _fits(type, value):
+        raise ValueError(text)
+    return float(value) if kind == "FLOAT" and value is not None else value

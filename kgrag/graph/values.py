@@ -1,0 +1,151 @@
+"""Property values as text and back, without loss: what Neo4j can hold, in the types of its import tool's CSV headers.
+
+Dates and times are ISO 8601 with the name of the zone in brackets, durations too, points as Cypher writes them.
+"""
+
+import base64
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC
+from typing import Any
+
+import numpy as np
+import pytz  # type: ignore[import-untyped]
+from neo4j.spatial import CartesianPoint, Point, WGS84Point
+from neo4j.time import Date, DateTime, Duration, Time
+
+from kgrag.graph.schema import SLOTS
+
+VECTOR = "float[]"
+JSON = "json"
+_SYSTEMS: dict[str, tuple[type[Point], int]] = {
+    "cartesian": (CartesianPoint, 2),
+    "cartesian-3d": (CartesianPoint, 3),
+    "wgs-84": (WGS84Point, 2),
+    "wgs-84-3d": (WGS84Point, 3),
+}
+_PLAIN: dict[type, str] = {str: "string", bool: "boolean", int: "long", float: "double", bytes: "byte[]"}
+_POINT = re.compile(r"\{x: (\S+), y: (\S+)(?:, z: (\S+))?, crs: (\S+)\}")
+
+
+def kind(key: str, value: object) -> str:
+    """The type of a property's value, "json" for an empty list, which has none. Raises ValueError if there is none."""
+    if isinstance(value, list):
+        if key in SLOTS and value and isinstance(value[0], float):
+            return VECTOR
+        return f"{kind('', value[0])}[]" if value else JSON
+    found = _PLAIN.get(type(value))
+    if found is not None:
+        return found
+    if isinstance(value, DateTime):
+        return "localdatetime" if value.tzinfo is None else "datetime"
+    if isinstance(value, Time):
+        return "localtime" if value.tzinfo is None else "time"
+    for its, name in ((Date, "date"), (Duration, "duration"), (Point, "point")):
+        if isinstance(value, its):
+            return name
+    raise ValueError(f"a value of type {type(value).__name__}")
+
+
+def text(value: Any) -> str:
+    """A single value as text, whatever its type."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, DateTime | Time):
+        zone = getattr(value.tzinfo, "zone", None)
+        return str(value.iso_format()) + (f"[{zone}]" if zone and zone != "UTC" else "")
+    if isinstance(value, Date | Duration):
+        return str(value.iso_format())
+    if isinstance(value, Point):
+        system = next(name for name, its in _SYSTEMS.items() if its == (type(value), len(value)))
+        return f"{{{', '.join(f'{axis}: {n!r}' for axis, n in zip('xyz', value, strict=False))}, crs: {system}}}"
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else repr(value)
+
+
+def parsed(of: str, written: str) -> Any:
+    """The single value of that type that was written so. Raises ValueError."""
+    reader = _READERS.get(of)
+    if reader is None:
+        raise ValueError(f"there is no type {of!r}")
+    return reader(written)
+
+
+def vector_text(vector: Sequence[float], delimiter: str) -> str:
+    """The numbers of a vector, each of nine digits: exact for float32."""
+    return delimiter.join(["%.9g"] * len(vector)) % tuple(vector)
+
+
+def vector(numbers: Sequence[float]) -> list[float]:
+    """Numbers as float32 holds them."""
+    rounded: list[float] = np.asarray(numbers, np.float32).astype(np.float64).tolist()
+    return rounded
+
+
+def to_json(value: Any) -> Any:
+    """A value as JSON can hold it: what JSON has no type for is an object with one key, its type."""
+    if type(value) in (str, bool, int):
+        return value
+    if type(value) is float:
+        return value if math.isfinite(value) else {"double": text(value)}
+    if isinstance(value, list):
+        return [to_json(item) for item in value]
+    return {kind("", value): text(value)}
+
+
+def from_json(key: str, value: Any) -> Any:
+    """The value that `to_json` wrote. Raises ValueError."""
+    if isinstance(value, list):
+        if key in SLOTS and value and all(type(item) in (float, int) for item in value):
+            return vector(value)
+        return [from_json("", item) for item in value]
+    if isinstance(value, dict):
+        if len(value) != 1 or not all(isinstance(part, str) for part in value.values()):
+            raise ValueError(f"{json.dumps(value)[:60]} is no value of a property")
+        return parsed(*next(iter(value.items())))
+    if value is None:
+        raise ValueError("null is no value of a property")
+    return value
+
+
+def _boolean(written: str) -> bool:
+    if written not in ("true", "false"):
+        raise ValueError(f"{written[:60]!r} is neither true nor false")
+    return written == "true"
+
+
+def _datetime(written: str) -> DateTime:
+    stated, _, zone = written.removesuffix("]").partition("[")
+    value = DateTime.from_iso_format(stated)
+    if zone:  # as the driver does; the zones of zoneinfo crash when they meet a DateTime
+        return value.astimezone(pytz.timezone(zone))
+    # an offset of zero must not become the zone "UTC", as which the driver would send it
+    return value if value.utcoffset() else value.replace(tzinfo=UTC)
+
+
+def _point(written: str) -> Point:
+    match = _POINT.fullmatch(written)
+    if not match or match[4] not in _SYSTEMS:
+        raise ValueError(f"{written[:60]!r} is not a point")
+    return _SYSTEMS[match[4]][0]([float(n) for n in match.groups()[:3] if n is not None])
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "string": str,
+    "boolean": _boolean,
+    "long": int,
+    "double": float,
+    "byte[]": base64.b64decode,
+    "datetime": _datetime,
+    "localdatetime": DateTime.from_iso_format,
+    "time": Time.from_iso_format,
+    "localtime": Time.from_iso_format,
+    "date": Date.from_iso_format,
+    "duration": Duration.from_iso_format,
+    "point": _point,
+}

@@ -1,0 +1,173 @@
+"""What is wrong with a collection, or worth a look, each with what to do about it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kgrag.graph.collections import Collection
+from kgrag.graph.connection import Graph
+from kgrag.graph.schema import collection_indexes, shared_indexes
+from kgrag.inspection.result import Coverage, Finding, Level, Reading
+
+EXAMPLES = 5
+"""How many examples a finding names."""
+
+_REMOVE = "`kgrag show ID` tells the document, `kgrag delete --document KEY` removes it."
+
+_LOOSE: dict[str, tuple[Level, str, str]] = {
+    "passages without a document": (
+        "error",
+        "{n} belong to no document, so nothing removes or renews them.",
+        "kgrag does not leave such passages: somebody else wrote or deleted here. Delete them in Neo4j Browser.",
+    ),
+    "triples without a passage": (
+        "error",
+        "{n} lack the passage that states them, or their subject or object.",
+        "kgrag does not leave such triples: somebody else wrote or deleted here. Delete them in Neo4j Browser.",
+    ),
+    "documents without passages": (
+        "warning",
+        "{n} hold no text.",
+        "Look at the files: scanned pages have no text unless they went through text recognition.",
+    ),
+    "passages without links": (
+        "warning",
+        "{n} have no mention, keyword, triple or neighbour: only a search for their words or vector finds them.",
+        "`kgrag show ID` shows one; texts of a word or two are not worth ingesting.",
+    ),
+    "entities without edges": (
+        "note",
+        "{n} are only parts of longer names that the texts have; no search follows them.",
+        "Nothing is to be done.",
+    ),
+    "keywords without passages": (
+        "warning",
+        "{n} are no passage's keyword.",
+        "Run `kgrag ingest` again: its last stage removes them.",
+    ),
+}
+"""Kind of loose nodes -> how grave it is, what that means, and what to do; singular and plural read alike."""
+
+
+def find(
+    graph: Graph, collection: Collection, near: float, coverage: Sequence[Coverage], readings: Sequence[Reading]
+) -> Iterator[Finding]:
+    """The findings on a collection, errors first, then warnings, then notes."""
+    found = [
+        *_indexes(graph, collection),
+        *_vectors(collection, coverage),
+        *_work(graph, collection),
+        *_loose(graph, collection),
+        *_read_in_part(collection, readings),
+        *_alike(graph, collection, near),
+    ]
+    order: tuple[Level, ...] = ("error", "warning", "note")
+    yield from sorted(found, key=lambda finding: order.index(finding.level))
+
+
+def _indexes(graph: Graph, collection: Collection) -> Iterator[Finding]:
+    """Indexes that are not there, or do not answer yet, or never will."""
+    own = collection_indexes(collection.number, collection.embedding)
+    names = [*own, *shared_indexes()]
+    states = {row["name"]: row for row in graph.run("search/inspect_indexes", names=names)}
+    missing = [name for name in names if name not in states]
+    failed = [name for name, row in states.items() if row["state"] == "FAILED"]
+    filling = [f"{name} ({row['percent']:.0f} %)" for name, row in states.items() if row["state"] == "POPULATING"]
+    again = (
+        f"make them again: in Neo4j Browser `MATCH (c:Collection {{name: '{_quoted(collection.name)}'}}) "
+        "SET c.indexed = false`, then `kgrag ingest` as before"
+    )
+    shared = [name for name in (*missing, *failed) if name not in own]
+    also = f"; {', '.join(shared)}: run the file of that name in cypher/schema" if shared else ""
+    if missing:
+        message = "Indexes are missing: searches that need them fail, or take long."
+        yield _finding("indexes missing", "error", len(missing), message, f"{again}{also}.", missing)
+    if failed:
+        message = "Indexes have failed: searches that need them fail."
+        yield _finding("indexes failed", "error", len(failed), message, f"DROP INDEX, then {again}{also}.", failed)
+    if filling:
+        message = "Indexes are being filled: searches may miss passages."
+        yield _finding("indexes filling", "warning", len(filling), message, "Wait a little.", filling)
+
+
+def _vectors(collection: Collection, coverage: Sequence[Coverage]) -> Iterator[Finding]:
+    """Passages and triples without a vector; of the names only those have one that a title or a triple gives."""
+    for covered in coverage:
+        missing = covered.number - covered.having
+        kind = covered.name.split()[0]
+        if missing and covered.name.endswith("a vector") and kind != "names":
+            message = f"{missing:,} {kind} have no vector of {collection.embedder}: no search by meaning finds them."
+            remedy = (
+                "kgrag does not leave them so. Delete their documents with `kgrag delete --document KEY` and ingest "
+                "them again, or embed all anew: `kgrag reembed` to another embedder and back."
+            )
+            yield Finding(f"{kind} without a vector", "error", missing, message, remedy)
+
+
+def _work(graph: Graph, collection: Collection) -> Iterator[Finding]:
+    """What an ingest, a change of embedder or a migration left to do."""
+    waiting = graph.run("search/inspect_work", collection=collection.name)
+    if waiting:
+        stages = [f"{row['stage']}: {row['number']:,} {row['label']} nodes" for row in waiting]
+        message = "Work is left: an ingest is running, or was broken off, or a newer kgrag does more."
+        remedy = f"Run `kgrag ingest` again with the same files, or any, into {collection.name}; it goes on there."
+        yield _finding("unfinished", "warning", sum(row["number"] for row in waiting), message, remedy, stages)
+    if collection.reembedding is not None:
+        message = f"Vectors of {collection.reembedding} are being made, or their making was broken off."
+        remedy = f"Finish it: kgrag reembed {collection.name} --embedder {collection.reembedding}"
+        yield Finding("embedding anew", "warning", 1, message, remedy)
+    if collection.discard is not None:
+        message = "Old vectors are still there after a change of embedder."
+        remedy = f"Remove them: kgrag reembed {collection.name} --embedder {collection.embedder}"
+        yield Finding("old vectors", "warning", 1, message, remedy)
+
+
+def _loose(graph: Graph, collection: Collection) -> Iterator[Finding]:
+    for row in graph.run("search/inspect_loose", collection=collection.name, limit=EXAMPLES):
+        level, message, remedy = _LOOSE[row["kind"]]
+        text = message.format(n=f"{row['number']:,} {row['kind'].split()[0]}")
+        yield _finding(row["kind"], level, row["number"], text, remedy, row["examples"])
+
+
+def _read_in_part(collection: Collection, readings: Sequence[Reading]) -> Iterator[Finding]:
+    """Passages that a language model or TAGME has not read, or has read otherwise than it would now."""
+    command = {"extract": f"kgrag extract -c {collection.name}", "tag": f"kgrag tag -c {collection.name}"}
+    for reading in readings:
+        if reading.current:
+            continue
+        what = "prompt" if reading.kind == "extract" else "settings"
+        read = "extracted" if reading.kind == "extract" else "tagged"
+        if reading.version:
+            message = f"{reading.number:,} passages were {read} with another {what} ({reading.version})."
+            name, remedy = f"{read} otherwise", f"To have them read anew: {command[reading.kind]}"
+        else:
+            message = f"{reading.number:,} passages are not {read} yet, others are."
+            name, remedy = f"not {read}", f"To go on: {command[reading.kind]}"
+        yield Finding(name, "note", reading.number, message, remedy)
+
+
+def _alike(graph: Graph, collection: Collection, near: float) -> Iterator[Finding]:
+    """Passages that say the same, and names that may be one."""
+    asked: dict[str, Any] = {"collection": collection.name, "limit": EXAMPLES}
+    twins = graph.run("search/inspect_twins", **asked)[0]
+    if twins["number"]:
+        message = f"{twins['number']:,} passages repeat the text of another."
+        remedy = f"They take places in rankings. {_REMOVE}"
+        yield _finding("same text", "note", twins["number"], message, remedy, twins["examples"])
+    pairs = graph.run("search/inspect_near", near=near, **asked)[0]
+    if pairs["number"]:
+        message = f"{pairs['number']:,} pairs of passages nearly say the same (score from {near:g})."
+        remedy = f"Versions of one text? `kgrag cypher near_duplicates -c {collection.name}` lists more. {_REMOVE}"
+        yield _finding("nearly the same text", "note", pairs["number"], message, remedy, pairs["examples"])
+    names = graph.run("search/inspect_names", near=near, **asked)[0]
+    if names["number"]:
+        message = f"{names['number']:,} pairs of names may be one and the same entity."
+        remedy = f"`kgrag cypher merge_candidates -c {collection.name}` lists more of them, with what speaks for each."
+        yield _finding("names to merge", "note", names["number"], message, remedy, names["examples"])
+
+
+def _finding(name: str, level: Level, number: int, message: str, remedy: str, examples: Sequence[str]) -> Finding:
+    return Finding(name, level, number, message, remedy[:1].upper() + remedy[1:], tuple(examples[:EXAMPLES]))
+
+
+def _quoted(name: str) -> str:
+    return name.replace("\\", "\\\\").replace("'", "\\'")

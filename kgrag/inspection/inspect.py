@@ -1,0 +1,134 @@
+"""Inspecting a collection: a dozen statements that count, each of which reads every node of a kind once at most."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from kgrag.errors import ConfigurationError
+from kgrag.graph.collections import open_collection
+from kgrag.graph.connection import Graph
+from kgrag.graph.description import describe
+from kgrag.indexing.extraction import prompt_name
+from kgrag.indexing.tagging import version as tagging_version
+from kgrag.inspection.findings import find
+from kgrag.inspection.result import NEAR, Bin, Coverage, Distribution, Edges, Inspection, Reading
+from kgrag.models.prompts import load_prompt
+from kgrag.settings import Settings
+
+_TOP = 5  # names shown of those that have most
+
+Row = Mapping[str, Any]
+
+
+def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) -> Inspection:
+    """A collection's counts, distributions, coverage and health; nothing is written.
+
+    `near`: (1 + cosine) / 2 from which passages nearly say the same and names may be one. Raises NotFoundError,
+    MismatchError for a database of another schema version, ConfigurationError for a score that is none.
+    """
+    if not 0 <= near <= 1:
+        raise ConfigurationError(f"{near:g} is not a score.", "Give one from 0 to 1, such as 0.98.")
+    started = time.perf_counter()
+    collection = open_collection(graph, name)
+    nodes = {row["label"]: row["number"] for row in graph.run("search/count_nodes", collection=name)}
+    passages = graph.run("search/inspect_passages", collection=name, embedding=collection.embedding)
+    entities = graph.run("search/inspect_entities", collection=name)
+    vectors = graph.run("search/inspect_vectors", collection=name, embedding=collection.embedding)
+    hubs = graph.run("search/inspect_hubs", collection=name, limit=_TOP)
+    coverage = _coverage(passages, vectors)
+    readings = _readings(passages, settings)
+    return Inspection(
+        collection=name,
+        embedder=collection.embedder,
+        dimension=collection.dimension,
+        schema_version=collection.schema_version,
+        near=near,
+        nodes=nodes,
+        edges=tuple(_edges(graph, name)),
+        coverage=coverage,
+        distributions=_distributions(passages, entities, hubs),
+        readings=readings,
+        findings=tuple(find(graph, collection, near, coverage, readings)),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _edges(graph: Graph, name: str) -> Iterable[Edges]:
+    """The edges by kind, in the order of the description; what it does not know comes last."""
+    found = {(r["source"], r["type"]): r["number"] for r in graph.run("search/inspect_edges", collection=name)}
+    for edge in describe().edges:
+        for source in dict.fromkeys(start for start, _ in edge.between):
+            number = found.pop((source, edge.type), 0)
+            if number:
+                targets = " | ".join(end for start, end in edge.between if start == source)
+                yield Edges(source, edge.type, targets, number)
+    for (source, type), number in sorted(found.items()):
+        yield Edges(source, type, "?", number)
+
+
+def _coverage(passages: Iterable[Row], vectors: Iterable[Row]) -> tuple[Coverage, ...]:
+    """The passages that have mentions, keywords, triples, neighbours and a vector; triples and names with vectors."""
+    kinds = {"mentions": "mentions", "keywords": "keywords", "triples": "triples", "neighbours": "similar"}
+    rows = list(passages)
+    number = sum(row["number"] for row in rows)
+    found = [
+        Coverage(f"passages with {kind}", sum(row["number"] for row in rows if row[key]), number)
+        for kind, key in {**kinds, "a vector": "vector"}.items()
+    ]
+    plural = {"Triple": "triples with a vector", "Entity": "names with a vector"}
+    found += [Coverage(plural[r["label"]], r["having"], r["number"]) for r in vectors if r["number"]]
+    return tuple(found)
+
+
+def _distributions(passages: Iterable[Row], entities: Iterable[Row], hubs: Iterable[Row]) -> tuple[Distribution, ...]:
+    rows, ends, top = list(passages), list(entities), list(hubs)
+    found = [
+        _distribution("mentions of an entity", ends, "mentions", top),
+        _distribution("triples of an entity", ends, "triples", top),
+        _distribution("entities of a passage", rows, "mentions"),
+        _distribution("triples of a passage", rows, "triples"),
+    ]
+    return tuple(d for d in found if d is not None)
+
+
+def _distribution(name: str, rows: Iterable[Row], key: str, hubs: Iterable[Row] = ()) -> Distribution | None:
+    """How many nodes have how many edges, in bins that double; None where none has any."""
+    counts: Counter[int] = Counter()
+    for row in rows:
+        counts[row[key]] += row["number"]
+    total, most = sum(counts.values()), max(counts, default=0)
+    if not most:
+        return None
+    seen, median = 0, 0
+    for edges in sorted(counts):
+        seen += counts[edges]
+        if 2 * seen >= total:
+            median = edges
+            break
+    bins, low, high = [], 0, 0
+    while low <= most:
+        bins.append(Bin(low, high, sum(n for edges, n in counts.items() if low <= edges <= high)))
+        low, high = high + 1, max(1, 2 * high)
+    bins = bins[next(place for place, b in enumerate(bins) if b.number) :]
+    mean = sum(edges * n for edges, n in counts.items()) / total
+    top = tuple((row["name"], row["number"]) for row in hubs if row["kind"] == key)
+    return Distribution(name, total, mean, median, most, tuple(bins), top)
+
+
+def _readings(passages: Iterable[Row], settings: Settings) -> tuple[Reading, ...]:
+    """The ledgers of extraction and tagging, unless nothing was read at all."""
+    rows = list(passages)
+    prompts = {load_prompt(prompt_name(linked), settings.chat.prompts).version for linked in (False, True)}
+    current = {"extract": prompts, "tag": {tagging_version(settings.tagme)}}
+    found: list[Reading] = []
+    kinds: dict[Literal["extract", "tag"], str] = {"extract": "extracted", "tag": "tagged"}
+    for kind, key in kinds.items():
+        counts: Counter[str] = Counter()
+        for row in rows:
+            counts[row[key] or ""] += row["number"]
+        if set(counts) - {""}:
+            found += [
+                Reading(kind, version, version in current[kind], number) for version, number in counts.most_common()
+            ]
+    return tuple(found)

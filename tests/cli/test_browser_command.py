@@ -1,0 +1,159 @@
+"""kgrag browser: the address, the style, the guide."""
+
+import json
+import re
+import signal
+import subprocess
+import urllib.request
+import webbrowser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from command_line import CommandLine
+
+from kgrag.cli import main
+from kgrag.client import KnowledgeGraph
+from kgrag.graph.browser import GUIDE, STYLE, demo_guide, guide, steps, style
+from kgrag.graph.collections import open_collection
+from kgrag.graph.description import describe
+from kgrag.settings import Settings
+from kgrag.types import Document, Section
+
+
+@pytest.fixture(scope="module")
+def guided(kg: KnowledgeGraph) -> Iterator[str]:
+    """A collection that a guide can walk through."""
+    texts = {
+        "Fram": "The Fram was designed by Colin Archer.",
+        "Colin Archer": "Colin Archer was a naval architect. He lived in Larvik.",
+        "Larvik": "Larvik is a town on the coast of Norway. Its harbour is old.",
+    }
+    kg.ingest([Document(title, (Section(text),), title) for title, text in texts.items()], "guided")
+    yield "guided"
+    kg.delete("guided")
+
+
+@pytest.fixture
+def local(graph_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """The command line takes the tests' server for this machine's own."""
+    monkeypatch.setenv("KGRAG_HOME", str(graph_settings.home))
+    return graph_settings
+
+
+def _browser(*args: str) -> Result:
+    result = CliRunner().invoke(main, ["browser", *args])
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_the_address_fills_the_connection_in(local: Settings) -> None:
+    answer = json.loads(_browser("--print", "--json").stdout)
+    assert local.neo4j_password
+    password = local.neo4j_password.get_secret_value()
+    assert re.fullmatch(
+        rf"http://127\.0\.0\.1:\d+/browser/\?dbms={local.neo4j_uri}", answer["address"].replace("neo4j@", "")
+    )
+    assert "bolt://neo4j@127.0.0.1:" in answer["address"]
+    assert Path(answer["password_file"]).read_text(encoding="utf-8").strip() == password
+    assert answer["local"] and not answer["opened"]
+    shown = _browser("--print")
+    assert answer["address"] in shown.stdout and answer["password_file"] in shown.stdout
+    assert password not in shown.output and password not in str(answer)
+    assert password in _browser("--print", "--show-password").stdout
+
+
+def test_it_opens_what_there_is_to_open_it_with(local: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    class Display(webbrowser.BackgroundBrowser):
+        def open(self, url: str, new: int = 0, autoraise: bool = True) -> bool:
+            opened.append(url)
+            return True
+
+    monkeypatch.setattr(webbrowser, "get", lambda: Display("display"))
+    answer = json.loads(_browser("--json").stdout)
+    assert answer["opened"] and opened == [answer["address"]]
+    assert not json.loads(_browser("--json", "--no-open").stdout)["opened"]
+
+    def none() -> webbrowser.BaseBrowser:
+        raise webbrowser.Error("could not locate runnable browser")
+
+    monkeypatch.setattr(webbrowser, "get", none)
+    assert answer["address"] in _browser().stdout
+    monkeypatch.setattr(webbrowser, "get", lambda: webbrowser.GenericBrowser("lynx"))
+    monkeypatch.delenv("BROWSER", raising=False)
+    assert not json.loads(_browser("--json").stdout)["opened"]
+    assert len(opened) == 1
+
+
+def test_another_server_is_named_but_not_opened(cli: CommandLine) -> None:
+    answer = cli.json("browser")
+    assert not answer["local"] and not answer["opened"]
+    assert ":7474/browser/?dbms=bolt://neo4j@" in answer["address"]
+    secure = {"KGRAG_NEO4J_URI": "neo4j+s://graph.example.com", "KGRAG_NEO4J_USER": "ana"}
+    result = cli("browser", env=secure)
+    assert "https://graph.example.com:7473/browser/?dbms=neo4j%2Bs://ana@graph.example.com" in result.stdout
+    assert "KGRAG_NEO4J_PASSWORD" in result.stdout and cli.env["KGRAG_NEO4J_PASSWORD"] not in result.output
+    assert "not an address" in cli("browser", code=2, env={"KGRAG_NEO4J_URI": "localhost"}).stderr
+
+
+def test_the_style_has_a_rule_for_every_kind(cli: CommandLine, kg: KnowledgeGraph, guided: str, tmp_path: Path) -> None:
+    sheet = cli("browser", "--style", "-").stdout
+    rules = re.findall(r"^(node|relationship)\.(\w+) \{$", sheet, re.MULTILINE)
+    number = open_collection(kg.graph, guided).number
+    assert {("node", node.label) for node in describe().nodes} <= set(rules)
+    assert {("relationship", edge.type) for edge in describe().edges} <= set(rules)
+    assert {("node", f"{label}_c{number}") for label in ("Passage", "Entity", "Triple")} <= set(rules)
+    assert len(rules) == len(set(rules))
+    assert sheet.count("{") - sheet.count('"{') == sheet.count("}") - sheet.count('}"')
+    target = tmp_path / "kgrag.grass"
+    cli("browser", "--style", str(target))
+    assert target.read_text(encoding="utf-8") == sheet
+    assert "Cannot write" in cli("browser", "--style", str(tmp_path / "no" / "such.grass"), code=1).stderr
+
+
+def test_the_local_server_holds_the_guide_and_the_style(local: Settings) -> None:
+    pages = json.loads(_browser("--print", "--json").stdout)["address"].partition("?")[0]
+    for page, text in ((GUIDE, demo_guide(pages)), (STYLE, style())):
+        with urllib.request.urlopen(pages + page, timeout=10) as response:
+            assert response.headers["Access-Control-Allow-Origin"] == "*"
+            assert response.read().decode() == text
+    assert set(re.findall(r"https?://[^\"<\s]+", demo_guide(pages))) == {pages + GUIDE, pages + STYLE}
+    assert not re.search(r"\b(src|href)=", demo_guide(pages))
+
+
+def test_a_guide_is_there_until_it_is_interrupted(cli: CommandLine, kg: KnowledgeGraph, guided: str) -> None:
+    with cli.start("browser", "--guide", "-c", guided, "--json", stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        assert run.stdout is not None
+        lines = []
+        while (line := run.stdout.readline().decode()) not in ("}\n", ""):
+            lines.append(line)
+        answer: dict[str, Any] = json.loads("".join(lines) + "}")
+        assert answer["address"].endswith(f"&cmd=play&arg={answer['guide']}")
+        with urllib.request.urlopen(answer["guide"], timeout=10) as response:
+            assert response.headers["Access-Control-Allow-Origin"] == "*"
+            page = response.read().decode()
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(answer["guide"] + "x", timeout=10)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(timeout=30) == 130
+
+    assert f"the collection <b>{guided}</b>" in page
+    found = steps(page)
+    assert [title.partition(".")[0] for title, _ in found] == [str(n) for n in range(1, 11)]
+    rows = [len(kg.graph._driver.execute_query(query).records) for _, query in found]
+    assert [n for n, number in enumerate(rows, 1) if number == 0] == [8]  # no answer is kept
+
+
+def test_a_guide_needs_a_collection(cli: CommandLine) -> None:
+    assert "There is no collection 'no-such'" in cli("browser", "--guide", "-c", "no-such", code=4).stderr
+
+
+def test_odd_names_stand_in_the_guide_as_they_are() -> None:
+    page = guide("it's <b> \\ {goal}", "o'brien", "x", "http://localhost/")
+    assert "<b>it&#x27;s &lt;b&gt; \\ {goal}</b>" in page
+    assert steps(page)[0][1].startswith("MATCH path = (:Collection {name: 'it\\'s <b> \\\\ {goal}'})")
+    assert "normal: 'o\\'brien'" in steps(page)[1][1]

@@ -1,0 +1,42 @@
+"""kgrag export, import, digest --all, backup and restore as a user runs them."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from command_line import CommandLine
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph.contents import fingerprint
+
+
+def test_from_one_command_to_the_next(cli: CommandLine, kg: KnowledgeGraph, ships: str, tmp_path: Path) -> None:
+    state = fingerprint(kg.graph, ships)
+    file = str(tmp_path / "x.jsonl")
+    report = cli.json("export", file, "-c", ships)
+    assert report["digest"] == state.total()
+    assert cli.json("digest", ships, "--all") == {**state.hashes(), "all": state.total()}
+    assert "--overwrite" in cli("export", file, "-c", ships, code=5).stderr
+    assert "already" in cli("import", file, code=6).stderr
+    with cli.start("export", "-", "-c", ships, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as first:
+        assert first.stdout is not None
+        streams = {"stdin": first.stdout, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with cli.start("import", "-", "-c", "piped", "--json", **streams) as second:
+            out, _ = second.communicate()
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert json.loads(out)["digest"] == state.total()
+    cli("delete", "--collection", "piped", "--yes")
+
+
+def test_mistakes_are_told(cli: CommandLine, tmp_path: Path) -> None:
+    assert cli("export", str(tmp_path / "x.jsonl"), "-c", "nowhere", code=4).stderr
+    assert cli("import", str(tmp_path / "nothing"), code=2).stderr
+    notes = tmp_path / "notes.txt"
+    notes.write_text("Just text.")
+    assert "kgrag ingest" in cli("import", str(notes), code=5).stderr
+
+
+def test_backups_are_of_the_local_server(cli: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "x.dump").write_bytes(b"DZV1")
+    for command in ("backup", "restore"):
+        assert "kgrag export" in cli(command, str(tmp_path / "x.dump"), code=2).stderr

@@ -1,0 +1,227 @@
+"""Every saved query runs as it is on the demo corpus, starts from an index, and says of itself what it does."""
+
+import io
+import json
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any
+
+import neo4j
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.demo import corpus
+from kgrag.errors import ConfigurationError, NotFoundError
+from kgrag.events import Answer, Answered, Citation, Linked, Retrieved
+from kgrag.graph import favourites
+from kgrag.graph.gateway import read_only
+from kgrag.graph.queries import Query
+from kgrag.graph.saved import defaults, fill, find_query, from_text, saved_queries
+from kgrag.loaders import load
+from kgrag.rows import Node, Path
+from kgrag.settings import Settings
+from kgrag.types import Document, Hit, Page, Ranking, Section, Table, Triple
+
+COLLECTION = "analysed"
+QUESTION = "Where did the designer of the Fram live?"
+DESIGNED = Triple("Fram", "designed by", "Colin Archer")
+FACTS = (
+    DESIGNED,
+    Triple("Roald Amundsen", "took south", "Fram"),
+    Triple("Colin Archer", "lived in", "Larvik"),
+    Triple("Fram", "launched in", "Larvik"),
+    Triple("Fram", "launched in", "Oslo"),
+)
+YARD = Document(
+    "yard",
+    (Section("Colin Archer built the Fram at Larvik, and Roald Amundsen took the Fram south."),),
+    title="Yard book",
+    triples=FACTS,
+    pages=(Page(1, "Ships"), Page(2, "More ships")),
+    tables=(Table(1, (("Ship", "Year"), ("Fram", "1892")), "Ships of the yard", page=1, last_page=1),),
+)
+SCANS = {"AllNodesScan", "NodeByLabelScan", "UnionNodeByLabelsScan", "DirectedAllRelationshipsScan"}
+EVERY = saved_queries()
+
+
+@pytest.fixture(scope="module")
+def analysed(kg: KnowledgeGraph) -> Iterator[str]:
+    """The demo corpus, with triples, pages, a table and a kept answer besides."""
+    with corpus() as folder:
+        kg.ingest(chain(load([folder]), [YARD]), COLLECTION)
+    yard = kg.passage("yard", COLLECTION)
+    triple = kg.saved_query("facts", collection=COLLECTION, entity="Colin Archer").values[0][-1].nodes[1]
+    trace = (
+        Retrieved(step=1, query=QUESTION, hits=(Hit(yard, 0.9),)),
+        Linked(step=1, fact=DESIGNED, id=triple.properties["id"], text=DESIGNED.text, score=0.9),
+        Answered(text="In Larvik [1]."),
+    )
+    ranking = Ranking(QUESTION, "gear+hybrid", (Hit(yard, 0.9),))
+    answer = Answer(QUESTION, "In Larvik [1].", True, "gear+hybrid", ranking, (Citation(1, yard),), trace)
+    run = kg.save(answer, COLLECTION)
+    yield COLLECTION
+    kg.delete_runs([run])
+    kg.delete(COLLECTION)
+
+
+@pytest.fixture(scope="module")
+def session(graph_settings: Settings) -> Iterator[neo4j.Session]:
+    """The database without kgrag between."""
+    assert graph_settings.neo4j_uri and graph_settings.neo4j_password
+    auth = (graph_settings.neo4j_user, graph_settings.neo4j_password.get_secret_value())
+    with neo4j.GraphDatabase.driver(graph_settings.neo4j_uri, auth=auth) as driver, driver.session() as session:
+        yield session
+
+
+def as_in_browser(query: Query) -> dict[str, Any]:
+    """The defaults as Neo4j Browser sends them: every number is a FLOAT there."""
+    values = defaults([query])
+    if "collection" in values:
+        values["collection"] = COLLECTION
+    return {k: float(v) if type(v) is int else v for k, v in values.items()}
+
+
+def operators(plan: dict[str, Any]) -> Iterator[str]:
+    yield plan["operatorType"].partition("@")[0]
+    for child in plan.get("children", ()):
+        yield from operators(child)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_runs_at_once_through_the_gateway(name: str, kg: KnowledgeGraph, analysed: str) -> None:
+    query = EVERY[name]
+    rows = read_only(kg.graph, query.text, as_in_browser(query), kg.settings.gateway)
+    assert rows.columns == tuple(column for column, _, _ in query.columns)
+    assert len(rows) > 0
+    assert rows.cut is None
+    for (column, type, _), value in zip(query.columns, rows.values[0], strict=True):
+        if type in ("PATH", "NODE"):
+            assert isinstance(value, Path if type == "PATH" else Node), column
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_starts_from_an_index(name: str, session: neo4j.Session, analysed: str) -> None:
+    query = EVERY[name]
+    plan = session.run(f"EXPLAIN {query.text}", as_in_browser(query)).consume().plan  # type: ignore[arg-type]
+    assert plan is not None
+    scans = SCANS.intersection(operators(plan))
+    assert bool(scans) == bool(query.scan), scans
+
+
+def test_headers_are_fit_for_a_list() -> None:
+    assert len(EVERY) >= 30
+    titles = [query.title for query in EVERY.values()]
+    assert len(set(titles)) == len(titles)
+    known = defaultdict(set)
+    for name, query in EVERY.items():
+        assert query.mode == "read" and 10 < len(query.title) <= 60, name
+        assert query.purpose.endswith("."), name
+        assert name == "collections" or query.parameters[0].name == "collection"
+        for parameter in query.parameters:
+            assert parameter.default is not None, (name, parameter.name)
+            known[parameter.name].add((parameter.type, parameter.default))
+    assert {name: kinds for name, kinds in known.items() if len(kinds) > 1} == {}  # one :params line serves them all
+
+
+def test_connections_are_the_shortest_ones(kg: KnowledgeGraph, analysed: str) -> None:
+    rows = kg.saved_query("connection", collection=analysed, entity="Roald Amundsen", other="Larvik")
+    ways = {tuple(row["steps"]) for row in rows}
+    assert ("Roald Amundsen", "1 · Yard book", "Larvik") in ways
+    assert {len(way) for way in ways} == {3}
+
+
+def test_conflicts_and_chains_are_those_of_the_triples(kg: KnowledgeGraph, analysed: str) -> None:
+    (conflict,) = kg.saved_query("conflicts", collection=analysed)
+    assert (conflict["subject"], conflict["predicate"], conflict["passages"]) == ("Fram", "launched in", 1)
+    assert conflict["objects"] == ["Larvik", "Oslo"]
+    chains = {row["chain"] for row in kg.saved_query("fact_chains", collection=analysed, entity="Oslo")}
+    assert chains == {
+        f"Fram launched in Oslo / {fact}"
+        for fact in ("Fram designed by Colin Archer", "Roald Amundsen took south Fram", "Fram launched in Larvik")
+    }
+
+
+def test_pagerank_is_a_distribution_that_a_longer_walk_spreads(kg: KnowledgeGraph, analysed: str) -> None:
+    def ranks(damping: float) -> list[dict[str, Any]]:
+        return list(kg.saved_query("pagerank", collection=analysed, damping=damping, limit=1000))
+
+    for damping in (0.0, 0.5, 0.9):
+        assert sum(row["rank"] for row in ranks(damping)) == pytest.approx(1, abs=0.01)
+    assert all(row["rank"] == 0 for row in ranks(0.0) if not row["seed"])
+    seeded = [sum(row["rank"] for row in ranks(damping) if row["seed"]) for damping in (0.5, 0.9)]
+    assert 1 > seeded[0] > seeded[1] > 0
+
+
+def test_a_vector_goes_before_the_words(kg: KnowledgeGraph, analysed: str) -> None:
+    asked = kg.question_parameters(QUESTION, analysed)
+    assert {"collection", "query", "vector", "passage_vectors", "passage_text", "embedding"} <= asked.keys()
+    rows = kg.saved_query("nearest_passages", collection=analysed, vector=asked["vector"], query="nothing", limit=3)
+    cosines = [row["cosine"] for row in rows]
+    assert cosines == sorted(cosines, reverse=True) and len(rows) == 3
+    assert cosines[0] < 0.999  # not the passage that fits the words, which would be nearest to itself
+    dense = kg.search(QUESTION, analysed, retriever="dense", k=3)
+    assert [row["passage"].properties["id"] for row in rows] == [hit.passage.id for hit in dense]
+
+
+def test_names_are_forgiving_and_say_what_is_near() -> None:
+    assert find_query("analyst/near-duplicates") is EVERY["near_duplicates"]
+    with pytest.raises(NotFoundError, match="'connection'"):
+        find_query("conection")
+    with pytest.raises(NotFoundError, match="'pagerank'"):
+        find_query("random walker")
+
+
+def test_what_does_not_fit_a_query_is_refused(kg: KnowledgeGraph, analysed: str) -> None:
+    hubs = EVERY["hubs"]
+    with pytest.raises(ConfigurationError, match=r"takes no parameter 'limt'[\s\S]*limit \(INTEGER = 25\)"):
+        fill(hubs, {"limt": 3})
+    for value in ("3", 2.5, True):
+        with pytest.raises(ConfigurationError, match="wants limit as INTEGER"):
+            fill(hubs, {"limit": value})
+    assert fill(hubs, {"limit": 3}) == {"collection": "default", "limit": 3}
+    with pytest.raises(NotFoundError, match="no collection 'nowhere'"):
+        kg.saved_query("hubs", collection="nowhere")
+
+
+def test_texts_become_what_the_header_says() -> None:
+    dense, duplicates = EVERY["nearest_passages"], EVERY["near_duplicates"]
+    assert from_text(dense, [("vector", "[0.5, 1]"), ("limit", " 7 "), ("query", "7")]) == {
+        "vector": [0.5, 1],
+        "limit": 7,
+        "query": "7",
+    }
+    assert from_text(dense, [("vector", "null")]) == {"vector": None}
+    assert type(from_text(duplicates, [("score", "1")])["score"]) is float
+    for name, text in (("limit", "many"), ("limit", "2.5"), ("vector", "0.5"), ("vector", "[")):
+        with pytest.raises(ConfigurationError, match=f"wants {name}"):
+            from_text(dense, [(name, text)])
+    with pytest.raises(ConfigurationError, match="takes no parameter"):
+        from_text(duplicates, [("vector", "[]")])
+
+
+def test_favourites_hold_every_query_and_one_line_for_their_parameters() -> None:
+    given = {"collection": "ships", "vector": [0.5]}
+    made = favourites.archive(given)
+    assert made == favourites.archive(given)
+    with zipfile.ZipFile(io.BytesIO(made)) as files:
+        texts = {name: files.read(name).decode() for name in files.namelist()}
+    assert len(texts) == len(EVERY) + 1
+    first, *rest = texts.values()
+    values = json.loads(first.partition(":params ")[2])
+    for name, text in zip(EVERY, rest, strict=True):
+        query = EVERY[name]
+        assert text.startswith(f"// {query.title}\n") and text.endswith(query.text)
+        assert {p.name for p in query.parameters} <= values.keys()
+    assert values["collection"] == "ships" and values["vector"] == [0.5]
+    script = favourites.script(given)
+    assert script.count("\n:params {") == len(EVERY)
+    assert all(f"{query.text};\n" in script for query in EVERY.values())
+
+
+def test_changes_begin_at_the_moment(kg: KnowledgeGraph, analysed: str) -> None:
+    assert {"Document", "Run"} == {r["kind"] for r in kg.saved_query("changes", collection=analysed, limit=1000)}
+    later = datetime.now(UTC).isoformat()
+    assert len(kg.saved_query("changes", collection=analysed, since=later)) == 0

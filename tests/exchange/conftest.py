@@ -1,0 +1,42 @@
+"""One whole graph for all tests of export and import, and its exports."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from whole_graph import make_whole, query
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph.contents import Fingerprint, fingerprint
+
+
+@pytest.fixture(scope="module")
+def whole(kg: KnowledgeGraph) -> Iterator[str]:
+    """The collection; tests may delete it if they import it again."""
+    make_whole(kg, "büro; \"whole\", 'all' & <1>")
+    yield "büro; \"whole\", 'all' & <1>"
+    kg.delete("büro; \"whole\", 'all' & <1>")
+    query(kg, "MATCH (n:Elsewhere) DETACH DELETE n")
+
+
+@pytest.fixture(scope="module")
+def state(kg: KnowledgeGraph, whole: str) -> Fingerprint:
+    """What the collection holds."""
+    return fingerprint(kg.graph, whole)
+
+
+@pytest.fixture(scope="module")
+def exported(
+    kg: KnowledgeGraph, whole: str, state: Fingerprint, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Path]:
+    """The path of an export of it, made once."""
+    folder = tmp_path_factory.mktemp("exports")
+
+    def make(name: str) -> Path:
+        path = folder / name
+        if not path.exists():
+            report = kg.export(str(path), whole)
+            assert report.digest == state.total()
+        return path
+
+    return make

@@ -1,0 +1,185 @@
+"""Backups hold the whole database; a restore brings it back, or leaves what was there."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from whole_graph import make_whole, query
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import InputError, LocalServerError, MismatchError, NotFoundError
+from kgrag.exchange.csv_folder import ARGUMENTS
+from kgrag.graph import schema
+from kgrag.graph.contents import fingerprint
+from kgrag.graph.local import LocalServer, bulk
+from kgrag.graph.local.backup import backup, check_backup, restore
+from kgrag.graph.local.files import megabytes
+from kgrag.graph.local.java import find_java
+from kgrag.settings import LocalSettings, Settings
+
+DATABASE = "neo4j"
+
+
+def _silent(stage: str, done: int, total: int | None) -> None:
+    pass
+
+
+def _own(home: Path) -> Settings:
+    with socket.socket() as one, socket.socket() as two:
+        one.bind(("127.0.0.1", 0))
+        two.bind(("127.0.0.1", 0))
+        ports = {"bolt_port": one.getsockname()[1], "http_port": two.getsockname()[1]}
+    return Settings(_env_file=None, home=home, local=LocalSettings(**ports, heap="512m", page_cache="64m"))  # type: ignore[arg-type, call-arg]
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """A server of its own with the whole graph."""
+    settings = _own(tmp_path_factory.mktemp("a home, with späces"))
+    try:
+        with KnowledgeGraph.local(settings) as kg:
+            make_whole(kg, "whole")
+        yield settings
+    finally:
+        LocalServer(settings).stop()
+
+
+def _state(settings: Settings) -> str:
+    with KnowledgeGraph.local(settings) as kg:
+        return fingerprint(kg.graph, "whole").total()
+
+
+def test_only_backups_are_restored(tmp_path: Path) -> None:
+    server = LocalServer(_own(tmp_path / "home"))
+    (tmp_path / "x.dump").write_text("no backup")
+    with pytest.raises(InputError, match="is no backup"):
+        restore(server, DATABASE, tmp_path / "x.dump", _silent)
+    with pytest.raises(InputError, match="cannot be read"):
+        check_backup(tmp_path / "y.dump")
+    with pytest.raises(NotFoundError, match="never started"):
+        backup(server, DATABASE, tmp_path / "z.dump", _silent, overwrite=False)
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.slow
+def test_there_and_back(own: Settings, tmp_path: Path) -> None:
+    before = _state(own)
+    server, file = LocalServer(own), tmp_path / "a backup, no. 1.dump"
+    password = server.password_path.read_text()
+    report = backup(server, DATABASE, file, _silent, overwrite=False)
+    assert server.status().answering  # it ran before
+    assert report.bytes == file.stat().st_size > 10_000
+    assert [p.name for p in tmp_path.iterdir()] == [file.name]
+    with pytest.raises(InputError, match="already"):
+        backup(server, DATABASE, file, _silent, overwrite=False)
+    with KnowledgeGraph.local(own) as kg:
+        kg.delete("whole")
+        query(kg, "CREATE (:Mine)")
+    found = restore(server, DATABASE, file, _silent)
+    assert found.collections == ("whole",)
+    assert found.schema_version == schema.SCHEMA_VERSION
+    assert found.dump is not None
+    assert _state(own) == before
+    assert server.password_path.read_text() == password
+    with KnowledgeGraph.local(own) as kg:
+        assert kg.search("Tromsø", "whole").hits
+
+    server.stop()
+    backup(server, DATABASE, file, _silent, overwrite=True)
+    assert not server.status().running  # it did not run before
+
+    other = _own(tmp_path / "other")
+    try:
+        assert restore(LocalServer(other), DATABASE, file, _silent).dump is None
+        assert _state(other) == before
+    finally:
+        LocalServer(other).stop()
+
+
+@pytest.mark.slow
+def test_a_restore_that_fails_brings_back_what_was_there(
+    own: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = _state(own)
+    server, file, cut = LocalServer(own), tmp_path / "x.dump", tmp_path / "cut.dump"
+    backup(server, DATABASE, file, _silent, overwrite=False)
+    content = file.read_bytes()
+    cut.write_bytes(content[: len(content) // 2])
+    with pytest.raises(LocalServerError, match="the database is what it was"):
+        restore(server, DATABASE, cut, _silent)
+    assert server.status().answering
+    cut.write_bytes(content[:8])
+    with pytest.raises(InputError, match="damaged"):
+        restore(server, DATABASE, cut, _silent)
+    assert server.status().answering
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION - 1)
+        with pytest.raises(MismatchError, match="knows only"):
+            restore(server, DATABASE, file, _silent)
+    assert _state(own) == before
+    monkeypatch.setattr("kgrag.graph.local.backup.free_bytes", lambda _: 10)
+    with pytest.raises(InputError, match=megabytes(10)):
+        backup(server, DATABASE, tmp_path / "y.dump", _silent, overwrite=False)
+    assert server.status().answering
+    assert bulk.read_note(server.home) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["backup", "restore"])
+def test_killed_it_can_be_run_again(own: Settings, tmp_path: Path, command: str) -> None:
+    before = _state(own)
+    server, file = LocalServer(own), tmp_path / "x.dump"
+    if command == "restore":
+        backup(server, DATABASE, file, _silent, overwrite=False)
+    env = {
+        "KGRAG_HOME": str(own.home),
+        "KGRAG_LOCAL__BOLT_PORT": str(own.local.bolt_port),
+        "KGRAG_LOCAL__HTTP_PORT": str(own.local.http_port),
+    }
+    run = [sys.executable, "-m", "kgrag", command, str(file), *(["--yes"] if command == "restore" else [])]
+    step = "dump" if command == "backup" else "import"
+    process = subprocess.Popen(run, env=os.environ | env)
+    deadline = time.monotonic() + 120
+    while (note := bulk.read_note(server.home)) is None or note.step != step:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    if command == "restore":
+        assert _state(own) == before  # by whoever starts the server next
+    subprocess.run(run, env=os.environ | env, check=True)
+    assert server.status().answering
+    assert _state(own) == before
+    assert bulk.read_note(server.home) is None
+
+
+@pytest.mark.slow
+def test_neo4j_admin_reads_the_csv(own: Settings, tmp_path: Path) -> None:
+    folder = tmp_path / "csv"
+    with KnowledgeGraph.local(own) as kg:
+        kg.export(str(folder), "whole")
+        expected = fingerprint(kg.graph, "whole")
+    other = _own(tmp_path / "other")
+    server = LocalServer(other)
+    try:
+        with server.offline():
+            command = server.home.admin_command("database", "import", "full", DATABASE, f"@{folder / ARGUMENTS}")
+            environment = os.environ | server.home.admin_environment()
+            subprocess.run([find_java().path, *command], cwd=folder, env=environment, check=True)
+            bulk.write_note(server.home, bulk.Note(DATABASE, "index", None))
+        with KnowledgeGraph.local(other) as kg:
+            found = fingerprint(kg.graph, "whole")
+            assert found.counts == expected.counts
+            # what CSV has no type for is text there
+            differ = {kind for kind, value in found.hashes().items() if value != expected.hashes()[kind]}
+            assert differ <= {"Document", "Entity", "Step"}
+            assert kg.search("Tromsø", "whole").hits
+    finally:
+        server.stop()

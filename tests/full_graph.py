@@ -1,0 +1,87 @@
+"""A collection with all that a graph can hold: pages, tables, triples, extractions, tags, keywords, runs."""
+
+from kgrag.client import KnowledgeGraph
+from kgrag.events import Answer, Citation, Failed, Judged, Linked, Read, Retrieved, Rewritten, Thought
+from kgrag.settings import ChatSettings, Settings, TagmeSettings
+from kgrag.types import Document, Hit, Page, Ranking, Section, Table, Triple, Usage
+
+LONG_TITLE = "Colin Archer, who built the Fram and many another boat that came home, and where he lived and died"
+QUESTION = "In which small town on the coast of Norway did the man live who designed the ship Fram, and why there?"
+_DESIGNED = "was designed, with her round sides which the ice of the north should lift and not crush, by"
+_FACT = Triple("Fram", _DESIGNED, "Colin Archer")
+_REPLY = {
+    "entities": [
+        {"name": "Fram", "aliases": ["the ship"], "wikipedia": "Fram (ship)"},
+        {"name": "Colin Archer", "aliases": ["Archer"]},
+    ],
+    "triples": [["the ship", "was built by", "Archer"], [_FACT.subject, _FACT.predicate, _FACT.object]],
+}
+_CAPTION = "Table 1: Ships of the north, with their builders and the years in which these were launched and lost again"
+SPOTS = {"ship": ["Ship", 0.6], "Fram": ["Fram (ship)", 0.7]}
+
+
+def documents() -> list[Document]:
+    """A document with pages, tables and metadata, one with headings and several passages, two that are alike."""
+    first = "The Fram is a polar ship. She was designed by Colin Archer in Larvik."
+    second = "Fridtjof Nansen sailed in her. The table tells of other ships. " * 30
+    rows = (("Ship", "Builder"), ("Fram", "Colin Archer"), ("Gjøa", "Knut Skaale"))
+    return [
+        Document(
+            "fram.pdf",
+            (Section(f"{first} {second}", "The Fram", breaks=((0, 1), (len(first) + 1, 2))),),
+            "Fram",
+            metadata={"year": 1892, "afloat": False, "crew": ["Nansen", "Sverdrup"], "yard": "Larvik"},
+            triples=(_FACT,),
+            pages=(Page(1, first, "i"), Page(2, second)),
+            tables=(Table(1, rows, _CAPTION, 2, 2), Table(2, rows, "", 2, 2)),
+        ),
+        Document(
+            "archer",
+            (Section("Colin Archer built boats. " * 200, "His boats"), Section("Colin Archer lived there.", "Larvik")),
+            LONG_TITLE,
+        ),
+        Document("larvik", (Section("Larvik is a town on the coast of Norway. Its harbour is old."),), "Larvik"),
+        Document("larvik town", (Section("Larvik is a town on the coast of Norway. Its harbour is new."),), "Larvik"),
+    ]
+
+
+def make_full_graph(settings: Settings, chat: ChatSettings, tagme: TagmeSettings, name: str) -> str:
+    """Make the collection; `chat` is a scripted model that says `reply()` to "extract". Returns the kept run's id."""
+    with KnowledgeGraph.connect(settings=settings.model_copy(update={"chat": chat, "tagme": tagme})) as kg:
+        kg.ingest(documents(), name)
+        assert not kg.extract(name, threads=2).failures
+        assert not kg.tag(name).failures
+        kg.ingest([], name)
+        return kg.save(_answer(kg, name), name)
+
+
+def reply() -> dict[str, object]:
+    """What the scripted model is to say to "extract"."""
+    return dict(_REPLY)
+
+
+def _answer(kg: KnowledgeGraph, name: str) -> Answer:
+    fram, larvik = (kg.passage(key, name) for key in ("fram.pdf", "larvik"))
+    query = "MATCH (t:Triple {collection: $name}) RETURN t.id AS id, t.text AS text ORDER BY id LIMIT 1"
+    triple = kg.graph._driver.execute_query(query, name=name).records[0]
+    hits = (Hit(fram, 0.9), Hit(larvik, 0.5))
+    return Answer(
+        question=QUESTION,
+        text="In Larvik [1].",
+        found=True,
+        system="gear+hybrid",
+        ranking=Ranking(QUESTION, "gear+hybrid", hits),
+        citations=(Citation(1, larvik),),
+        trace=(
+            Read(step=1, query=QUESTION, triples=(_FACT,)),
+            Linked(step=1, fact=_FACT, id=triple["id"], text=triple["text"], score=0.9),
+            Retrieved(step=1, query=QUESTION, hits=hits),
+            Judged(step=1, answerable=False, why="His home is not known."),
+            Rewritten(step=2, query="Where did Colin Archer live?"),
+            Retrieved(step=2, query="Where did Colin Archer live?", hits=hits),
+            Thought(step=2, text="He lived in Larvik."),
+            Failed(step=2, problem="no answer within 30 s"),
+        ),
+        usage=Usage(3, 0, 100, 10, 0.5),
+        seconds=2.5,
+    )

@@ -1,0 +1,162 @@
+"""Strangers' statements: nothing is written, nothing outside is read, each ends in time, and the server stays well."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import neo4j
+import pytest
+from gateway_attacks import BOMBS, CUT, ELSEWHERE, HEAVIER, HEAVY, ODD, SECRET, WRITES
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import DatabaseError, KgragError, RefusedError
+from kgrag.graph.gateway import read_only
+from kgrag.rows import Rows
+from kgrag.settings import GatewaySettings
+
+LIMITS = GatewaySettings(seconds=2, rows=500, megabytes=4)
+MARGIN = 8.0  # seconds beyond the time-out: the server looks at the clock about once a second, machines are busy
+
+_PLANNED = [  # the plan does not tell one procedure from another, and reading files is the tokens' affair
+    s for s in WRITES + ELSEWHERE if not any(sign in s.upper() for sign in ("DB.", "DBMS.", "TX.", "LOAD"))
+]
+
+
+def _answer(kg: KnowledgeGraph, statement: str, parameters: dict[str, Any]) -> Rows | KgragError:
+    """What comes of a statement; it ends in time, and what is asked beside it is answered."""
+    waited: list[float] = []
+
+    def beside() -> None:
+        started = time.monotonic()
+        kg.graph.run("search/ping")
+        waited.append(time.monotonic() - started)
+
+    other = threading.Thread(target=beside)
+    started = time.monotonic()
+    other.start()
+    found: Rows | KgragError
+    try:
+        found = read_only(kg.graph, statement, parameters, LIMITS)
+    except KgragError as error:
+        found = error
+    seconds = time.monotonic() - started
+    other.join(LIMITS.seconds + MARGIN)
+    assert seconds < LIMITS.seconds + MARGIN, f"{seconds:.1f} s: {statement[:200]}"
+    assert waited and waited[0] < LIMITS.seconds + MARGIN, f"nobody else was answered: {statement[:200]}"
+    assert SECRET not in str(found)
+    return found
+
+
+def _running(driver: neo4j.Driver) -> list[str]:
+    records = driver.execute_query("SHOW TRANSACTIONS YIELD currentQuery RETURN currentQuery AS q").records
+    return [r["q"] for r in records if not r["q"].startswith("SHOW TRANSACTIONS")]
+
+
+@pytest.fixture(scope="module")
+def attacked(
+    gateway_graph: KnowledgeGraph,
+    gateway_driver: neo4j.Driver,
+    gateway_digest: Callable[[], str],
+    gateway_traps: tuple[int, list[str]],
+) -> Iterator[KnowledgeGraph]:
+    """The graph; when all tests are through, it is as it was, nothing outside was touched, and nothing runs on."""
+    _, touched = gateway_traps
+    before, started = gateway_digest(), _started(gateway_driver)
+    yield gateway_graph
+    deadline = time.monotonic() + 10
+    while (running := _running(gateway_driver)) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not running
+    assert gateway_digest() == before
+    assert not touched
+    assert _started(gateway_driver) == started, "the server was started anew"
+    assert len(gateway_graph.cypher("MATCH (d:Document {collection: 'gateway'}) RETURN d")) == 3
+
+
+def _started(driver: neo4j.Driver) -> Any:
+    jmx = driver.execute_query("CALL dbms.queryJmx('java.lang:type=Runtime') YIELD attributes RETURN attributes AS a")
+    return jmx.records[0]["a"]["StartTime"]["value"]
+
+
+def test_there_are_enough() -> None:
+    assert len(set(WRITES + ELSEWHERE) | {s for s, _ in BOMBS + HEAVY + HEAVIER + CUT + ODD}) >= 300
+
+
+@pytest.mark.parametrize("statement", WRITES + ELSEWHERE)
+def test_refused_before_anything_is_sent(
+    attacked: KnowledgeGraph, gateway_traps: tuple[int, list[str]], statement: str
+) -> None:
+    sent = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(attacked.graph), "reading", lambda *_: sent.append(1))
+        with pytest.raises(RefusedError) as error:
+            attacked.cypher(
+                statement.replace("{port}", str(gateway_traps[0])), {"url": "file:///secret.csv", "key": "x"}
+            )
+    assert not sent
+    assert error.value.message and error.value.remedy
+    assert "\n" not in error.value.message
+
+
+@pytest.mark.parametrize("statement", _PLANNED)
+def test_the_server_would_not_let_it_write_either(
+    attacked: KnowledgeGraph, gateway_traps: tuple[int, list[str]], statement: str
+) -> None:
+    """What the rules on tokens miss, the plan and the transaction refuse: here without those rules."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kgrag.graph.gateway.run.prepared", lambda statement, *_: statement)
+        try:
+            read_only(attacked.graph, statement.replace("{port}", str(gateway_traps[0])), {"key": "x"}, LIMITS)
+        except KgragError:
+            return
+
+
+@pytest.mark.parametrize(("statement", "parameters"), BOMBS, ids=[s[:60] for s, _ in BOMBS])
+def test_bombs_are_refused(attacked: KnowledgeGraph, statement: str, parameters: dict[str, Any]) -> None:
+    assert isinstance(_answer(attacked, statement, parameters), RefusedError)
+
+
+@pytest.mark.parametrize(("statement", "parameters"), ODD, ids=[s[:60] for s, _ in ODD])
+def test_odd_ones_are_answered(attacked: KnowledgeGraph, statement: str, parameters: dict[str, Any]) -> None:
+    assert isinstance(_answer(attacked, statement, parameters), Rows | DatabaseError)
+
+
+@pytest.mark.parametrize(("statement", "parameters"), CUT, ids=[s[:60] for s, _ in CUT])
+def test_large_answers_are_cut(attacked: KnowledgeGraph, statement: str, parameters: dict[str, Any]) -> None:
+    found = _answer(attacked, statement, parameters)
+    assert isinstance(found, Rows)
+    assert found.cut
+    assert 0 < len(found) <= LIMITS.rows
+
+
+@pytest.mark.parametrize(("statement", "parameters"), HEAVY, ids=[s[:60] for s, _ in HEAVY])
+def test_heavy_ones_are_ended(attacked: KnowledgeGraph, statement: str, parameters: dict[str, Any]) -> None:
+    found = _answer(attacked, statement, parameters)
+    assert isinstance(found, DatabaseError)
+    assert "seconds" in found.message or "memory" in found.message
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("statement", "parameters"), HEAVIER, ids=[s[:60] for s, _ in HEAVIER])
+def test_heavier_ones_end_somehow(
+    attacked: KnowledgeGraph, gateway_driver: neo4j.Driver, statement: str, parameters: dict[str, Any]
+) -> None:
+    _answer(attacked, statement, parameters)
+
+
+@pytest.mark.slow
+def test_many_at_once(attacked: KnowledgeGraph) -> None:
+    """Four heavy ones at a time: each is ended, and the server's heap lasts."""
+    chosen = [a for a in HEAVIER if "collect" in a[0] or "ORDER" in a[0]]
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda a: _quietly(attacked, *a), chosen):
+            assert isinstance(found, Rows | KgragError)
+
+
+def _quietly(kg: KnowledgeGraph, statement: str, parameters: dict[str, Any]) -> Rows | KgragError:
+    try:
+        return read_only(kg.graph, statement, parameters, LIMITS)
+    except KgragError as error:
+        return error

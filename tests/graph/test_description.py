@@ -1,0 +1,183 @@
+"""The description of the graph says what a live database holds: no less, no more."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from full_graph import LONG_TITLE, QUESTION, SPOTS, make_full_graph, reply
+from scripted import Scripted
+from tagging import LocalTagme
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph import schema
+from kgrag.graph.description import Property, describe
+from kgrag.settings import Settings
+from kgrag.text import LONGEST_NAME
+
+NAME = "described"
+
+
+@pytest.fixture(scope="module")
+def full(
+    kg: KnowledgeGraph, graph_settings: Settings, scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """A collection with everything in it."""
+    spots = tmp_path_factory.mktemp("tagme") / "spots.json"
+    spots.write_text(json.dumps(SPOTS), encoding="utf-8")
+    scripted_server.reset()
+    scripted_server.say("extract", reply())
+    with LocalTagme(spots) as tagme:
+        make_full_graph(graph_settings, scripted_server.settings(), tagme.settings(), NAME)
+    yield NAME
+    kg.delete(NAME)
+
+
+def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
+    return [r.data() for r in kg.graph._driver.execute_query(query, **parameters).records]
+
+
+def _wrong(rows: list[dict[str, Any]], kinds: Mapping[str, tuple[Property, ...]]) -> dict[str, list[str]]:
+    """What is wrong with the properties of nodes or relationships: rows of {kind, types: [property, Cypher type]}."""
+    types: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    everywhere: dict[str, set[str]] = {}
+    for row in rows:
+        kind, names = row["kind"], {name for name, _ in row["types"]}
+        everywhere[kind] = everywhere.get(kind, names) & names
+        for name, type in row["types"]:
+            types[kind][name] |= {type.replace(" NOT NULL", "")} - {"LIST<NOTHING>"}  # an empty list
+    found = {kind: _compare(its, types[kind], everywhere.get(kind, set())) for kind, its in kinds.items()}
+    return {kind: wrong for kind, wrong in found.items() if wrong}
+
+
+def _compare(described: tuple[Property, ...], found: dict[str, set[str]], everywhere: set[str]) -> list[str]:
+    """What is wrong with the properties of one kind; `everywhere`: those that every node or relationship has."""
+    wrong = []
+    names = {p.name: p for p in described}
+    for name, types in found.items():
+        entry = names.get("meta_*") if name.startswith("meta_") else names.get(name)
+        if entry is None:
+            wrong.append(f"{name} is not described")
+        elif entry.type != "ANY" and not types <= {entry.type}:
+            wrong.append(f"{name} is {types}, not {entry.type}")
+    for entry in described:
+        if entry.name == "meta_*":
+            continue
+        if not entry.optional and entry.name not in everywhere:
+            wrong.append(f"{entry.name} is not always there")
+        if entry.name not in found and not (entry.optional and entry.upkeep):
+            wrong.append(f"{entry.name} is never there")
+    return wrong
+
+
+def test_nodes_are_as_described(kg: KnowledgeGraph, full: str) -> None:
+    query = (
+        "MATCH (n) WHERE n.collection = $name OR n:Schema UNWIND [l IN labels(n) WHERE NOT l =~ '.*_c\\\\d+'] AS kind "
+        "RETURN kind, COLLECT { UNWIND keys(n) AS key RETURN [key, valueType(n[key])] } AS types"
+    )
+    rows = _rows(kg, query, name=full)
+    kinds = {node.label: node.properties for node in describe().nodes}
+    assert {row["kind"] for row in rows} == kinds.keys()
+    assert _wrong(rows, kinds) == {}
+
+
+def test_second_labels_are_those_of_indexed_kinds(kg: KnowledgeGraph, full: str) -> None:
+    query = "MATCH (n {collection: $name}) WHERE size(labels(n)) > 1 UNWIND labels(n) AS label RETURN DISTINCT label"
+    rows = _rows(kg, query, name=full)
+    indexed = {node.label for node in describe().nodes if node.indexed}
+    number = _rows(kg, "MATCH (c:Collection {name: $name}) RETURN c.number AS n", name=full)[0]["n"]
+    assert {row["label"] for row in rows} == indexed | {schema.label_of(label, number) for label in indexed}
+
+
+def test_relationships_are_as_described(kg: KnowledgeGraph, full: str) -> None:
+    query = (
+        "MATCH (a)-[r]->(b) WHERE a.collection = $name "
+        "RETURN type(r) AS kind, [x IN labels(a) WHERE NOT x CONTAINS '_'][0] AS start, "
+        "[x IN labels(b) WHERE NOT x CONTAINS '_'][0] AS end, "
+        "COLLECT { UNWIND keys(r) AS key RETURN [key, valueType(r[key])] } AS types"
+    )
+    rows = _rows(kg, query, name=full)
+    joined: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+    for row in rows:
+        joined[row["kind"]].add((row["start"], row["end"]))
+    assert dict(joined) == {edge.type: set(edge.between) for edge in describe().edges}
+    assert _wrong(rows, {edge.type: edge.properties for edge in describe().edges}) == {}
+
+
+def test_every_node_has_a_name_that_reads(kg: KnowledgeGraph, full: str) -> None:
+    rows = _rows(
+        kg,
+        "MATCH (n) WHERE n.collection = $name OR n:Schema "
+        "RETURN labels(n) AS labels, n.name AS name, n.title AS title, n.ordinal AS ordinal",
+        name=full,
+    )
+    for row in rows:
+        assert row["name"] and row["name"] == row["name"].strip(), row
+        assert any(c.isalpha() for c in row["name"]) or {"Word", "Keyword", "Entity"} & set(row["labels"]), row
+        assert len(row["name"]) <= LONGEST_NAME + len("10 · ") or "Entity" in row["labels"], row
+    passages = [row for row in rows if "Passage" in row["labels"] and row["title"] == LONG_TITLE]
+    beginning = "Colin Archer, who built the Fram and many another boat that came home, and"
+    assert {row["name"] for row in passages} == {f"{row['ordinal'] + 1} · {beginning}…" for row in passages}
+    named = {row["name"] for row in rows}
+    assert {"Fram", "p. 1 (i)", "p. 2", "Table 2", "was built by", f"{beginning}…"} <= named
+    cut = [name for name in named if name.endswith("…")]
+    assert {name[:9] for name in cut} >= {"Table 1: ", "In which ", "1. In whi", "was desig"}
+    assert _rows(kg, "MATCH (r:Run {collection: $name}) RETURN r.question AS q", name=full) == [{"q": QUESTION}]
+    assert [run.question for run in kg.runs(full)] == [QUESTION]
+
+
+def test_the_database_describes_itself(kg: KnowledgeGraph) -> None:
+    schema.ensure_schema(kg.graph)
+    lines = describe().lines()
+    query = "MATCH (s:Schema) RETURN s.labels AS labels, s.relationships AS relationships, s.properties AS properties"
+    assert _rows(kg, query) == [lines]
+    assert "Passage.text: STRING. Its text." in lines["properties"]
+    assert "STATES (Passage to Triple): The passage states the fact." in lines["relationships"]
+
+    _rows(kg, "MATCH (s:Schema) SET s.labels = ['kept']")
+    schema.ensure_schema(kg.graph)  # nothing changed: nothing is written
+    assert _rows(kg, query)[0]["labels"] == ["kept"]
+    _rows(kg, "MATCH (s:Schema) SET s.described = 'of another version'")
+    schema.migrate(kg.graph)
+    assert _rows(kg, query) == [lines]
+
+
+def test_long_names_of_version_4_are_shortened(kg: KnowledgeGraph, full: str) -> None:
+    query = "MATCH (n {collection: $name}) RETURN n.id AS id, n.name AS name ORDER BY id"
+    expected = _rows(kg, query, name=full)
+    _rows(
+        kg,
+        """MATCH (n {collection: $name}) WHERE n.name ENDS WITH '…'
+        SET n.name = CASE
+          WHEN n:Passage THEN toString(n.ordinal + 1) + ' · ' + n.title WHEN n:Document THEN n.title
+          WHEN n:Triple THEN n.predicate WHEN n:Table THEN n.caption WHEN n:Run THEN n.question
+          ELSE toString(n.number) + '. ' + n.query END
+        REMOVE n.question""",
+        name=full,
+    )
+    try:
+        kg.graph.run("write/set_version", version=4)
+        done = schema.migrate(kg.graph)
+    finally:
+        kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
+    assert done == ["4 -> 5: long names are shortened"]
+    assert _rows(kg, query, name=full) == expected
+    assert [run.question for run in kg.runs(full)] == [QUESTION]
+
+
+def test_the_documentation_is_made_from_the_description() -> None:
+    page = Path(__file__).parents[2] / "docs" / "SCHEMA.md"
+    assert page.read_text(encoding="utf-8") == describe().markdown(), (
+        "python -m kgrag.graph.description > docs/SCHEMA.md"
+    )
+
+
+def test_a_prompt_gets_what_a_question_needs() -> None:
+    text = describe().text()
+    assert len(text) < 8000
+    for part in ("Passage: ", "  ordinal INTEGER: ", "(:Passage)-[:MENTIONS]->(:Entity)", "  aliases LIST<STRING>?: "):
+        assert part in text
+    for part in ("embedding LIST", "todo", "similar_floor"):
+        assert part not in text

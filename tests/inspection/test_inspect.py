@@ -1,0 +1,210 @@
+"""What an inspection says of a collection is what is there, and its remedies work."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError, NotFoundError
+from kgrag.graph.collections import create_collection
+from kgrag.inspection.html import html
+from kgrag.inspection.result import Finding, Inspection
+from kgrag.settings import IndexingSettings
+from kgrag.types import Document, Section, Triple
+
+FLEET = "inspected <fleet>"
+SAME = "The harbour office keeps the log of every ship that calls at the port of Larvik."
+DOCUMENTS = [
+    Document(
+        "fram",
+        (Section("The Fram was designed by Colin Archer."),),
+        "Fram",
+        triples=(Triple("Fram", "designed by", "Colin Archer"), Triple("Fram", "sailed with", "sailors")),
+    ),
+    Document(
+        "archer",
+        (Section("Colin Archer lived in Larvik among sailors and a sailor's sons."),),
+        "Colin Archer",
+        triples=(Triple("Colin Archer", "lived in", "Larvik"), Triple("Colin Archer", "was", "sailor")),
+    ),
+    Document("larvik", (Section("Larvik is a town. The Fram and Colin Archer are remembered in Larvik."),), "Larvik"),
+    Document("log-1", (Section(SAME),), "Log"),
+    Document("log-2", (Section(SAME),), "Log"),
+    Document("log-3", (Section(SAME),), "Office"),
+]
+
+
+def _run(kg: KnowledgeGraph, text: str, **parameters: Any) -> list[dict[str, Any]]:
+    with kg.graph._driver.session(database=kg.graph.database) as session:
+        return [dict(record) for record in session.run(text, parameters)]  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def fleet(kg: KnowledgeGraph) -> Iterator[str]:
+    kg.ingest(DOCUMENTS, FLEET)
+    yield FLEET
+    kg.delete(FLEET)
+
+
+@pytest.fixture(scope="module")
+def found(kg: KnowledgeGraph, fleet: str) -> Inspection:
+    return kg.inspect(fleet)
+
+
+def _finding(inspection: Inspection, name: str) -> Finding:
+    return next(finding for finding in inspection.findings if finding.name == name)
+
+
+def test_counts_are_those_of_the_graph(kg: KnowledgeGraph, fleet: str, found: Inspection) -> None:
+    rows = _run(
+        kg,
+        "MATCH (n {collection: $c}) WHERE NOT n:Collection "
+        "RETURN [l IN labels(n) WHERE NOT l CONTAINS '_'][0] AS label, count(*) AS number",
+        c=fleet,
+    )
+    assert {label: number for label, number in found.nodes.items() if number} == {r["label"]: r["number"] for r in rows}
+    rows = _run(
+        kg,
+        "MATCH (n {collection: $c})-[r]->(m) "
+        "RETURN [l IN labels(n) WHERE NOT l CONTAINS '_'][0] AS source, type(r) AS type, "
+        "[l IN labels(m) WHERE NOT l CONTAINS '_'][0] AS target, count(*) AS number",
+        c=fleet,
+    )
+    assert {(e.source, e.type, e.target, e.number) for e in found.edges} == {tuple(r.values()) for r in rows}
+
+
+def test_distributions_are_those_of_the_graph(kg: KnowledgeGraph, fleet: str, found: Inspection) -> None:
+    rows = _run(
+        kg, "MATCH (e:Entity {collection: $c}) RETURN e.name AS name, COUNT { (e)<-[:MENTIONS]-() } AS n", c=fleet
+    )
+    degrees = sorted(row["n"] for row in rows)
+    mentions = found.distributions[0]
+    assert mentions.name == "mentions of an entity"
+    assert (mentions.number, mentions.most, mentions.median) == (
+        len(degrees),
+        degrees[-1],
+        degrees[(len(degrees) - 1) // 2],
+    )
+    assert mentions.mean == pytest.approx(sum(degrees) / len(degrees))
+    counts = Counter(degrees)
+    for b in mentions.bins:
+        assert b.number == sum(n for degree, n in counts.items() if b.low <= degree <= b.high), b
+    assert sum(b.number for b in mentions.bins) == len(degrees)
+    assert mentions.bins[0].number and mentions.bins[-1].number
+    named = {row["name"]: row["n"] for row in rows}
+    assert mentions.top and all(named[name] == n for name, n in mentions.top)
+    assert mentions.top[0][1] == degrees[-1]
+    assert {d.name for d in found.distributions} >= {"triples of an entity", "triples of a passage"}
+
+
+def test_coverage_and_health(found: Inspection) -> None:
+    covered = {c.name: (c.having, c.number) for c in found.coverage}
+    assert covered["passages with triples"] == (2, 6)
+    assert covered["passages with a vector"] == (6, 6)
+    assert covered["triples with a vector"] == (4, 4)
+    assert found.healthy and found.readings == ()
+
+
+def test_copies_and_names_that_may_be_one(kg: KnowledgeGraph, fleet: str, found: Inspection) -> None:
+    twins = _finding(found, "same text")
+    assert twins.number == 2
+    (example,) = twins.examples
+    match = re.fullmatch(r"Log ([0-9a-f]{8}) \(3 times\)", example)
+    assert match and kg.passage(match[1], fleet).text == SAME
+    names = _finding(found, "names to merge")
+    assert names.number == 1 and sorted(names.examples[0].split(" = ")) == ["sailor", "sailors"]
+    near = kg.inspect(fleet, near=0.5)
+    assert _finding(near, "nearly the same text").number > 0
+    assert not any(f.name == "nearly the same text" for f in kg.inspect(fleet, near=1).findings)
+    with pytest.raises(ConfigurationError, match="is not a score"):
+        kg.inspect(fleet, near=1.5)
+    with pytest.raises(NotFoundError):
+        kg.inspect("no such")
+
+
+def test_the_page_stands_alone(found: Inspection) -> None:
+    page = html(found)
+    assert not re.search(r"https?:|src=|<script|<link|url\(|@import", page)
+    assert "<title>inspected &lt;fleet&gt;</title>" in page and "<fleet>" not in page
+    assert "prefers-color-scheme: dark" in page
+    assert "$" not in page
+    assert page.count("class='bar'") == len(found.coverage) + sum(len(d.bins) for d in found.distributions)
+    for finding in found.findings:
+        assert finding.message in page
+
+
+def test_damage_is_found_and_the_remedies_work(kg: KnowledgeGraph, collection_name: str) -> None:
+    create_collection(kg.graph, collection_name, "wordllama", 256, IndexingSettings())
+    empty = kg.inspect(collection_name)
+    assert empty.distributions == () and empty.findings == () and empty.healthy
+    assert "All indexes answer" in html(empty)
+
+    kg.ingest(DOCUMENTS[:3], collection_name)
+    number = _run(kg, "MATCH (c:Collection {name: $c}) RETURN c.number AS n", c=collection_name)[0]["n"]
+    _run(kg, f"DROP INDEX passage_text_c{number}")
+    _run(
+        kg,
+        """MATCH (d:Document {collection: $c, key: 'larvik'})-[h:HAS_PASSAGE]->(p:Passage)
+        SET p.embedding = null DELETE h
+        WITH p MATCH (t:Triple {collection: $c, subject: 'Fram'})<-[s:STATES]-() DELETE s
+        WITH DISTINCT p MATCH (q:Passage {collection: $c, title: 'Fram'})
+        SET q.extracted = 'older', q.tagged = 'older', q.todo = ['similar']""",
+        c=collection_name,
+    )
+    damaged = kg.inspect(collection_name)
+    assert not damaged.healthy
+    assert [f.level for f in damaged.findings] == sorted(
+        (f.level for f in damaged.findings), key=("error", "warning", "note").index
+    )
+    numbers = {f.name: f.number for f in damaged.findings}
+    expected = {
+        "indexes missing": 1,
+        "passages without a vector": 1,
+        "passages without a document": 1,
+        "triples without a passage": 2,
+        "documents without passages": 1,
+        "unfinished": 1,
+        "extracted otherwise": 1,
+        "not extracted": 2,
+        "tagged otherwise": 1,
+        "not tagged": 2,
+    }
+    assert numbers | expected == numbers
+    assert all(f.message and f.remedy for f in damaged.findings)
+    assert _finding(damaged, "indexes missing").examples == (f"passage_text_c{number}",)
+
+    remedy = re.search(r"`(MATCH .*?)`", _finding(damaged, "indexes missing").remedy)
+    assert remedy
+    _run(kg, remedy[1])
+    kg.ingest(DOCUMENTS[:3], collection_name)
+    mended = {f.name for f in kg.inspect(collection_name).findings}
+    assert not mended & {"indexes missing", "unfinished"}
+    assert kg.search("Colin Archer", collection_name, retriever="bm25").hits
+
+
+def test_command(neo4j_env: dict[str, str], fleet: str, found: Inspection, tmp_path: Path) -> None:
+    import json
+
+    from click.testing import CliRunner
+
+    from kgrag.cli import main
+
+    def run(*args: str, code: int = 0) -> Any:
+        result = CliRunner().invoke(main, ["inspect", *args], env=neo4j_env, prog_name="kgrag")
+        assert result.exit_code == code, result.output
+        return result
+
+    report = tmp_path / "fleet.html"
+    shown = run(fleet, "--html", str(report)).stdout
+    assert fleet in shown and "Passage —MENTIONS→ Entity" in shown and "Healthy" in shown
+    assert "2 passages repeat the text of another." in shown
+    assert report.read_text(encoding="utf-8").startswith("<!doctype html>")
+    listed = json.loads(run("-c", fleet, "--json").stdout)
+    assert listed["nodes"] == dict(found.nodes)
+    assert [f["name"] for f in listed["findings"]] == [f.name for f in found.findings]
+    assert "cannot be written" in run(fleet, "--html", str(tmp_path / "no" / "x.html"), code=5).stderr
+    assert "There is no collection" in run("nothing", code=4).stderr
