@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(wildcard pyproject.toml constraints.txt)
 
-.PHONY: help setup demo test test-models test-browser test-slow bench lint types check clean
+.PHONY: help setup demo test test-long test-models test-browser test-slow bench lint types check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -32,7 +32,10 @@ demo: $(VENV)/.ready ## Start Neo4j, ingest the demo corpus and ask it three que
 	$(BIN)/kgrag demo
 
 test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20 -m "not models and not browser and not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20 -m "not long and not models and not browser and not slow"
+
+test-long: $(VENV)/.ready ## Bulk load, export, the gateway under attack, starts and stops of servers
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "long and not models and not browser and not slow"
 
 test-models: $(VENV)/.models ## Tests that need sentence-transformers (5 GB)
 	$(BIN)/python -m pytest -m "models and not slow"

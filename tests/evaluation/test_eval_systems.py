@@ -16,6 +16,8 @@ from kgrag.client import KnowledgeGraph
 from kgrag.errors import NotFoundError
 from kgrag.evaluation.readers import read_dataset
 
+pytestmark = pytest.mark.long
+
 QUERIES = [
     {"id": "q1", "question": "Where was the designer of the Fram born?", "gold": ["fram", "archer"]},
     {"id": "q2", "question": "On which coast is the town Larvik?", "gold": ["larvik"]},

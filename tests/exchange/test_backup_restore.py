@@ -23,6 +23,8 @@ from kgrag.graph.local.files import megabytes
 from kgrag.graph.local.java import find_java
 from kgrag.settings import LocalSettings, Settings
 
+pytestmark = pytest.mark.long
+
 DATABASE = "neo4j"
 
 

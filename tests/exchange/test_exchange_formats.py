@@ -19,6 +19,8 @@ from kgrag.exchange.importing import _read_through
 from kgrag.graph.contents import EdgeRecord, Fingerprint, Item, NodeRecord
 from kgrag.graph.values import parsed, text, to_json, vector
 
+pytestmark = pytest.mark.long
+
 HEADER = Header("c", 4, "0.1.0", "e" * 32, "2026-11-21T18:00:00+00:00")
 FORMATS = ("jsonl", "graphml", "csv")
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

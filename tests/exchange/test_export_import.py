@@ -17,6 +17,8 @@ from kgrag.graph import schema
 from kgrag.graph.contents import LABELS, Fingerprint, fingerprint
 from kgrag.indexing.digest import digest
 
+pytestmark = pytest.mark.long
+
 Exported = Callable[[str], Path]
 
 

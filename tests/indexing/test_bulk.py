@@ -25,6 +25,8 @@ from kgrag.indexing.digest import digest, overlap, similar_edges
 from kgrag.settings import LocalSettings, Settings
 from kgrag.types import Document, Page, Section, Table, Triple
 
+pytestmark = pytest.mark.long
+
 Make = Callable[..., list[Document]]
 _COLLECTION = "büro; \"notes\", 'all'"
 _QUESTION = "Who came to rule Banor Dunor, built near the Angstrom Tower of Tromsø?"

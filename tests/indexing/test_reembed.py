@@ -11,6 +11,8 @@ from kgrag.indexing.digest import similar_edges, similar_names
 from kgrag.models.embed import Vectors, unit
 from kgrag.types import Document
 
+pytestmark = pytest.mark.long
+
 Make = Callable[..., list[Document]]
 
 

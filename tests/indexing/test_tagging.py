@@ -19,6 +19,8 @@ from kgrag.graph import connection
 from kgrag.indexing.digest import digest
 from kgrag.types import Document, Section, Triple
 
+pytestmark = pytest.mark.long
+
 SPOTS = {
     "ship": ["Ship", 0.05],
     "Fram": ["Fram (ship)", 0.6],

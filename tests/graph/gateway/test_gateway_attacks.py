@@ -16,6 +16,8 @@ from kgrag.graph.gateway import read_only
 from kgrag.rows import Rows
 from kgrag.settings import GatewaySettings
 
+pytestmark = pytest.mark.long
+
 LIMITS = GatewaySettings(seconds=2, rows=500, megabytes=4)
 MARGIN = 8.0  # seconds beyond the time-out: the server looks at the clock about once a second, machines are busy
 

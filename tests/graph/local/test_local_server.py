@@ -19,6 +19,8 @@ from kgrag.errors import ConfigurationError, DatabaseError, LocalServerError
 from kgrag.graph.local import Endpoint, LocalServer, config, process
 from kgrag.settings import Settings
 
+pytestmark = pytest.mark.long
+
 MakeSettings = Callable[..., Settings]
 NO_NETWORK = "http://127.0.0.1:9"
 
