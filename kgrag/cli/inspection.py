@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kgrag.inspection.result import Distribution, Finding, Inspection
 
-_BAR = 30  # columns
+_BAR = 24  # columns, so that all fits in 80
 _MARKS = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note": ("·", "dim")}
 
 
