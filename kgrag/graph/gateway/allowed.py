@@ -6,9 +6,9 @@ PROCEDURES = frozenset(
     db.index.vector.queryNodes db.index.vector.queryRelationships
     db.labels db.propertyKeys db.relationshipTypes
     db.schema.nodeTypeProperties db.schema.relTypeProperties db.schema.visualization
-    """.lower().split()
+    """.split()
 )
-"""Procedures that read this database alone, and change nothing in the server (all of them in small letters)."""
+"""Procedures that read this database alone, and change nothing in the server."""
 
 FUNCTIONS = frozenset(
     """

@@ -6,6 +6,7 @@ from kgrag.graph.gateway.lexer import Statement
 
 _OPERATORS = frozenset("+ - * / % ^ = <> < > <= >= =~ || AND OR XOR NOT IN IS CONTAINS".split())
 _CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL UNION YIELD ORDER SKIP LIMIT OFFSET".split())
+_PROCEDURES = frozenset(name.lower() for name in PROCEDURES)
 _MOST_OPERATORS = 60  # in one expression: the server's planner takes long, or hangs, where there are hundreds
 _MOST_XOR = 8
 _MOST_CLAUSES = 120
@@ -37,10 +38,11 @@ def check_calls(statement: Statement) -> None:
     """Procedures and functions of the lists alone. Raises RefusedError."""
     for index in range(len(statement.tokens)):
         if statement.at(index) == "CALL" and statement.is_name(index + 1) and not statement.names_something(index):
-            name, _ = _path(statement, index + 1)
-            if name not in PROCEDURES:
+            name, last = _path(statement, index + 1)
+            if name not in _PROCEDURES:
                 raise RefusedError(
-                    f"The procedure {name} is not on the list.", f"There are: {', '.join(sorted(PROCEDURES))}."
+                    f"The procedure {statement.written(index + 1, last + 1)} is not on the list.",
+                    f"There are: {', '.join(sorted(PROCEDURES))}.",
                 )
         if statement.at(index) != "(" or not statement.is_name(index - 1):
             continue
