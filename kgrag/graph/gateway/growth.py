@@ -86,7 +86,7 @@ class Growth:
         steps = limits.steps / (max(1.0, self.weight) * self.factor**2)
         # Texts of the statement can be repeated in each item: ten million characters are enough.
         longest = max(self.longest_text(), _TEXT)
-        if _nested(self) > _MOST_NESTED:
+        if self._nested() > _MOST_NESTED:
             raise RefusedError(
                 f"More than {_MOST_NESTED} lists are walked over within one another.", "Walk over them with UNWIND."
             )
@@ -318,24 +318,17 @@ class Growth:
         parts = function.count(".") * 2 + 1
         return function in SCALARS and bracket - parts == start
 
+    def _nested(self) -> int:
+        """How many lists whose length nothing bounds, those of properties, are walked over within one another."""
+        long = [loop for loop in self.loops.values() if not self._is_short(loop)]
+        nests = [
+            sum(other.test[0] <= loop.opened < max(other.test[1], other.result[1]) for other in long) for loop in long
+        ]
+        return max(nests, default=-1) + 1
 
-def _nested(growth: Growth) -> int:
-    """How many lists whose length nothing bounds, those of properties, are walked over within one another."""
-    nests = [
-        sum(
-            other.test[0] <= loop.opened < max(other.test[1], other.result[1])
-            for other in growth.loops.values()
-            if not _is_short(growth, other)
-        )
-        for loop in growth.loops.values()
-        if not _is_short(growth, loop)
-    ]
-    return max(nests, default=-1) + 1
-
-
-def _is_short(growth: Growth, loop: Loop) -> bool:
-    size, _ = growth._expression(*loop.source)
-    return size >= 1 or growth._short(*loop.source) == _SHORT
+    def _is_short(self, loop: Loop) -> bool:
+        size, _ = self._expression(*loop.source)
+        return size >= 1 or self._short(*loop.source) == _SHORT
 
 
 def check_walked(growth: Growth, length: int) -> None:
