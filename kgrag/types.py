@@ -236,6 +236,16 @@ class IngestReport:
 
 
 @dataclass(frozen=True, slots=True)
+class RepairReport:
+    """What a repair made: names of indexes, numbers of vectors by what has them, nodes whose linking was finished."""
+
+    indexes: tuple[str, ...] = ()
+    vectors: Mapping[str, int] = field(default_factory=dict)
+    finished: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class CollectionInfo:
     """A collection at a glance; `counts` is label or relationship type -> number."""
 

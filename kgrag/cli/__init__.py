@@ -42,6 +42,7 @@ COMMANDS = {
     "backup": "kgrag.cli.backup:backup",
     "restore": "kgrag.cli.backup:restore",
     "reembed": "kgrag.cli.collections:reembed",
+    "repair": "kgrag.cli.collections:repair",
     "digest": "kgrag.cli.collections:digest",
     "migrate": "kgrag.cli.collections:migrate",
     "completion": "kgrag.cli.completion:completion",

@@ -1,4 +1,4 @@
-"""kgrag collections, reembed, digest, migrate: the collections as wholes."""
+"""kgrag collections, reembed, repair, digest, migrate: the collections as wholes."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -60,6 +60,35 @@ def reembed(collection: str, embedder: str, as_json: bool) -> None:
         print_json(info)
     else:
         click.echo(f"Collection {info.name} has vectors of {info.embedder} now ({info.dimension} dimensions).")
+
+
+@click.command()
+@click.argument("collection", required=False)
+@as_json
+def repair(collection: str | None, as_json: bool) -> None:
+    """Make again what a collection should have and has not.
+
+    Indexes that were dropped, vectors that were lost, linking that was broken off. What is whole is not touched.
+    Without a name, every collection. `kgrag inspect` says what is wrong.
+
+    \b
+    kgrag repair work
+    kgrag repair --json
+    """
+    with connect() as kg, progress_bars() as progress:
+        names = [collection] if collection is not None else [info.name for info in kg.collections()]
+        reports = {name: kg.repair(name, progress=progress) for name in names}
+    if as_json:
+        print_json(reports)
+        return
+    for name, report in reports.items():
+        made = [f"index {index}" for index in report.indexes]
+        made += [f"{number:,} vectors of {what}" for what, number in report.vectors.items()]
+        if report.finished:
+            made.append(f"linking of {report.finished:,} nodes")
+        click.echo(f"{name}: {', '.join(made) or 'nothing was missing'}.")
+    if not reports:
+        note("There are no collections.")
 
 
 @click.command()

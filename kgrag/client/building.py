@@ -10,7 +10,7 @@ from kgrag.loaders.source import Source, first_document, items_of
 from kgrag.models.chat import no_model
 from kgrag.models.embed import Embedder, load_embedder
 from kgrag.settings import Settings
-from kgrag.types import CollectionInfo, IngestReport, Progress
+from kgrag.types import CollectionInfo, IngestReport, Progress, RepairReport
 
 if TYPE_CHECKING:
     from kgrag.exchange.importing import ImportReport
@@ -181,6 +181,13 @@ class Building(Connected):
 
         model = self._embedder(embedder)
         return registry.describe(self.graph, reembed(self.graph, collection, model, self.settings, progress or silent))
+
+    def repair(self, collection: str, progress: Progress | None = None) -> RepairReport:
+        """Make the indexes and vectors that a collection misses, and finish what was broken off in it."""
+        from kgrag.indexing.repair import repair
+
+        model = self._embedder(registry.open_collection(self.graph, collection).embedder)
+        return repair(self.graph, collection, model, self.settings, progress or silent)
 
     def migrate(self) -> list[str]:
         """Bring the database to this version's schema; returns the steps taken."""

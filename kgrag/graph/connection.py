@@ -21,12 +21,13 @@ from neo4j.exceptions import (
 )
 from pydantic import SecretStr
 
-from kgrag.errors import ConfigurationError, DatabaseError
+from kgrag.errors import ConfigurationError, DatabaseError, MismatchError
 from kgrag.graph.queries import Query, catalogue
 
 T = TypeVar("T")
 LABEL = re.compile(r"[A-Z][A-Za-z0-9_]{0,60}")
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^/]")
+_NO_INDEX = re.compile(r"There is no such (?:fulltext|vector) schema index: (\w+)")
 _LEASE = 60  # seconds
 _FETCH_SIZE = 2000  # records per network message of a stream
 
@@ -208,6 +209,10 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
         if isinstance(error, ClientError) and error.code and "DatabaseNotFound" in error.code:
             raise DatabaseError(
                 f"The server at {self._uri} has no such database.", "Check KGRAG_NEO4J_DATABASE."
+            ) from error
+        if isinstance(error, Neo4jError) and (missing := _NO_INDEX.search(error.message or "")):
+            raise MismatchError(
+                f"The index {missing[1]} is missing.", "Make again what is missing: kgrag repair"
             ) from error
         if isinstance(error, Neo4jError | DriverError):
             raise DatabaseError(f"Neo4j failed: {error}", "The server's log says more: `kgrag logs`.") from error

@@ -27,7 +27,7 @@ def ensure_schema(graph: Graph) -> None:
         graph.run("schema/schema_id")
         with graph.exclusively():
             if stored_version(graph) is None:
-                _create(graph)
+                ensure_shared_indexes(graph)
                 graph.run("write/set_version", version=SCHEMA_VERSION)
     _describe(graph, described)
 
@@ -91,7 +91,8 @@ def migrate(graph: Graph) -> list[str]:
     return done
 
 
-def _create(graph: Graph) -> None:
+def ensure_shared_indexes(graph: Graph) -> None:
+    """Make the constraints and indexes that all collections share, unless they are there."""
     graph.run("schema/collection_name")
     for label in _LABELS:
         graph.run(f"schema/{label}_id")
@@ -154,7 +155,7 @@ def _shortened(name: str, ordinal: int | None) -> str:
 
 
 MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
-    1: ("constraints, and indexes by collection and by work left", _create),
+    1: ("constraints, and indexes by collection and by work left", ensure_shared_indexes),
     2: ("vector indexes over entities; the next ingest into a collection finds its similar names", _entity_vectors),
     3: ("constraints and indexes for kept runs and their steps", _runs),
     4: ("constraints and indexes for pages and tables", _pages),

@@ -35,7 +35,7 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
         graph.run("write/begin_reembed", name=name, embedder=embedder.name, dimension=embedder.dimension, slot=slot)
         schema.ensure_vector_indexes(graph, collection.number, embedder.dimension, slot)
         for kind in _TEXTS:
-            _embed(graph, name, kind, slot, embedder, progress)
+            add_vectors(graph, name, kind, slot, embedder, progress)
         schema.await_collection_indexes(graph, collection.number, slot)
         graph.run("write/swap_embedding", name=name)
         collection = open_collection(graph, name)
@@ -60,7 +60,8 @@ def _discard(graph: Graph, collection: Collection, slot: str) -> None:
         graph.run(f"write/drop_{kind}_vectors", collection=collection.name, embedding=slot)
 
 
-def _embed(graph: Graph, name: str, kind: str, slot: str, embedder: Embedder, progress: Progress) -> None:
+def add_vectors(graph: Graph, name: str, kind: str, slot: str, embedder: Embedder, progress: Progress) -> list[str]:
+    """Embed what has no vector in a slot, of a kind: passage, triple or entity; returns the ids."""
     plural, contents, text = _TEXTS[kind]
     ids = [r["id"] for r in graph.stream(f"search/{plural}_without_vector", collection=name, embedding=slot)]
     for start in range(0, len(ids), _BATCH):
@@ -71,3 +72,4 @@ def _embed(graph: Graph, name: str, kind: str, slot: str, embedder: Embedder, pr
         graph.run(f"write/{kind}_vectors", rows=rows, embedding=slot)
     if ids:
         progress(f"{kind} vectors", len(ids), len(ids))
+    return ids

@@ -1,5 +1,6 @@
 """What is wrong with a collection, or worth a look, each with what to do about it."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -72,18 +73,15 @@ def _indexes(graph: Graph, collection: Collection) -> Iterator[Finding]:
     missing = [name for name in names if name not in states]
     failed = [name for name, row in states.items() if row["state"] == "FAILED"]
     filling = [f"{name} ({row['percent']:.0f} %)" for name, row in states.items() if row["state"] == "POPULATING"]
-    again = (
-        f"make them again: in Neo4j Browser `MATCH (c:Collection {{name: '{_quoted(collection.name)}'}}) "
-        "SET c.indexed = false`, then `kgrag ingest` as before"
-    )
-    shared = [name for name in (*missing, *failed) if name not in own]
-    also = f"; {', '.join(shared)}: run the file of that name in cypher/schema" if shared else ""
+    again = f"Make them again: kgrag repair {shlex.quote(collection.name)}"
+    shared = [name for name in failed if name not in own]
+    first = f"In Neo4j Browser, DROP INDEX {', '.join(shared)} (or the constraint of that name). " if shared else ""
     if missing:
         message = "Indexes are missing: searches that need them fail, or take long."
-        yield _finding("indexes missing", "error", len(missing), message, f"{again}{also}.", missing)
+        yield _finding("indexes missing", "error", len(missing), message, again, missing)
     if failed:
         message = "Indexes have failed: searches that need them fail."
-        yield _finding("indexes failed", "error", len(failed), message, f"DROP INDEX, then {again}{also}.", failed)
+        yield _finding("indexes failed", "error", len(failed), message, first + again, failed)
     if filling:
         message = "Indexes are being filled: searches may miss passages."
         yield _finding("indexes filling", "warning", len(filling), message, "Wait a little.", filling)
@@ -96,10 +94,7 @@ def _vectors(collection: Collection, coverage: Sequence[Coverage]) -> Iterator[F
         kind = covered.name.split()[0]
         if missing and covered.name.endswith("a vector") and kind != "names":
             message = f"{missing:,} {kind} have no vector of {collection.embedder}: no search by meaning finds them."
-            remedy = (
-                "kgrag does not leave them so. Delete their documents with `kgrag delete --document KEY` and ingest "
-                "them again, or embed all anew: `kgrag reembed` to another embedder and back."
-            )
+            remedy = f"Embed them: kgrag repair {shlex.quote(collection.name)}"
             yield Finding(f"{kind} without a vector", "error", missing, message, remedy)
 
 
@@ -109,7 +104,7 @@ def _work(graph: Graph, collection: Collection) -> Iterator[Finding]:
     if waiting:
         stages = [f"{row['stage']}: {row['number']:,} {row['label']} nodes" for row in waiting]
         message = "Work is left: an ingest is running, or was broken off, or a newer kgrag does more."
-        remedy = f"Run `kgrag ingest` again with the same files, or any, into {collection.name}; it goes on there."
+        remedy = f"Unless an ingest is running, finish it: kgrag repair {shlex.quote(collection.name)}"
         yield _finding("unfinished", "warning", sum(row["number"] for row in waiting), message, remedy, stages)
     if collection.reembedding is not None:
         message = f"Vectors of {collection.reembedding} are being made, or their making was broken off."
@@ -167,7 +162,3 @@ def _alike(graph: Graph, collection: Collection, near: float) -> Iterator[Findin
 
 def _finding(name: str, level: Level, number: int, message: str, remedy: str, examples: Sequence[str]) -> Finding:
     return Finding(name, level, number, message, remedy[:1].upper() + remedy[1:], tuple(examples[:EXAMPLES]))
-
-
-def _quoted(name: str) -> str:
-    return name.replace("\\", "\\\\").replace("'", "\\'")

@@ -48,6 +48,12 @@ def test_reembed_with_the_same_embedder_changes_nothing(cli: CommandLine, ships:
     cli("reembed", ships, "--embedder", "no-such", code=2)
 
 
+def test_repair_of_a_whole_collection_finds_nothing_to_do(cli: CommandLine, ships: str) -> None:
+    assert cli("repair", ships).stdout == f"{ships}: nothing was missing.\n"
+    assert cli.json("repair", ships)[ships]["indexes"] == []
+    assert "There is no collection" in cli("repair", "no-such", code=4).stderr
+
+
 @pytest.mark.models
 def test_reembed(cli: CommandLine, ships: str) -> None:
     info = cli.json("reembed", ships, "--embedder", "minilm")

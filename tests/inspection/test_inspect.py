@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, NotFoundError
+from kgrag.errors import ConfigurationError, MismatchError, NotFoundError
 from kgrag.graph.collections import create_collection
 from kgrag.inspection.html import html
 from kgrag.inspection.result import Finding, Inspection
@@ -177,13 +177,18 @@ def test_damage_is_found_and_the_remedies_work(kg: KnowledgeGraph, collection_na
     assert all(f.message and f.remedy for f in damaged.findings)
     assert _finding(damaged, "indexes missing").examples == (f"passage_text_c{number}",)
 
-    remedy = re.search(r"`(MATCH .*?)`", _finding(damaged, "indexes missing").remedy)
-    assert remedy
-    _run(kg, remedy[1])
-    kg.ingest(DOCUMENTS[:3], collection_name)
+    with pytest.raises(MismatchError, match=f"passage_text_c{number} is missing") as refused:
+        kg.search("Colin Archer", collection_name, retriever="bm25")
+    assert refused.value.remedy == "Make again what is missing: kgrag repair"
+    assert f"kgrag repair {collection_name}" in _finding(damaged, "indexes missing").remedy
+    report = kg.repair(collection_name)
+    assert (report.indexes, dict(report.vectors)) == ((f"passage_text_c{number}",), {"passages": 1})
+    assert report.finished == 2, "the passage with a new vector, and the one that was marked"
     mended = {f.name for f in kg.inspect(collection_name).findings}
-    assert not mended & {"indexes missing", "unfinished"}
+    assert not mended & {"indexes missing", "unfinished", "passages without a vector"}
     assert kg.search("Colin Archer", collection_name, retriever="bm25").hits
+    again = kg.repair(collection_name)
+    assert (again.indexes, dict(again.vectors), again.finished) == ((), {}, 0)
 
 
 def test_command(neo4j_env: dict[str, str], fleet: str, found: Inspection, tmp_path: Path) -> None:

@@ -1,0 +1,59 @@
+"""Repair: make again what a collection should have and has not, be it lost by hand, by a crash or by an old version."""
+
+import time
+
+from kgrag.graph import schema
+from kgrag.graph.collections import open_collection
+from kgrag.graph.connection import Graph
+from kgrag.indexing.finish import finish
+from kgrag.indexing.reembed import add_vectors, discard_old_vectors
+from kgrag.indexing.synonyms import is_fit
+from kgrag.models.embed import Embedder
+from kgrag.settings import Settings
+from kgrag.types import Progress, RepairReport
+
+
+def repair(graph: Graph, name: str, embedder: Embedder, settings: Settings, progress: Progress) -> RepairReport:
+    """Make the indexes and vectors that are missing, and finish what was broken off; touches nothing that is whole.
+
+    Broken off and run again, it goes on where it was. `embedder` is the collection's own.
+    """
+    began = time.monotonic()
+    collection = open_collection(graph, name)
+    discard_old_vectors(graph, collection)
+    slot = collection.embedding
+    indexes = _indexes(graph, collection.number, slot)
+    if indexes:
+        progress("indexes", 0, len(indexes))
+        schema.ensure_shared_indexes(graph)
+        schema.ensure_collection_indexes(graph, name, collection.number, collection.dimension, slot)
+        progress("indexes", len(indexes), len(indexes))
+    vectors = {}
+    for kind in ("passage", "triple"):
+        ids = add_vectors(graph, name, kind, slot, embedder, progress)
+        if ids and kind == "passage":
+            graph.run("write/due_passages", ids=ids, stage="similar")
+        vectors[f"{kind}s"] = len(ids)
+    names = [
+        r["id"]
+        for r in graph.stream("search/named_without_vector", collection=name, embedding=slot)
+        if is_fit(r["normal"])
+    ]
+    if names and collection.indexing.synonyms:
+        graph.run("write/due_entities", ids=names, stage="similar")
+        vectors["names"] = len(names)
+    unfinished = graph.run("search/unfinished", collection=name)[0]["number"]
+    finish(graph, collection, settings, progress, embedder)
+    return RepairReport(tuple(indexes), {k: n for k, n in vectors.items() if n}, unfinished, time.monotonic() - began)
+
+
+def _indexes(graph: Graph, number: int, slot: str) -> list[str]:
+    """The indexes that are missing; those that failed are dropped first."""
+    own = schema.collection_indexes(number, slot)
+    names = [*own, *schema.shared_indexes()]
+    states = {r["name"]: r["state"] for r in graph.run("search/inspect_indexes", names=names)}
+    for name in own:
+        if states.get(name) == "FAILED":
+            graph.run("schema/drop_index", index=name)
+            del states[name]
+    return [name for name in names if name not in states]
