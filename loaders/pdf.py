@@ -10,8 +10,9 @@ from typing import Any
 
 from kgrag.loaders.base import BadInput, Item, Source, check_size, one_line
 from kgrag.loaders.guard import Child, Deadline, Died, Readers
+from kgrag.loaders.page_lines import PageLines
 from kgrag.loaders.paged import PagedOutline
-from kgrag.loaders.reflow import PageLines, is_first_section, reflow
+from kgrag.loaders.reflow import is_first_section, reflow
 from kgrag.types import Document, Problem
 
 _BLOCK = 4  # pages that a process is given at once

@@ -1,23 +1,19 @@
 """The lines of a PDF's pages -> paragraphs, headings and tables: what the page's layout did to the text is undone."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
-from typing import Any
 
+from kgrag.loaders.page_lines import Grid, Line, PageLines
 from kgrag.loaders.paged import PagedOutline
+from kgrag.loaders.running_heads import drop_running
 
-_NEAR = 10  # pages before and after on which a running head is looked for
-_MARGIN = 0.1  # share of a page's height, at its top and bottom, in which running heads and feet stand
-_DRIFT = 8.0  # points by which they may wander
 _LARGER = 1.12  # a heading's type size, in that of the body
 _MAX_HEADING = 180  # characters
 _MAX_CAPTION = 500
-_NUMBER = re.compile(r"\d{1,5}")
-_ROMAN = re.compile(r"[ivxlc]+|[IVXLC]+")
 _ENDS = re.compile(r"[.!?:;…。！？]['\"”’»)\]]*$")
 _GOES_ON = re.compile(r"[^\W\d_]")
 _ITEM = re.compile(r"(?:[-–—•▪◦‣*]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s")
@@ -31,62 +27,6 @@ _CAPTION = re.compile(
     re.IGNORECASE,
 )
 _CONTINUED = re.compile(r"\b(?:continued|cont(?:['’]d|\.))", re.IGNORECASE)
-
-
-@dataclass(slots=True)
-class Line:
-    """A line of text; points from the page's upper left corner."""
-
-    text: str
-    x0: float
-    x1: float
-    top: float
-    bottom: float
-    size: float
-    bold: bool
-
-
-@dataclass(slots=True)
-class Grid:
-    """A table, or the part of one that stands on a page; box: x0, top, x1, bottom; title: a first row of one cell."""
-
-    cells: list[list[str]]
-    box: tuple[float, float, float, float]
-    title: str = ""
-
-
-@dataclass(slots=True)
-class PageLines:
-    """What was read of a page: its flows in reading order, or the problem that there was."""
-
-    number: int
-    flows: list[list[Line | Grid]] = field(default_factory=list)
-    height: float = 0.0
-    images: int = 0
-    garbled: bool = False
-    problem: str = ""
-
-    @classmethod
-    def of(cls, number: int, answer: dict[str, Any]) -> "PageLines":
-        """A page from what the reading process answered."""
-        if "problem" in answer:
-            return cls(number, problem=answer["problem"])
-        blocks = () if answer["garbled"] else answer["blocks"]
-        flows = [
-            [Grid(i["cells"], i["box"], i["title"]) if isinstance(i, dict) else Line(*i) for i in flow]
-            for flow in blocks
-        ]
-        return cls(number, flows, answer["height"], answer["images"], answer["garbled"])
-
-    @property
-    def has_content(self) -> bool:
-        """Whether any text was read."""
-        return any(self.flows)
-
-    @property
-    def is_scanned(self) -> bool:
-        """Whether it shows a picture and no text."""
-        return self.images > 0 and not self.has_content and not self.garbled
 
 
 @dataclass(slots=True)
@@ -106,7 +46,7 @@ class _Block:
 
 def reflow(pages: Sequence[PageLines], outline: PagedOutline) -> str:
     """Put the pages' text and tables into an outline; returns what stands largest on the first pages, or ""."""
-    _drop_running(pages)
+    drop_running(pages)
     sizes = _sizes(pages)
     body = max(sizes, key=lambda size: (sizes[size], -size), default=0.0)
     words = Counter(w.lower() for line in _all_lines(pages) for w in _WORD.findall(line.text)[:-1])
@@ -127,58 +67,6 @@ def reflow(pages: Sequence[PageLines], outline: PagedOutline) -> str:
             tight = _ITEM.match(block.lines[0][1].text) is not None
             outline.add(_text(block, words), tight=tight)
     return _title(pages, body)
-
-
-# Running heads and feet.
-
-
-def _drop_running(pages: Sequence[PageLines]) -> None:
-    """Take out lines in the margins that come again on other pages, with the page's number or without."""
-    found: defaultdict[tuple[bool, str, int], list[tuple[int, float]]] = defaultdict(list)
-    marginal = [list(_marginal(page)) for page in pages]
-    for page, lines in zip(pages, marginal, strict=True):
-        for line, at_top, y in lines:
-            for text, offset in _signs(line.text, page.number):
-                found[at_top, text, offset].append((page.number, y))
-    needed = min(3, len(pages))
-    for page, lines in zip(pages, marginal, strict=True):
-        dropped = set()
-        for line, at_top, y in lines:
-            for text, offset in _signs(line.text, page.number):
-                again = {
-                    n
-                    for n, other in found[at_top, text, offset]
-                    if abs(n - page.number) <= _NEAR and abs(other - y) <= _DRIFT
-                }
-                if needed > 1 and len(again) >= needed:
-                    dropped.add(id(line))
-        rest = [kept for flow in page.flows if (kept := [i for i in flow if id(i) not in dropped])]
-        page.flows = rest or page.flows  # a page of nothing else says just that
-
-
-def _marginal(page: PageLines) -> Iterator[tuple[Line, bool, float]]:
-    """The lines in the margins, whether at the top, and how far from the edge."""
-    for flow in page.flows:
-        for item in flow:
-            if isinstance(item, Line):
-                if item.bottom < _MARGIN * page.height:
-                    yield item, True, item.top
-                elif item.top > (1 - _MARGIN) * page.height:
-                    yield item, False, page.height - item.bottom
-
-
-def _signs(text: str, page: int) -> Iterator[tuple[str, int]]:
-    """The text itself; and for each number in it that may be the page's, the text around it and its offset."""
-    yield text, 0
-    for match in list(_NUMBER.finditer(text))[:4]:
-        yield f"{text[: match.start()]}\0{text[match.end() :]}", int(match[0]) - page
-    if len(text) < 8 and _ROMAN.fullmatch(text):
-        yield "\1", _roman(text.lower()) - page
-
-
-def _roman(text: str) -> int:
-    values = [{"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}[c] for c in text]
-    return sum(-v if after > v else v for v, after in zip(values, [*values[1:], 0], strict=True))
 
 
 # Paragraphs.

@@ -176,8 +176,8 @@ def test_bombs_take_bounded_memory_and_time(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 60
     problems = {Path(i.place.partition(":")[0]).name: i.message for i in items if isinstance(i, Problem)}
     assert set(problems) == {"stream.pdf", "text.pdf"}
-    assert "memory" in problems["stream.pdf"]
-    assert "longer than" in problems["text.pdf"] or "memory" in problems["text.pdf"]
+    for message in problems.values():  # whichever limit is met first: a machine may be busy
+        assert "longer than" in message or "memory" in message
     assert highest < 512 * 2**20
     (document,) = (i for i in items if isinstance(i, Document))
     assert document.text == "A ship is here."
