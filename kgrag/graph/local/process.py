@@ -44,6 +44,17 @@ class Running:
             return None
         return process
 
+    def holds_ports(self) -> bool:
+        """Whether its ports are its own; if another server was quicker, it is about to end."""
+        process = self.process()
+        if process is None:
+            return False
+        try:
+            held = {c.laddr.port for c in process.net_connections("tcp") if c.status == psutil.CONN_LISTEN}
+        except (psutil.Error, OSError):
+            return True  # the system does not say
+        return {self.bolt_port, self.http_port} <= held
+
 
 def read_pid_file(path: Path) -> Running | None:
     """What the pid file says; None if it is absent or not one of ours."""

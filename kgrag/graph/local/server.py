@@ -253,7 +253,8 @@ class LocalServer:
                 output = self._console()
                 raise _PortTaken() if failure.PORT_TAKEN.search(output) else failure.explain_failure(output)
             # HTTP comes up last: once it listens, databases and Bolt are ready too.
-            if config.is_listening(running.http_port) and config.is_listening(running.bolt_port):
+            listening = config.is_listening(running.http_port) and config.is_listening(running.bolt_port)
+            if listening and running.holds_ports():
                 try:
                     self._ask(endpoint)
                     return endpoint

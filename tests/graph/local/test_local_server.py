@@ -162,16 +162,18 @@ def test_a_life_of_starts_stops_and_kills_keeps_the_data(make_settings: MakeSett
     assert not server.stop()
 
 
-@pytest.mark.slow
-def test_a_port_taken_on_the_way_up_is_given_up_for_another(
-    make_settings: MakeSettings, monkeypatch: pytest.MonkeyPatch
+def test_ports_that_another_server_took_on_the_way_up_are_given_up_for_others(
+    shared: Settings, make_settings: MakeSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The other answers at both, and refuses our password."""
     settings = make_settings()
-    with socket.create_server(("127.0.0.1", 0)) as somebody:
-        choose = config.choose_ports
-        lost = iter([config.Ports(somebody.getsockname()[1], settings.local.http_port)])
-        monkeypatch.setattr(config, "choose_ports", lambda local: next(lost, None) or choose(local))
-        assert LocalServer(settings).ensure_running().uri.endswith(str(settings.local.bolt_port))
+    running = process.read_pid_file(LocalServer(shared).home.pid_file)
+    assert running is not None
+    choose = config.choose_ports
+    lost = iter([running.ports])
+    monkeypatch.setattr(config, "choose_ports", lambda local: next(lost, None) or choose(local))
+    assert LocalServer(settings).ensure_running().uri.endswith(str(settings.local.bolt_port))
+    assert next(lost, None) is None
 
 
 def test_two_ups_at_once_give_one_server(make_settings: MakeSettings) -> None:
