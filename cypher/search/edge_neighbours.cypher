@@ -1,9 +1,9 @@
 // The passages that one kind of edge ties to some passages, at a density: what the quality of a graph is measured on.
 // mode: read
 // $ids: LIST<STRING> - passage ids
-// $kind: STRING - keyword (both have it among their best), similar (nearest), stored (nearest that the graph keeps), mention (of the same name), tagme (the same, named by TAGME), or title (a name that is mentioned here is the title there, or the other way round)
-// $density: FLOAT - keyword: how many of a passage's best count; similar, stored: how many are nearest; mention, title: how many passages a name may have; tagme: how certain TAGME must be, 0 to 1
-// $cap: INTEGER = 50 - passages that a keyword, or a name of TAGME, may have
+// $kind: STRING - keyword (both have it among their best), similar (nearest), stored (nearest that the graph keeps), mention (of the same name), tagme (the same, named by TAGME), title (a name that is mentioned here is the title there, or the other way round), or keyword+title (either)
+// $density: FLOAT - keyword, keyword+title: how many of a passage's best count; similar, stored: how many are nearest; mention, title: how many passages a name may have; tagme: how certain TAGME must be, 0 to 1
+// $cap: INTEGER = 50 - passages that a keyword, a name of TAGME, or with keyword+title any name, may have
 // $index: STRING - the collection's vector index
 // $embedding: STRING - property that holds vectors
 // $candidates: INTEGER = 200 - vector index candidates, scored again exactly
@@ -13,7 +13,7 @@
 UNWIND $ids AS id
 MATCH (a:Passage {id: id})
 CALL (a) {
-  WITH a WHERE $kind = 'keyword'
+  WITH a WHERE $kind IN ['keyword', 'keyword+title']
   MATCH (a)-[h:HAS_KEYWORD]->(w:Keyword)
   WITH w ORDER BY h.weight DESC, w.id LIMIT toInteger($density)
   WITH w WHERE w.df <= $cap
@@ -42,13 +42,13 @@ CALL (a) {
   MATCH (e)<-[n:MENTIONS]-(x:Passage) WHERE n.tagme >= $density
   RETURN x
   UNION
-  WITH a WHERE $kind = 'title'
-  MATCH (a)-[:MENTIONS]->(e:Entity) WHERE 0 < e.ntit <= $density
+  WITH a, CASE $kind WHEN 'title' THEN $density WHEN 'keyword+title' THEN $cap ELSE 0 END AS most WHERE most > 0
+  MATCH (a)-[:MENTIONS]->(e:Entity) WHERE 0 < e.ntit <= most
   MATCH (e)<-[:ABOUT]-(:Document)-[:HAS_PASSAGE]->(x:Passage)
   RETURN x
   UNION
-  WITH a WHERE $kind = 'title'
-  MATCH (a)<-[:HAS_PASSAGE]-(:Document)-[:ABOUT]->(e:Entity) WHERE e.df <= $density
+  WITH a, CASE $kind WHEN 'title' THEN $density WHEN 'keyword+title' THEN $cap ELSE 0 END AS most WHERE most > 0
+  MATCH (a)<-[:HAS_PASSAGE]-(:Document)-[:ABOUT]->(e:Entity) WHERE e.df <= most
   MATCH (e)<-[:MENTIONS]-(x:Passage)
   RETURN x
 }

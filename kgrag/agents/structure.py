@@ -13,7 +13,20 @@ from typing import Any
 
 from pydantic import BaseModel, field_validator
 
-from kgrag.agents.structure_parts import ACTIONS, Place, Reading, Result, Row, Structured, numbered
+from kgrag.agents.structure_headings import HeadingQuestion, key_of
+from kgrag.agents.structure_parts import (
+    ACTIONS,
+    Place,
+    Reading,
+    Result,
+    Row,
+    Structured,
+    also,
+    called,
+    has_section,
+    headings,
+    numbered,
+)
 from kgrag.agents.structure_words import (
     Ask,
     Kind,
@@ -24,6 +37,7 @@ from kgrag.agents.structure_words import (
     kinds_named,
     named,
     parts,
+    roman,
     spelt,
     topic,
 )
@@ -36,6 +50,7 @@ TASK = "structure"
 _SHOWN = 10  # documents that are named
 _TOLD = 50  # documents that the model is told of
 _LOOKED_INTO = 50  # documents whose pages of a number are read together
+_COMPARED = 500  # documents whose headings are compared with a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +97,19 @@ def look_up(index: Index, query: Query, tasks: Tasks | None = None, depth: int =
     kinds = kinds_named(query.text)
     if not kinds:
         return None
-    asked = named(query.text)
+    heading = HeadingQuestion(query.text)
+    asked = None if heading.is_quoted else named(query.text)
     rows = index.reader.structured_documents(query.filter, sections="section" in kinds)
     known = [_document(row) for row in rows]
     if not known:
         return None
-    asked = asked or named(query.text, {part for d in known for name in d.names for part in name})
+    if asked is None and not heading.is_quoted:
+        asked = named(query.text, {part for d in known for name in d.names for part in name})
+    if (asked is None or asked.ask == "list") and "section" in kinds:
+        headed = _by_heading(index, heading, known)
+        if isinstance(headed, Lookup):
+            return headed
+        asked, known = headed or (asked, known)
     by_rules = asked is not None
     if asked is None and tasks is not None:
         asked = _by_model(query.text, known, tasks)
@@ -96,10 +118,49 @@ def look_up(index: Index, query: Query, tasks: Tasks | None = None, depth: int =
     chosen, covered = _meant(asked, known)
     if by_rules and foreign(asked, covered):
         return None
+    if asked.kind == "section" and asked.refs and not chosen and 1 < len(known) <= _COMPARED:
+        known = [d for d in _outlined(index, known) if has_section(asked, d)] or known
     content = bool(topic(asked, covered))
     if content and asked.ask != "text":
         return None
     return _found(index, query, asked, chosen or known, content=content, depth=depth)
+
+
+def _by_heading(
+    index: Index, question: HeadingQuestion, known: list[Structured]
+) -> tuple[Named, list[Structured]] | Lookup | None:
+    """What a question names by a heading's words, and the documents that it can be of, or what is missing.
+
+    None where its words are no heading, and need not be meant for one.
+    """
+    if not question.is_one:
+        return None
+    everything = Named("section", "text", (), (), question.words, ())
+    whole, covered = _meant(everything, known)
+    compared = _outlined(index, known if len(known) <= _COMPARED else whole[:_COMPARED])
+    outlines = [headings(d) for d in compared]
+    asked = question.read(outlines, covered) or question.guess(outlines, covered)
+    if asked is None:
+        return None
+    chosen, _ = _meant(asked, known)
+    among = chosen or compared
+    having = [d for d in among if d.parts and has_section(asked, d)]
+    if having or len(among) == 1:
+        return asked, having or among
+    if not among:
+        return Lookup(_which(known, "section"), found=False)
+    (ref,) = asked.refs
+    nearest = {f"{near} ({d.name})" for d in among if d.parts for near in headings(d).nearest(ref.key)}
+    return Lookup(f"No document has a section {called(ref)}.{also(sorted(nearest)[:_SHOWN])}", found=False)
+
+
+def _outlined(index: Index, documents: list[Structured]) -> list[Structured]:
+    """The documents, told their headings."""
+    outlines = index.reader.outlines([d.id for d in documents])
+    for document in documents:
+        paths = outlines.get(document.id, [])
+        document.parts = {"pages": [], "tables": [], "sections": [{"path": path} for path in paths]}
+    return documents
 
 
 def structure_text(index: Index, question: str) -> str | None:
@@ -218,6 +279,8 @@ def _by_model(question: str, known: Sequence[Structured], tasks: Tasks) -> Named
 
 def _ref(kind: Kind, value: str, place: int) -> Ref:
     number = int(value) if re.fullmatch(r"-?\d{1,5}", value) else 0
+    if kind == "section" and re.search(r"[^\W\d_]{2}", value) and not roman(value):
+        return Ref(kind, 0, value, place, place, key_of(spelt(value)))
     return Ref(kind, number, "" if number < 0 else value.lower(), place, place)
 
 

@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from kgrag.agents.structure_words import Ask, Named, Ref, parts
+from kgrag.agents.structure_headings import NUMBER, Headings
+from kgrag.agents.structure_words import Ask, Named, Ref, parts, roman
 from kgrag.retrieval.base import Index
 
-_NUMBERED = re.compile(
-    r"(?:section|chapter|appendix|part|§)?\s*([0-9]+(?:\.[0-9]+)*|[ivxlc]+|[a-z])(?=[.):\s-]|$)", re.I
-)
+_LISTED = 8  # headings
 _LETTERS = 12_000  # of a page or table that is read as a whole
 Row = dict[str, Any]
 
@@ -115,33 +114,49 @@ def _where(index: Index, asked: Named, document: Structured, result: Result) -> 
         result.places.append(Place("table", f"{document.name}, {table['name']}"))
     if asked.kind == "section":
         for ref in asked.refs:
-            paths = _headed(ref, document)
-            pieces = _under(index, document, paths)
-            if not pieces:
-                result.missing.append(f"{document.name} has no section {_said(ref)}.")
-            elif place := _begins(index, document, pieces[0]):
-                result.texts.append(("", f"{paths[0]} begins on {place} of {document.name}."))
-            else:
-                result.texts.append(("", f"{document.name} has no pages."))
+            found = _headed(ref, document)
+            if not found:
+                result.missing.append(_no_section(ref, document))
+            for top, paths in found:
+                pieces = _under(index, document, paths)
+                if pieces and (place := _begins(index, document, pieces[0])):
+                    result.texts.append(("", f"{top} begins on {place} of {document.name}."))
+                else:
+                    result.texts.append(("", f"{top} is in {document.name}, which has no pages."))
 
 
 def _sections(index: Index, asked: Named, document: Structured, result: Result) -> None:
     for ref in asked.refs:
-        paths = _headed(ref, document)
-        if not paths:
-            total = len(_top(document))
-            has = f"{numbered(total, 'section')}; there is" if total else "no headings; there is"
-            result.missing.append(f"{document.name} has {has} no section {_said(ref)}.")
-            continue
-        pieces = _under(index, document, paths)
-        text = "\n\n".join(piece.text or "" for piece in pieces)
-        if not text.startswith(_heading(paths[0])):
-            text = f"{_heading(paths[0])}\n\n{text}"
-        name = f"{document.name}, {paths[0]}"
-        result.texts.append((name, text))
-        result.places.append(Place("section", name, text))
-        result.held += pieces
-        result.read += pieces
+        found = _headed(ref, document)
+        if not found:
+            result.missing.append(_no_section(ref, document))
+        for number, (top, paths) in enumerate(found, 1):
+            pieces = _under(index, document, paths)
+            text = "\n\n".join(piece.text or "" for piece in pieces)
+            if not text.startswith(_heading(top)):
+                text = f"{_heading(top)}\n\n{text}"
+            name = f"{document.name}, {top}" + (f" ({number} of {len(found)})" if len(found) > 1 else "")
+            result.texts.append((name, text))
+            result.places.append(Place("section", name, text))
+            result.held += pieces
+            result.read += pieces
+
+
+def _no_section(ref: Ref, document: Structured) -> str:
+    """That there is no such section, and which are most like it."""
+    total = len(_top(document))
+    has = f"{numbered(total, 'section')}; there is" if total else "no headings; there is"
+    missing = f"{document.name} has {has} no section {called(ref)}."
+    if not ref.key or not total:
+        return missing
+    nearest = headings(document).nearest(ref.key)
+    listed = f" They are: {', '.join(_top(document))}." if total <= _LISTED else ""
+    return missing + (also(nearest) or listed)
+
+
+def also(nearest: Sequence[str]) -> str:
+    """A sentence that names headings."""
+    return f" The nearest: {', '.join(nearest)}." if nearest else ""
 
 
 def _under(index: Index, document: Structured, paths: Sequence[str]) -> list[Reading]:
@@ -206,7 +221,8 @@ def _pages(refs: Iterable[Ref], document: Structured, result: Result) -> list[Ro
         if node is not None:
             found.append(node)
         elif pages:
-            result.missing.append(f"{document.name} has {numbered(len(pages), 'page')}; there is no page {_said(ref)}.")
+            has = numbered(len(pages), "page")
+            result.missing.append(f"{document.name} has {has}; there is no page {called(ref)}.")
         else:
             result.missing.append(f"{document.name} has no pages.")
     return found
@@ -234,7 +250,7 @@ def _tables(asked: Named, document: Structured, result: Result) -> list[Row]:
         else:
             has = numbered(len(there), "table") if there else "no tables"
             result.missing.append(
-                f"{document.name} has {has}{place}; there is no table {_said(ref)}{' there' if place else ''}."
+                f"{document.name} has {has}{place}; there is no table {called(ref)}{' there' if place else ''}."
             )
     return found
 
@@ -250,23 +266,43 @@ def _counted(tables: Sequence[Row], there: Sequence[Row], ref: Ref) -> Row | Non
     own = next((t for t in there if ref.label and t["number"] == ref.number), None)
     if own is None and len(there) < len(tables) and 0 < ref.number <= len(there):
         return there[ref.number - 1]
-    return own or next((t for t in there if t["number"] == ref.number), None)
+    number = (ref.number or roman(ref.label)) if ref.label or len(there) == len(tables) else 0
+    return own or next((t for t in there if t["number"] == number), None)
 
 
-def _headed(ref: Ref, document: Structured) -> list[str]:
-    """The paths of the headings that bear a number or a name, and of all below; else those of the n-th chapter."""
-    paths: list[str] = [section["path"] for section in document.parts["sections"]]
+def has_section(asked: Named, document: Structured) -> bool:
+    """Whether a document has any of the sections that are asked for."""
+    return any(_headed(ref, document) for ref in asked.refs)
+
+
+def headings(document: Structured) -> Headings:
+    """The headings of a document."""
+    return Headings([section["path"] for section in document.parts["sections"]])
+
+
+def _headed(ref: Ref, document: Structured) -> list[tuple[str, list[str]]]:
+    """The paths of headings that bear a name or a number, each with those of all below; else that of the n-th chapter.
+
+    Several may have the same name, but no two the same number.
+    """
+    held = headings(document)
+    paths = held.paths
+    if ref.key:
+        tops = held.find(ref.key, ref.label)
+        if tops or not ref.number:
+            apart = [top for top in tops if not any(top.startswith(f"{other} > ") for other in tops)]
+            return [(top, held.under(top)) for top in apart]
     wanted = ref.label or str(ref.number)
     numbers: set[str] = set()
     for path in paths:
         steps = path.split(" > ")
         for depth, heading in enumerate(steps, 1):
-            number = _NUMBERED.match(heading)
+            number = NUMBER.match(heading)
             if number is not None:
                 numbers.add(number[1].lower())
-            if (number is not None and number[1].lower() == wanted) or parts(heading) == parts(wanted):
+            if (number is not None and _same(number[1].lower(), wanted)) or parts(heading) == parts(wanted):
                 top = " > ".join(steps[:depth])
-                return [p for p in paths if p == top or p.startswith(f"{top} > ")]
+                return [(top, held.under(top))]
     top_ones = _top(document)
     if (
         ref.number
@@ -274,8 +310,13 @@ def _headed(ref: Ref, document: Structured) -> list[str]:
         and (ref.number < 0 or not ref.label or not numbers & {"1", "2"})
     ):
         top = top_ones[ref.number - 1 if ref.number > 0 else ref.number]
-        return [p for p in paths if p == top or p.startswith(f"{top} > ")]
+        return [(top, held.under(top))]
     return []
+
+
+def _same(number: str, wanted: str) -> bool:
+    """Whether two numbers of sections are the same: "4" and "iv" are."""
+    return number == wanted or any(roman(a) and str(roman(a)) == b for a, b in ((number, wanted), (wanted, number)))
 
 
 def _top(document: Structured) -> list[str]:
@@ -312,8 +353,9 @@ def _page(page: Row) -> str:
     return f"page {page['number']}"
 
 
-def _said(ref: Ref) -> str:
-    return ref.label or str(ref.number)
+def called(ref: Ref) -> str:
+    """What a question calls a structure."""
+    return f'"{ref.label}"' if ref.key and not ref.number else ref.label or str(ref.number)
 
 
 def numbered(count: int, kind: str) -> str:

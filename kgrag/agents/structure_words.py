@@ -24,6 +24,7 @@ _NOUNS: dict[str, Kind] = {
     for word in words
     for plural in ("", "s")
 } | {"appendix": "section", "appendices": "section"}  # type: ignore[assignment]
+_HEADED = frozenset("section subsection chapter appendix heading".split())
 _ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
     seventeen eighteen nineteen twenty""".split()
 _CARDINALS = {word: number for number, word in enumerate(_ONES)}
@@ -44,7 +45,9 @@ _SPELT = (
     (re.compile(r"['’]s\b"), ""),
     (re.compile(r"§+\s*"), " section "),
     (re.compile(r"№"), " number "),
-    (re.compile(r"\b(?:pp?|pgs?)\b\.?\s*(?=\d)", re.I), "page "),
+    (re.compile(r"\bpp\b\.?\s*(?=\d)", re.I), "pages "),
+    (re.compile(r"\b(?:p|pgs?)\b\.?\s*(?=\d)", re.I), "page "),
+    (re.compile(r"\b(?:sec|chap|ch)\.\s*(?=\d)", re.I), "section "),
     (re.compile(r"\bpp?\.\s*(?=[ivxlc]+\b)", re.I), "page "),
     (re.compile(_NOUN + r"\s*(?:(?:number|nr|no)\b\.?|#)?\s*(?=\d)", re.I), r"\1 "),
     (re.compile(r"\btab\.\s*(?=\d)", re.I), "table "),
@@ -52,33 +55,42 @@ _SPELT = (
     (re.compile(r"\bsecond[ -](?:to|from)(?:[ -]the)?[ -]last\b", re.I), "penultimate"),
     (re.compile(r"\bnext[ -]to[ -]last\b|\blast but one\b", re.I), "penultimate"),
     (re.compile(r"\btable of contents\b", re.I), "list sections"),
+    (re.compile(r"\bheadings\b", re.I), "sections"),
     (re.compile(r"\b(page|table) count\b", re.I), r"how many \1s"),
 )
-_REQUESTS = frozenset(
+DOCUMENT_WORDS = frozenset(
+    """document doc file pdf report paper book article manual thesis presentation spreadsheet workbook deck
+    dokument""".split()
+)
+"""What a document is called without its name."""
+_REQUESTS = DOCUMENT_WORDS | frozenset(
     """what's whats say says said tell tells told me show shows shown display displays give gives given print prints
     read reads contain contains contained content contents text whole full entire exact complete list lists listed
     state states stated stand stands appear appears please see want need look open find find get have having hold holds
-    exist exists markdown everything written mention mentioned number total altogether count located document doc file
-    pdf report paper book article manual thesis presentation spreadsheet workbook deck dokument which where it's
-    how-many any all there these those whose""".split()
+    exist exists markdown everything written mention mentioned number total altogether count located which where it's
+    how-many any all there these those whose pls plz go""".split()
 )
 _VERBS = frozenset(
     """summarise summarize explain describe compare translate quote cite paraphrase analyse analyze interpret between
     according based using reads mean means discuss discusses cover covers present presents give gives report reports
     compared versus vs regarding concerning using name names define defines refer refers conclude concludes claim claims
-    argue argues suggest suggests recommend recommends suppose start starts begin begins end ends""".split()
+    argue argues suggest suggests recommend recommends suppose start starts begin begins end ends
+    called titled headed""".split()
 )
 _OF = ("of", "in", "from", "inside", "within")
 _ABOUT = ("about", "regarding", "concerning")
 _ASKS = frozenset("what which where does do did is are was were has have can could would will may might there".split())
 _NO_REQUEST = frozenset("who whom why when".split())
+BEGINS = frozenset("begin begins start starts".split())
+_BESIDE = frozenset("after before following preceding".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Ref:
     """A page, table or section by its number (from the end where negative) or, where that is 0, by its label.
 
-    `start` to before `end` are the words of the question that say so.
+    `start` to before `end` are the words of the question that say so. `key`: the words of a heading that it is called
+    by, if it is.
     """
 
     kind: Kind
@@ -86,6 +98,7 @@ class Ref:
     label: str
     start: int
     end: int
+    key: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +119,9 @@ class Named:
 
 def kinds_named(question: str) -> set[Kind]:
     """The kinds of structure that any word could name; if there are none, nothing else needs to be asked."""
-    return {_NOUNS[word] for word in _words(question)[0] if word in _NOUNS}
+    words = _words(question)[0]
+    kinds = {_NOUNS[word] for word in words if word in _NOUNS}
+    return kinds | {"section"} if any(map(is_heading_noun, words)) else kinds
 
 
 def named(question: str, names: Container[str] = ()) -> Named | None:
@@ -116,6 +131,8 @@ def named(question: str, names: Container[str] = ()) -> Named | None:
     """
     words, raw = _words(question)
     used: set[int] = set()
+    if any(ref.start and words[ref.start - 1] in _BESIDE for ref in _refs(words, raw)):
+        return None
     refs = [ref for ref in _refs(words, raw) if _stands_alone(words, ref, names)]
     for ref in refs:
         used.update(range(ref.start, ref.end))
@@ -137,6 +154,7 @@ def named(question: str, names: Container[str] = ()) -> Named | None:
     elif (where := _where(words)) is not None and others and not pages:
         kind, ask, refs = others[0].kind, "where", others
         used.update(where)
+        used.update(i for i, w in enumerate(words) if w in BEGINS)
     elif others:
         kind, refs, on = others[0].kind, others, pages
     elif pages and (at_table := _tables_on(words, pages)) is not None:
@@ -151,7 +169,7 @@ def named(question: str, names: Container[str] = ()) -> Named | None:
         kind, ask = listed[0], "list"
         used.add(listed[1])
         used.update(i for i, w in enumerate(words) if w in ("page", "pages"))  # "which pages have tables"
-    rest = tuple(i for i, w in enumerate(words) if i not in used and not _is_request(w))
+    rest = tuple(i for i, w in enumerate(words) if i not in used and not is_request(w))
     return Named(kind, ask, tuple(refs), tuple(on), tuple(words), rest)
 
 
@@ -186,6 +204,29 @@ def spelt(text: str) -> list[str]:
     return _words(text)[0]
 
 
+def spelt_as_written(text: str) -> list[str]:
+    """The same words with their capitals and marks."""
+    return _words(text)[1]
+
+
+def is_heading_noun(word: str) -> bool:
+    """Whether a word says that the one beside it may be a heading."""
+    return word in _HEADED
+
+
+def is_request(word: str) -> bool:
+    """Whether a word only asks for what is named, such as "what", "does", "show", "the", or a comma."""
+    if word in _NO_REQUEST:
+        return False
+    return word in _REQUESTS or word in STOP_WORDS or word in _ASKS or not word[0].isalnum() or word in _ABOUT
+
+
+def asks_where(words: Sequence[str]) -> set[int]:
+    """The numbers of the words that ask where something stands; none if that is not asked."""
+    where = _where(words)
+    return set() if where is None else where | {i for i, w in enumerate(words) if w in BEGINS}
+
+
 def parts(text: str) -> list[str]:
     """The words and numbers of a name, as they are compared: without marks, case and what joins them."""
     return re.findall(r"[^\W_]+", fold(unicodedata.normalize("NFKC", text)).casefold())
@@ -201,12 +242,12 @@ def roman(text: str) -> int:
 
 
 def _words(question: str) -> tuple[list[str], list[str]]:
-    """The words in lower case, and as they are written."""
-    text = fold(unicodedata.normalize("NFKC", question))
+    """The words in lower case and without marks, and as they are written."""
+    text = unicodedata.normalize("NFKC", question)
     for pattern, put in _SPELT:
         text = pattern.sub(put, text)
-    raw = _TOKEN.findall(text)
-    return [w.casefold() for w in raw], raw
+    raw = [w for w in _TOKEN.findall(text) if fold(w)]
+    return [fold(w).casefold() for w in raw], raw
 
 
 def _next(words: Sequence[str], at: int, covered: set[int]) -> int:
@@ -216,12 +257,6 @@ def _next(words: Sequence[str], at: int, covered: set[int]) -> int:
     ):
         at += 1
     return at
-
-
-def _is_request(word: str) -> bool:
-    if word in _NO_REQUEST:
-        return False
-    return word in _REQUESTS or word in STOP_WORDS or word in _ASKS or not word[0].isalnum() or word in _ABOUT
 
 
 def _refs(words: Sequence[str], raw: Sequence[str]) -> Iterator[Ref]:
@@ -241,7 +276,8 @@ def _behind(words: Sequence[str], raw: Sequence[str], at: int) -> Iterator[Ref]:
     first = _value(kind, words, raw, at + 1)
     if first is None:
         return
-    ref = Ref(kind, *first, at, at + 2)
+    said = (words[at], words[at + 1]) if kind == "section" and words[at + 1] in _CARDINALS else ()
+    ref = Ref(kind, *first, at, at + 2, said)  # "Chapter Two" may be what a heading says
     if plural and (span := re.fullmatch(r"(\d{1,4})[-–](\d{1,4})", words[at + 1])):
         yield from _span(ref, int(span[1]), int(span[2]))
         return
@@ -282,10 +318,10 @@ def _before(words: Sequence[str], at: int) -> Iterator[Ref]:
 
 
 def _value(kind: Kind, words: Sequence[str], raw: Sequence[str], at: int) -> tuple[int, str] | None:
-    """The number and the label that a word stands for: (3, "3"), (0, "iv"), (0, "4.2"), (3, "") for "three"."""
+    """The number and the label that a word stands for: (3, "3") for "3" and "three", (0, "iv"), (0, "4.2")."""
     word = words[at]
     if word in _CARDINALS:
-        return _CARDINALS[word], ""
+        return _CARDINALS[word], str(_CARDINALS[word])
     if _VALUE.fullmatch(word):
         return (int(word) if word.isdigit() else 0), word
     if roman(word) and (
@@ -309,7 +345,7 @@ def _stands_alone(words: Sequence[str], ref: Ref, names: Container[str]) -> bool
 
 
 def _may_stand_by(word: str) -> bool:
-    return not word or _is_request(word) or word in _VERBS or word in _NOUNS or word in _NO_REQUEST
+    return not word or is_request(word) or word in _VERBS or word in _NOUNS or word in _NO_REQUEST
 
 
 def _counted(words: Sequence[str]) -> tuple[Kind, tuple[int, int]] | None:
@@ -329,7 +365,8 @@ def _where(words: Sequence[str]) -> set[int] | None:
     for at in range(len(words) - 1):
         if words[at] in ("which", "what") and words[at + 1] in ("page", "pages", "slide", "sheet"):
             return {at, at + 1}
-    return {0} if words[:2] in (["where", "is"], ["where", "are"]) else None
+    asked = words[:2] in (["where", "is"], ["where", "are"]) or (words[:1] == ["where"] and BEGINS & set(words))
+    return {0} if asked else None
 
 
 def _tables_on(words: Sequence[str], pages: Sequence[Ref]) -> int | None:

@@ -1,7 +1,7 @@
 """kgrag eval: how well and how fast retrievers find what the questions of a set need, and how well systems answer."""
 
 import shlex
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,10 +134,11 @@ def evaluate(
     reason, and with --out it is asked again by the next run.
 
     With --grade the model set for the task grade marks each answer as right or wrong by the known ones: Acc is the
-    share that is right, in per cent. Its calls count towards --budget, but not towards those of a system. Struct-EM is
-    the share of questions with a structure (the text of the page, table or section that they name) whose structures
-    were looked up as they stand. Among the systems golden answers from the gold itself and nothing else, an upper
-    bound; closed-book from nothing; look-up answers questions of structure alone, and asks no model.
+    share that is right, in per cent, of the answers that it marked. Its calls count towards --budget, but not towards
+    those of a system; what they took is told apart. Struct-EM is the share of questions with a structure (the text of
+    the page, table or section that they name) whose structures were looked up as they stand. Among the systems golden
+    answers from the gold itself and nothing else, an upper bound; closed-book from nothing; look-up answers questions
+    of structure alone, and asks no model.
 
     --vary OPTION=1,2,5 measures each retriever or system that has this setting with each value; 1..10 are ten values,
     and those without the setting are measured once. Then --plot draws recall, EM and latency against the setting.
@@ -190,13 +191,16 @@ def evaluate(
         with progress_bars() as progress:
             subject = measuring.ingest(kg, data, collection, embedder, progress)
             groups = measuring.groups(kg, asked, collection, by)
-            answered = measuring.measure(kg, asked, collection, plan, subject, progress)
+            answered, marking = measuring.measure(kg, asked, collection, plan, subject, progress)
         machine = report.machine(str(kg.graph.run("schema/server_version")[0]["version"]))
     title = f"{data.name}: {len(asked.questions)} questions, {subject['embedder']}"
     title += f", {perturb} (seed {seed})" if perturb == "typo" else ", lower case" if perturb else ""
     title += f", {threads} threads" if systems else ""
     found = report.Report.of(title, answered, depth, groups, baseline, seed)
     _tell_failures(found)
+    if marking is not None and marking.calls:
+        cost = "cost unknown" if marking.cost is None else f"cost {marking.cost:.4f}"
+        note(f"Marking took {marking.calls:,} calls ({marking.cached:,} cached), {marking.tokens:,} tokens, {cost}.")
     if picture is not None:
         if sweep is not None:
             plot_sweep(sweep, found.rows, title, picture)
@@ -206,6 +210,8 @@ def evaluate(
     if as_json:
         head = {"dataset": data.name, "embedder": subject["embedder"], "collection": collection}
         conditions = {"depth": depth, "threads": threads, "seed": seed, "perturb": perturb, "machine": machine}
+        if marking is not None:
+            head["marking"] = {**asdict(marking), "tokens": marking.tokens}
         print_json({**head, **found.values(), **conditions})
     elif markdown:
         click.echo(report.markdown(found.sheets(), _command(context), machine))

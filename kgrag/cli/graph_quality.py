@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 @click.command("graph-quality")
 @click.argument("dataset", type=click.Path(path_type=Path))
 @click.option(
-    "-e", "--edges", multiple=True, metavar="KIND", help="keyword, similar, mention, title or tagme; repeatable."
+    "-e",
+    "--edges",
+    multiple=True,
+    metavar="KIND",
+    help="keyword, keyword+title, similar, mention, title or tagme; repeatable.",
 )
 @click.option("--embedder", "embedders", multiple=True, metavar="NAME", help="Of the similar edges; repeatable.")
 @click.option(
@@ -47,11 +51,12 @@ def graph_quality(
     share of these passages that is gold, all in per cent. Density is the number of a passage's neighbours among all
     passages, in per cent; the time is that of one round trip for all seeds of a question.
 
-    The setting of keyword is the number of a passage's best keywords that count; of similar, that of nearest passages
-    (those that the graph does not keep are looked up in the vector index, which takes longer); of mention and title,
-    the number of passages that a name may have to tie them; of tagme, how certain TAGME must be of the name (those that
-    `kgrag tag` found). With several --embedder the similar edges of each are measured, such as those of an encoder of
-    `kgrag train next-fact`; the others are the same.
+    The setting of keyword is the number of a passage's best keywords that count, with keyword+title besides the title
+    of its document, which ties those that mention it, as in KGP; of similar, that of nearest passages (those that the
+    graph does not keep are looked up in the vector index, which takes longer); of mention and title, the number of
+    passages that a name may have to tie them; of tagme, how certain TAGME must be of the name (those that `kgrag tag`
+    found). With several --embedder the similar edges of each are measured, such as those of an encoder of `kgrag train
+    next-fact`; the others are the same.
 
     --walk gives a kgp expression that is walked with over each kind of edges alone at each density (KGP, Figure 6a):
     the share of gold among its passages (30), and the median time of a walk. Only edges that the graph keeps are

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgrag.cli.console import note
-from kgrag.types import Document, Problem, Progress
+from kgrag.types import Document, Problem, Progress, Usage
 
 if TYPE_CHECKING:
     from kgrag.client import KnowledgeGraph
@@ -82,8 +82,8 @@ def ingest(
 
 def measure(
     kg: "KnowledgeGraph", data: "Dataset", collection: str, plan: Plan, subject: dict[str, Any], progress: Progress
-) -> "list[Record]":
-    """The records of all retrievers and systems; those that are kept already are not made anew."""
+) -> "tuple[list[Record], Usage | None]":
+    """The records of all retrievers and systems, those that are kept already not made anew, and what marking took."""
     from kgrag.evaluation.asking import Answering, ask_all
     from kgrag.evaluation.baselines import BASELINES
     from kgrag.evaluation.experiment import run
@@ -111,7 +111,8 @@ def measure(
         try:
             shared: dict[str, Any] = {"depth": plan.depth, "gold_texts": data.gold_texts, "logs": logs}
             found = run(retrievers, data.questions, progress, **shared)
-            return found + ask_all(systems, data.questions, progress, threads=plan.threads, grader=grader, **shared)
+            found += ask_all(systems, data.questions, progress, threads=plan.threads, grader=grader, **shared)
+            return found, None if grader is None else grader.usage
         except BaseException:
             if logs:
                 note(f"What was measured so far is in {plan.out}; the same command goes on from there.")

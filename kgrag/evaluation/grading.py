@@ -3,6 +3,7 @@
 Source: KGP, section 5.1.3 (Acc) and listing 5.
 """
 
+import threading
 from dataclasses import replace
 
 from pydantic import BaseModel
@@ -11,7 +12,9 @@ from kgrag.errors import BudgetError, ModelError
 from kgrag.evaluation.answers import exact_match
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.experiment import Grade, Record
+from kgrag.events import Called, Event
 from kgrag.models.tasks import Tasks
+from kgrag.types import Usage
 
 TASK = "grade"
 _UNMARKED = "not marked: "
@@ -24,11 +27,14 @@ class _Mark(BaseModel):
 class Grader:
     """Marks answers with the model that is set for the task "grade". Safe to share between threads.
 
-    `by`: that model with the version of its prompt; marks of another are not taken for its own.
+    `by`: that model with the version of its prompt; marks of another are not taken for its own. `usage`: what all marks
+    so far took.
     """
 
     def __init__(self, tasks: Tasks) -> None:
-        self._tasks = tasks
+        self._lock = threading.Lock()
+        self._tasks = tasks.heard_by(self._hear)
+        self.usage = Usage()
         self.by = f"{tasks.model.name(TASK)}, prompt {tasks.prompt(TASK).version}"
 
     def has_marked(self, record: Record) -> bool:
@@ -55,6 +61,11 @@ class Grader:
         except ModelError as error:
             problem = problem or f"{_UNMARKED}{error.message}"
         return replace(record, answer=replace(record.answer, grade=grade, problem=problem))
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, Called):
+            with self._lock:
+                self.usage += event.usage
 
     def _is_correct(self, question: Question, said: str) -> bool:
         if not said or exact_match(said, question.answers):

@@ -4,7 +4,7 @@ Source: KGP, section 3 and Figures 4 and 9.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -13,7 +13,7 @@ from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.metrics import percentile
 from kgrag.evaluation.plot import check_plot, drawing, save
-from kgrag.retrieval.base import Index, Query
+from kgrag.retrieval.base import Index, Query, Retriever
 from kgrag.retrieval.expression import parse
 from kgrag.retrieval.registry import check_retriever, make_retriever
 from kgrag.retrieval.tfidf import TfIdf
@@ -22,14 +22,25 @@ from kgrag.types import Progress
 
 KINDS: dict[str, tuple[float, ...]] = {
     "keyword": (1, 2, 3, 4, 5, 6, 8, 10),
+    "keyword+title": (1, 2, 3, 4, 5, 6, 8, 10),
     "similar": (1, 2, 3, 5, 7, 10, 15, 20),
     "mention": (2, 3, 5, 10, 20, 50),
     "title": (1, 2, 5, 10, 50),
     "tagme": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
 }
-"""Kind of edges -> its density settings: keywords of a passage, nearest passages, passages of a name, TAGME's rho."""
+"""Kind of edges -> its density settings: keywords of a passage, nearest passages, passages of a name, TAGME's rho.
 
-_OPTIONS = {"keyword": "keywords", "similar": "similar", "mention": "cap", "title": "cap", "tagme": "rho"}
+With keyword+title a document's title is among the keywords, as in KGP.
+"""
+
+_OPTIONS = {
+    "keyword": "keywords",
+    "keyword+title": "keywords",
+    "similar": "similar",
+    "mention": "cap",
+    "title": "cap",
+    "tagme": "rho",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,69 +89,87 @@ def quality(
     label: str,
     progress: Progress,
     walk: str | None = None,
-) -> Iterator[Quality]:
+) -> list[Quality]:
     """Measure the graph of a collection from the `seeds` TF-IDF passages of each question; `label` as in `edges`.
 
-    `walk`: a kgp expression that is walked with, too, over one kind of edges after the other. Raises InputError without
-    questions.
+    `walk`: a kgp expression that is walked with, too, over one kind of edges at a time. All settings are measured with
+    a question before the next one, so that a moment in which the machine is slow counts for all. Raises InputError
+    without questions.
     """
     if not questions:
         raise InputError("There are no questions to measure with.", "Raise --limit.")
     reader, retriever = index.reader, TfIdf(index)
-    started = [[hit.id for hit in retriever.rank(Query(question.text), seeds)] for question in questions]
     passages = reader.question(names=[], stemmed=[], words=[])["passages"] or 1
-    documents: dict[str, str] = {}
-    steps = [(kind, setting) for kind in kinds for setting in KINDS[kind]]
-    for number, (kind, setting) in enumerate(steps):
-        progress(f"edges {label}", number, len(steps))
-        reader.edge_neighbours(started[0], kind, setting, BRIDGE_CAP, index.settings.over_fetch)
-        found, times = [], []
-        for its in started:
+    steps = [_Setting(index, kind, setting, walk) for kind in kinds for setting in KINDS[kind]]
+    for number, question in enumerate(questions):
+        progress(f"edges {label}", number, len(questions))
+        its = [hit.id for hit in retriever.rank(Query(question.text), seeds)]
+        turn = number % len(steps)  # who comes first after a search is a little slower
+        for step in steps[turn:] + steps[:turn]:
+            if not number:  # unmeasured: its query is planned
+                step.measure(its, question)
+                step.clear()
+            step.measure(its, question)
+    progress(f"edges {label}", len(questions), len(questions))
+    new = {id for step in steps for way in step.ways for id in way}
+    documents = {id: passage.document for id, passage in reader.passages(sorted(new)).items()}
+    return [step.quality(label, questions, documents, passages) for step in steps]
+
+
+class _Setting:
+    """What is found over one kind of edges at one density, question by question."""
+
+    def __init__(self, index: Index, kind: str, setting: float, walk: str | None) -> None:
+        self.kind, self.setting, self._index = kind, setting, index
+        self._walk: Retriever | None = None
+        if walk is not None and not (kind == "similar" and setting > index.reader.collection.indexing.similar):
+            its = parse(walk)
+            options = (
+                {"cap": BRIDGE_CAP} | dict(its.options) | {"edges": tuple(kind.split("+")), _OPTIONS[kind]: setting}
+            )
+            self._walk = make_retriever(str(replace(its, options=tuple(options.items()))), index)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what was measured."""
+        self.ways: list[set[str]] = []
+        self._degrees: list[int] = []
+        self._times: list[float] = []
+        self._walked: list[float] = []
+        self._walk_times: list[float] = []
+
+    def measure(self, seeds: Sequence[str], question: Question) -> None:
+        """Fetch the neighbours of the seeds of a question, and walk for it."""
+        index, begun = self._index, time.perf_counter()
+        tied = index.reader.edge_neighbours(seeds, self.kind, self.setting, BRIDGE_CAP, index.settings.over_fetch)
+        self._times.append(1000 * (time.perf_counter() - begun))
+        self.ways.append({*seeds, *(id for near in tied.values() for id in near)})
+        self._degrees += map(len, tied.values())
+        if self._walk is not None:
             begun = time.perf_counter()
-            found.append(reader.edge_neighbours(its, kind, setting, BRIDGE_CAP, index.settings.over_fetch))
-            times.append(1000 * (time.perf_counter() - begun))
-        new = {id for its, tied in zip(started, found, strict=True) for id in (*its, *_union(tied))} - documents.keys()
-        documents |= {id: passage.document for id, passage in reader.passages(sorted(new)).items()}
-        ways = [set(its) | _union(tied) for its, tied in zip(started, found, strict=True)]
-        degrees = [len(near) for tied in found for near in tied.values()]
-        shares = [_shares(question, way, documents) for question, way in zip(questions, ways, strict=True)]
-        degree = fmean(degrees) if degrees else 0.0
-        yield Quality(
-            edges=f"{kind} {label}".strip() if kind == "similar" else kind,
-            setting=setting,
+            ranking = self._walk.retrieve(question.text, self._walk.index.settings.kgp.budget)
+            self._walk_times.append(1000 * (time.perf_counter() - begun))
+            found = {hit.passage.document for hit in ranking}
+            self._walked.append(len(found.intersection(question.gold)) / len(question.gold))
+
+    def quality(
+        self, label: str, questions: Sequence[Question], documents: Mapping[str, str], passages: int
+    ) -> Quality:
+        """The means; `documents`: that of each passage, `passages`: how many there are."""
+        shares = [_shares(question, way, documents) for question, way in zip(questions, self.ways, strict=True)]
+        degree = fmean(self._degrees) if self._degrees else 0.0
+        return Quality(
+            edges=f"{self.kind} {label}".strip() if self.kind == "similar" else self.kind,
+            setting=self.setting,
             sf_em=fmean(share == 1 for share, _ in shares),
             recall=fmean(share for share, _ in shares),
             precision=fmean(precision for _, precision in shares),
             neighbours=degree,
             density=degree / passages,
-            p50_ms=percentile(times, 0.5),
-            **(_walked(index, questions, walk, kind, setting) if walk is not None else {}),
+            p50_ms=percentile(self._times, 0.5),
+            walk=fmean(self._walked) if self._walked else None,
+            walk_ms=percentile(self._walk_times, 0.5) if self._walked else None,
         )
-    progress(f"edges {label}", len(steps), len(steps))
-
-
-def _walked(
-    index: Index, questions: Sequence[Question], walk: str, kind: str, setting: float
-) -> dict[str, float | None]:
-    """What a walk over one kind of edges finds at a density, and its median time; nothing where fewer are kept."""
-    if kind == "similar" and setting > index.reader.collection.indexing.similar:
-        return {}
-    its = parse(walk)
-    options = {"cap": BRIDGE_CAP} | dict(its.options) | {"edges": (kind,), _OPTIONS[kind]: setting}
-    retriever = make_retriever(str(replace(its, options=tuple(options.items()))), index)
-    budget = retriever.index.settings.kgp.budget
-    retriever.retrieve(questions[0].text, budget)
-    shares, times = [], []
-    for question in questions:
-        begun = time.perf_counter()
-        found = {hit.passage.document for hit in retriever.retrieve(question.text, budget)}
-        times.append(1000 * (time.perf_counter() - begun))
-        shares.append(len(found.intersection(question.gold)) / len(question.gold))
-    return {"walk": fmean(shares), "walk_ms": percentile(times, 0.5)}
-
-
-def _union(tied: Mapping[str, Sequence[str]]) -> set[str]:
-    return {id for near in tied.values() for id in near}
 
 
 def _shares(question: Question, way: set[str], documents: Mapping[str, str]) -> tuple[float, float]:
@@ -151,31 +180,40 @@ def _shares(question: Question, way: set[str], documents: Mapping[str, str]) -> 
 
 
 def plot_quality(found: Sequence[Quality], title: str, path: Path) -> None:
-    """Draw SF-EM and precision, and latency, against density, a line for each kind of edges; of walks recall, too.
+    """Draw SF-EM, precision and latency against density, a line for each kind of edges; dashed what walks find.
 
-    Raises ConfigurationError, InputError when the file cannot be written.
+    Density and latency are on logarithmic axes. Raises ConfigurationError, InputError when the file cannot be written.
     """
     check_plot(path)
     figure_class, ticker = drawing()
-    figure = figure_class(figsize=(11, 5), layout="constrained", dpi=150)
-    left, right = figure.subplots(1, 2)
+    figure = figure_class(figsize=(15, 5), layout="constrained", dpi=120)
+    reach, pure, slow = figure.subplots(1, 3)
     figure.suptitle(title)
-    for number, edges in enumerate(dict.fromkeys(q.edges for q in found)):
-        line = sorted((q for q in found if q.edges == edges and q.density), key=lambda q: q.density)
-        density, colour = [100 * q.density for q in line], f"C{number % 10}"
-        left.plot(density, [100 * q.sf_em for q in line], "o-", color=colour, label=edges)
-        left.plot(density, [100 * q.precision for q in line], "o:", color=colour, alpha=0.6)
-        right.plot(density, [q.p50_ms for q in line], "o-", color=colour, label=edges)
-        walks = [(100 * q.density, 100 * q.walk, q.walk_ms) for q in line if q.walk is not None]
-        left.plot([w[0] for w in walks], [w[1] for w in walks], "s--", color=colour)
-        right.plot([w[0] for w in walks], [w[2] for w in walks], "s--", color=colour)
     walked = any(q.walk is not None for q in found)
-    left.set(ylabel="%, solid: SF-EM, dotted: precision" + ", dashed: recall of a walk" * walked, ylim=(0, 100))
-    right.set(ylabel="median time to fetch the neighbours, ms" + "; dashed: of a whole walk" * walked)
-    right.set_ylim(bottom=0)
-    for axes in (left, right):
-        axes.set(xlabel="density: neighbours of a passage, % of all passages", xscale="log")
-        axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.grid(True, alpha=0.3)
-    left.legend(loc="upper left", fontsize=8)
+    for number, edges in enumerate(dict.fromkeys(q.edges for q in found if q.density)):
+        line = sorted((q for q in found if q.edges == edges and q.density), key=lambda q: q.density)
+        density, style = [100 * q.density for q in line], {"color": f"C{number % 10}", "markersize": 5}
+        reach.plot(density, [100 * q.sf_em for q in line], "o-", label=edges, **style)
+        pure.plot(density, [100 * q.precision for q in line], "o-", **style)
+        slow.plot(density, [q.p50_ms for q in line], "o-", **style)
+        walks = [(100 * q.density, 100 * q.walk, q.walk_ms) for q in line if q.walk is not None]
+        reach.plot([w[0] for w in walks], [w[1] for w in walks], "s--", alpha=0.6, **style)
+        slow.plot([w[0] for w in walks], [w[2] for w in walks], "s--", alpha=0.6, **style)
+    reach.set(ylabel="SF-EM, %" + "; dashed: recall of a walk, %" * walked)
+    reach.set_ylim(top=102)
+    pure.set(ylabel="precision, %", ylim=(0, None))
+    slow.set(ylabel="median time to fetch, ms" + "; dashed: to walk, ms" * walked, yscale="log")
+    slow.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    plain = ticker.FuncFormatter(lambda value, _: f"{value:g}")
+    for axes in (reach, pure, slow):
+        axes.set(xlabel="density: neighbours of a passage, % of all", xscale="log")
+        axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    for axis in (reach.xaxis, pure.xaxis, slow.xaxis, slow.yaxis):
+        axis.set_major_formatter(plain)
+        axis.set_minor_formatter(ticker.NullFormatter())
+    for axes in (reach, pure, slow):
+        axes.grid(True, which="major", alpha=0.3)
+    handles, labels = reach.get_legend_handles_labels()
+    if handles:
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=9)
     save(figure, path)

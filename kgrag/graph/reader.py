@@ -248,6 +248,10 @@ class Reader:
         """What documents consist of, by their ids: see `cypher/search/document_structure.cypher`."""
         return {r["document"]: r for r in self._rows("search/document_structure", ids=documents)}
 
+    def outlines(self, documents: list[str]) -> dict[str, list[str]]:
+        """The headings of documents, by their ids: see `cypher/search/outlines.cypher`."""
+        return {r["document"]: r["paths"] for r in self._rows("search/outlines", ids=documents)}
+
     def pages(self, ids: list[str]) -> dict[str, dict[str, Any]]:
         """What stands on pages, by their ids: see `cypher/search/page_contents.cypher`."""
         return {r["id"]: r for r in self._rows("search/page_contents", ids=ids)}

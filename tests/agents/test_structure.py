@@ -74,6 +74,7 @@ STRUCTURAL = {
     "Page number 3": page(3),
     "page #3": page(3),
     "page three": page(3),
+    "read me page three pls": page(3),
     "the third page": page(3),
     "3rd page of the document": page(3),
     "What can I read on page 3 of report.pdf?": page(3),
@@ -103,6 +104,8 @@ STRUCTURAL = {
     "tables on page 6": markdown(2),
     "page 7's table": markdown(3),
     "the last table": markdown(3),
+    "Table II": markdown(2),
+    "table two on page 5": markdown(2),
     "How many pages are there?": "report.pdf has 12 pages.",
     "How many pages does report.pdf have?": "report.pdf has 12 pages.",
     "What is the number of pages?": "report.pdf has 12 pages.",
@@ -113,6 +116,7 @@ STRUCTURAL = {
     "How many tables are there on the last page?": "There are 0 tables on page 12 of report.pdf.",
     "how many sections are there": "report.pdf has 4 sections.",
     "On which page is table 2?": "Table 2: Ships of Cobh stands on pp. 5-6 of report.pdf.",
+    "What are the headings?": "- 1 Introduction\n- 2 Methods\n- 3 Findings\n- 3 Findings > 3.2 Losses\n- 4 Outlook",
     "Where is table 3?": "Table 3 stands on p. 7 of report.pdf.",
     "List the tables": "- Table 1: Ships of Bodo (p. 3)\n- Table 2: Ships of Cobh (pp. 5-6)\n- Table 3 (p. 7)",
     "Which pages have tables?": "- Table 1: Ships of Bodo (p. 3)\n- Table 2: Ships of Cobh (pp. 5-6)\n- Table 3 (p. 7)",
@@ -122,6 +126,9 @@ STRUCTURAL = {
 PARTS = {
     "pages 2 to 4": [page(2), page(3), page(4)],
     "pages 2-3": [page(2), page(3)],
+    "pp. 2-3": [page(2), page(3)],
+    "sec. 4": [page_text(PLACES[10], 11), page_text(PLACES[11], 12)],
+    "section IV": [page_text(PLACES[10], 11), page_text(PLACES[11], 12)],
     "What do pages 1 and 12 say?": [page(1), page(12)],
     "the last two pages": [page(11), page(12)],
     "tables 1 and 3": [markdown(1), markdown(3)],
@@ -158,6 +165,8 @@ CONTENT = [
     "Which chapter of the Hells Angels is the oldest?",
     "In Ulysses, what is on page 3?",
     "Who wrote page one headlines about whales?",
+    "What stands on the page after page 2?",
+    "What comes after section 2?",
 ]
 
 
@@ -207,6 +216,8 @@ def test_generated_questions(kg: KnowledgeGraph, solo: str) -> None:
         ("table 9", "report.pdf has 3 tables; there is no table 9."),
         ("table 9 on page 5", "report.pdf has 1 table on page 5; there is no table 9 there."),
         ("the table on page 2", "report.pdf has no table on page 2."),
+        ("the second table on page 5", "report.pdf has 1 table on page 5; there is no table 2 there."),
+        ("section 0", "report.pdf has 4 sections; there is no section 0."),
         ("table 1 on page 99", "report.pdf has 12 pages; there is no page 99."),
         ("section 9", "report.pdf has 4 sections; there is no section 9."),
         ("appendix B", "report.pdf has 4 sections; there is no section b."),
@@ -316,8 +327,13 @@ def test_short_sections_that_share_a_passage(kg: KnowledgeGraph) -> None:
     try:
         for n, text in enumerate(texts, 1):
             assert found(kg, f"What does section {n} say?", "structure-reeds").text == f"{n} Part {n}\n\n{text}"
-            where = found(kg, f"Where is section {n}?", "structure-reeds").text
-            assert where == f"{n} Part {n} begins on p. {n} of reeds.pdf."
+            for form in (
+                "Where is section {}?",
+                "Where does section {} start?",
+                "On which page does section {} begin?",
+            ):
+                where = found(kg, form.format(n), "structure-reeds").text
+                assert where == f"{n} Part {n} begins on p. {n} of reeds.pdf."
         assert found(kg, "how many sections are there", "structure-reeds").text == "reeds.pdf has 6 sections."
         assert found(kg, "page i of reeds.pdf", "structure-reeds").text == (
             f"Before.\n\n{caption}\n\n{table.markdown}\n\nAfter."

@@ -168,15 +168,19 @@ def test_answers_are_marked_once(evaluate: Evaluate, folder: Path, scripted: Scr
     evaluate(*arguments)
     scripted.reset()
     scripted.say("grade", {"correct": True}, {"correct": False})
-    text = evaluate(*arguments, "--grade", "--markdown").stdout
+    marked = evaluate(*arguments, "--grade", "--markdown")
+    text = marked.stdout
     assert "| EM | F1 | Acc | calls |" in text
+    assert "Marking took 3 calls (0 cached), " in marked.stderr
     assert "--system single+bm25 --grade" in text
     assert [call["task"] for call in scripted.calls] == ["grade"] * 3
     assert (
         "Right: Larvik; or in Larvik, Norway\nSaid: It is Larvik, I think"
         in (scripted.calls[0]["messages"][-1]["content"])
     )
-    row = json.loads(evaluate(*arguments, "--grade", "--json").stdout)["systems"]["single+bm25"]
+    again = json.loads(evaluate(*arguments, "--grade", "--json").stdout)
+    row = again["systems"]["single+bm25"]
+    assert again["marking"]["calls"] == 0
     assert (row["Acc"], row["EM"], row["calls"]) == (33.3, 0, 1)
     assert len(scripted.calls) == 3
     (file,) = (tmp_path / "runs").iterdir()

@@ -75,6 +75,21 @@ def test_a_keyword_ties_only_those_that_have_it_among_their_best(kg: KnowledgeGr
         assert (ids["nets"] in near[ids["captain"]]) == (ids["captain"] in near[ids["nets"]])
 
 
+def test_a_title_is_a_keyword_besides_the_best(kg: KnowledgeGraph, made: tuple[Path, str]) -> None:
+    """The passages that a keyword ties, and those that a title does."""
+    assert list(measured(kg, made, "keyword+title")) == list(KINDS["keyword+title"])
+    index = kg.retriever("tfidf", made[1]).index
+    ids = [hit.passage.id for hit in kg.search("salmon nets", made[1], retriever="bm25")]
+
+    def tied(kind: str, density: float) -> dict[str, set[str]]:
+        found = index.reader.edge_neighbours(ids, kind, density, 50, 200)
+        return {id: set(near) for id, near in found.items()}
+
+    both, words, titles = tied("keyword+title", 10), tied("keyword", 10), tied("title", 50)
+    assert any(titles.values())
+    assert all(both.get(id, set()) == words.get(id, set()) | titles.get(id, set()) for id in ids)
+
+
 def test_the_command(made: tuple[Path, str], kg: KnowledgeGraph, neo4j_env: dict[str, str], tmp_path: Path) -> None:
     def run(*arguments: object, code: int = 0) -> str:
         words = ["graph-quality", str(made[0]), *map(str, arguments)]
