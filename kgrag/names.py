@@ -4,15 +4,16 @@ Source: the PathRank recipe (index, steps 1 and 4).
 """
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from kgrag.text import STOP_WORDS, Token, normalise, tokens
+from kgrag.text import STOP_WORDS, Kept, Token, normalise, tokens
 
 LONGEST_NAME = 14  # words
 _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin ibn al ben zu y for in on at".split())
 _JOINING_WORDS = frozenset("and y for in on at of".split())
+_NO_INITIALS = "aioey"  # words of one letter
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DATE = re.compile(rf"^(\d+ )?({_MONTHS})( \d+)*$")
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
@@ -41,7 +42,7 @@ def without_initials(name: str) -> str | None:
     """A normalised name without its middle initials ("albert s rogell" -> "albert rogell"), or None if it has none."""
     words = name.split()
     last = len(words) - 1
-    kept = [w for i, w in enumerate(words) if len(w) > 1 or w in "aioey" or i in (0, last)]
+    kept = [w for i, w in enumerate(words) if len(w) > 1 or w in _NO_INITIALS or i in (0, last)]
     if not 1 < len(kept) < len(words) or len(kept[0]) < 2 or len(kept[-1]) < 2 or any(c.isdigit() for c in name):
         return None
     return " ".join(kept)
@@ -92,10 +93,11 @@ def _lead_name(text: str) -> str | None:
     return match[1].split(" ", 1)[-1] if words[0].lower() in ("the", "a", "an") else match[1]
 
 
-def passage_aliases(section: str, text: str) -> list[Alias]:
+def passage_aliases(section: str, text: str, known: Collection[str] = ()) -> list[Alias]:
     """The names by which a passage of a long document is known: its headings, and names that its paragraphs begin with.
 
-    `section`: the path of headings it stands under. Headings weigh what titles weigh, the other names .8.
+    `section`: the path of headings it stands under; `known`: the document's headings, which may end on a stop; other
+    lines of the text are headings by their looks. Headings weigh what titles weigh, the other names .8.
     """
     found: dict[str, Alias] = {}
 
@@ -105,9 +107,13 @@ def passage_aliases(section: str, text: str) -> list[Alias]:
             found[alias.normal] = alias
 
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    headings = {i for i, line in enumerate(lines[:-1]) if _is_heading(line) and not _is_heading(lines[i + 1])}
-    own = section.rsplit(" > ", 1)[-1]
-    for alias in title_aliases(own, "") if _is_heading(own) else ():
+    headings = {
+        i
+        for i, line in enumerate(lines[:-1])
+        if (line in known and _may_name(line)) or (_is_heading(line) and not _is_heading(lines[i + 1]))
+    }
+    own = section.rsplit(" > ", 1)[-1].strip()
+    for alias in title_aliases(own, "") if _is_heading(own) or (own in known and _may_name(own)) else ():
         add(alias)
     for i, line in enumerate(lines):
         if i in headings:
@@ -122,14 +128,18 @@ def passage_aliases(section: str, text: str) -> list[Alias]:
 
 
 def _is_heading(line: str) -> bool:
-    """Whether a line may be a heading that names something: short, without a stop, its first and last word capitals."""
-    words = tokens(_PARENTHESIS.sub("", line)) if 1 < len(line) <= _LONGEST_HEADING else []
+    """Whether a line of a text looks like a heading that names something: one that does not end on a stop."""
+    return _may_name(line) and line[-1] not in ".,:;!?"
+
+
+def _may_name(heading: str) -> bool:
+    """Whether a heading may name something: it is short, its first and last word capitals."""
+    words = tokens(_PARENTHESIS.sub("", heading)) if 1 < len(heading) <= _LONGEST_HEADING else []
     return (
         0 < len(words) <= LONGEST_NAME
-        and line[-1] not in ".,:;!?"
         and words[0].is_capital
         and words[-1].is_capital
-        and not line.replace(" ", "").isdigit()
+        and not heading.replace(" ", "").isdigit()
     )
 
 
@@ -141,21 +151,19 @@ def capitalised_phrases(words: Sequence[Token]) -> dict[str, str]:
     or "of" joins counts by itself, too.
     """
     found: dict[str, str] = {}
-    i = 0
-    while i < len(words):
-        if words[i].norm in STOP_WORDS or not _begins_phrase(words[i].raw):
-            i += 1
-            continue
-        end = _end_of_phrase(words, i)
-        run = list(words[i:end])
-        i = end
-        for part in (run, *_split(run)):
+    for match in _PHRASE.finditer(_shapes(words)):
+        run = list(words[match.start() : match.end()])
+        for part in (run, *_split(run)) if match[1] else (run,):
             while part and part[-1].norm in STOP_WORDS:
                 part.pop()
-            name = " ".join(w.norm for w in part)
-            if len(name) > 2 and not name.replace(" ", "").isdigit() and not _DATE.match(name):
-                found.setdefault(name, " ".join(w.raw for w in part))
+            name = " ".join([w.norm for w in part])
+            if len(name) > 2 and name not in found and not _is_number_or_date(name):
+                found[name] = " ".join([w.raw for w in part])
     return found
+
+
+def _is_number_or_date(name: str) -> bool:
+    return (name[0].isdigit() and name.replace(" ", "").isdigit()) or _DATE.match(name) is not None
 
 
 def _split(run: Sequence[Token]) -> list[list[Token]]:
@@ -166,21 +174,35 @@ def _split(run: Sequence[Token]) -> list[list[Token]]:
     return [list(run[start + 1 : end]) for start, end in zip((-1, *cuts), (*cuts, len(run)), strict=True)]
 
 
-def _begins_phrase(raw: str) -> bool:
-    return raw[0].isupper() or (raw.isdigit() and 3 <= len(raw) <= 4)
+# Names are found in the shapes of words, a character each: what a word is to a name, as bits.
+_CAPITAL, _UPPER, _DIGIT, _FIRST, _INNER, _INITIAL, _JOINED = (1 << i for i in range(7))
+_ALL_SHAPES = [chr(0x100 + bits) for bits in range(128)]
 
 
-def _end_of_phrase(words: Sequence[Token], start: int) -> int:
-    """One past the last word of the phrase that begins at `start`."""
-    end = start + 1
-    inner = end
-    while inner < min(end + 2, len(words)) and words[inner].joined and words[inner].norm in _INNER_WORDS:
-        inner += 1
-    if end < inner < len(words) and words[inner].joined and words[inner].raw[0].isupper():
-        end = inner + 1
-    while end < len(words) and words[end].joined and (words[end].raw[0].isupper() or words[end].raw[0].isdigit()):
-        end += 1
-    return end
+def _shape(word: Token) -> str:
+    raw, norm, upper = word.raw, word.norm, word.raw[0].isupper()
+    first = norm not in STOP_WORDS and (upper or (raw.isdigit() and 3 <= len(raw) <= 4))
+    bits = _CAPITAL * word.is_capital | _UPPER * upper | _DIGIT * raw[0].isdigit() | _FIRST * first
+    bits |= _INNER * (norm in _INNER_WORDS) | _INITIAL * (len(norm) == 1 and norm not in _NO_INITIALS)
+    return _ALL_SHAPES[bits | _JOINED * word.joined]
+
+
+def _shapes(words: Iterable[Token]) -> str:
+    return "".join([_SHAPE[word] for word in words])
+
+
+def _having(all_of: int, any_of: int) -> str:
+    """The shapes with these bits, as a pattern."""
+    return f"[{''.join(s for bits, s in enumerate(_ALL_SHAPES) if bits & all_of == all_of and bits & any_of)}]"
+
+
+_SHAPE = Kept(_shape)
+_CAPITALS = frozenset(_having(_CAPITAL, _CAPITAL))
+_INITIALS = frozenset(_having(_INITIAL, _INITIAL))
+_PHRASE = re.compile(  # first word, one or two small ones before a capital, what is joined to them
+    f"{_having(_FIRST, _FIRST)}(?:({_having(_JOINED, _INNER)}{{1,2}}+){_having(_JOINED, _UPPER)})?"
+    f"{_having(_JOINED, _UPPER | _DIGIT)}*"
+)
 
 
 def find_names(
@@ -192,46 +214,41 @@ def find_names(
     letters, no stop word, and no number. `skip`: names that are passed over, so that names within them are found.
     """
     found: dict[str, list[int]] = {}
-    capital = [w.is_capital for w in words]
-    norms = [w.norm for w in words]
+    shapes = _shapes(words)
+    capitals = [i for i, shape in enumerate(shapes) if shape in _CAPITALS]
+    initials = not _INITIALS.isdisjoint(shapes)
+    norms = [word.norm for word in words]
     text = " ".join(norms)
-    begins = list(accumulate((len(norm) + 1 for norm in norms), initial=0))
-    letters = list(accumulate((len(norm) == 1 for norm in norms), initial=0))  # words of one letter before each word
-    i = 0
-    while i < len(words):
-        length = 0
-        if capital[i]:
-            for n in range(min(LONGEST_NAME, len(words) - i), 0, -1):
-                if not capital[i + n - 1]:
+    begins = list(accumulate([len(norm) + 1 for norm in norms], initial=0))
+    first = beyond = 0  # among the capitals
+    while first < len(capitals):
+        i = capitals[first]
+        while beyond < len(capitals) and capitals[beyond] < i + LONGEST_NAME:
+            beyond += 1
+        begin = begins[i]
+        for last in range(beyond - 1, first, -1):
+            j = capitals[last]
+            name = text[begin : begins[j + 1] - 1]
+            if not known(name):
+                if not initials or _INITIALS.isdisjoint(shapes[i + 1 : j]):
                     continue
-                if n == 1:
-                    name = _known_word(norms[i], i, known)
-                else:
-                    inner = letters[i + n - 1] > letters[i + 1]
-                    name = _known_phrase(text[begins[i] : begins[i + n] - 1], inner, known)
-                if name is not None and name not in skip:
-                    found.setdefault(name, []).append(i)
-                    length = n
-                    break
-        i += length or 1
+                name = without_initials(name) or ""
+                if not name or not known(name):
+                    continue
+            if name not in skip:
+                found.setdefault(name, []).append(i)
+                first = last
+                break
+        else:
+            name = norms[i]
+            if known(name) and _can_stand_alone(name, i) and name not in skip:
+                found.setdefault(name, []).append(i)
+        first += 1
     return found
 
 
-def _known_word(name: str, start: int, known: Callable[[str], bool]) -> str | None:
-    if (len(name) < 3 and name.isascii()) or name in STOP_WORDS or name.isdigit():
-        return None
-    if start == 0 and name in QUESTION_WORDS:
-        return None
-    return name if known(name) else None
-
-
-def _known_phrase(name: str, has_initials: bool, known: Callable[[str], bool]) -> str | None:
-    if known(name):
-        return name
-    shorter = without_initials(name) if has_initials else None
-    return shorter if shorter is not None and known(shorter) else None
-
-
-def names_in(text: str, known: Callable[[str], bool], skip: Collection[str] = ()) -> dict[str, list[int]]:
-    """`find_names` over the words of a text."""
-    return find_names(tokens(text), known, skip)
+def _can_stand_alone(word: str, place: int) -> bool:
+    """Whether a word may be a whole name; the words that questions begin with are none at the beginning."""
+    if (len(word) < 3 and word.isascii()) or word in STOP_WORDS or word.isdigit():
+        return False
+    return place > 0 or word not in QUESTION_WORDS

@@ -2,14 +2,20 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import accumulate, pairwise
 from threading import local
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import Stemmer
 
-_WORD = re.compile(r"\w+(?:[.'’](?=\w)\w+)*")
+K = TypeVar("K")
+V = TypeVar("V")
+
+_LONGEST_KEPT = 100  # characters
+_WORD = re.compile(r"(\w++(?:[.'’]\w++)*+)")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?:][\"'”’)]*\s|\n\s*\n")
 _UNDECOMPOSED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i", "ß": "ss"})
@@ -48,53 +54,128 @@ class Token(NamedTuple):
         return not self.raw[0].islower()
 
 
+class Kept(dict[K, V], Generic[K, V]):
+    """What a function gives for each argument, looked up without a call; emptied when it holds too much.
+
+    A long string is made anew each time: text without spaces is one word.
+    """
+
+    def __init__(self, make: Callable[[K], V], most: int = 1 << 16) -> None:
+        super().__init__()
+        self._make = make
+        self._most = most
+
+    def __missing__(self, key: K) -> V:
+        value = self._make(key)
+        if not isinstance(key, str) or len(key) <= _LONGEST_KEPT:
+            if len(self) >= self._most:
+                self.clear()
+            self[key] = value
+        return value
+
+
 def fold(text: str) -> str:
     """`text` without diacritics ("Tromsø" -> "Tromso")."""
     if text.isascii():
         return text
+    folded = _NOT_ASCII.sub(lambda run: _FOLDED[run[0]], text)
+    return folded if folded.isascii() else unicodedata.normalize("NFC", folded)
+
+
+def _without_marks(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", text.translate(_UNDECOMPOSED))
-    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not unicodedata.combining(c)))
+    return "".join([c for c in decomposed if not unicodedata.combining(c)])
+
+
+_FOLDED = Kept(_without_marks)
+
+_Word = str | tuple[str, str]
+"""A word with folded letters; with how it is written beside it where that differs."""
 
 
 def tokens(text: str) -> list[Token]:
     """The words of `text`; a possessive 's is cut, and initials written apart are joined ("R. G." = "R.G." = "rg")."""
     found: list[Token] = []
     folded = fold(text)
-    aligned = folded is not text and len(folded) == len(text)
-    end, after_initial = 0, False
-    for match in _WORD.finditer(folded):
-        raw = match.group()
-        start = match.start()
-        if raw[-1] in "sS":
-            raw = _POSSESSIVE.sub("", raw)
-        norm = raw.lower()
-        if not norm.isalnum():
-            norm = "".join(c for c in norm if c.isalnum())
-            if not norm:
-                continue
-        if aligned:
-            raw = text[start : start + len(raw)]
-        initial = len(norm) == 1 and raw.isupper()
-        if initial and after_initial and start == end + 2:
-            last = found.pop()
-            found.append(Token(last.raw + raw, last.norm + norm, last.starts, last.joined))
+    parts = _WORD.split(folded)
+    words: Sequence[_Word] = parts[1::2]
+    if len(folded) == len(text) and folded != text:
+        words = _as_written(text, parts)
+    last, skipped = Token("", ""), ""  # the word before, and what stands after it that is none
+    for gap, word in zip(parts[:-1:2], words, strict=True):
+        if skipped:
+            gap, skipped = skipped + gap, ""
+        if not found:
+            token = _FIRST[word]
+        elif gap == " ":
+            token = _NEXT[word]
         else:
-            gap = folded[end:start]
-            if gap == " ":
-                found.append(Token(raw, norm, not found, bool(found)))
-            else:
-                starts = not found or (not after_initial and _SENTENCE_END.search(gap) is not None)
-                joined = bool(found) and (
-                    gap == "-" or (after_initial and gap == ". ") or (gap.isspace() and gap.count("\n") < 2)
-                )
-                found.append(Token(raw, norm, starts, joined))
-        end, after_initial = match.end(), initial
+            after_initial = _is_initial(last)
+            if after_initial and len(gap) == 2 and (token := _FIRST[word]) is not None and _is_initial(token):
+                whole = found[-1]
+                found[-1] = Token(whole.raw + token.raw, whole.norm + token.norm, whole.starts, whole.joined)
+                last = token
+                continue
+            token = (_AFTER_INITIAL if after_initial else _AFTER_WORD)[gap][word]
+        if token is None:
+            skipped = gap + (word if isinstance(word, str) else word[0])
+        else:
+            found.append(token)
+            last = token
     return found
+
+
+def _as_written(text: str, parts: Sequence[str]) -> list[_Word]:
+    """The words, every second of the parts of the folded text, which is as long as the text."""
+    ends = accumulate(map(len, parts))
+    places = [place for i, place in enumerate(pairwise(ends)) if i % 2 == 0]
+    written = [text[start:end] for start, end in places]
+    return [word if word == raw else (word, raw) for word, raw in zip(parts[1::2], written, strict=True)]
+
+
+def _is_initial(token: Token) -> bool:
+    return len(token.norm) == 1 and token.raw.isupper()
+
+
+def _token(word: _Word, starts: bool, joined: bool) -> Token | None:
+    """The token of a word; None if it has neither letters nor digits."""
+    raw, written = (word, word) if isinstance(word, str) else word
+    if raw[-1] in "sS":
+        raw = _POSSESSIVE.sub("", raw)
+    norm = raw.lower()
+    if not norm.isalnum():
+        norm = "".join([c for c in norm if c.isalnum()])
+    return Token(written[: len(raw)], norm, starts, joined) if norm else None
+
+
+_Tokens = Kept[_Word, Token | None]
+_FIRST: _Tokens = Kept(partial(_token, starts=True, joined=False))
+_NEXT: _Tokens = Kept(partial(_token, starts=False, joined=True))
+_APART: _Tokens = Kept(partial(_token, starts=False, joined=False))
+
+
+def _after(gap: str, initial: bool) -> _Tokens:
+    """The tokens of words that stand after a gap, before which a word or an initial stands."""
+    if not initial and _SENTENCE_END.search(gap) is not None:
+        return _FIRST
+    close = gap == "-" or (initial and gap == ". ") or (gap.isspace() and gap.count("\n") < 2)
+    return _NEXT if close else _APART
+
+
+_AFTER_WORD: Kept[str, _Tokens] = Kept(partial(_after, initial=False), 1024)
+_AFTER_INITIAL: Kept[str, _Tokens] = Kept(partial(_after, initial=True), 1024)
 
 
 def normalise(name: str) -> str:
     """The normal form under which a name is known: "The Hague's" -> "the hague"."""
-    return " ".join(t.norm for t in tokens(name))
+    return _NORMAL[name]
+
+
+def _normal(name: str) -> str:
+    return " ".join([t.norm for t in tokens(name)])
+
+
+_NORMAL = Kept(_normal)
 
 
 def caption(text: str) -> str:
@@ -108,16 +189,33 @@ def caption(text: str) -> str:
     return cut.rstrip(" ,;:.-–—") + "…"
 
 
-def stems(words: Sequence[str]) -> list[str]:
-    """The stem of each word (Porter 2, English; words of other languages mostly stay as they are)."""
+def _stem(word: str) -> str:
     stemmer: Any = getattr(_THREAD, "stemmer", None)
     if stemmer is None:  # a Stemmer must not be shared by threads
-        stemmer = _THREAD.stemmer = Stemmer.Stemmer("english")
-    stemmed: list[str] = stemmer.stemWords(list(words))
-    return stemmed
+        stemmer = _THREAD.stemmer = Stemmer.Stemmer("english", 0)
+    return str(stemmer.stemWord(word))
 
 
-@lru_cache(maxsize=65536)
+_STEMS = Kept(_stem)
+
+
+def stems(words: Iterable[str]) -> list[str]:
+    """The stem of each word (Porter 2, English; words of other languages mostly stay as they are)."""
+    return [_STEMS[word] for word in words]
+
+
 def is_content(word: str) -> bool:
     """Whether a normalised word carries meaning: no stop word, no single letter, no stray digit."""
     return len(word) > 1 and word not in STOP_WORDS
+
+
+def _content_stem(word: str) -> str | None:
+    return _STEMS[word] if is_content(word) else None
+
+
+_CONTENT_STEMS = Kept(_content_stem)
+
+
+def content_stems(words: Iterable[str]) -> list[str | None]:
+    """The stem of each normalised word that carries meaning; None for others."""
+    return [_CONTENT_STEMS[word] for word in words]

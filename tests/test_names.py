@@ -97,6 +97,16 @@ def test_headings_and_first_words_name_a_passage() -> None:
     assert passage_aliases("", "Only A Line") == []
 
 
+def test_known_headings_may_end_on_a_stop() -> None:
+    text = (
+        "Love, Honor and Oh Baby!\n\nA film of 1933.\n\nBack in the U.S.A.\n\nA song.\n\nTold to all.\n\nIt was late."
+    )
+    known = {"Love, Honor and Oh Baby!", "Back in the U.S.A.", "Told to all."}
+    assert passage_aliases("", text) == []
+    found = {a.normal for a in passage_aliases("Songs > Back in the U.S.A.", text, known)}
+    assert found == {"love honor and oh baby", "love", "back in the usa"}
+
+
 def test_find_names_takes_the_longest() -> None:
     known = {"new york", "york", "new york times", "fram"}
     words = tokens("The New York Times of New York praised york and the Fram.")

@@ -21,7 +21,7 @@ class Ready(str):
 
 
 class Lines:
-    """Rows of a CSV file, held in memory."""
+    """Rows of a CSV file, held in memory; pickled, they are one text."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -31,7 +31,7 @@ class Lines:
 
     def write(self, *values: object) -> None:
         """Write a row: text, numbers, Ready, or None for nothing. What is missing at its end is nothing, too."""
-        line = ",".join([_field(value) for value in values]).rstrip(",")
+        line = fields(*values).rstrip(",")
         self.rows += 1
         self.longest = max(self.longest, len(line))
         self.multiline = self.multiline or "\n" in line or "\r" in line
@@ -45,6 +45,13 @@ class Lines:
     def text(self) -> str:
         """The rows."""
         return "".join(self._held)
+
+    def __getstate__(self) -> tuple[int, int, bool, str]:
+        return self.rows, self.longest, self.multiline, self.text()
+
+    def __setstate__(self, state: tuple[int, int, bool, str]) -> None:
+        self.rows, self.longest, self.multiline, text = state
+        self._held = [text]
 
     def _put(self, line: str) -> None:
         self._held.append(line)
@@ -74,6 +81,11 @@ class Table(Lines):
 
     def _put(self, line: str) -> None:
         self._file.write(line)
+
+
+def fields(*values: object) -> Ready:
+    """The fields of a row, or of its beginning."""
+    return Ready(",".join([_field(value) for value in values]))
 
 
 def _field(value: object) -> str:

@@ -1,6 +1,7 @@
 """The files of a bulk load: rows that wait on disk, and vectors."""
 
 import pickle
+from array import array
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -17,15 +18,20 @@ class Spill:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: IO[bytes] = path.open("wb", buffering=1 << 20)
-        self._places: list[int] = []
+        self._places = array("Q")
+        self._end = 0
 
     def __len__(self) -> int:
         return len(self._places)
 
     def add(self, value: object) -> None:
         """Put a value at the end."""
-        self._places.append(self._file.tell())
-        pickle.dump(value, self._file, pickle.HIGHEST_PROTOCOL)
+        self.put(pickled(value))
+
+    def put(self, value: bytes) -> None:
+        """Put a value at the end that is pickled already."""
+        self._places.append(self._end)
+        self._end += self._file.write(value)
 
     def flush(self) -> None:
         """Let other processes see what was added."""
@@ -48,28 +54,36 @@ class Spill:
         self._path.unlink(missing_ok=True)
 
 
+def pickled(value: object) -> bytes:
+    """A value as it stands in a Spill."""
+    return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+
+
+_PARTS = 64
+
+
+def deal(rows: Iterable[tuple[Any, ...]]) -> list[bytes]:
+    """Rows for Partitions, pickled part by part; each row begins with the id of its node."""
+    parts: list[list[tuple[Any, ...]]] = [[] for _ in range(_PARTS)]
+    for row in rows:
+        parts[int(row[0][:8], 16) % _PARTS].append(row)
+    return [pickled(part) if part else b"" for part in parts]
+
+
 class Partitions:
     """Counts of millions of names or words, dealt by id into files, each small enough to be added up in memory."""
 
-    def __init__(self, folder: Path, name: str, number: int = 64, held: int = 200_000) -> None:
-        """`held`: rows that wait in memory before they are written."""
-        self._spills = [Spill(folder / f"{name}-{i}.rows") for i in range(number)]
-        self._waiting: list[list[tuple[Any, ...]]] = [[] for _ in range(number)]
-        self._held = held
-        self._count = 0
+    def __init__(self, folder: Path, name: str) -> None:
+        self._spills = [Spill(folder / f"{name}-{i}.rows") for i in range(_PARTS)]
 
-    def add(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Put rows away; each begins with the id of its node."""
-        number = len(self._spills)
-        for row in rows:
-            self._waiting[int(row[0][:8], 16) % number].append(row)
-            self._count += 1
-        if self._count >= self._held:
-            self._flush()
+    def add(self, dealt: Iterable[bytes]) -> None:
+        """Put rows away that were dealt."""
+        for spill, rows in zip(self._spills, dealt, strict=True):
+            if rows:
+                spill.put(rows)
 
     def __iter__(self) -> Iterator[Iterator[tuple[Any, ...]]]:
         """The rows of each part; all rows of one id are in one part, in their order."""
-        self._flush()
         for spill in self._spills:
             yield (row for rows in spill for row in rows)
 
@@ -77,13 +91,6 @@ class Partitions:
         """Forget the rows."""
         for spill in self._spills:
             spill.close()
-
-    def _flush(self) -> None:
-        for spill, rows in zip(self._spills, self._waiting, strict=True):
-            if rows:
-                spill.add(rows)
-                rows.clear()
-        self._count = 0
 
 
 class VectorFile:

@@ -51,19 +51,14 @@ class Counts:
         return found
 
 
-class Names(Gazetteer):
-    """A gazetteer that knows names by Python's hash of them, which is quicker than their ids."""
-
-    def id(self, name: str) -> str | None:
-        """See Gazetteer."""
-        return self.entity(name) if hash(name) in self._known else None
-
-
 def among(keys: NDArray[np.uint64], ids: Iterable[str]) -> set[str]:
     """Those of the ids whose 64 bits are among the keys, which are sorted."""
     wanted = list(ids)
-    found = np.isin(np.array([bits(id) for id in wanted], np.uint64), keys)
-    return {id for id, hit in zip(wanted, found, strict=True) if hit}
+    if not len(keys):
+        return set()
+    its = np.array([bits(id) for id in wanted], np.uint64)
+    found = keys[np.minimum(np.searchsorted(keys, its), len(keys) - 1)] == its
+    return {id for id, hit in zip(wanted, found.tolist(), strict=True) if hit}
 
 
 def density_of(mentioned: "array[int]", sizes: "array[int]") -> float:

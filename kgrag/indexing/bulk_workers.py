@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -16,7 +17,7 @@ _MOST = 8  # processes: what is left to this one would not keep more of them at 
 _WORK: Callable[[Any], Any] | None = None
 
 
-def spread(work: Callable[[T], R], items: Iterable[T], alone: int = 8) -> Iterator[R]:
+def spread(work: Callable[[T], R], items: Iterable[T], alone: int = 2) -> Iterator[R]:
     """`work` of each item, in order, in as many processes as there are cores; a few items ahead of what is taken.
 
     The first items, `alone` of them, are done here: a pool is not worth its start for a small load. Where a process
@@ -49,6 +50,15 @@ def _begin(work: Callable[[Any], Any]) -> None:
     global _WORK
     _WORK = work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever forked us says when to stop
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed says nothing."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _call(item: Any) -> Any:

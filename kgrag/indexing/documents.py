@@ -221,12 +221,13 @@ def _name(batch: Batch, collection: str, item: Plan) -> None:
 
 
 def _name_passages(batch: Batch, collection: str, item: Plan, part: Sequence[Row]) -> None:
-    """What the passages of a document that has several are about, each by itself; its title names all of them."""
+    """What each passage is about by itself, where there are several, or headings but no title that names them all."""
+    headings = {s.heading.rsplit(" > ", 1)[-1].strip() for s in item.document.sections} - {""}
     for passage in part:
         about = []
-        if len(item.passages) > 1:
+        if len(item.passages) > 1 or (headings and not item.document.title):
             properties = passage["properties"]
-            for alias in passage_aliases(properties["section"], properties["text"]):
+            for alias in passage_aliases(properties["section"], properties["text"], headings):
                 entity = _entity(batch, collection, alias.normal, alias.surface)
                 about.append({"passage": passage["id"], "entity": entity, "weight": alias.weight})
         batch.passages_about.extend(about)

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from kgrag.graph.connection import Unit
@@ -35,11 +36,13 @@ def terms(text: str) -> Terms:
 def terms_of(words: Sequence[str], stemmed: Sequence[str]) -> Terms:
     """The content words among the words of a text in normal form, which are given with their stems."""
     surfaces: dict[str, str] = {}
-    counts: Counter[str] = Counter()
-    for word, stem in zip(words, stemmed, strict=True):
+    counts: dict[str, int] = {}
+    stem_of = dict(zip(words, stemmed, strict=True))
+    for word, n in Counter(words).items():
         if not is_content(word) or word.isdigit():
             continue
-        counts[stem] += 1
+        stem = stem_of[word]
+        counts[stem] = counts.get(stem, 0) + n
         known = surfaces.get(stem)
         if known is None or (len(word), word) < (len(known), known):
             surfaces[stem] = word
@@ -55,10 +58,15 @@ def top_terms(found: Terms, df_classes: Mapping[str, int], corpus_class: int, n:
     for stem, count in found.counts.items():
         df = df_classes.get(stem, 0)
         if df > 0:
-            weight = (1 + math.log(count)) * (1 + math.log(2) * max(0, corpus_class - df))
-            weighed.append((stem, round(weight, 4)))
-    weighed.sort(key=lambda entry: (-entry[1], entry[0]))
-    return weighed[:n]
+            weighed.append((-_weight(count, max(0, corpus_class - df)), stem))
+    weighed.sort()
+    return [(stem, -weight) for weight, stem in weighed[:n]]
+
+
+@lru_cache(maxsize=1 << 14)
+def _weight(count: int, rarity: int) -> float:
+    """TF-IDF, from how often a word stands in a passage, and how many times rarer than the passages it is (log2)."""
+    return round((1 + math.log(count)) * (1 + math.log(2) * rarity), 4)
 
 
 def spread_words(work: Work) -> int:

@@ -11,45 +11,40 @@ from kgrag.graph.connection import Unit
 from kgrag.identity import entity_id, word_id
 from kgrag.indexing.work import Work, phrase
 from kgrag.names import capitalised_phrases, find_names
-from kgrag.text import normalise, stems, tokens
+from kgrag.text import stems, tokens
 
 _BATCH = 1000
 Row = dict[str, Any]
 
 
 class Gazetteer:
-    """The names of a collection: 64 bits of each entity's id stand for it, so that millions of names stay small."""
+    """The names of a collection that are looked for in texts."""
 
-    def __init__(self, collection: str, known: set[int]) -> None:
-        """`known`: `bits` of the ids of the entities that are looked for in texts."""
+    def __init__(self, collection: str, known: set[str]) -> None:
+        """`known`: normal forms."""
+        self.known = known
         self._collection = collection
-        self._known = known
 
     @classmethod
     def of_graph(cls, work: Work) -> Self:
         """The gazetteer as the graph has it now."""
-        known: set[int] = set()
-        single: list[tuple[str, str]] = []
+        known: set[str] = set()
+        single: list[str] = []
         for record in work.graph.stream("search/gazetteer", collection=work.name):
-            if record["word"] is None:
-                known.add(bits(record["id"]))
+            if " " in record["name"]:
+                known.add(record["name"])
             else:
-                single.append((record["id"], record["word"]))
+                single.append(record["name"])
         for start in range(0, len(single), 10_000):
             part = single[start : start + 10_000]
-            words = [word_id(work.name, stem) for stem in stems([word for _, word in part])]
+            words = [word_id(work.name, stem) for stem in stems(part)]
             proper = set(work.graph.run("search/proper_words", ids=sorted(set(words)))[0]["ids"])
-            known.update(bits(id) for (id, _), word in zip(part, words, strict=True) if word in proper)
+            known.update(name for name, word in zip(part, words, strict=True) if word in proper)
         return cls(work.name, known)
 
     def entity(self, name: str) -> str:
         """The id that an entity with this normalised name has, whether there is one or not."""
         return entity_id(self._collection, name)
-
-    def id(self, name: str) -> str | None:
-        """The id of the entity with this normalised name, or None."""
-        entity = entity_id(self._collection, name)
-        return entity if bits(entity) in self._known else None
 
 
 def bits(id: str) -> int:
@@ -107,29 +102,23 @@ def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str,
     found: dict[str, Row] = {}
     title, text = tokens(source["title"]), tokens(source["text"])
     own = set(source["own"])
-
-    def add(entity: str | None, via: str, positions: list[int]) -> None:
-        if entity is not None and entity not in found:
-            found[entity] = {"entity": entity, "via": via, "positions": positions or None}
-
-    def is_known(name: str) -> bool:
-        return gazetteer.id(name) is not None
+    known = gazetteer.known
 
     def is_other(name: str) -> bool:
-        entity = gazetteer.id(name)
-        return entity is not None and entity not in own
+        return name in known and gazetteer.entity(name) not in own
 
-    for name, positions in find_names(text, is_known).items():
-        add(gazetteer.id(name), "local", [len(title) + p for p in positions])
-    for name, positions in find_names(title, is_other, skip={normalise(source["title"])}).items():
-        entity = gazetteer.id(name)
-        if entity in found:
-            found[entity] |= {"via": "title", "positions": positions + found[entity]["positions"]}
-        add(entity, "title", positions)
+    for name, positions in find_names(text, known.__contains__).items():
+        entity = gazetteer.entity(name)
+        found[entity] = {"entity": entity, "via": "local", "positions": [len(title) + p for p in positions]}
+    for name, positions in find_names(title, is_other, skip={" ".join([t.norm for t in title])}).items():
+        entity = gazetteer.entity(name)
+        before = found[entity]["positions"] if entity in found else []
+        found[entity] = {"entity": entity, "via": "title", "positions": positions + before}
     for entity in source["stated"]:
-        add(entity, "triple", [])
-    phrases = [name for name in capitalised_phrases(text) if gazetteer.id(name) is None]
-    return found, [entity for entity in map(gazetteer.entity, phrases) if entity not in found]
+        if entity not in found:
+            found[entity] = {"entity": entity, "via": "triple", "positions": None}
+    phrases = [gazetteer.entity(name) for name in capitalised_phrases(text) if name not in known]
+    return found, [entity for entity in phrases if entity not in found]
 
 
 def add_rare(found: dict[str, dict[str, Row]], phrases: Mapping[str, Sequence[str]], rare: Container[str]) -> None:

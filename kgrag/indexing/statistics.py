@@ -13,7 +13,7 @@ from kgrag.graph.connection import Unit
 from kgrag.identity import entity_id, word_id
 from kgrag.indexing.work import Work, phrase
 from kgrag.names import capitalised_phrases
-from kgrag.text import is_content, stems, tokens
+from kgrag.text import Token, content_stems, tokens
 
 _BATCH = 3000
 Row = dict[str, Any]
@@ -47,9 +47,8 @@ def statistics(collection: str, texts: Iterable[Mapping[str, Any]], sign: int = 
     A word's row counts passages that hold its stem (n), and how often it is written with a capital and without inside
     sentences (upper, lower). A phrase's row counts the passages that hold it.
     """
-    df: Counter[str] = Counter()
-    upper: Counter[str] = Counter()
-    lower: Counter[str] = Counter()
+    df: Counter[str | None] = Counter()
+    inside: Counter[Token] = Counter()  # words of texts
     phrases: Counter[str] = Counter()
     surfaces: dict[str, str] = {}
     for source in texts:
@@ -58,12 +57,14 @@ def statistics(collection: str, texts: Iterable[Mapping[str, Any]], sign: int = 
         phrases.update(found.keys())
         for name, surface in found.items():
             surfaces[name] = min(surface, surfaces.get(name, surface))
-        stemmed = stems([t.norm for t in body])
-        in_title = stems([t.norm for t in title])
-        df.update({s for t, s in zip(title + body, in_title + stemmed, strict=True) if is_content(t.norm)})
-        for token, stem in zip(body, stemmed, strict=True):
-            if is_content(token.norm) and not token.starts:
-                (upper if token.raw[0].isupper() else lower)[stem] += 1
+        df.update(set(content_stems([token.norm for token in title + body])))
+        inside.update(body)
+    upper: Counter[str] = Counter()
+    lower: Counter[str] = Counter()
+    stemmed = content_stems([token.norm for token in inside])
+    for (token, n), stem in zip(inside.items(), stemmed, strict=True):
+        if stem is not None and not token.starts:
+            (upper if token.raw[0].isupper() else lower)[stem] += n
     words = [
         {
             "id": word_id(collection, stem),
@@ -72,7 +73,7 @@ def statistics(collection: str, texts: Iterable[Mapping[str, Any]], sign: int = 
             "upper": sign * upper[stem],
             "lower": sign * lower[stem],
         }
-        for stem, n in sorted(df.items())
+        for stem, n in sorted((stem, n) for stem, n in df.items() if stem is not None)
     ]
     names = [
         {"id": entity_id(collection, name), "normal": name, "name": surfaces[name], "n": sign * n}

@@ -1,9 +1,12 @@
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
 
 from kgrag.graph.csv_files import FoundColumns, Table, floats, integers
-from kgrag.indexing.bulk_files import Partitions, Spill
+from kgrag.indexing.bulk_files import Partitions, Spill, deal
 
 
 def test_vectors_keep_their_numbers() -> None:
@@ -47,10 +50,10 @@ def test_rows_wait_on_disk(tmp_path: Path) -> None:
     for i in range(5):
         spill.add([i, "é"])
     assert [list(spill), list(spill)] == [[[i, "é"] for i in range(5)]] * 2
-    parts = Partitions(tmp_path, "parts", number=4, held=3)
+    parts = Partitions(tmp_path, "parts")
     rows = [(f"{i:08x}", i) for i in range(10)] * 2
     for start in range(0, 20, 2):
-        parts.add(rows[start : start + 2])
+        parts.add(deal(rows[start : start + 2]))
     found = [list(part) for part in parts]
     assert sorted(row for part in found for row in part) == sorted(rows)
     where = {(row[0], number) for number, part in enumerate(found) for row in part}
@@ -58,3 +61,21 @@ def test_rows_wait_on_disk(tmp_path: Path) -> None:
     parts.close()
     spill.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_workers_end_with_the_process_that_made_them() -> None:
+    code = (
+        "import os, time\n"
+        "from kgrag.indexing.bulk_workers import spread\n"
+        "def work(n):\n"
+        "    print(os.getpid(), flush=True)\n"
+        "    time.sleep(250)\n"
+        "list(spread(work, range(4), alone=0))\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        parent.kill()
+        begun = time.monotonic()
+        parent.stdout.read()  # to its end: nobody holds the other end of the pipe
+    assert time.monotonic() - begun < 200

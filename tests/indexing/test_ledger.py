@@ -121,7 +121,7 @@ def test_a_changed_title_renames_everywhere(kg: KnowledgeGraph, collection_name:
 
 
 def test_headings_follow_their_document(kg: KnowledgeGraph, collection_name: str) -> None:
-    """Headings name passages only while a document has several; what a rewritten one no longer heads is let go."""
+    """Headings name passages of a document that has several, or no title; what they no longer head is let go."""
     filler = " ".join(f"Ropes and tar were bought for ship {i}." for i in range(80))
     sections = (Section(f"Built in Larvik. {filler}", "Fram Museum"), Section(f"Lost. {filler}", "Terror Bay"))
     long = Document("a", sections)

@@ -1,0 +1,140 @@
+"""What stands in documents, for a bulk load: rows of passages, names and triples, each group of documents by itself."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kgrag.graph.csv_files import Lines, Ready, fields
+from kgrag.identity import keyword_id
+from kgrag.indexing import documents as local
+from kgrag.indexing.bulk_files import deal, pickled
+from kgrag.indexing.bulk_tables import NODES
+from kgrag.indexing.mentions import bits
+from kgrag.indexing.pages import PageRows
+from kgrag.indexing.statistics import statistics
+from kgrag.indexing.writer import Batch, Row
+from kgrag.settings import Settings
+from kgrag.types import Document
+
+_PAGES = {label: [column.partition(":")[0] for column in NODES[label]] for label in ("Page", "Table")}
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A document: its id, the hash of its content, and whether it holds any text."""
+
+    id: str
+    content_hash: str
+    has_text: bool
+
+
+@dataclass(slots=True)
+class Part:
+    """Some passages of a group of documents, but for vectors.
+
+    `lines`: rows by table; `triples`: rows of Triple that end before the vector; `texts`: what is embedded, passages
+    first; `kept`: the passages for the second pass, pickled; `words`, `names`: rows to be counted, dealt;
+    `titles`: entities, and titles that name them, 64 bits each.
+    """
+
+    passages: int
+    texts: list[str]
+    kept: bytes = b""
+    words: list[bytes] = field(default_factory=list)
+    names: list[bytes] = field(default_factory=list)
+    triples: list[Ready] = field(default_factory=list)
+    lines: defaultdict[str, Lines] = field(default_factory=lambda: defaultdict(Lines))
+    titles: "tuple[array[int], array[int]]" = field(default_factory=lambda: (array("Q"), array("Q")))
+
+
+def prepare(collection: str, settings: Settings, documents: Sequence[Document]) -> tuple[list[Prepared], list[Part]]:
+    """What is written of documents: their passages in parts, about as many in each as a batch has."""
+    plans = [local.plan(collection, document, settings.indexing) for document in documents]
+    about: dict[str, list[str]] = {}  # entities that the title of a document names
+    parts = []
+    for pieces in local.split((plan for plan in plans if plan.passages), settings.batch_passages):
+        batch, texts = local.lay_out(collection, pieces)
+        part = Part(len(batch.passages), texts)
+        _add_about(part, about, pieces, batch)
+        _add_passages(part, about, pieces, batch)
+        _add_pages(part, batch.pages)
+        _add_triples(part, collection, batch)
+        words, names = statistics(collection, [row["properties"] for row in batch.passages])
+        part.words = deal((r["id"], r["stem"], r["n"], r["upper"], r["lower"]) for r in words)
+        part.names = deal(
+            [(r["id"], r["normal"], None, r["name"], r["n"]) for r in names]
+            + [(r["id"], r["normal"], r["name"], None, 0) for r in batch.entities.values()]
+        )
+        parts.append(part)
+    return [Prepared(plan.id, plan.content_hash, bool(plan.passages)) for plan in plans], parts
+
+
+def _add_about(
+    part: Part, about: dict[str, list[str]], pieces: list[tuple[local.Plan, int, int]], batch: Batch
+) -> None:
+    titles = {plan.id: plan.document.title.lower() for plan, start, _ in pieces if start == 0}
+    entities, named_by = part.titles
+    for row in batch.about:
+        document, entity = row["document"], row["entity"]
+        part.lines["ABOUT"].link(document, entity, row["weight"])
+        about.setdefault(document, []).append(entity)
+        entities.append(bits(entity))
+        named_by.append(bits(keyword_id("", titles[document])))
+    documents = {row["id"]: row["document"] for row in batch.passages}
+    for row in batch.passages_about:
+        document, entity = documents[row["passage"]], row["entity"]
+        part.lines["PASSAGE_ABOUT"].link(row["passage"], entity, row["weight"])
+        if entity not in about.get(document, ()):  # as write/count_titles has it
+            entities.append(bits(entity))
+            named_by.append(bits(document))
+
+
+def _add_passages(
+    part: Part, about: dict[str, list[str]], pieces: list[tuple[local.Plan, int, int]], batch: Batch
+) -> None:
+    stated: defaultdict[str, list[str]] = defaultdict(list)
+    for triple in batch.triples:
+        stated[triple["passage"]] += [triple["subject"], triple["object"]]
+    kept: list[Row] = []
+    has, follows = part.lines["HAS_PASSAGE"], part.lines["NEXT"]
+    for plan, start, end in pieces:
+        title = local.document_name(plan.document)
+        own = about.get(plan.id, [])
+        for i in range(start, end):
+            passage = plan.passages[i]
+            id = passage["id"]
+            name = title if len(plan.passages) == 1 else f"{i + 1} · {title}"
+            more: Row = {key: passage[key] for key in ("words", "page", "last_page")}
+            more |= {"name": name, "ordinal": i, "own": own, "stated": stated.get(id, [])}
+            kept.append(passage["properties"] | more)
+            has.link(plan.id, id)
+            if i > 0:
+                follows.link(plan.passages[i - 1]["id"], id)
+    part.kept = pickled(kept)
+
+
+def _add_pages(part: Part, rows: PageRows) -> None:
+    for label, of, its in (("Page", "HAS_PAGE", rows.pages), ("Table", "HAS_TABLE", rows.tables)):
+        for row in its:
+            part.lines[label].write(*(row["properties"].get(column) for column in _PAGES[label]))
+            part.lines[of].link(row["document"], row["id"])
+    for row in rows.next:
+        part.lines["PAGE_NEXT"].link(row["id"], row["after"])
+    for kind, its in (("PAGE_CONTAINS", rows.tables), ("CONTAINS", rows.passages)):
+        for row in its:
+            for page in row["pages"]:
+                part.lines[kind].link(page, row["id"])
+    for row in rows.passages:
+        if row["table"] is not None:
+            part.lines["OF_TABLE"].link(row["id"], row["table"])
+
+
+def _add_triples(part: Part, collection: str, batch: Batch) -> None:
+    states, subject, object = (part.lines[kind] for kind in ("STATES", "SUBJECT", "OBJECT"))
+    for row in batch.triples:
+        id, p = row["id"], row["properties"]
+        part.triples.append(fields(id, collection, p["name"], p["subject"], p["predicate"], p["object"], p["text"]))
+        states.link(row["passage"], id)
+        subject.link(id, row["subject"])
+        object.link(id, row["object"])
