@@ -4,10 +4,12 @@
     python bench/traversal.py --size 1m --json          1,000,000 triples, on 111,000 passages
     python bench/traversal.py --passages 1m             1,000,000 passages without triples, for pathrank
     python bench/traversal.py --size 17k --compare      and the same graph in transactions, for the rate of both
+    python bench/traversal.py --size 1m --home DIR      keep the server's folder, and measure again without a load
 
 Names, and so degrees and mentions, follow a power law. Each graph has a server of its own, empty before; memory is the
 resident set of this process, of the import tool and of the server, at their highest. A retriever is an expression as
-in `kgrag search --retriever`. KGRAG_LOCAL__HEAP and the like apply.
+in `kgrag search --retriever`; each question goes to all of them in turn, and "over" is the median of the differences
+to the first one. KGRAG_LOCAL__HEAP and the like apply.
 """
 
 import argparse
@@ -96,21 +98,26 @@ class Memory:
         self.peaks[what] = max(self.peaks[what], rss / 1e6)
 
 
-def measure(graph: Graph, retrievers: list[str], number: int, compare: bool, indexing: IndexingSettings) -> Row:
-    """Load a graph, ask it questions, and say what both took."""
+def measure(
+    graph: Graph, retrievers: list[str], number: int, compare: bool, indexing: IndexingSettings, home: Path | None
+) -> Row:
+    """Load a graph, unless `home` holds it, ask it questions, and say what both took."""
     row: Row = {"graph": str(graph)}
-    with own_home(indexing) as settings, Memory(settings.home) as memory:
-        report = KnowledgeGraph.load_in_bulk(
-            graph.documents(), COLLECTION, embedder=HashingEmbedder(), settings=settings, progress=told
-        )
-        row["load"] = load_figures(graph, report) | {"peak_mb": dict(memory.peaks)}
+    with own_home(indexing, home) as settings, Memory(settings.home) as memory:
+        if not LocalServer(settings).home.has_data():
+            report = KnowledgeGraph.load_in_bulk(
+                graph.documents(), COLLECTION, embedder=HashingEmbedder(), settings=settings, progress=told
+            )
+            row["load"] = load_figures(graph, report) | {"peak_mb": dict(memory.peaks)}
         with KnowledgeGraph.local(settings) as kg:
             kg._embedders[HashingEmbedder.name] = HashingEmbedder()
             row["counts"] = kg.collections()[0].counts
-            asked = questions(number + WARM_UP, graph.names)
-            row["latency"] = {name: latency(kg, name, asked) for name in retrievers}
+            if row["counts"]["Passage"] != graph.passages:
+                raise SystemExit(f"{settings.home} holds another graph, of {row['counts']['Passage']:,} passages")
+            if number:
+                row["latency"] = latency(kg, retrievers, questions(number + WARM_UP, graph.names))
         row["peak_mb"] = dict(memory.peaks)
-    if compare:
+    if compare and "load" in row:
         with own_home(indexing) as settings, Memory(settings.home) as memory, KnowledgeGraph.local(settings) as kg:
             ingested = kg.ingest(graph.documents(), COLLECTION, embedder=HashingEmbedder(), progress=told)
             row["transactions"] = rates(graph, ingested.seconds) | {"peak_mb": dict(memory.peaks)}
@@ -138,31 +145,44 @@ def rates(graph: Graph, seconds: float) -> Row:
     }
 
 
-def latency(kg: KnowledgeGraph, retriever: str, asked: list[str]) -> Row:
-    """Milliseconds of a search, one question after the other, the first few not counted."""
-    found = kg.retriever(retriever, COLLECTION)
-    taken, hits = [], 0
+def latency(kg: KnowledgeGraph, retrievers: list[str], asked: list[str]) -> dict[str, Row]:
+    """Milliseconds of a search: each question goes to every retriever, the first few questions not counted."""
+    taken: dict[str, list[float]] = {name: [] for name in retrievers}
+    hits = dict.fromkeys(retrievers, 0)
+    found = {name: kg.retriever(name, COLLECTION) for name in retrievers}
     for i, question in enumerate(asked):
-        begun = time.perf_counter()
-        ranking = found.retrieve(Query(question), 8)
-        if i >= WARM_UP:
-            taken.append((time.perf_counter() - begun) * 1e3)
-            hits += len(ranking) > 0
-    p50, p95 = np.percentile(taken, [50, 95])
-    return {"p50_ms": float(p50), "p95_ms": float(p95), "questions": len(taken), "answered": hits}
+        for name, retriever in found.items():
+            begun = time.perf_counter()
+            ranking = retriever.retrieve(Query(question), 8)
+            if i >= WARM_UP:
+                taken[name].append((time.perf_counter() - begun) * 1e3)
+                hits[name] += len(ranking) > 0
+    rows: dict[str, Row] = {}
+    for name, its in taken.items():
+        p50, p95 = np.percentile(its, [50, 95])
+        over = np.median(np.subtract(its, taken[retrievers[0]]))
+        rows[name] = {
+            "p50_ms": float(p50),
+            "p95_ms": float(p95),
+            "over_ms": float(over),
+            "questions": len(its),
+            "answered": hits[name],
+        }
+    return rows
 
 
 @contextmanager
-def own_home(indexing: IndexingSettings) -> Iterator[Settings]:
-    """Settings of a server in a folder of its own, which is stopped and removed at the end."""
-    home = Path(tempfile.mkdtemp(prefix="kgrag-bench-"))
+def own_home(indexing: IndexingSettings, kept: Path | None = None) -> Iterator[Settings]:
+    """Settings of a server in a folder of its own; it is stopped at the end, and the folder removed unless `kept`."""
+    home = kept.resolve() if kept else Path(tempfile.mkdtemp(prefix="kgrag-bench-"))
     plain = Settings(neo4j_uri=None, home=home, indexing=indexing)
     settings = plain.model_copy(update={"local": plain.local.model_copy(update=PORTS)})
     try:
         yield settings
     finally:
         LocalServer(settings).stop()
-        shutil.rmtree(home, ignore_errors=True)
+        if not kept:
+            shutil.rmtree(home, ignore_errors=True)
 
 
 def told(stage: str, done: int, total: int | None) -> None:
@@ -174,17 +194,21 @@ def told(stage: str, done: int, total: int | None) -> None:
 
 def show(row: Row) -> None:
     """Print the figures of a graph."""
-    load, counts = row["load"], row["counts"]
-    held = ", ".join(f"{n:,} {kind}" for kind, n in sorted(counts.items(), key=lambda item: -item[1])[:9])
+    held = ", ".join(f"{n:,} {kind}" for kind, n in sorted(row["counts"].items(), key=lambda item: -item[1])[:9])
     print(f"{row['graph']}: {held}")
-    print(f"  load          {load['seconds']:.0f} s, of which vector indexes {load['vector_indexes']:.0f} s")
-    print("    stages      " + ", ".join(f"{stage} {took:.1f} s" for stage, took in load["stages"].items()))
-    rest = load["without_vector_indexes"]
-    print(f"    the rest    {rest['triples_per_second']:,.0f} triples/s, {rest['passages_per_second']:,.0f} passages/s")
-    print("    peak RSS    " + ", ".join(f"{what} {mb:,.0f} MB" for what, mb in load["peak_mb"].items()))
-    for name, taken in row["latency"].items():
+    if "load" in row:
+        load = row["load"]
+        rest = load["without_vector_indexes"]
+        print(f"  load          {load['seconds']:.0f} s, of which vector indexes {load['vector_indexes']:.0f} s")
+        print("    stages      " + ", ".join(f"{stage} {took:.1f} s" for stage, took in load["stages"].items()))
         print(
-            f"  {name:13} p50 {taken['p50_ms']:.1f} ms, p95 {taken['p95_ms']:.1f} ms, "
+            f"    the rest    {rest['triples_per_second']:,.0f} triples/s, "
+            f"{rest['passages_per_second']:,.0f} passages/s"
+        )
+        print("    peak RSS    " + ", ".join(f"{what} {mb:,.0f} MB" for what, mb in load["peak_mb"].items()))
+    for name, taken in row.get("latency", {}).items():
+        print(
+            f"  {name:13} p50 {taken['p50_ms']:.1f} ms, p95 {taken['p95_ms']:.1f} ms, over {taken['over_ms']:.1f} ms, "
             f"{taken['answered']} of {taken['questions']} questions with results"
         )
     print("  peak RSS      " + ", ".join(f"{what} {mb:,.0f} MB" for what, mb in row["peak_mb"].items()))
@@ -213,14 +237,18 @@ def main() -> None:
     parser.add_argument("--similar", type=int, default=0, metavar="K", help="nearest neighbours a passage; default: 0")
     parser.add_argument("--synonyms", type=int, default=0, metavar="K", help="similar names a name; default: 0")
     parser.add_argument("--compare", action="store_true", help="also ingest in transactions")
+    parser.add_argument("--home", type=Path, metavar="DIR", help="folder of the server: loaded if empty, and kept")
     parser.add_argument("--json", action="store_true", help="print JSON")
     chosen = parser.parse_args()
     indexing = IndexingSettings(similar=chosen.similar, synonyms=chosen.synonyms)
     graphs = [Graph(max(1, n // FACTS), True) for n in chosen.size] + [Graph(n, False) for n in chosen.passages]
-    rows = []
-    for graph in graphs or [Graph(17_000 // FACTS, True), Graph(100_000 // FACTS, True)]:
+    graphs = graphs or [Graph(17_000 // FACTS, True), Graph(100_000 // FACTS, True)]
+    if chosen.home and len(graphs) > 1:
+        parser.error("--home holds one graph")
+    retrievers, rows = chosen.retriever or list(RETRIEVERS), []
+    for graph in graphs:
         print(f"{graph} ...", file=sys.stderr)
-        rows.append(measure(graph, chosen.retriever or list(RETRIEVERS), chosen.questions, chosen.compare, indexing))
+        rows.append(measure(graph, retrievers, chosen.questions, chosen.compare, indexing, chosen.home))
         if not chosen.json:
             show(rows[-1])
     if chosen.json:

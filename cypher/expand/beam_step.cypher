@@ -9,7 +9,7 @@
 // $neighbours: INTEGER = 100 - neighbours of a beam that are scored: those nearest to the question
 // $keep: INTEGER = 10 - neighbours of a beam that are returned: those that score best
 // $hub: INTEGER = 100 - triples of an entity, above which it is a hub
-// $hub_triples: INTEGER = 200 - the question's nearest triples, of which hubs give theirs
+// $hub_triples: INTEGER = 100 - the question's nearest triples, of which hubs give theirs
 // -> neighbours: LIST<MAP> - {beam (its number from 0), id, text, passage, title, entity (the name shared), cosine (to the question), cross (sum of cosines to the beam's triples)}
 // source: GEAR, section 4.2, Algorithm 1, lines 8 to 14
 CALL () {
@@ -18,27 +18,27 @@ CALL () {
   WHERE COUNT { (e)<-[:SUBJECT|OBJECT]-() } > $hub
   WITH collect(DISTINCT e) AS hubs WHERE size(hubs) > 0
   CALL db.index.vector.queryNodes($index, $hub_triples, $vector) YIELD node AS t
+  WITH hubs, t, 2 * vector.similarity.cosine(t[$embedding], $vector) - 1 AS cosine
   MATCH (t)-[:SUBJECT|OBJECT]->(e:Entity) WHERE e IN hubs
-  RETURN collect({hub: e, triple: t}) AS near
+  WITH e, collect({triple: t, cosine: cosine}) AS triples
+  RETURN collect({hub: e, triples: triples}) AS near
 }
 UNWIND range(0, size($beams) - 1) AS number
-WITH near, number, $beams[number] AS beam
-WITH near, number, beam, COLLECT { UNWIND beam.triples AS id MATCH (x:Triple {id: id}) RETURN x[$embedding] } AS vectors
-CALL (near, beam, vectors) {
+WITH near, number, $beams[number] AS beam, reduce(ids = [], b IN $beams | ids + b.triples) AS taken
+WITH near, number, beam, taken, COLLECT { UNWIND beam.triples AS id MATCH (x:Triple {id: id}) RETURN x[$embedding] } AS vectors
+CALL (near, beam, taken, vectors) {
   MATCH (:Triple {id: beam.triples[-1]})-[:SUBJECT|OBJECT]->(e:Entity)
   CALL (near, e) {
     WITH e WHERE COUNT { (e)<-[:SUBJECT|OBJECT]-() } <= $hub
     MATCH (e)<-[:SUBJECT|OBJECT]-(t:Triple)
-    RETURN t
+    RETURN t, 2 * vector.similarity.cosine(t[$embedding], $vector) - 1 AS cosine
     UNION ALL
-    UNWIND near AS n
-    WITH n, e WHERE n.hub = e
-    RETURN n.triple AS t
+    UNWIND head([n IN near WHERE n.hub = e | n.triples]) AS n
+    RETURN n.triple AS t, n.cosine AS cosine
   }
-  WITH beam, vectors, t, min(e.name) AS entity WHERE NOT any(b IN $beams WHERE t.id IN b.triples)
-  WITH beam, vectors, t, entity, 2 * vector.similarity.cosine(t[$embedding], $vector) - 1 AS cosine
-  ORDER BY cosine DESC, t.id LIMIT $neighbours
-  WITH beam, t, entity, cosine, reduce(sum = 0.0, v IN vectors | sum + 2 * vector.similarity.cosine(t[$embedding], v) - 1) AS cross
+  WITH t, cosine, min(e.name) AS entity WHERE NOT t.id IN taken
+  WITH t, cosine, entity ORDER BY cosine DESC, t.id LIMIT $neighbours
+  WITH t, entity, cosine, reduce(sum = 0.0, v IN vectors | sum + 2 * vector.similarity.cosine(t[$embedding], v) - 1) AS cross
   ORDER BY (beam.dot + cosine) / sqrt(beam.square + 1 + 2 * cross + 1e-9) DESC, t.id LIMIT $keep
   MATCH (p:Passage)-[:STATES]->(t)
   RETURN t, entity, cosine, cross, p

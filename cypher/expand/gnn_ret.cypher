@@ -1,6 +1,6 @@
 // GNN-Ret, one layer: the passages that some passages (the senders) are tied to, each with its nearness to the question.
 // Two passages are tied when one follows the other in a document, when they share a keyword or a name, or when one
-// mentions the name that the other's document is titled. Keywords and names of many passages tie nothing.
+// mentions the name that the other's document is titled, or its headings. Keywords and names of many passages tie nothing.
 // mode: read
 // $senders: LIST<STRING> - passage ids
 // $edges: LIST<STRING> - which kinds of ties: next, keyword, mention, title
@@ -27,14 +27,19 @@ CALL (a) {
   RETURN x, 'mention' AS kind, e.name AS name, e.df AS df
   UNION ALL
   MATCH (a)-[:MENTIONS]->(e:Entity) WHERE 'title' IN $edges AND e.ntit > 0 AND e.ntit <= $title_cap
-  MATCH (e)<-[:ABOUT]-(d:Document)
-  CALL (d) {
-    MATCH (d)-[:HAS_PASSAGE]->(x:Passage)
+  MATCH (e)<-[:ABOUT]-(n)
+  CALL (n) {
+    WITH n WHERE n:Passage
+    RETURN n AS x
+    UNION ALL
+    MATCH (n)-[:HAS_PASSAGE]->(x:Passage)
     RETURN x ORDER BY vector.similarity.cosine(x[$embedding], $vector) DESC, x.id LIMIT $titled
   }
   RETURN x, 'title' AS kind, e.name AS name, 0 AS df
   UNION ALL
-  MATCH (a)<-[:HAS_PASSAGE]-(:Document)-[:ABOUT]->(e:Entity) WHERE 'title' IN $edges AND e.df <= $mention_cap
+  MATCH (a)<-[:HAS_PASSAGE]-(d:Document)
+  UNWIND [a, d] AS n
+  MATCH (n)-[:ABOUT]->(e:Entity) WHERE 'title' IN $edges AND e.df <= $mention_cap
   MATCH (e)<-[:MENTIONS]-(x:Passage)
   RETURN x, 'titled' AS kind, e.name AS name, e.df AS df
 }

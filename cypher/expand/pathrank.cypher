@@ -10,12 +10,12 @@
 // $prefixes: LIST<STRING> - the first five letters of the question's longer words
 // $passages: INTEGER - passages of the collection
 // $beta: FLOAT = 0.25 - weight of shared words
-// $iota: FLOAT = 0.3 - weight of a name's rarity
+// $iota: FLOAT = 0.4 - weight of a name's rarity
 // $pi: FLOAT = 0.1 - weight of a question word near the name
 // $tau: FLOAT = 0.3 - weight of being the name's title
 // $nu: FLOAT = 0.1 - weight of being part of the title
 // $cap: INTEGER = 50 - passages that a bridge may have, unless it is a title
-// $emax: INTEGER = 12 - bridges of a source
+// $emax: INTEGER = 10 - bridges of a source
 // $keep: INTEGER = 60 - targets of a source
 // $titled: INTEGER = 5 - passages of a document that its title reaches
 // -> source: STRING - passage id

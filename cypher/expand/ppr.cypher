@@ -1,14 +1,17 @@
 // Personalised PageRank, local: what surrounds the seeds. The passages of the seed entities and of the entities that a
-// triple or a resembling name ties to them; the passages nearest to the question; then those that share the most names
-// with all of these. Hubs lead nowhere. Nodes are internal numbers, which are short.
+// triple or a resembling name ties to them, those first that the walk reaches most; the passages nearest to the
+// question; then those that share the most names with all of these. Hubs lead nowhere. Nodes are internal numbers,
+// which are short.
 // mode: read
 // $entities: LIST<STRING> - seed entities
 // $passages: LIST<STRING> - seed passages
 // $cap: INTEGER = 50 - passages or triples that an entity may have to lead on
 // $titled: INTEGER = 5 - passages of a document that its title reaches
+// $near: INTEGER = 50 - entities that lead to passages
+// $surrounding: INTEGER = 100 - passages that these lead to
 // $most: INTEGER = 150 - passages that share names with those before
 // -> seeds: LIST<LIST<ANY>> - [id, number, passages that mention it] of the seed entities
-// -> passages: LIST<LIST<ANY>> - [id, number, mentioned entities, entities of its titles, ends of its triples (subject, object, subject, ...)]
+// -> passages: LIST<LIST<ANY>> - [id, number, mentioned entities, entities of its titles, subjects of its triples, their objects]
 // -> similar: LIST<LIST<ANY>> - [entity, entity, score] of resembling names
 CALL () {
   UNWIND $entities AS id
@@ -18,37 +21,48 @@ CALL () {
 CALL (seeds) {
   UNWIND seeds AS e
   CALL (e) {
-    WITH e WHERE COUNT { (e)<-[:SUBJECT|OBJECT]-() } <= $cap
+    WITH e, COUNT { (e)<-[:SUBJECT|OBJECT]-() } AS degree WHERE degree <= $cap
     MATCH (e)<-[:SUBJECT|OBJECT]-(:Triple)-[:SUBJECT|OBJECT]->(f:Entity)
-    RETURN f
-    UNION
+    RETURN f, 1.0 / degree AS share
+    UNION ALL
     MATCH (e)-[:SIMILAR]-(f:Entity)
-    RETURN f
-    UNION
-    RETURN e AS f
+    RETURN f, 1.0 / COUNT { (e)-[:SIMILAR]-() } AS share
+    UNION ALL
+    RETURN e AS f, 1.0 AS share
   }
-  RETURN collect(DISTINCT f) AS near
+  WITH f, sum(share) AS share WHERE f.df <= $cap OR f.ntit <= $cap
+  WITH f, share ORDER BY share DESC, f.id LIMIT $near
+  RETURN collect(f) AS near, collect(share) AS shares
 }
-CALL (near) {
-  UNWIND near AS e
+CALL (near, shares) {
+  UNWIND range(0, size(near) - 1) AS i
+  WITH near[i] AS e, shares[i] AS share
   CALL (e) {
-    MATCH (e)<-[:MENTIONS]-(p:Passage) WHERE e.df <= $cap
+    WITH e WHERE e.df <= $cap
+    MATCH (e)<-[:MENTIONS]-(p:Passage)
     RETURN p
     UNION
-    MATCH (e)<-[:ABOUT]-(d:Document)-[:HAS_PASSAGE]->(p:Passage) WHERE e.ntit <= $cap AND p.ordinal < $titled
-    RETURN p
-    UNION
-    MATCH (e)<-[:ABOUT]-(p:Passage) WHERE e.ntit <= $cap
+    WITH e WHERE 0 < e.ntit <= $cap
+    MATCH (e)<-[:ABOUT]-(n)
+    CALL (n) {
+      WITH n WHERE n:Passage
+      RETURN n AS p
+      UNION ALL
+      MATCH (n)-[:HAS_PASSAGE]->(p:Passage) WHERE p.ordinal < $titled
+      RETURN p
+    }
     RETURN p
   }
+  WITH p, sum(share / (e.df + e.ntit)) AS share ORDER BY share DESC, p.id LIMIT $surrounding
   RETURN p
   UNION
   UNWIND $passages AS id
   MATCH (p:Passage {id: id})
   RETURN p
 }
-WITH seeds, collect(p) AS first
+WITH seeds, near, collect(p) AS first
 CALL (first) {
+  WITH first WHERE $most > 0
   UNWIND first AS p
   MATCH (p)-[:MENTIONS]->(e:Entity) WHERE e.df <= $cap AND e.ntit <= $cap AND (e.df > 1 OR e.ntit > 0)
   WITH e, count(*) * 1.0 / (e.df + e.ntit) AS share
@@ -56,10 +70,15 @@ CALL (first) {
     MATCH (e)<-[:MENTIONS]-(x:Passage)
     RETURN x
     UNION ALL
-    MATCH (e)<-[:ABOUT]-(d:Document)-[:HAS_PASSAGE]->(x:Passage) WHERE x.ordinal < $titled
-    RETURN x
-    UNION ALL
-    MATCH (e)<-[:ABOUT]-(x:Passage)
+    WITH e WHERE e.ntit > 0
+    MATCH (e)<-[:ABOUT]-(n)
+    CALL (n) {
+      WITH n WHERE n:Passage
+      RETURN n AS x
+      UNION ALL
+      MATCH (n)-[:HAS_PASSAGE]->(x:Passage) WHERE x.ordinal < $titled
+      RETURN x
+    }
     RETURN x
   }
   WITH x, sum(share) AS shares ORDER BY shares DESC, x.id LIMIT $most
@@ -68,14 +87,26 @@ CALL (first) {
 CALL (first, further) {
   UNWIND first + further AS p
   WITH DISTINCT p
-  MATCH (d:Document)-[:HAS_PASSAGE]->(p)
-  RETURN collect([p.id, id(p), [(p)-[:MENTIONS]->(e) | id(e)], [(d)-[:ABOUT]->(e) | id(e)] + [(p)-[:ABOUT]->(e) | id(e)],
-                  reduce(ends = [], pair IN [(s)<-[:SUBJECT]-(t:Triple)<-[:STATES]-(p) | [id(s), head([(t)-[:OBJECT]->(o) | id(o)])]] | ends + pair)]) AS passages
+  CALL (p) {
+    MATCH (p)-[:MENTIONS]->(e)
+    RETURN collect(id(e)) AS mentions
+  }
+  CALL (p) {
+    MATCH (p)<-[:HAS_PASSAGE]-(:Document)-[:ABOUT]->(e)
+    RETURN collect(id(e)) AS titles
+  }
+  CALL (p) {
+    MATCH (p)-[:ABOUT]->(e)
+    RETURN collect(id(e)) AS headings
+  }
+  CALL (p) {
+    MATCH (p)-[:STATES]->(t:Triple)-[:SUBJECT]->(s), (t)-[:OBJECT]->(o)
+    RETURN collect(id(s)) AS subjects, collect(id(o)) AS objects
+  }
+  RETURN collect([p.id, id(p), mentions, titles + headings, subjects, objects]) AS passages
 }
-CALL (first) {
-  UNWIND first AS p
-  MATCH (p)-[:MENTIONS]->(e:Entity)
-  WITH DISTINCT e
+CALL (near) {
+  UNWIND near AS e
   MATCH (e)-[s:SIMILAR]->(f:Entity)
   RETURN collect([id(e), id(f), s.score]) AS similar
 }

@@ -5,7 +5,12 @@
 // -> number: INTEGER - its internal number
 // -> mentions: LIST<INTEGER> - entities that it mentions
 // -> titles: LIST<INTEGER> - entities of its document's title and of its own headings
-// -> ends: LIST<INTEGER> - ends of its triples: subject, object, subject, ...
+// -> subjects: LIST<INTEGER> - subjects of its triples
+// -> objects: LIST<INTEGER> - their objects
 MATCH (d:Document {collection: $collection})-[:HAS_PASSAGE]->(p:Passage)
-RETURN p.id AS id, id(p) AS number, [(p)-[:MENTIONS]->(e) | id(e)] AS mentions, [(d)-[:ABOUT]->(e) | id(e)] + [(p)-[:ABOUT]->(e) | id(e)] AS titles,
-       reduce(ends = [], pair IN [(s)<-[:SUBJECT]-(t:Triple)<-[:STATES]-(p) | [id(s), head([(t)-[:OBJECT]->(o) | id(o)])]] | ends + pair) AS ends
+CALL (p) {
+  MATCH (p)-[:STATES]->(t:Triple)-[:SUBJECT]->(s), (t)-[:OBJECT]->(o)
+  RETURN collect(id(s)) AS subjects, collect(id(o)) AS objects
+}
+RETURN p.id AS id, id(p) AS number, [(p)-[:MENTIONS]->(e) | id(e)] AS mentions,
+       [(d)-[:ABOUT]->(e) | id(e)] + [(p)-[:ABOUT]->(e) | id(e)] AS titles, subjects, objects

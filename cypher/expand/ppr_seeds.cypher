@@ -4,7 +4,7 @@
 // $passage_index: STRING - that of its passages
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
-// $candidates: INTEGER = 200 - over-fetch of the vector indexes
+// $candidates: INTEGER = 100 - over-fetch of the vector indexes
 // $triples: INTEGER = 5 - triples wanted
 // $passages: INTEGER = 30 - passages wanted
 // -> triples: LIST<MAP> - {text, score, entities: [{id, name}] (subject, object)}, best first

@@ -17,7 +17,8 @@ from kgrag.types import Step
 class Edge:
     """Between a sender and the passage that receives, whose own distance is 0 to 2; `name`: what both have in common.
 
-    `kind`: next, keyword, mention, title (the sender mentions the receiver's title) or titled (the other way round).
+    `kind`: next, keyword, mention, title (the sender mentions the receiver's title or heading) or titled (the other way
+    round).
     """
 
     sender: str

@@ -104,7 +104,10 @@ class Ppr(Retriever):
         """What the walk restarts at (HippoRAG 2, section 3.3); an entity's weight is the mean over its triples."""
         vector = query.vector(self.index.embedder)
         found = self.index.reader.ppr_seeds(
-            vector=vector, candidates=self.index.settings.over_fetch, triples=s.triples, passages=s.passages
+            vector=vector,
+            candidates=max(s.candidates, s.triples, s.passages),
+            triples=s.triples,
+            passages=s.passages,
         )
         seeds = _Seeds(stated=bool(found["triples"]))
         occurrences: dict[str, list[float]] = {}
@@ -135,7 +138,13 @@ class Ppr(Retriever):
         if not s.exact:
             most = s.most_stated if seeds.stated else s.most
             found = reader.ppr(
-                entities=entities, passages=sorted(seeds.passages), cap=s.cap, titled=s.titled, most=most
+                entities=entities,
+                passages=sorted(seeds.passages),
+                cap=s.cap,
+                titled=s.titled,
+                near=s.near,
+                surrounding=s.surrounding,
+                most=most,
             )
             return _network(found["passages"], found["similar"], found["seeds"])
         if self._whole is None:
@@ -171,7 +180,7 @@ class Ppr(Retriever):
 def _network(
     passages: Iterable[Sequence[Any]], similar: Iterable[Sequence[Any]], seeds: Iterable[Sequence[Any]]
 ) -> _Network:
-    """The graph of passages ([id, number, mentioned, titled, ends of triples]) and resembling names."""
+    """The graph of passages ([id, number, mentioned, titled, subjects, objects]) and resembling names."""
     net = _Network()
     edges: dict[tuple[int, int], float] = {}
     node = net.node
@@ -179,7 +188,7 @@ def _network(
     def index(number: int) -> int:
         return node.setdefault(number, len(node))
 
-    for id, number, mentioned, titled, ends in passages:
+    for id, number, mentioned, titled, subjects, objects in passages:
         p = index(number)
         net.passages[id] = p
         for e in mentioned:
@@ -189,7 +198,7 @@ def _network(
             pair = (p, index(e))
             edges[pair] = edges.get(pair, 0.0) + 1.0
             net.kinds[pair] = _TITLED
-        for subject, object in zip(ends[::2], ends[1::2], strict=True):
+        for subject, object in zip(subjects, objects, strict=True):
             a, b = index(subject), index(object)
             if a != b:
                 pair = (a, b) if a < b else (b, a)

@@ -15,9 +15,9 @@ class PathRankSettings(BaseModel):
 
     k0: int = Field(30, ge=1, description="seeds from the vector index, and from the full-text index")
     candidates: int = Field(120, ge=1, description="vector index candidates for these, scored again exactly")
-    width: tuple[int, ...] = Field((8, 8), description="K: passages expanded in each hop")
+    width: tuple[int, ...] = Field((10, 10), description="K: passages expanded in each hop")
     cap: int = Field(BRIDGE_CAP, ge=1, description="passages that a name may have to serve as a bridge")
-    emax: int = Field(12, ge=1, description="names that lead on from a passage")
+    emax: int = Field(10, ge=1, description="names that lead on from a passage")
     keep: int = Field(60, ge=1, description="passages that one passage leads to")
     titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
     beta: float = Field(0.25, description="weight of shared words beside the cosine")
@@ -25,7 +25,7 @@ class PathRankSettings(BaseModel):
     lambda_mention: float = Field(0.4, description="bonus of a passage that mentions a name without a title")
     gamma: float = Field(0.5, description="share of the source's score that goes on to the target")
     off: float = Field(0.6, description="cost of a hop")
-    iota: float = Field(0.3, description="weight of a name's rarity")
+    iota: float = Field(0.4, description="weight of a name's rarity")
     pi: float = Field(0.1, description="weight of a question word near the name")
     tau: float = Field(0.3, description="weight of being the name's title")
     nu: float = Field(0.1, description="weight of the name being part of the title")
@@ -46,12 +46,15 @@ class PprSettings(BaseModel):
     triples: int = Field(5, ge=0, description="nearest triples whose entities the walk restarts at")
     link: float = Field(2.0, ge=0, description="weight of an entity that the question names; the best triple's have 1")
     passages: int = Field(30, ge=1, description="nearest passages that the walk restarts at")
+    candidates: int = Field(100, ge=1, description="vector index candidates for both, scored again exactly")
     passage_weight: float = Field(0.05, ge=0, description="weight of the nearest of them")
     exact: bool = Field(False, description="walk over the whole collection, not what surrounds the seeds alone")
     cap: int = Field(BRIDGE_CAP, ge=1, description="passages or triples that an entity may have to lead on")
     titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
     most: int = Field(150, ge=0, description="passages that share names with the seeds' own, without triples")
-    most_stated: int = Field(20, ge=0, description="the same where the nearest triples lead there")
+    most_stated: int = Field(0, ge=0, description="the same where the nearest triples lead there")
+    near: int = Field(50, ge=1, description="entities that lead to passages: seeds, and what a few triples tie to them")
+    surrounding: int = Field(100, ge=1, description="passages that these lead to: those that the walk reaches most")
 
 
 GraphEdge = Literal["next", "keyword", "mention", "title"]
@@ -165,7 +168,7 @@ class BeamSettings(BaseModel):
     gamma: float | None = Field(None, gt=0, description="of the n-th child exp(-min(n, gamma) / gamma); none: 2 beams")
     exact: bool = Field(False, description="embed each chain's text, instead of the mean of its triples' vectors")
     hub: int = Field(100, ge=0, description="an entity of more triples is a hub: it gives only near ones")
-    hub_triples: int = Field(200, ge=1, description="the question's nearest triples, of which hubs give theirs")
+    hub_triples: int = Field(100, ge=1, description="the question's nearest triples, of which hubs give theirs")
 
 
 class SyncGeSettings(BeamSettings):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
-from coast import coast_documents
+from coast import TEXTS, coast_documents
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
@@ -144,6 +144,14 @@ def test_each_kind_of_edge_is_made_by_itself(kg: KnowledgeGraph, coast: str, kin
         parts = {p.id: p.ordinal for p in passages if p.title == "Log"}
         assert len(tied) == 2 * (len(parts) - 1) > 2
         assert all(abs(parts[a] - parts[b]) == 1 for a, b in tied)
+
+
+def test_headings_are_titles_of_their_passages(kg: KnowledgeGraph, collection_name: str) -> None:
+    sections = tuple(Section(TEXTS[title], title) for title in ("Stilla", "Nordvika"))
+    kg.ingest([Document("notes", sections), *coast_documents(["Ole Brandvik"])], collection_name)
+    ranking = kg.search("Ole Brandvik", collection_name, retriever="gnn-ret(edges=(title,))", k=20)
+    (hit,) = (hit for hit in ranking if hit.passage.document == "notes")
+    assert [(s.via, s.name) for s in hit.why[1:]] == [("mentions", "Nordvika"), ("title of", "notes")]
 
 
 def test_hubs_tie_nothing(kg: KnowledgeGraph, coast: str) -> None:

@@ -48,6 +48,14 @@ def test_names_as_people_type_them(kg: KnowledgeGraph, coast: str, question: str
     assert titles[:2] == ["Fjord Queen", "Ole Brandvik"]
 
 
+def test_headings_name_a_short_document_without_a_title(kg: KnowledgeGraph, collection_name: str) -> None:
+    sections = tuple(Section(TEXTS[title], title) for title in ("Stilla", "Marta Holm"))
+    kg.ingest([Document("notes", sections), *coast_documents(["Nordvika"])], collection_name)
+    (hit, *_) = kg.search("Who was Marta Holm?", collection_name, retriever="pathrank", k=1)
+    assert hit.passage.document == "notes"
+    assert [(s.via, s.name) for s in hit.why] == [("names", "Marta Holm"), ("title of", "notes")]
+
+
 def test_at_most_eight_round_trips(kg: KnowledgeGraph, coast: str) -> None:
     retriever = kg.retriever("pathrank", coast)
     calls: list[str] = []

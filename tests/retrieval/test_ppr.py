@@ -103,6 +103,14 @@ def test_a_hub_leads_nowhere(kg: KnowledgeGraph, coast: str) -> None:
     assert len(capped) == 1
 
 
+def test_the_walk_is_kept_to_the_passages_that_it_reaches_most(kg: KnowledgeGraph, coast: str) -> None:
+    """Kari Aune is mentioned in forty passages, Ole Brandvik in one: rare names lead on first."""
+    options = "triples=0, passages=1, most=0, surrounding=10"
+    found = kg.search("Kari Aune or Ole Brandvik", coast, retriever=f"ppr({options})", k=45)
+    assert 10 <= len(found) <= 11
+    assert {"Fjord Queen", "Ole Brandvik"} <= {h.passage.title for h in found}
+
+
 def test_filters_hold(kg: KnowledgeGraph, coast: str) -> None:
     for retriever in ("ppr", "ppr(exact=true)"):
         found = kg.search(_QUESTION, coast, retriever=retriever, filter=Filter({"letter": "M"}))

@@ -91,6 +91,8 @@ def conf_text(settings: LocalSettings, ports: Ports, plugins: Sequence[str], gui
         "db.memory.transaction.max": settings.transaction_memory,
         # Without this an empty server takes half a gigabyte of disk.
         "db.tx_log.preallocate": "false",
+        # Of 1 MB by default, which makes a segment of 10,000 vectors, and a search goes through all segments.
+        "internal.dbms.index.vector.population_ram_buffer_size": "128",
         # By default a stop waits five seconds for connections that are idle already.
         "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
         "dbms.security.auth_enabled": "true",
