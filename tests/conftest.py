@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +24,11 @@ def test_settings(home: Path, **values: object) -> Settings:
 
 
 test_settings.__test__ = False  # type: ignore[attr-defined]
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C, and let processes that tests start take it: a shell has those in its background ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
