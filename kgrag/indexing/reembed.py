@@ -60,8 +60,8 @@ def _discard(graph: Graph, collection: Collection, slot: str) -> None:
         graph.run(f"write/drop_{kind}_vectors", collection=collection.name, embedding=slot)
 
 
-def add_vectors(graph: Graph, name: str, kind: str, slot: str, embedder: Embedder, progress: Progress) -> list[str]:
-    """Embed what has no vector in a slot, of a kind: passage, triple or entity; returns the ids."""
+def add_vectors(graph: Graph, name: str, kind: str, slot: str, embedder: Embedder, progress: Progress) -> int:
+    """Embed what has no vector in a slot, of a kind: passage, triple or entity; returns how many."""
     plural, contents, text = _TEXTS[kind]
     ids = [r["id"] for r in graph.stream(f"search/{plural}_without_vector", collection=name, embedding=slot)]
     for start in range(0, len(ids), _BATCH):
@@ -72,4 +72,4 @@ def add_vectors(graph: Graph, name: str, kind: str, slot: str, embedder: Embedde
         graph.run(f"write/{kind}_vectors", rows=rows, embedding=slot)
     if ids:
         progress(f"{kind} vectors", len(ids), len(ids))
-    return ids
+    return len(ids)

@@ -12,6 +12,8 @@ from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.types import Progress, RepairReport
 
+_BATCH = 5000
+
 
 def repair(graph: Graph, name: str, embedder: Embedder, settings: Settings, progress: Progress) -> RepairReport:
     """Make the indexes and vectors that are missing, and finish what was broken off; touches nothing that is whole.
@@ -28,19 +30,19 @@ def repair(graph: Graph, name: str, embedder: Embedder, settings: Settings, prog
         schema.ensure_shared_indexes(graph)
         schema.ensure_collection_indexes(graph, name, collection.number, collection.dimension, slot)
         progress("indexes", len(indexes), len(indexes))
-    vectors = {}
-    for kind in ("passage", "triple"):
-        ids = add_vectors(graph, name, kind, slot, embedder, progress)
-        if ids and kind == "passage":
-            graph.run("write/due_passages", ids=ids, stage="similar")
-        vectors[f"{kind}s"] = len(ids)
+    # Marked before they have vectors: after a kill nothing would tell that their neighbours are still to be found.
+    passages = [r["id"] for r in graph.stream("search/passages_without_vector", collection=name, embedding=slot)]
+    for start in range(0, len(passages), _BATCH):
+        graph.run("write/due_passages", ids=passages[start : start + _BATCH], stage="similar")
+    vectors = {f"{kind}s": add_vectors(graph, name, kind, slot, embedder, progress) for kind in ("passage", "triple")}
     names = [
         r["id"]
         for r in graph.stream("search/named_without_vector", collection=name, embedding=slot)
         if is_fit(r["normal"])
     ]
-    if names and collection.indexing.synonyms:
-        graph.run("write/due_entities", ids=names, stage="similar")
+    if collection.indexing.synonyms:
+        for start in range(0, len(names), _BATCH):
+            graph.run("write/due_entities", ids=names[start : start + _BATCH], stage="similar")
         vectors["names"] = len(names)
     unfinished = graph.run("search/unfinished", collection=name)[0]["number"]
     finish(graph, collection, settings, progress, embedder)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,10 @@ import pytest
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, MismatchError, NotFoundError
 from kgrag.graph.collections import create_collection
+from kgrag.indexing.repair import repair
 from kgrag.inspection.html import html
 from kgrag.inspection.result import Finding, Inspection
+from kgrag.models.embed import Vectors
 from kgrag.settings import IndexingSettings
 from kgrag.types import Document, Section, Triple
 
@@ -189,6 +191,17 @@ def test_damage_is_found_and_the_remedies_work(kg: KnowledgeGraph, collection_na
     assert kg.search("Colin Archer", collection_name, retriever="bm25").hits
     again = kg.repair(collection_name)
     assert (again.indexes, dict(again.vectors), again.finished) == ((), {}, 0)
+
+    class Gone:
+        name, dimension = "wordllama", 256
+
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            raise ConnectionError("the embedder is gone")
+
+    _run(kg, "MATCH (p:Passage {collection: $c, title: 'Fram'}) SET p.embedding = null", c=collection_name)
+    with pytest.raises(ConnectionError):
+        repair(kg.graph, collection_name, Gone(), kg.settings, lambda *_: None)
+    assert kg.repair(collection_name).finished == 1, "its neighbours, too, are found when it goes on"
 
 
 def test_command(neo4j_env: dict[str, str], fleet: str, found: Inspection, tmp_path: Path) -> None:
