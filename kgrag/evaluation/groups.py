@@ -8,7 +8,6 @@ from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.evaluation.summary import Group
 from kgrag.graph.reader import Reader
 
-GROUPINGS = ("type", "hops", "density")
 BOUNDS = (9, 11, 13)
 """Triples per gold passage at which a group of densities ends (GEAR, appendix G)."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kgrag.agents.structure_headings import Headings, key_of
+from kgrag.agents.structure.headings import Headings, key_of
 from kgrag.client import KnowledgeGraph
 from kgrag.types import Document, Section
 

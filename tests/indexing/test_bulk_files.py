@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from kgrag.graph.csv_files import FoundColumns, Table, floats, integers
-from kgrag.indexing.bulk_files import Partitions, Spill, deal
+from kgrag.indexing.bulk.files import Partitions, Spill, deal
 
 
 def test_vectors_keep_their_numbers() -> None:
@@ -66,7 +66,7 @@ def test_rows_wait_on_disk(tmp_path: Path) -> None:
 def test_workers_end_with_the_process_that_made_them() -> None:
     code = (
         "import os, time\n"
-        "from kgrag.indexing.bulk_workers import spread\n"
+        "from kgrag.indexing.bulk.workers import spread\n"
         "def work(n):\n"
         "    print(os.getpid(), flush=True)\n"
         "    time.sleep(250)\n"

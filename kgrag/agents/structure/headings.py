@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from kgrag.agents.structure_words import (
+from kgrag.agents.structure.words import (
     BEGINS,
     DOCUMENT_WORDS,
     Named,

@@ -16,7 +16,7 @@ from kgrag.graph.collections import open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.graph.local.files import disk_errors, locked
-from kgrag.indexing.bulk_rows import BulkRows
+from kgrag.indexing.bulk.rows import BulkRows
 from kgrag.indexing.pipeline import ingest
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings

@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel, field_validator
 
-from kgrag.agents.structure_headings import HeadingQuestion, key_of
-from kgrag.agents.structure_parts import (
+from kgrag.agents.structure.headings import HeadingQuestion, key_of
+from kgrag.agents.structure.parts import (
     ACTIONS,
     Place,
     Reading,
@@ -27,7 +27,7 @@ from kgrag.agents.structure_parts import (
     headings,
     numbered,
 )
-from kgrag.agents.structure_words import (
+from kgrag.agents.structure.words import (
     Ask,
     Kind,
     Named,
@@ -161,12 +161,6 @@ def _outlined(index: Index, documents: list[Structured]) -> list[Structured]:
         paths = outlines.get(document.id, [])
         document.parts = {"pages": [], "tables": [], "sections": [{"path": path} for path in paths]}
     return documents
-
-
-def structure_text(index: Index, question: str) -> str | None:
-    """The text of what a question names, as it is compared in Struct-EM; None for questions of content."""
-    found = look_up(index, Query(question))
-    return None if found is None or not found.found else found.text
 
 
 def _found(

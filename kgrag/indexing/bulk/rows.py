@@ -22,11 +22,11 @@ from kgrag.graph.local.bulk import Files
 from kgrag.identity import content_hash, document_id, keyword_id, word_id
 from kgrag.indexing import documents as local
 from kgrag.indexing import neighbours
-from kgrag.indexing.bulk_documents import Part, Prepared, prepare
-from kgrag.indexing.bulk_files import Partitions, Spill, VectorFile
-from kgrag.indexing.bulk_relations import Counts, Similar, density_of, related_rows
-from kgrag.indexing.bulk_tables import NUMBER, Tables
-from kgrag.indexing.bulk_workers import spread
+from kgrag.indexing.bulk.documents import Part, Prepared, prepare
+from kgrag.indexing.bulk.files import Partitions, Spill, VectorFile
+from kgrag.indexing.bulk.relations import Counts, Similar, density_of, related_rows
+from kgrag.indexing.bulk.tables import NUMBER, Tables
+from kgrag.indexing.bulk.workers import spread
 from kgrag.indexing.mentions import Gazetteer, bits
 from kgrag.indexing.synonyms import is_fit
 from kgrag.models.embed import Embedder

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from kgrag.graph.csv_files import Lines, Ready, fields
 from kgrag.identity import keyword_id
 from kgrag.indexing import documents as local
-from kgrag.indexing.bulk_files import deal, pickled
-from kgrag.indexing.bulk_tables import NODES
+from kgrag.indexing.bulk.files import deal, pickled
+from kgrag.indexing.bulk.tables import NODES
 from kgrag.indexing.mentions import bits
 from kgrag.indexing.pages import PageRows
 from kgrag.indexing.statistics import statistics

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from kgrag.agents.structure_headings import NUMBER, Headings
-from kgrag.agents.structure_words import Ask, Named, Ref, parts, roman
+from kgrag.agents.structure.headings import NUMBER, Headings
+from kgrag.agents.structure.words import Ask, Named, Ref, parts, roman
 from kgrag.retrieval.base import Index
 
 _LISTED = 8  # headings
