@@ -9,7 +9,7 @@
 // $neighbours: INTEGER = 100 - neighbours of a beam that are scored: those nearest to the question
 // $keep: INTEGER = 10 - neighbours of a beam that are returned: those that score best
 // $hub: INTEGER = 100 - triples of an entity, above which it is a hub
-// $hub_triples: INTEGER = 100 - the question's nearest triples, of which hubs give theirs
+// $hub_triples: INTEGER = 50 - the question's nearest triples, of which hubs give theirs
 // -> neighbours: LIST<MAP> - {beam (its number from 0), id, text, passage, title, entity (the name shared), cosine (to the question), cross (sum of cosines to the beam's triples)}
 // source: GEAR, section 4.2, Algorithm 1, lines 8 to 14
 CALL () {

@@ -168,7 +168,7 @@ class BeamSettings(BaseModel):
     gamma: float | None = Field(None, gt=0, description="of the n-th child exp(-min(n, gamma) / gamma); none: 2 beams")
     exact: bool = Field(False, description="embed each chain's text, instead of the mean of its triples' vectors")
     hub: int = Field(100, ge=0, description="an entity of more triples is a hub: it gives only near ones")
-    hub_triples: int = Field(100, ge=1, description="the question's nearest triples, of which hubs give theirs")
+    hub_triples: int = Field(50, ge=1, description="the question's nearest triples, of which hubs give theirs")
 
 
 class SyncGeSettings(BeamSettings):
