@@ -18,8 +18,7 @@
 // $emax: INTEGER = 10 - bridges of a source
 // $keep: INTEGER = 60 - targets of a source
 // $titled: INTEGER = 5 - passages of a document that its title reaches
-// -> source: STRING - passage id
-// -> targets: LIST<LIST<ANY>> - [passage, entity that leads to it, kind of tie, score against the rest of the question, score against the whole]; kind: 0 it mentions the entity, 1 the entity is its title, 2 it mentions the source's own name
+// -> hops: LIST<MAP> - {source (passage id), targets}; a target: [passage, entity that leads to it, kind of tie, score against the rest of the question, score against the whole]; kind: 0 it mentions the entity, 1 the entity is its title, 2 it mentions the source's own name
 UNWIND $sources AS source
 MATCH (a:Passage {id: source.id})
 WITH source, a, split(trim(a.stems), ' ') AS words
@@ -65,4 +64,4 @@ WITH id, (2 * vector.similarity.cosine(embedding, $vector) - 1) + $beta * reduce
 UNWIND ways AS way
 WITH way.source AS source, id, base, way.best AS best, way.score AS score ORDER BY score DESC, id
 WITH source, collect([id, best[1], best[2], score, base])[0..$keep] AS targets
-RETURN source, targets
+RETURN collect({source: source, targets: targets}) AS hops

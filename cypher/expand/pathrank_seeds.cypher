@@ -13,11 +13,7 @@
 // $candidates: INTEGER = 120 - over-fetch of the vector index
 // $titled: INTEGER = 5 - passages of a document that its title reaches
 // $most: INTEGER = 50 - documents or passages that a name reaches
-// -> id: STRING - passage id
-// -> base: FLOAT - score against the question
-// -> title: STRING - title of its document
-// -> own: LIST<MAP> - {id, weight} of the entities that its document's title or its own headings name
-// -> mentioned: LIST<STRING> - those of the question's entities that it mentions
+// -> seeds: LIST<MAP> - {id, base (score against the question), title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions)}, best first
 CALL () {
   CALL db.index.vector.queryNodes($vector_index, $candidates, $vector) YIELD node AS x
   WITH x, vector.similarity.cosine(x[$embedding], $vector) AS score ORDER BY score DESC, x.id LIMIT $k0
@@ -46,10 +42,11 @@ CALL () {
 }
 WITH DISTINCT x, x.stems AS stems
 MATCH (d:Document)-[:HAS_PASSAGE]->(x)
-RETURN x.id AS id,
+WITH x.id AS id,
        (2 * vector.similarity.cosine(x[$embedding], $vector) - 1)
        + $beta * reduce(s = 0.0, t IN $terms | s + CASE WHEN stems CONTAINS t.stem THEN t.weight ELSE 0.0 END) AS base,
        x.title AS title,
        [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] + [(x)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] AS own,
        [(x)-[:MENTIONS]->(e:Entity) WHERE e.id IN $links | e.id] AS mentioned
 ORDER BY base DESC, id
+RETURN collect({id: id, base: base, title: title, own: own, mentioned: mentioned}) AS seeds

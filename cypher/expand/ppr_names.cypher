@@ -1,7 +1,6 @@
 // Personalised PageRank, at the end: names of the nodes on a trail.
 // mode: read
 // $numbers: LIST<INTEGER> - internal numbers of entities and passages
-// -> number: INTEGER - number of the node
-// -> name: STRING - its name
+// -> names: LIST<LIST<ANY>> - [number of the node, its name]
 MATCH (n) WHERE id(n) IN $numbers
-RETURN id(n) AS number, n.name AS name
+RETURN collect([id(n), n.name]) AS names

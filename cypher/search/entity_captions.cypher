@@ -2,11 +2,10 @@
 // mode: read
 // $entities: LIST<STRING> - entity ids
 // $passages: LIST<STRING> - passage ids
-// -> id: STRING - id
-// -> name: STRING - name
+// -> names: LIST<LIST<STRING>> - [id, name]
 CALL () {
   UNWIND $entities AS id MATCH (e:Entity {id: id}) RETURN id, e.name AS name
   UNION ALL
   UNWIND $passages AS id MATCH (p:Passage {id: id}) RETURN id, p.name AS name
 }
-RETURN id, name
+RETURN collect([id, name]) AS names

@@ -3,7 +3,7 @@
 // $index: STRING - the collection's full-text index
 // $query: STRING - Lucene query, special characters escaped
 // $limit: INTEGER = 10 - rows wanted
-// -> id: STRING - passage id
-// -> score: FLOAT - BM25 score
+// -> hits: LIST<LIST<ANY>> - [passage id, BM25 score]
 CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit}) YIELD node, score
-RETURN node.id AS id, score ORDER BY score DESC, id
+WITH node.id AS id, score ORDER BY score DESC, id
+RETURN collect([id, score]) AS hits

@@ -4,8 +4,8 @@
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
 // $limit: INTEGER = 15 - rows wanted
-// -> id: STRING - passage id
-// -> score: FLOAT - (1 + cosine) / 2
+// -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
 UNWIND $ids AS id
 MATCH (p:Passage {id: id}) WHERE p[$embedding] IS NOT NULL
-RETURN id, vector.similarity.cosine(p[$embedding], $vector) AS score ORDER BY score DESC, id LIMIT $limit
+WITH id, vector.similarity.cosine(p[$embedding], $vector) AS score ORDER BY score DESC, id LIMIT $limit
+RETURN collect([id, score]) AS hits

@@ -4,10 +4,10 @@
 // $where: MAP = {} - metadata key -> value as text
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents written at or after this time
-// -> id: STRING - id of a passage that passes
+// -> ids: LIST<STRING> - ids of those that pass
 UNWIND $ids AS id
 MATCH (d:Document)-[:HAS_PASSAGE]->(:Passage {id: id})
 WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
   AND ($source IS NULL OR d.source CONTAINS $source)
   AND ($since IS NULL OR d.updated >= $since)
-RETURN id
+RETURN collect(id) AS ids

@@ -5,8 +5,8 @@
 // $vector: LIST<FLOAT> - the question's vector
 // $candidates: INTEGER = 200 - over-fetch
 // $limit: INTEGER = 10 - rows wanted
-// -> id: STRING - passage id
-// -> score: FLOAT - (1 + cosine) / 2
+// -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
 CALL db.index.vector.queryNodes($index, $candidates, $vector) YIELD node
 WITH node.id AS id, vector.similarity.cosine(node[$embedding], $vector) AS score
-RETURN id, score ORDER BY score DESC, id LIMIT $limit
+ORDER BY score DESC, id LIMIT $limit
+RETURN collect([id, score]) AS hits

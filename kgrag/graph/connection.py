@@ -29,7 +29,7 @@ LABEL = re.compile(r"[A-Z][A-Za-z0-9_]{0,60}")
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^/]")
 _NO_INDEX = re.compile(r"There is no such (?:fulltext|vector) schema index: (\w+)")
 _LEASE = 60  # seconds
-_FETCH_SIZE = 2000  # records per network message of a stream
+_FETCH_SIZE = 2000  # records that the server sends at once
 
 
 class Unit:
@@ -65,6 +65,8 @@ class Graph:
             )
         except (DriverConfigurationError, ValueError) as error:
             raise _not_an_address(uri) from error
+        # The members of a cluster lag behind one another: what one of them wrote, the next one is to know.
+        self._bookmarks = neo4j.GraphDatabase.bookmark_manager() if uri.startswith("neo4j") else None
         try:
             with translated(uri):
                 self._driver.verify_connectivity()
@@ -106,28 +108,18 @@ class Graph:
     def stream(self, name: str, /, **parameters: Any) -> Iterator[neo4j.Record]:
         """Run a read query and yield its records one by one, holding few of them at a time."""
         query = lookup(name, parameters)
-        with (
-            translated(self.uri),
-            self._driver.session(
-                database=self.database, fetch_size=_FETCH_SIZE, default_access_mode=neo4j.READ_ACCESS
-            ) as session,
-        ):
+        with self.reading(_FETCH_SIZE) as session:
             yield from session.run(query.text, parameters)
 
     @contextmanager
     def reading(self, fetch_size: int) -> Iterator[neo4j.Session]:
         """A session in which the server refuses to write."""
-        with (
-            translated(self.uri),
-            self._driver.session(
-                database=self.database, fetch_size=fetch_size, default_access_mode=neo4j.READ_ACCESS
-            ) as session,
-        ):
+        with translated(self.uri), self._session(fetch_size, neo4j.READ_ACCESS) as session:
             yield session
 
     def write(self, work: Callable[[Unit], T]) -> T:
         """Run `work` in one write transaction; it may be called again after a transient error, so it must be pure."""
-        with translated(self.uri), self._driver.session(database=self.database) as session:
+        with translated(self.uri), self._session() as session:
             return session.execute_write(lambda tx: work(Unit(tx)))
 
     @contextmanager
@@ -156,11 +148,26 @@ class Graph:
             return result.consume().query_type or "", columns
 
     def _run(self, mode: str, text: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
-        with translated(self.uri), self._driver.session(database=self.database, fetch_size=_FETCH_SIZE) as session:
+        with translated(self.uri):
             if mode == "auto":
-                return list(session.run(text, parameters))
-            execute = session.execute_read if mode == "read" else session.execute_write
-            return execute(lambda tx: list(tx.run(text, parameters)))
+                with self._session() as session:
+                    return list(session.run(text, parameters))
+            # Unlike a session's transaction it begins and asks in one message.
+            return self._driver.execute_query(
+                text,
+                parameters,
+                routing_=neo4j.RoutingControl.READ if mode == "read" else neo4j.RoutingControl.WRITE,
+                database_=self.database,
+                bookmark_manager_=self._bookmarks,
+            ).records
+
+    def _session(self, fetch_size: int = _FETCH_SIZE, access: str = neo4j.WRITE_ACCESS) -> neo4j.Session:
+        return self._driver.session(
+            database=self.database,
+            fetch_size=fetch_size,
+            default_access_mode=access,
+            bookmark_manager=self._bookmarks,
+        )
 
 
 def _not_an_address(uri: str) -> ConfigurationError:

@@ -1,7 +1,10 @@
-"""The read model: what retrievers ask of one collection, in one round trip each."""
+"""The read model: what retrievers ask of one collection, in one round trip each.
+
+What a search needs comes as one record that holds a list: a hundred records are a hundred messages to be taken apart.
+"""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kgrag.graph.collections import Collection
@@ -28,8 +31,8 @@ class Reader:
             return []
         parameters: dict[str, Any] = {"index": self.collection.index("passage_text"), "query": query, "limit": limit}
         if only:
-            return _scores(self._graph.run("search/fulltext_filtered", **parameters, **_filter(only)))
-        return _scores(self._graph.run("search/fulltext", **parameters))
+            return self._scores("search/fulltext_filtered", **parameters, **_filter(only))
+        return self._scores("search/fulltext", **parameters)
 
     def vector(self, vector: Sequence[float], limit: int, over_fetch: int, only: Filter | None = None) -> Scores:
         """(passage id, (1 + cosine) / 2) of the passages nearest to a vector, best first, ties by id."""
@@ -39,16 +42,16 @@ class Reader:
         index = self.collection.vector_index("Passage")
         candidates = max(over_fetch, limit)
         if not only:
-            return _scores(self._graph.run("search/vector", index=index, candidates=candidates, **parameters))
+            return self._scores("search/vector", index=index, candidates=candidates, **parameters)
         candidates = max(_FILTER_CANDIDATES, candidates)
-        found = self._graph.run(
+        found = self._scores(
             "search/vector_candidates_filtered", index=index, candidates=candidates, **parameters, **_filter(only)
         )
         if len(found) < limit:
-            found = self._graph.run(
+            found = self._scores(
                 "search/vector_filtered", collection=self.collection.name, **parameters, **_filter(only)
             )
-        return _scores(found)
+        return found
 
     def question(self, names: list[str], stemmed: list[str], words: list[str]) -> dict[str, Any]:
         """What the graph knows of a question's names and words: see `cypher/search/question.cypher`."""
@@ -64,7 +67,7 @@ class Reader:
 
     def pathrank_seeds(self, text: str, **parameters: Any) -> list[dict[str, Any]]:
         """The passages that a walk begins with: see `cypher/expand/pathrank_seeds.cypher`."""
-        return self._rows(
+        row = self._row(
             "expand/pathrank_seeds",
             vector_index=self.collection.vector_index("Passage"),
             text_index=self.collection.index("passage_text"),
@@ -72,14 +75,19 @@ class Reader:
             query=escape(text),
             **parameters,
         )
+        seeds: list[dict[str, Any]] = row["seeds"]
+        return seeds
 
     def pathrank_sources(self, ids: list[str], links: list[str]) -> dict[str, dict[str, Any]]:
         """What a hop wants to know of its sources, by passage id."""
-        return {r["id"]: r for r in self._rows("expand/pathrank_sources", ids=ids, links=links)}
+        return {s["id"]: s for s in self._row("expand/pathrank_sources", ids=ids, links=links)["sources"]}
 
     def pathrank(self, **parameters: Any) -> list[dict[str, Any]]:
         """One hop of a walk: see `cypher/expand/pathrank.cypher`."""
-        return self._rows("expand/pathrank", embedding=self.collection.embedding, **parameters)
+        hops: list[dict[str, Any]] = self._row("expand/pathrank", embedding=self.collection.embedding, **parameters)[
+            "hops"
+        ]
+        return hops
 
     def pathrank_names(self, ids: list[str], links: list[str], cap: int) -> tuple[list[Any], list[int]]:
         """The names that tie passages together, and the numbers of some: see `cypher/expand/pathrank_names.cypher`."""
@@ -115,7 +123,7 @@ class Reader:
 
     def ppr_names(self, numbers: list[int]) -> dict[int, str]:
         """The names of nodes, by their internal numbers."""
-        return {r["number"]: r["name"] for r in self._rows("expand/ppr_names", numbers=numbers)}
+        return dict(self._row("expand/ppr_names", numbers=numbers)["names"])
 
     def gnn_ret(self, **parameters: Any) -> list[dict[str, Any]]:
         """The edges of one layer of GNN-Ret: see `cypher/expand/gnn_ret.cypher`."""
@@ -145,7 +153,7 @@ class Reader:
         """The stems of all words of passages, in their order."""
         if not ids:
             return {}
-        return {r["id"]: r["stems"].split() for r in self._rows("search/passage_word_stems", ids=list(ids))}
+        return {id: stems.split() for id, stems in self._row("search/passage_word_stems", ids=list(ids))["found"]}
 
     def edge_neighbours(
         self, ids: Sequence[str], kind: str, density: float, cap: int, candidates: int
@@ -267,22 +275,23 @@ class Reader:
     def nearest_of(self, ids: list[str], vector: Sequence[float], limit: int) -> Scores:
         """Those of some passages that are nearest to a vector, as (id, (1 + cosine) / 2), best first."""
         embedding = self.collection.embedding
-        return _scores(
-            self._graph.run("search/nearest_of", ids=ids, embedding=embedding, vector=list(vector), limit=limit)
-        )
+        return self._scores("search/nearest_of", ids=ids, embedding=embedding, vector=list(vector), limit=limit)
 
     def captions(self, entities: list[str], passages: list[str]) -> dict[str, str]:
         """The names of nodes, by their ids."""
-        rows = self._rows("search/entity_captions", entities=entities, passages=sorted(set(passages)))
-        return {r["id"]: r["name"] for r in rows}
+        row = self._row("search/entity_captions", entities=entities, passages=sorted(set(passages)))
+        return dict(row["names"])
 
     def passing(self, ids: list[str], only: Filter) -> set[str]:
         """Those of some passages whose documents pass a filter."""
-        return {r["id"] for r in self._rows("search/passing", ids=ids, **_filter(only))}
+        return set(self._row("search/passing", ids=ids, **_filter(only))["ids"])
 
     def _row(self, name: str, /, **parameters: Any) -> dict[str, Any]:
         """The one row of a query that always gives one."""
         return self._rows(name, **parameters)[0]
+
+    def _scores(self, name: str, /, **parameters: Any) -> Scores:
+        return [(id, float(score)) for id, score in self._row(name, **parameters)["hits"]]
 
     def _rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
         return [dict(r) for r in self._graph.run(name, **parameters)]
@@ -291,8 +300,8 @@ class Reader:
         """Passages by their ids; ids that are gone are left out."""
         if not ids:
             return {}
-        records = self._graph.run("search/passages", ids=list(ids))
-        return {r["id"]: passage(r["id"], r["passage"], r["document"]) for r in records}
+        found = self._row("search/passages", ids=list(ids))["found"]
+        return {r["id"]: passage(r["id"], r["passage"], r["document"]) for r in found}
 
 
 def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Passage:
@@ -323,10 +332,6 @@ def find_passages(graph: Graph, text: str, collection: str | None) -> list[tuple
 def neighbourhood(graph: Graph, id: str, limit: int) -> list[dict[str, Any]]:
     """The edges around a passage, at most `limit` of each kind; keys as in `cypher/search/neighbourhood.cypher`."""
     return [dict(r) for r in graph.run("search/neighbourhood", id=id, limit=limit)]
-
-
-def _scores(records: Iterable[Any]) -> Scores:
-    return [(r["id"], float(r["score"])) for r in records]
 
 
 def _filter(only: Filter) -> dict[str, Any]:

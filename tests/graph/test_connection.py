@@ -10,6 +10,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, DatabaseError
 from kgrag.graph.connection import Graph
 from kgrag.settings import Settings
+from kgrag.types import Document, Section
 
 
 def _uri(settings: Settings) -> str:
@@ -41,6 +42,19 @@ def test_wrong_address(uri: str) -> None:
 def test_wrong_database(graph_settings: Settings) -> None:
     with pytest.raises(DatabaseError, match="no such database"):
         Graph(_uri(graph_settings), "neo4j", graph_settings.neo4j_password, "nowhere")
+
+
+def test_a_cluster_is_told_what_was_written(graph_settings: Settings, collection_name: str) -> None:
+    """By a routing address each transaction names those before it, so that no member answers from an older state."""
+    assert graph_settings.neo4j_password is not None
+    uri = _uri(graph_settings).replace("bolt://", "neo4j://")
+    with KnowledgeGraph.connect(uri, "neo4j", graph_settings.neo4j_password.get_secret_value()) as kg:
+        before = kg.graph._bookmarks.get_bookmarks()  # type: ignore[union-attr]
+        kg.ingest([Document("eel", (Section("The eel swims to Sargasso."),))], collection_name)
+        after = kg.graph._bookmarks.get_bookmarks()  # type: ignore[union-attr]
+        assert set(before) != set(after)
+        assert [hit.passage.text for hit in kg.search("eel", collection_name)] == ["The eel swims to Sargasso."]
+        kg.delete(collection_name)
 
 
 def test_no_secret_in_repr(kg: KnowledgeGraph, graph_settings: Settings) -> None:

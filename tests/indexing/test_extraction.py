@@ -23,6 +23,8 @@ from kgrag.indexing.digest import digest
 from kgrag.indexing.extracted import Extraction, FactRows
 from kgrag.types import Document, Section, Triple
 
+pytestmark = pytest.mark.long
+
 Make = Callable[..., list[Document]]
 Connect = Callable[..., KnowledgeGraph]
 _SHARED = "extracted"
@@ -122,8 +124,9 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
         "search/vector", index=collection.vector_index("Triple"), embedding=collection.embedding, vector=vector,
         candidates=20, limit=1,
     )  # fmt: skip
-    assert [r["id"] for r in words] == [near[0]["id"]]
-    assert near[0]["score"] == pytest.approx(1, abs=1e-4)
+    ((nearest, score),) = near[0]["hits"]
+    assert [id for id, _ in words[0]["hits"]] == [nearest]
+    assert score == pytest.approx(1, abs=1e-4)
 
 
 @pytest.mark.parametrize(
