@@ -34,7 +34,7 @@ demo: $(VENV)/.ready ## Start Neo4j, ingest the demo corpus and ask it three que
 test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
 	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20 -m "not long and not models and not browser and not slow"
 
-test-long: $(VENV)/.ready ## Bulk load, export, the gateway under attack, starts and stops of servers
+test-long: $(VENV)/.ready ## Ingests in halves, extraction, bulk load, export, the gateway under attack, starts of servers
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "long and not models and not browser and not slow"
 
 test-models: $(VENV)/.models ## Tests that need sentence-transformers (5 GB)

@@ -17,6 +17,8 @@ from kgrag.errors import ConfigurationError
 from kgrag.events import Called, Looked
 from kgrag.types import Document, Filter, Page, Section, Table
 
+pytestmark = pytest.mark.long
+
 SOLO, SHELF, PLAIN = "structure-solo", "structure-shelf", "structure-plain"
 REPORT = report()
 TABLES = {t.number: t for t in REPORT.tables}

@@ -25,6 +25,8 @@ from kgrag.rows import Node, Path
 from kgrag.settings import Settings
 from kgrag.types import Document, Hit, Page, Ranking, Section, Table, Triple
 
+pytestmark = pytest.mark.long
+
 COLLECTION = "analysed"
 QUESTION = "Where did the designer of the Fram live?"
 DESIGNED = Triple("Fram", "designed by", "Colin Archer")

@@ -13,6 +13,8 @@ from kgrag.indexing.digest import digest, overlap, similar_edges
 from kgrag.models.embed import Vectors, WordLlamaEmbedder
 from kgrag.types import Document, Section
 
+pytestmark = pytest.mark.long
+
 Make = Callable[..., list[Document]]
 
 

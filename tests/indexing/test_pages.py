@@ -17,6 +17,8 @@ from kgrag.indexing.digest import digest
 from kgrag.settings import IndexingSettings
 from kgrag.types import Document, Page, Section, Table
 
+pytestmark = pytest.mark.long
+
 NAMES = [f"{a}{b}" for a in ("Ban", "Dur", "Kel", "Lom", "Mir") for b in ("or", "im", "ak", "es", "ol", "und")]
 
 

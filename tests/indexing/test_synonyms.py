@@ -11,6 +11,8 @@ from kgrag.indexing.finish import finish
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.types import Document, Section, Triple
 
+pytestmark = pytest.mark.long
+
 Make = Callable[..., list[Document]]
 
 
