@@ -6,13 +6,15 @@ that it mentions or whose title it bears, the two entities of a triple, and name
 HippoRAG, section 2.2; HippoRAG 2, section 3. The twin statements are `cypher/expand/ppr*.cypher`.
 """
 
-import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
+import numpy as np
 import rustworkx
+from numpy.typing import NDArray
 
 from kgrag.retrieval.base import Index, Query, Retriever, Scored
 from kgrag.retrieval.linking import link_question
@@ -47,18 +49,19 @@ class _Seeds:
 
 @dataclass(slots=True)
 class _Network:
-    """Passages and entities as a weighted graph: `weights` and `kinds` by edge, both directions being edges.
+    """Passages and entities as a weighted graph, in which both directions of a tie are edges.
 
-    `node`: internal number in the database -> index; `passages`: id -> index; `entities`: id of a seed -> index and
-    the passages that mention it.
+    `sources` (indices) and `weights` of the edges, in their order; `kinds`: by a tie's indices; `node`: internal number
+    in the database -> index; `passages`: id -> index; `entities`: id of a seed -> index and how many passages mention
+    it.
     """
 
     graph: Any = field(default_factory=rustworkx.PyDiGraph)
     node: dict[int, int] = field(default_factory=dict)
     passages: dict[str, int] = field(default_factory=dict)
     entities: dict[str, tuple[int, int]] = field(default_factory=dict)
-    edges: list[tuple[int, int, int]] = field(default_factory=list)
-    weights: list[float] = field(default_factory=list)
+    sources: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    weights: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     kinds: dict[tuple[int, int], str] = field(default_factory=dict)
 
 
@@ -88,7 +91,7 @@ class Ppr(Retriever):
             network.graph,
             alpha=s.damping,
             personalization=reset,
-            weight_fn=network.weights.__getitem__,
+            weight_fn=network.weights.tolist().__getitem__,
             tol=1e-7,
             max_iter=200,
         )
@@ -183,23 +186,19 @@ def _network(
     """The graph of passages ([id, number, mentioned, titled, subjects, objects]) and resembling names."""
     net = _Network()
     edges: dict[tuple[int, int], float] = {}
-    node = net.node
-
-    def index(number: int) -> int:
-        return node.setdefault(number, len(node))
-
+    node: defaultdict[int, int] = defaultdict(count().__next__)
     for id, number, mentioned, titled, subjects, objects in passages:
-        p = index(number)
+        p = node[number]
         net.passages[id] = p
         for e in mentioned:
-            pair = (p, index(e))
+            pair = (p, node[e])
             edges[pair] = 1.0
         for e in titled:
-            pair = (p, index(e))
+            pair = (p, node[e])
             edges[pair] = edges.get(pair, 0.0) + 1.0
             net.kinds[pair] = _TITLED
         for subject, object in zip(subjects, objects, strict=True):
-            a, b = index(subject), index(object)
+            a, b = node[subject], node[object]
             if a != b:
                 pair = (a, b) if a < b else (b, a)
                 edges[pair] = edges.get(pair, 0.0) + 1.0
@@ -211,10 +210,12 @@ def _network(
             if net.kinds.get(pair) != _TRIPLE:
                 edges[pair] = 2 * score - 1
                 net.kinds[pair] = _SIMILAR
-    net.weights = [w for w in edges.values() for _ in (0, 1)]
+    ties = np.array(list(edges), np.int64).reshape(-1, 2)
+    net.sources, targets = ties.ravel(), ties[:, ::-1].ravel()
+    net.weights = np.repeat(np.fromiter(edges.values(), np.float64, len(edges)), 2)
+    net.node = dict(node)
     net.graph.add_nodes_from(range(len(node)))
-    net.edges = [edge for i, (a, b) in enumerate(edges) for edge in ((a, b, 2 * i), (b, a, 2 * i + 1))]
-    net.graph.add_edges_from(net.edges)
+    net.graph.add_edges_from(list(zip(net.sources.tolist(), targets.tolist(), range(len(targets)), strict=True)))
     net.entities = _placed(seeds, node)
     return net
 
@@ -237,13 +238,11 @@ def _strongest_paths(
     network: _Network, reset: Mapping[int, float], damping: float, targets: Sequence[int]
 ) -> list[list[int]]:
     """The most probable way of the walk from a restart to each target: lists of indices."""
-    leaving = [0.0] * len(network.node)
-    for a, _, i in network.edges:
-        leaving[a] += network.weights[i]
-    costs = [-math.log(damping * network.weights[i] / leaving[a]) for a, _, i in network.edges]
+    leaving = np.bincount(network.sources, network.weights)
+    costs = (-np.log(damping * network.weights / leaving[network.sources])).tolist()
     graph, total = network.graph.copy(), sum(reset.values())
     start = graph.add_node(None)
     graph.add_edges_from([(start, i, len(costs) + j) for j, i in enumerate(reset)])
-    costs += [-math.log(weight / total) for weight in reset.values()]
+    costs += (-np.log(np.array(list(reset.values())) / total)).tolist()
     paths = rustworkx.dijkstra_shortest_paths(graph, start, weight_fn=costs.__getitem__)
     return [list(paths[target])[1:] for target in targets]
