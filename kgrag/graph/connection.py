@@ -142,7 +142,7 @@ class Graph:
 
     def explain(self, query: Query, parameters: dict[str, Any], label: str = "Any") -> tuple[str, list[str]]:
         """What the server says of a query without running it: its type (r, rw, w or s) and its columns."""
-        with translated(self.uri), self._driver.session(database=self.database) as session:
+        with translated(self.uri), self._session() as session:
             result = session.run("EXPLAIN " + query.text.replace("{label}", label), parameters)
             columns = list(result.keys())
             return result.consume().query_type or "", columns
