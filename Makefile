@@ -2,10 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+# setuptools warns of every editable install that folders may hide the package; that is no fault here
+PIP := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(wildcard pyproject.toml constraints.txt)
 
-.PHONY: help setup demo test test-long test-models test-browser test-slow bench lint types check clean
+.PHONY: help setup demo test test-long test-newest test-models test-browser test-slow bench lint types docs check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -13,9 +14,10 @@ help: ## Show this help
 $(VENV)/.ready: $(SOURCES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "kgrag needs Python 3.11 or later; name one with: make PYTHON=python3.12 ..."; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --upgrade pip
-	$(PIP) install -c constraints.txt -e '.[local,dev]'
+	@echo "Setting up $(VENV) (about a minute, once)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --upgrade pip
+	@$(PIP) install -c constraints.txt -e '.[local,dev]'
 	@touch $@
 
 $(VENV)/.models: $(VENV)/.ready
@@ -36,6 +38,13 @@ test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
 
 test-long: $(VENV)/.ready ## Ingests in halves, extraction, bulk load, export, the gateway under attack, starts of servers
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "long and not models and not browser and not slow"
+
+NEWEST := tests/graph/test_connection.py tests/graph/test_schema.py tests/graph/gateway/test_gateway_honest.py \
+	tests/cypher tests/retrieval tests/inspection tests/exchange/test_export_import.py
+
+test-newest: $(VENV)/.ready ## Indexes, retrievers, inspection, saved queries, the gateway and export against Neo4j 2026.x
+	KGRAG_TEST_NEO4J=2026 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not models and not browser and not slow" \
+		$(NEWEST)
 
 test-models: $(VENV)/.models ## Tests that need sentence-transformers (5 GB)
 	$(BIN)/python -m pytest -m "models and not slow"
@@ -59,13 +68,15 @@ lint: $(VENV)/.ready ## Style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/.ready ## mypy --strict and the direction of imports, on the built wheel
-	rm -rf build && mkdir -p build/types
-	$(BIN)/python -m build -q --wheel --outdir build/types .
-	cd build/types && ../../$(BIN)/python -m zipfile -e *.whl site
-	cd build/types/site && MYPYPATH=. ../../../$(BIN)/mypy --config-file ../../../pyproject.toml -p kgrag
-	cd build/types/site && PYTHONPATH=. ../../../$(BIN)/lint-imports --config ../../../pyproject.toml
-	rm -rf build
+types: $(VENV)/.ready ## mypy --strict and the direction of imports, on a tree of links laid out as installed
+	rm -rf build/types && mkdir -p build/types/kgrag
+	ln -s $(CURDIR)/kgrag/* $(CURDIR)/loaders $(CURDIR)/cypher build/types/kgrag
+	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache -p kgrag
+	cd build/types && PYTHONPATH=. ../../$(BIN)/lint-imports --no-logo --config ../../pyproject.toml
+
+docs: $(VENV)/.ready ## Make the pages of docs/ that are made from the source
+	$(BIN)/python -m kgrag.graph.description > docs/SCHEMA.md
+	$(BIN)/kgrag settings --markdown > docs/settings.md
 
 check: lint types test ## Everything that is quick
 

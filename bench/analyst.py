@@ -44,7 +44,7 @@ def largest(kg: KnowledgeGraph, collection: str, limit: int) -> Row:
         "limit": limit,
         "edges": limit,
     }
-    return {**kg.question_parameters(words, collection), **arguments}
+    return {**kg[collection].question_parameters(words), **arguments}
 
 
 def measure(kg: KnowledgeGraph, name: str, arguments: Row, repeat: int) -> Row:

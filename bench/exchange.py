@@ -58,8 +58,8 @@ def measure(number: int, formats: list[str]) -> Row:
         )
         with KnowledgeGraph.local(settings) as kg:
             kg._embedders[HashingEmbedder.name] = HashingEmbedder()
-            ranking = kg.retriever("bm25", COLLECTION).retrieve(Query("Who founded it?"), 5)
-            kg.save(Answer("Who founded it?", "Nobody.", True, "bench", ranking), COLLECTION)
+            ranking = kg[COLLECTION].retriever("bm25").retrieve(Query("Who founded it?"), 5)
+            kg[COLLECTION].save(Answer("Who founded it?", "Nobody.", True, "bench", ranking))
             begun = time.monotonic()
             found = fingerprint(kg.graph, COLLECTION)
             row |= {"digest": found.total(), "digest_seconds": time.monotonic() - begun}
@@ -99,7 +99,7 @@ def kept(settings: Settings, digest: str) -> Row:
 
 def delete(settings: Settings) -> None:
     with KnowledgeGraph.local(settings) as kg:
-        kg.delete(COLLECTION)
+        kg[COLLECTION].delete()
 
 
 def digest_of(settings: Settings) -> str:
@@ -130,7 +130,7 @@ def work(what: str, target: str) -> None:
         before = memory("VmRSS")
         begun = time.monotonic()
         if what == "export":
-            kg.export(target, COLLECTION, overwrite=True, progress=told)
+            kg[COLLECTION].export(target, overwrite=True, progress=told)
         else:
             kg.import_export(target, progress=told)
         seconds = time.monotonic() - begun
@@ -138,7 +138,7 @@ def work(what: str, target: str) -> None:
 
 
 def memory(what: str) -> float:
-    """MB of this process, as Linux counts them: its highest resident set begins anew with a new program."""
+    """MB of this process, as Linux counts them: its highest resident set begins again with a new program."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{what}:"):
             return int(line.split()[1]) / 1024

@@ -123,13 +123,13 @@ def run_ingest(folder: Path | None, number: int, facts: int, collection: str) ->
     with KnowledgeGraph.connect(settings=settings) as kg:
         warm_up = f"{collection} warm-up"
         try:
-            kg.ingest(synthetic(0, WARM_UP, seed=1), warm_up, embedder=embedder)
+            kg[warm_up].ingest(synthetic(0, WARM_UP, seed=1), embedder=embedder)
         finally:
             delete(kg, warm_up)
         started = time.monotonic()
         made = documents(number, facts, number * facts) if facts else synthetic(0, number)
         items = load(folder) if folder else made
-        report = kg.ingest(items, collection, embedder=embedder, progress=progress)
+        report = kg[collection].ingest(items, embedder=embedder, progress=progress)
         ended = time.monotonic()
         unit = 2**20 if sys.platform == "darwin" else 2**10
         peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
@@ -143,7 +143,7 @@ def run_ingest(folder: Path | None, number: int, facts: int, collection: str) ->
         }
         if number and not facts:
             started = time.monotonic()
-            added = kg.ingest(synthetic(number, number + FURTHER), collection, embedder=embedder)
+            added = kg[collection].ingest(synthetic(number, number + FURTHER), embedder=embedder)
             result |= {"further": added.added, "further_seconds": time.monotonic() - started}
     print(json.dumps(result))
 
@@ -344,7 +344,7 @@ def resolved(settings: Settings) -> Settings:
 def delete(kg: KnowledgeGraph, collection: str) -> None:
     """Delete a collection if it is there."""
     with suppress(NotFoundError):
-        kg.delete(collection)
+        kg[collection].delete()
 
 
 def main() -> None:

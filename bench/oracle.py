@@ -84,7 +84,7 @@ def throughput(arguments: argparse.Namespace, server: Scripted) -> None:
     dataset = read_dataset(arguments.dataset).first(arguments.limit)
     collection = arguments.collection or dataset.collection(arguments.embedder or settings.embedder)
     with KnowledgeGraph.connect(settings=settings) as kg:
-        system = kg.system(arguments.system, collection)
+        system = kg[collection].system(arguments.system)
         system.ask(dataset.questions[0].text, short=True)  # the embedder is loaded, caches are warm
         for latency in arguments.latencies:
             server.delay(latency)

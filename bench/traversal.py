@@ -119,7 +119,7 @@ def measure(
         row["peak_mb"] = dict(memory.peaks)
     if compare and "load" in row:
         with own_home(indexing) as settings, Memory(settings.home) as memory, KnowledgeGraph.local(settings) as kg:
-            ingested = kg.ingest(graph.documents(), COLLECTION, embedder=HashingEmbedder(), progress=told)
+            ingested = kg[COLLECTION].ingest(graph.documents(), embedder=HashingEmbedder(), progress=told)
             row["transactions"] = rates(graph, ingested.seconds) | {"peak_mb": dict(memory.peaks)}
             bulk = row["load"]["without_vector_indexes"]["seconds"]
             row["transactions"]["times_as_long"] = ingested.seconds / bulk
@@ -149,7 +149,7 @@ def latency(kg: KnowledgeGraph, retrievers: list[str], asked: list[str]) -> dict
     """Milliseconds of a search: each question goes to every retriever, the first few questions not counted."""
     taken: dict[str, list[float]] = {name: [] for name in retrievers}
     hits = dict.fromkeys(retrievers, 0)
-    found = {name: kg.retriever(name, COLLECTION) for name in retrievers}
+    found = {name: kg[COLLECTION].retriever(name) for name in retrievers}
     for i, question in enumerate(asked):
         for name, retriever in found.items():
             begun = time.perf_counter()

@@ -153,7 +153,7 @@ def _ranking(ranking: Ranking) -> Drawing:
             else:
                 to = found.node(f"Passage {step.name}", "Passage", step.name)
             if to != at:
-                found.edge(at, to, _type(step.via, step.label), step.via, {"score": step.score})
+                found.edge(at, to, step.edge, step.via, {"score": step.score})
             at = to
         if at not in (start, end):
             found.edge(at, end, "FOUND", "found")
@@ -238,14 +238,6 @@ def _passage(found: Drawing, passage: Passage) -> str:
 
 def _told(passage: Passage) -> dict[str, str]:
     return {"title": passage.title, "document": passage.document, "place": passage.place, "text": passage.text}
-
-
-def _type(via: str, label: str) -> str:
-    """The relationship type that a step of a trail goes over, for its colour; empty where it goes over none."""
-    for words, type in (("mention", "MENTIONS"), ("title", "ABOUT"), ("stated", "STATES"), ("resembl", "SIMILAR")):
-        if words in via:
-            return type
-    return {"Keyword": "HAS_KEYWORD", "Triple": "STATES", "Entity": "MENTIONS"}.get(label, "")
 
 
 def _shown(properties: Mapping[str, Any]) -> dict[str, Scalar]:

@@ -19,7 +19,7 @@ class KgragError(Exception):
 
 
 class ConfigurationError(KgragError):
-    """A setting is missing or makes no sense, or an optional package is not installed."""
+    """A setting is missing or invalid, or an optional package is not installed."""
 
     exit_code = 2
 
@@ -28,6 +28,16 @@ class DatabaseError(KgragError):
     """Neo4j cannot be reached, refuses the login, or failed while answering."""
 
     exit_code = 3
+
+
+class DeadlineError(DatabaseError):
+    """A call took longer than it was given."""
+
+
+class CancelledError(KgragError):
+    """The call was cancelled by its caller."""
+
+    exit_code = 130
 
 
 class LocalServerError(DatabaseError):
@@ -59,7 +69,7 @@ class ModelError(KgragError):
 
 
 class UnavailableError(ModelError):
-    """The server of a model, or TAGME, cannot be reached, or refuses every call: asking again for more is in vain."""
+    """The server of a model, or TAGME, cannot be reached, or refuses every call: retrying will not help."""
 
 
 class BudgetError(ModelError):

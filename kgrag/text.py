@@ -57,7 +57,7 @@ class Token(NamedTuple):
 class Kept(dict[K, V], Generic[K, V]):
     """What a function gives for each argument, looked up without a call; emptied when it holds too much.
 
-    A long string is made anew each time: text without spaces is one word.
+    A long string is made again each time: text without spaces is one word.
     """
 
     def __init__(self, make: Callable[[K], V], most: int = 1 << 16) -> None:

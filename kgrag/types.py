@@ -142,12 +142,16 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One node on the trail to a passage, and the edge (or index) that led to it: `via` -> (`label` `name`)."""
+    """One node on the trail to a passage, and the edge (or index) that led to it: `via` -> (`label` `name`).
+
+    `edge` is the type of that edge in the graph, such as MENTIONS; empty where none was followed.
+    """
 
     via: str
     label: str
     name: str
     score: float | None = None
+    edge: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +177,9 @@ class Ranking:
 
     def __len__(self) -> int:
         return len(self.hits)
+
+    def __getitem__(self, rank: int) -> Hit:
+        return self.hits[rank]
 
 
 @dataclass(frozen=True, slots=True)

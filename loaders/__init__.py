@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kgrag.loaders.dispatch import FORMATS, load
+    from kgrag.loaders.dispatch import LOADERS, load
     from kgrag.loaders.rows import Columns
 
-__all__ = ["FORMATS", "Columns", "load"]
+__all__ = ["LOADERS", "Columns", "load"]
 
 
 def __getattr__(name: str) -> Any:

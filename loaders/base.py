@@ -5,11 +5,16 @@ import math
 import re
 import stat
 import unicodedata
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kgrag.types import Document, Problem
+
+if TYPE_CHECKING:
+    from kgrag.loaders.guard import Readers
+    from kgrag.loaders.rows import Columns
 
 Item = Document | Problem
 
@@ -53,6 +58,37 @@ class Source:
         if stem.islower() and "_" not in stem and " " not in stem:
             stem = re.sub(r"(?<=[^\W\d])-(?=[^\W\d])", " ", stem)  # install-guide, but neither Kon-Tiki nor 2020-01-31
         return one_line(stem.replace("_", " ")) or one_line(self.path.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a load was given besides its files: the names of `columns`, and `readers`, processes for untrusted files."""
+
+    columns: "Columns"
+    readers: "Readers"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How files of some extensions are read; found by an entry point of the group `kgrag.loaders`.
+
+    `name`: what a file of the format is called. `load` yields a document, or one a row, and Problems; it may raise
+    BadInput. `untrusted`: known by its content, whatever the file's name says, and read in a process of its own.
+    """
+
+    name: str
+    extensions: tuple[str, ...]
+    load: Callable[[Source, Reading], Iterator[Item]]
+    untrusted: bool = False
+
+
+def whole(load: Callable[[Source], Document]) -> Callable[[Source, Reading], Iterator[Item]]:
+    """The `load` of a format whose files are one document each."""
+
+    def items(source: Source, reading: Reading) -> Iterator[Item]:
+        yield load(source)
+
+    return items
 
 
 def clean(text: str) -> str:

@@ -10,10 +10,10 @@ import numpy as np
 
 from kgrag.loaders.base import BadInput, Item, Source, check_binary, find_bom, one_line, open_file
 from kgrag.loaders.jsonl import BLANK, load_jsonl, parse_line, read_lines
-from kgrag.loaders.rows import Columns, row_key
+from kgrag.loaders.rows import CORPUS, Columns, row_key
 from kgrag.types import Document, Problem, Triple
 
-CORPUS, TRIPLES, QUERIES = "corpus.jsonl", "triples.jsonl", "queries.jsonl"
+TRIPLES, QUERIES = "triples.jsonl", "queries.jsonl"
 
 
 def load_benchmark(corpus: Source, triples: Source, columns: Columns) -> Iterator[Item]:

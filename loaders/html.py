@@ -8,11 +8,20 @@ from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWar
 from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, Tag
 
-from kgrag.loaders.base import BadInput, Source, decode, one_line, read_file
+from kgrag.loaders.base import BadInput, Format, Source, decode, one_line, read_file, whole
 from kgrag.loaders.outline import Outline, table_text
 from kgrag.types import Document
 
 _DROPPED = ["script", "style", "noscript", "template", "nav", "footer", "svg", "iframe", "title"]
+_BESIDE = frozenset(("navigation", "search", "banner", "contentinfo", "complementary"))
+"""Roles (WAI-ARIA landmarks) of what stands beside a page's text."""
+_FRAMES = frozenset(  # classes and ids of what Sphinx, Doxygen, Javadoc and MkDocs put around it
+    """sphinxsidebar related sphinxsidebarwrapper mobile-nav rst-versions rst-footer-buttons wy-nav-side wy-nav-top
+    wy-breadcrumbs toctree-wrapper breadcrumbs prev-next-area bd-sidebar md-header md-sidebar md-footer md-search
+    md-tabs md-skip navpath nav-path side-nav main-nav navrow msearchselectwindow msearchresultswindow top topnav
+    subnav bottomnav top-nav sub-nav navbar-top flex-header skip-nav skipnav navlistsearch navbar""".split()
+)
+_PERMALINKS = frozenset("headerlink header-link anchor-link anchor permalink toclink-anchor hash-link".split())
 _BLOCKS = frozenset(
     """address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure form
     header hr html legend li main ol option p section select summary table tbody td textarea tfoot th thead tr
@@ -51,8 +60,34 @@ def add_html(outline: Outline, markup: str) -> str:
     title = next((t.get_text() for t in soup.find_all("title") if t.find_parent("svg") is None), "")
     for tag in soup.find_all("br"):
         tag.replace_with(_BREAK)
-    _Extractor(outline).run(soup)
+    _drop_frames(soup)
+    _Extractor(outline).run(_main(soup))
     return one_line(title)
+
+
+def _drop_frames(soup: BeautifulSoup) -> None:
+    """Take out what is there to move about: navigation, and the marks that link a heading to itself."""
+    for link in soup.find_all("a"):
+        text = link.get_text().strip()
+        own = not _PERMALINKS.isdisjoint(link.get_attribute_list("class")) or text in ("¶", "🔗")
+        if own and len(text) <= 1 and (link.get("href") or text):
+            link.decompose()
+    size = len(soup.get_text())
+    for tag in soup.find_all(["div", "ul", "ol", "table", "aside", "section", "header", "form", "span"]):
+        if tag.decomposed:
+            continue
+        names = {str(name).lower() for key in ("class", "id") for name in tag.get_attribute_list(key) if name}
+        beside = tag.get("role") in _BESIDE or not _FRAMES.isdisjoint(names)
+        if beside and len(tag.get_text()) < size / 2:  # else it is the page that is called so
+            tag.decompose()
+
+
+def _main(soup: BeautifulSoup) -> Tag:
+    """The part of a page that says it is the main one, if it holds most of the text; else the page."""
+    found = soup.select_one("[role=main], main")
+    if found is None:
+        return soup
+    return found if len(found.get_text()) > 0.5 * len((soup.body or soup).get_text()) else soup
 
 
 class _Extractor:
@@ -66,7 +101,7 @@ class _Extractor:
         self._marker = ""  # of the list item whose first block comes next
         self._fresh = True  # no item of this list yet
 
-    def run(self, soup: BeautifulSoup) -> None:
+    def run(self, soup: Tag) -> None:
         # A stack instead of recursion: unclosed tags nest thousands deep.
         stack: list[tuple[Tag, Iterator[PageElement]]] = [(soup, iter(soup.children))]
         while stack:
@@ -147,3 +182,6 @@ class _Extractor:
         self._outline.add(self._marker + text, tight=bool(self._marker) and not self._fresh)
         if self._marker:
             self._marker, self._fresh = "", False
+
+
+HTML = Format("HTML page", (".html", ".htm"), whole(load_html))

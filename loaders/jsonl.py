@@ -10,6 +10,7 @@ from kgrag.loaders.base import (
     HOW_TO_CONVERT,
     SAMPLE,
     BadInput,
+    Format,
     Item,
     Source,
     bad_byte,
@@ -132,3 +133,7 @@ def _integer(text: str) -> int | str:
     # Longer ones are not even parsed: Python refuses more than 4,300 digits.
     number = int(text) if len(text) <= 20 else None
     return number if number is not None and -(2**63) <= number < 2**63 else text
+
+
+JSONL = Format("JSON Lines file", (".jsonl", ".ndjson"), lambda source, reading: load_jsonl(source, reading.columns))
+JSON = Format("JSON file", (".json",), lambda source, reading: load_json(source, reading.columns))

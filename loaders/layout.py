@@ -13,6 +13,7 @@ _MIN_WORDS = 2.5  # mean words of a line in a column of prose; the cells of a ta
 _MIN_FILL = 0.45  # mean share of a column's width that its lines take up
 _MAX_COLUMNS = 6
 _HEADING = 1.12  # of the type size beneath it
+_NARROW, _WIDE = re.compile(r"[fijlI.,'!|:;]"), re.compile(r"[a-eghkm-qu-zA-HJ-Z]")
 _BOLD = re.compile(r"bold|black|heavy|demi|bx\d", re.IGNORECASE)  # in names of fonts; the last one TeX's
 
 
@@ -29,6 +30,7 @@ class Segment:
     bold: bool = False
     words: int = 1
     table: int | None = None  # number of the table on this page that it stands for
+    pitch: float = 0.0  # the width of its characters in points if they are all equally wide, else 0
 
     @property
     def middle(self) -> float:
@@ -92,10 +94,15 @@ def flows(parts: Sequence[Segment], depth: int = 0) -> list[list[Segment]]:
 def line(row: Sequence[Segment]) -> Segment:
     """The segments of a row as one."""
     whole = Segment(row[0].text, row[0].x0, row[0].x1, row[0].top, row[0].bottom, row[0].size, row[0].bold)
-    whole.words, whole.table = row[0].words, row[0].table
+    whole.words, whole.table, whole.pitch = row[0].words, row[0].table, row[0].pitch
     for part in row[1:]:
         _join(whole, part)
     return whole
+
+
+def is_code(part: Segment) -> bool:
+    """Whether a line is set in type of one width for all letters; what holds too few to tell is not."""
+    return part.pitch > 0 and _NARROW.search(part.text) is not None and _WIDE.search(part.text) is not None
 
 
 def _ends_paragraph(part: Segment, spanning: Sequence[Segment], right: Sequence[Segment]) -> bool:
@@ -173,7 +180,9 @@ def _segment(word: Mapping[str, Any]) -> Segment:
     size = median(c["size"] for c in chars[:3])
     bold = _BOLD.search(str(chars[0].get("fontname", ""))) is not None
     # the box of a glyph is as high as the font has it, which differs between fonts of one size: the middle is kept
-    return Segment(word["text"], word["x0"], word["x1"], word["top"], word["bottom"], size, bold)
+    widths = [c["width"] for c in chars]
+    pitch = max(widths) if max(widths) - min(widths) < 0.02 * max(widths) else 0.0
+    return Segment(word["text"], word["x0"], word["x1"], word["top"], word["bottom"], size, bold, pitch=pitch)
 
 
 def _join(one: Segment, other: Segment) -> None:
@@ -181,7 +190,10 @@ def _join(one: Segment, other: Segment) -> None:
     larger = len(other.text) > len(one.text)
     one.size = other.size if larger else one.size
     one.bold = one.bold and other.bold
-    one.text = f"{one.text} {other.text}"
+    same = one.pitch > 0 and abs(one.pitch - other.pitch) < 0.02 * one.pitch
+    spaces = max(1, round((other.x0 - one.x1) / one.pitch)) if same else 1
+    one.pitch = one.pitch if same else 0.0
+    one.text = f"{one.text}{' ' * spaces}{other.text}"
     one.x1 = max(one.x1, other.x1)
     one.top, one.bottom = min(one.top, other.top), max(one.bottom, other.bottom)
     one.words += other.words

@@ -7,7 +7,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from kgrag.loaders.base import BadInput, Source, clean, clean_value, decode, one_line, read_file
+from kgrag.loaders.base import BadInput, Format, Source, clean, clean_value, decode, one_line, read_file, whole
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline, table_text
 from kgrag.types import Document
@@ -148,3 +148,6 @@ def _inline(token: Token) -> str:
             case _:
                 parts.append(child.content)
     return "".join(parts)
+
+
+MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown))

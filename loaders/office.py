@@ -1,11 +1,12 @@
 """Office files: Word, PowerPoint (slides are pages) and Excel (sheets are pages). Other processes read them."""
 
+from collections.abc import Iterator
 from typing import Any
 
-from kgrag.loaders.base import BadInput, Source, check_size, one_line
+from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, check_size, one_line
 from kgrag.loaders.guard import Readers
+from kgrag.loaders.page_lines import caption_number
 from kgrag.loaders.paged import PagedOutline
-from kgrag.loaders.reflow import is_caption
 from kgrag.types import Document
 
 Block = list[Any]
@@ -52,4 +53,15 @@ def _add(outline: PagedOutline, blocks: list[Block], page: int) -> None:
 
 
 def _may_caption(block: Block) -> bool:
-    return block[0] == "caption" or (block[0] == "text" and len(block[-1]) < 500 and is_caption(block[-1]))
+    return block[0] == "caption" or (
+        block[0] == "text" and len(block[-1]) < 500 and caption_number(block[-1]) is not None
+    )
+
+
+def _load(source: Source, reading: Reading) -> Iterator[Item]:
+    yield load_office(source, reading.readers)
+
+
+WORD = Format("Word document", (".docx",), _load, untrusted=True)
+POWERPOINT = Format("PowerPoint presentation", (".pptx",), _load, untrusted=True)
+EXCEL = Format("Excel workbook", (".xlsx",), _load, untrusted=True)

@@ -1,12 +1,25 @@
 """What was read of a PDF's page: lines of text and grids of cells, with where they stand."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
+
+_CAPTION = re.compile(
+    r"(?:table|tab\.|tabelle|tableau|tabla|tabela|tabella|tabel|tabell|tabulka|таблица|表)\s*"
+    r"((?:[A-Z]\.?)?\d+(?:[.-]\d+)*|[IVXLC]+)(?=\s*[.:|—–(]|\s*$|\s+[^\W\d_a-z]|\s+[-])",
+    re.IGNORECASE,
+)
+
+
+def caption_number(text: str) -> str | None:
+    """The number that a caption of a table prints, "3" of "Table 3: Ships"; None for what is no caption."""
+    match = _CAPTION.match(text)
+    return match[1] if match else None
 
 
 @dataclass(slots=True)
 class Line:
-    """A line of text; points from the page's upper left corner."""
+    """A line of text; points from the page's upper left corner. `pitch`: the width of each letter of code, else 0."""
 
     text: str
     x0: float
@@ -15,6 +28,7 @@ class Line:
     bottom: float
     size: float
     bold: bool
+    pitch: float = 0.0
 
 
 @dataclass(slots=True)

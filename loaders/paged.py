@@ -1,8 +1,11 @@
 """Headings, paragraphs and tables with the pages that they stand on -> sections, pages and tables of a Document."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import count
 
 from kgrag.loaders.base import clean, one_line
+from kgrag.loaders.page_lines import caption_number
 from kgrag.types import Page, Section, Table
 
 Pieces = Sequence[tuple[int, str]]
@@ -62,8 +65,7 @@ class PagedOutline:
         cells = [tuple(one_line(cell) for cell in row) for row in rows]
         cells = [row for row in cells if any(row)]
         if cells:
-            number = len(self._tables) + 1
-            self._tables.append(Table(number, tuple(cells), one_line(caption), page, max(page, last_page)))
+            self._tables.append(Table(0, tuple(cells), one_line(caption), page, max(page, last_page)))
 
     def sections(self) -> tuple[Section, ...]:
         """All sections that have text."""
@@ -77,8 +79,15 @@ class PagedOutline:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The tables, in order."""
-        return tuple(self._tables)
+        """The tables, in order, with the numbers that their captions print; the others are counted on from there."""
+        printed: dict[int, int] = {}  # number -> place; the first that has it
+        for place, table in enumerate(self._tables):
+            number = caption_number(table.caption) or ""
+            if number.isdecimal() and int(number) > 0:
+                printed.setdefault(int(number), place)
+        rest = count(max(printed, default=0) + 1)
+        numbers = {place: number for number, place in printed.items()}
+        return tuple(replace(t, number=numbers.get(i) or next(rest)) for i, t in enumerate(self._tables))
 
     def _close(self, next_level: int) -> None:
         text = self._text

@@ -8,7 +8,7 @@ from datetime import datetime
 from importlib.util import find_spec
 from typing import Any
 
-from kgrag.loaders.base import BadInput, Item, Source, check_size, one_line
+from kgrag.loaders.base import BadInput, Format, Item, Source, check_size, one_line
 from kgrag.loaders.guard import Child, Deadline, Died, Readers
 from kgrag.loaders.page_lines import PageLines
 from kgrag.loaders.paged import PagedOutline
@@ -35,7 +35,7 @@ def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
     outline, title = PagedOutline(), ""
     contents = [PageLines.of(n, pages[n]) for n in range(1, run.number + 1)]
     del pages
-    title = reflow(contents, outline)
+    title = reflow(contents, outline, run.header["contents"])
     yield from _problems(source, contents)
     if run.header["end"]:
         yield Problem(source.shown, f"{run.header['end']}: no page was found after page {run.number}")
@@ -218,3 +218,6 @@ class _Run:
         self._deaths += 1
         if self._deaths > _MAX_DEATHS:
             self._stopped = f"{_MAX_DEATHS} pages before made their reader fail"
+
+
+PDF = Format("PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True)

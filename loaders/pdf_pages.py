@@ -1,23 +1,28 @@
 """PDF files page by page, as the reading process sees them: lines in order, tables, what the file says of itself."""
 
 import re
-from itertools import count, islice
+from itertools import count, islice, pairwise
 from pathlib import Path
 from typing import Any
 
 import pdfplumber
 from pdfminer.pdfdocument import PDFPasswordIncorrect
 from pdfminer.pdfpage import PDFPage
+from pdfminer.pdftypes import PDFObjRef, resolve1
+from pdfminer.psparser import PSLiteral
 from pdfplumber.page import Page
 from pdfplumber.utils.text import dedupe_chars, extract_words
 
-from kgrag.loaders.base import BadInput
-from kgrag.loaders.layout import Segment, flows, line, rows, segments
-from kgrag.loaders.tables import Grid, aligned_tables, ruled_tables
+from kgrag.loaders.base import BadInput, one_line
+from kgrag.loaders.layout import Segment, flows, is_code, line, rows, segments
+from kgrag.loaders.page_lines import Grid
+from kgrag.loaders.pdf_fonts import Fonts
+from kgrag.loaders.tables import Signs, aligned_tables, framed_tables, ruled_tables
 
 _CID = re.compile(r"\(cid:\d+\)")
 _MAX_CHARS = 200_000  # of one page: a wall map has a tenth of that
 _MAX_PAGES = 50_000
+_MIN_NUMBERS = 5  # lines that are numbered on a page
 _FEW_WORDS, _MANY_WORDS = 4, 12  # of a cell of a table without lines: before and after columns of prose are parted
 
 
@@ -30,6 +35,7 @@ class Pdf:
         self._end = ""  # why there are no more
         try:
             self._pdf = pdfplumber.open(self._file)
+            self._pdf.rsrcmgr = Fonts()
             self._find_pages()
         except MemoryError:
             raise
@@ -58,7 +64,7 @@ class Pdf:
     def header(self) -> dict[str, Any]:
         """What the file says of itself: `pages` (how many), their `labels`, and `info` (Title, Author, ...).
 
-        `end`: why no more pages were found, or "".
+        `end`: why no more pages were found, or ""; `contents`: the bookmarks, [level from 1, title, page].
         """
         number = len(self._pages)
         try:
@@ -68,12 +74,30 @@ class Pdf:
         except Exception:  # there are none, or they are damaged
             labels = []
         info = {str(k): v for k, v in (self._pdf.metadata or {}).items() if isinstance(v, str)}
-        return {"pages": number, "labels": labels, "info": info, "end": self._end}
+        return {"pages": number, "labels": labels, "info": info, "end": self._end, "contents": self._contents()}
+
+    def _contents(self) -> list[tuple[int, str, int]]:
+        """The bookmarks of the file: level from 1, title, page."""
+        found: list[tuple[int, str, int]] = []
+        try:
+            numbers = {page.pageid: number for number, page in enumerate(self._pages, 1)}
+            for level, title, place, action, _ in islice(self._pdf.doc.get_outlines(), _MAX_PAGES):
+                place = place or (resolve1(action) or {}).get("D")
+                if isinstance(place, bytes | PSLiteral):
+                    place = resolve1(self._pdf.doc.get_dest(place if isinstance(place, bytes) else place.name))
+                place = resolve1(place.get("D") if isinstance(place, dict) else place)
+                if place and isinstance(place[0], PDFObjRef) and place[0].objid in numbers:
+                    found.append((level, one_line(title), numbers[place[0].objid]))
+        except MemoryError:
+            raise
+        except Exception:  # there are none, or they are damaged
+            pass
+        return found
 
     def page(self, number: int) -> dict[str, Any]:
         """The lines of the page with that number, from 1, and its tables, in reading order.
 
-        `blocks`: for each flow a list of lines [text, x0, x1, top, bottom, size, bold] and of tables
+        `blocks`: for each flow a list of lines [text, x0, x1, top, bottom, size, bold, pitch] and of tables
         {"cells", "box", "title"}.
         """
         page = Page(self._pdf, self._pages[number - 1], number)
@@ -93,6 +117,7 @@ def _read(page: Any) -> dict[str, Any]:
     for char in chars:
         if char["text"].startswith("(cid:"):
             char["text"] = _CID.sub("\ufffd", char["text"])
+    chars = [c for c in chars if c["text"] and not "\uf8e0" <= c["text"] <= "\uf8fe"]  # parts of large brackets
     places = {(c["text"], round(c["x0"]), round(c["top"])) for c in chars if not c["text"].isspace()}
     if len(places) < 0.9 * sum(not c["text"].isspace() for c in chars):
         chars = dedupe_chars(chars)  # bold made by printing twice
@@ -100,12 +125,18 @@ def _read(page: Any) -> dict[str, Any]:
     upright = [c for c in rest if c["upright"]]
     if len(upright) >= 0.5 * len(rest):
         rest = upright  # what runs along the margin belongs to no line
-    parts = [*segments(extract_words(rest, x_tolerance_ratio=0.15, return_chars=True)), *map(_stand_in, count(), grids)]
-    parts = _take_tables(parts, grids, _FEW_WORDS)
+    parts = segments(_without_line_numbers(extract_words(rest, x_tolerance_ratio=0.15, return_chars=True)))
+    signs = Signs.of(page, parts)
+    for grid in grids:
+        signs = signs.without(grid.box)
+    framed = framed_tables(parts, signs, float(bottom - top))
+    parts.extend(map(_stand_in, count(), grids))
+    parts, signs = _take(parts, grids, framed, signs)
+    parts, signs = _take(parts, grids, aligned_tables(parts, _FEW_WORDS, signs), signs)
     blocks = []
     for flow in flows(parts):
-        left = _take_tables(flow, grids, _MANY_WORDS)
-        blocks.append([_item(line(row), grids) for row in rows(left)])
+        left, signs = _take(flow, grids, aligned_tables(flow, _MANY_WORDS, signs), signs)
+        blocks.append([_item(part, grids) for part in _with_code(rows(left))])
     unknown = sum(c["text"] == "\ufffd" for c in chars)
     return {
         "blocks": blocks,
@@ -115,13 +146,44 @@ def _read(page: Any) -> dict[str, Any]:
     }
 
 
-def _take_tables(parts: list[Segment], grids: list[Grid], words: int) -> list[Segment]:
-    """The segments, with one in the stead of those of each table without lines, which is put behind the others."""
-    for within, grid in aligned_tables(parts, words):
+def _take(
+    parts: list[Segment], grids: list[Grid], tables: list[tuple[list[Segment], Grid]], signs: Signs
+) -> tuple[list[Segment], Signs]:
+    """The segments, with one in the stead of those of each table, which is put behind the other `grids`."""
+    for within, grid in tables:
         taken = set(map(id, within))
         parts = [*(part for part in parts if id(part) not in taken), _stand_in(len(grids), grid)]
         grids.append(grid)
-    return parts
+        signs = signs.without(grid.box)
+    return parts, signs
+
+
+def _without_line_numbers(words: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The words of a page but for the numbers of its lines: a column of them, in order, beside all other text."""
+    for sign, edge in ((1, "x0"), (-1, "x1")):  # to the left, or to the right
+        numbers = [w for w in words if w["text"].isdecimal()]
+        others = [sign * w["x0" if sign > 0 else "x1"] for w in words if not w["text"].isdecimal()]
+        column = sorted((w for w in numbers if others and sign * w[edge] < min(others) - 4), key=lambda w: w["top"])
+        steps = {int(b["text"]) - int(a["text"]) for a, b in pairwise(column)}
+        if len(others) >= 5 * len(column) >= 5 * _MIN_NUMBERS and (steps == {1} or steps == {5}):
+            gone = set(map(id, column))
+            words = [w for w in words if id(w) not in gone]
+    return words
+
+
+def _with_code(lines: list[list[Segment]]) -> list[Segment]:
+    """The lines, `pitch` left only to those of code: also to one without letters between others of that pitch."""
+    found = [line(row) for row in lines]
+    code = [is_code(part) for part in found]
+    for order in (range(1, len(found)), range(len(found) - 2, -1, -1)):
+        step = order.step
+        for i in order:
+            near = found[i - step]
+            same = found[i].pitch > 0 and abs(found[i].pitch - near.pitch) < 0.02 * near.pitch
+            code[i] = code[i] or (code[i - step] and same and abs(near.top - found[i].top) < 3 * near.size)
+    for part, is_so in zip(found, code, strict=True):
+        part.pitch = part.pitch if is_so else 0.0
+    return found
 
 
 def _stand_in(number: int, grid: Grid) -> Segment:
@@ -133,7 +195,7 @@ def _item(part: Segment, grids: list[Grid]) -> Any:
     if part.table is not None:
         grid = grids[part.table]
         return {"cells": grid.cells, "box": grid.box, "title": grid.title}
-    return [part.text, part.x0, part.x1, part.top, part.bottom, part.size, part.bold]
+    return [part.text, part.x0, part.x1, part.top, part.bottom, part.size, part.bold, part.pitch]
 
 
 def _reason(error: Exception) -> str:

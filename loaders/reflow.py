@@ -1,32 +1,35 @@
 """The lines of a PDF's pages -> paragraphs, headings and tables: what the page's layout did to the text is undone."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from kgrag.loaders.page_lines import Grid, Line, PageLines
+from kgrag.loaders.page_lines import Grid, Line, PageLines, caption_number
 from kgrag.loaders.paged import PagedOutline
 from kgrag.loaders.running_heads import drop_running
 
 _LARGER = 1.12  # a heading's type size, in that of the body
 _MAX_HEADING = 180  # characters
 _MAX_CAPTION = 500
+_NEAR = 4.5  # type sizes between a table and its caption
+_BELOW = 1000.0  # added to the distance of a caption that stands below its table: most stand above
 _ENDS = re.compile(r"[.!?:;…。！？]['\"”’»)\]]*$")
 _GOES_ON = re.compile(r"[^\W\d_]")
 _ITEM = re.compile(r"(?:[-–—•▪◦‣*]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s")
+_NUMBERING = re.compile(
+    r"^(?:(?:chapter|section|appendix|part)\s+)?(?:\d+|[A-Z]|[IVX]+)(?:\.\d+)*[.:]?\s+(?=\S)", re.IGNORECASE
+)
 _HYPHENS = "-\u2010\u00ad"
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LEADERS = re.compile(r"\s*(?:\s?\.){4,}\s*")  # of a table of contents
 _SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+[^\W\d_]")
-_CAPTION = re.compile(
-    r"(?:table|tab\.|tabelle|tableau|tabla|tabela|tabella|tabel|tabell|tabulka|таблица|表)\s*"
-    r"((?:[A-Z]\.?)?\d+(?:[.-]\d+)*|[IVXLC]+)(?=\s*[.:|—–(]|\s*$|\s+[^\W\d_a-z]|\s+[-])",
-    re.IGNORECASE,
-)
 _CONTINUED = re.compile(r"\b(?:continued|cont(?:['’]d|\.))", re.IGNORECASE)
+
+
+Contents = Sequence[tuple[int, str, int]]
 
 
 @dataclass(slots=True)
@@ -43,26 +46,38 @@ class _Block:
     def text(self) -> str:
         return " ".join(line.text for _, line in self.lines)
 
+    @property
+    def is_code(self) -> bool:
+        return bool(self.lines) and self.lines[0][1].pitch > 0
 
-def reflow(pages: Sequence[PageLines], outline: PagedOutline) -> str:
-    """Put the pages' text and tables into an outline; returns what stands largest on the first pages, or ""."""
+
+def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents = ()) -> str:
+    """Put the pages' text and tables into an outline; returns what stands largest on the first pages, or "".
+
+    `contents`: the headings that the file itself names, as (level, title, page); else type and numbers tell them.
+    """
     drop_running(pages)
     sizes = _sizes(pages)
     body = max(sizes, key=lambda size: (sizes[size], -size), default=0.0)
     words = Counter(w.lower() for line in _all_lines(pages) for w in _WORD.findall(line.text)[:-1])
-    blocks = _join_tables([block for page in pages for block in _blocks(page)])
+    blocks = _join_tables([block for page in pages for block in _blocks(page, body)])
     _find_captions(blocks)
     blocks = _join_paragraphs(blocks)
     levels = _levels(blocks, body)
+    levels = _listed_levels(blocks, levels, contents) or levels
     for block in blocks:
         if block.grid is not None:
             if block.caption:
                 outline.note(block.caption, block.page)
             outline.table(block.grid.cells, block.caption, block.page, block.last_page)
-        elif block.caption:
+        elif block.caption or not block.lines:  # said with its table, or with the heading before
             continue
         elif (level := levels.get(id(block))) is not None:
-            outline.heading(level, " ".join(text for _, text in _text(block, words)), block.lines[0][0])
+            text = " ".join(text for _, text in _text(block, words))
+            if level:
+                outline.heading(level, text, block.lines[0][0])
+            else:
+                outline.note(text, block.lines[0][0])
         else:
             tight = _ITEM.match(block.lines[0][1].text) is not None
             outline.add(_text(block, words), tight=tight)
@@ -72,7 +87,7 @@ def reflow(pages: Sequence[PageLines], outline: PagedOutline) -> str:
 # Paragraphs.
 
 
-def _blocks(page: PageLines) -> Iterator[_Block]:
+def _blocks(page: PageLines, body: float) -> Iterator[_Block]:
     for flow in page.flows:
         lines = [item for item in flow if isinstance(item, Line)]
         if lines:
@@ -92,7 +107,7 @@ def _blocks(page: PageLines) -> Iterator[_Block]:
                     continue
                 yield _Block(grid=item, page=page.number, last_page=0)  # one row: perhaps the end of a table
                 continue
-            if block is not None and above is not None and _breaks(above, item, left, right, usual, hanging):
+            if block is not None and above is not None and _breaks(above, item, left, right, usual, hanging, body):
                 yield block
                 block = None
             block = block or _Block()
@@ -102,9 +117,14 @@ def _blocks(page: PageLines) -> Iterator[_Block]:
             yield block
 
 
-def _breaks(above: Line, line: Line, left: float, right: float, usual: float, hanging: bool) -> bool:
-    """Whether a paragraph ends between two lines of one flow."""
+def _breaks(above: Line, line: Line, left: float, right: float, usual: float, hanging: bool, body: float) -> bool:
+    """Whether a paragraph ends between two lines of one flow; `body` is the type size of the text."""
     size = max(above.size, line.size)
+    if above.pitch or line.pitch:
+        return not (above.pitch and line.pitch) or line.top - above.bottom > 1.5 * size
+    if min(above.size, line.size) >= _LARGER * body and abs(line.size - above.size) < 0.06 * size:
+        # a heading of several lines, unless another begins
+        return line.top - above.bottom > 0.9 * size or _SECTION.match(line.text) is not None
     indented = line.x0 - left > 0.8 * size
     was_indented = above.x0 - left > 0.8 * size
     return (
@@ -113,7 +133,7 @@ def _breaks(above: Line, line: Line, left: float, right: float, usual: float, ha
         or line.bold != above.bold
         or _ITEM.match(line.text) is not None
         or _LEADERS.search(above.text) is not None
-        or _CAPTION.match(line.text) is not None
+        or caption_number(line.text) is not None
         or (indented != was_indented and indented != hanging)
         or (above.x1 < right - 0.25 * (right - left) and _ENDS.search(above.text) is not None)
     )
@@ -135,6 +155,8 @@ def _join_paragraphs(blocks: Sequence[_Block]) -> list[_Block]:
 
 def _continues(one: _Block, other: _Block) -> bool:
     (page, above), (next_page, below) = one.lines[-1], other.lines[0]
+    if above.pitch or below.pitch:
+        return False
     if abs(above.size - below.size) > 0.06 * above.size or above.bold != below.bold or next_page - page > 1:
         return False
     moved = next_page != page or below.top < above.top
@@ -147,7 +169,14 @@ def _continues(one: _Block, other: _Block) -> bool:
 
 
 def _text(block: _Block, words: Counter[str]) -> list[tuple[int, str]]:
-    """The block's text by pages, words that were divided at a line's end whole on the page where they begin."""
+    """The block's text by pages, words that were divided at a line's end whole on the page where they begin.
+
+    Lines of code stay lines, with their indentation.
+    """
+    if block.is_code:
+        left = min(line.x0 for _, line in block.lines)
+        lines = (" " * round((line.x0 - left) / line.pitch) + line.text for _, line in block.lines)
+        return [(block.lines[0][0], "\n".join(lines))]
     pieces: list[tuple[int, str]] = []
     for page, line in block.lines:
         text = _LEADERS.sub(" … ", line.text).strip()
@@ -217,11 +246,6 @@ def _join_tables(blocks: Sequence[_Block]) -> list[_Block]:
     return joined
 
 
-def is_caption(text: str) -> bool:
-    """Whether a paragraph is the caption of a table: "Table 3: Ships"."""
-    return _CAPTION.match(text) is not None
-
-
 def _page_of(block: _Block) -> int:
     return block.lines[-1][0] if block.grid is None else block.page
 
@@ -238,7 +262,9 @@ def _fit(one: Grid, other: Grid) -> bool:
 
 def _find_captions(blocks: list[_Block]) -> None:
     """Give tables the captions above or below them, or the one that is their first row."""
-    captions = [b for b in blocks if b.grid is None and is_caption(b.text) and len(b.text) < _MAX_CAPTION]
+    captions = [
+        b for b in blocks if b.grid is None and caption_number(b.text) is not None and len(b.text) < _MAX_CAPTION
+    ]
     tables = [(b, b.grid) for b in blocks if b.grid is not None]
     pairs = [
         (distance, i, j)
@@ -246,6 +272,10 @@ def _find_captions(blocks: list[_Block]) -> None:
         for j, caption in enumerate(captions)
         if caption.lines[0][0] == block.page and (distance := _distance(grid, [line for _, line in caption.lines])) >= 0
     ]
+    near = Counter(i for _, i, _ in pairs)
+    below = Counter(distance >= _BELOW for distance, i, j in pairs if near[i] == 1)
+    if below[True] > below[False]:  # all of a document stand on one side
+        pairs = [(distance % _BELOW + _BELOW * (distance < _BELOW), i, j) for distance, i, j in pairs]
     for _, i, j in sorted(pairs):
         block, caption = tables[i][0], captions[j]
         if not block.caption and not caption.caption:
@@ -255,15 +285,15 @@ def _find_captions(blocks: list[_Block]) -> None:
 
 
 def _distance(grid: Grid, caption: Sequence[Line]) -> float:
-    """How far a caption is above or below a table, in points; -1 if it is not near. Above is where most stand."""
+    """How far a caption is above a table, in points, or from _BELOW on, below it; -1 if it is not near."""
     x0, top, x1, bottom = grid.box
     if min(line.x0 for line in caption) > x1 or max(line.x1 for line in caption) < x0:
         return -1.0
     above, below = top - caption[-1].bottom, caption[0].top - bottom
-    near = 3 * caption[0].size
+    near = _NEAR * caption[0].size
     if -near < above < near:
         return abs(above)
-    return 20 + abs(below) if -near < below < near else -1.0
+    return _BELOW + abs(below) if -near < below < near else -1.0
 
 
 # Headings.
@@ -274,7 +304,7 @@ def _levels(blocks: Iterable[_Block], body: float) -> dict[int, int]:
     found: list[tuple[_Block, float, int | None]] = []
     paragraphs = 0
     for block in blocks:
-        if block.grid is not None or block.caption:
+        if block.grid is not None or block.caption or block.is_code:
             continue
         paragraphs += 1
         text, (_, line) = block.text, block.lines[0]
@@ -290,6 +320,50 @@ def _levels(blocks: Iterable[_Block], body: float) -> dict[int, int]:
         return {}  # slides, forms: what is large there heads nothing
     sizes = sorted({size for _, size, _ in found}, reverse=True)
     return {id(block): depth or min(6, sizes.index(size) + 1) for block, size, depth in found}
+
+
+def _listed_levels(blocks: Sequence[_Block], guessed: dict[int, int], contents: Contents) -> dict[int, int]:
+    """The levels of the headings that `contents` lists, by the id of their blocks; {} if most are not found.
+
+    A heading that goes over several blocks becomes one. What was `guessed` to be a heading right above a listed one,
+    "CHAPTER TWO", has level 0: it heads nothing.
+    """
+    wanted: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+    for level, title, page in contents:
+        wanted[page, _plain(title)].append(level)
+    found: dict[int, int] = {}
+    for i, block in enumerate(blocks):
+        parts = [block]
+        if block.grid is not None or block.caption or not 1 <= len(block.lines) <= 3:
+            continue
+        while True:
+            page, text = block.lines[0][0], " ".join(part.text for part in parts)
+            key = next((k for n in (page, page - 1) if (k := (n, _plain(text))) in wanted), None)
+            if key is not None or len(parts) == 3 or i + len(parts) >= len(blocks):
+                break
+            more = blocks[i + len(parts)]
+            if more.grid is not None or more.caption or len(more.lines) > 3 or len(text) > _MAX_HEADING:
+                break
+            parts.append(more)
+        if key is None or id(block) in found:
+            continue
+        found[id(block)] = wanted[key].pop(0)
+        if not wanted[key]:
+            del wanted[key]
+        for part in parts[1:]:
+            block.lines.extend(part.lines)
+            part.lines = []
+    if len(found) < max(3, len(contents) / 2):
+        return {}
+    for one, other in pairwise([block for block in reversed(blocks) if block.lines]):
+        if id(one) in found and id(other) in guessed and id(other) not in found and _page_of(one) == _page_of(other):
+            found[id(other)] = 0
+    return found
+
+
+def _plain(text: str) -> str:
+    """A heading without its number, its spaces and signs, in lower case."""
+    return "".join(filter(str.isalnum, _NUMBERING.sub("", text, count=1).casefold()))
 
 
 def _title(pages: Sequence[PageLines], body: float) -> str:

@@ -7,6 +7,9 @@ from typing import Any
 from kgrag.loaders.base import BadInput, Item, Source, clean, clean_value, one_line
 from kgrag.types import Document, Problem, Section
 
+CORPUS = "corpus.jsonl"
+"""The passages of a benchmark, whose ids its triples and questions name."""
+
 _COMMON = {
     "key": ("id", "_id", "key", "doc_id", "docid", "document_id", "passage_id", "pid", "uuid"),
     "title": ("title", "name", "headline", "heading"),
@@ -18,7 +21,8 @@ _COMMON = {
 class Columns:
     """Which columns hold a row's key, title and text; None: the first of the common names for it, in any case.
 
-    `key` is the user's own id of a document. Columns that are none of the three become metadata.
+    The ids in a column that `key` names identify documents wherever they come from; those of a column that was found
+    identify rows of their file. Columns that are none of the three become metadata.
     """
 
     key: str | None = None
@@ -60,6 +64,7 @@ class RowReader:
     def __init__(self, source: Source, columns: Columns) -> None:
         self._source = source
         self._columns = columns
+        self._global_ids = columns.key is not None or source.path.name == CORPUS
         self._names: tuple[str, ...] | None = None
         self._layout: _Layout | None = None
         self._misfits = 0
@@ -108,10 +113,11 @@ class RowReader:
         if not text:
             raise BadInput(f"has no text in column {layout.text!r}")
         own = row_key(row[layout.key]) if layout.key is not None else ""
-        title = one_line(_text(row, layout.title)) if layout.title is not None else ""
+        named = row[layout.title] if layout.title is not None else None
+        title = "" if named is None or isinstance(named, list | dict) else one_line(str(named))
         values = ((name, clean_value(row[column])) for column, name in layout.rest)
         return Document(
-            key=own or f"{self._source.key}#{number}",
+            key=own if own and self._global_ids else f"{self._source.key}#{own or number}",
             sections=(Section(text),),
             # Without the number all rows of a file would be taken to be about one thing, the file's name.
             title=title or f"{self._source.title} {own or number}",

@@ -1,4 +1,4 @@
-"""Running heads and feet of a PDF: lines in the margins that come again on other pages."""
+"""Running heads and feet of a PDF: lines at the edges of pages that come again on other pages, and page numbers."""
 
 import re
 from collections import defaultdict
@@ -8,53 +8,68 @@ from kgrag.loaders.page_lines import Line, PageLines
 
 _NEAR = 10  # pages before and after on which a running head is looked for
 _MARGIN = 0.1  # share of a page's height, at its top and bottom, in which running heads and feet stand
+_OUTER = 2  # rows at the top and bottom that may be heads and feet where the margins are wider
 _DRIFT = 8.0  # points by which they may wander
 _NUMBER = re.compile(r"\d{1,5}")
+_AT_END = re.compile(r"(?P<left>\d{1,5})(?:\s.*)?|.*\s(?P<right>\d{1,5})")
+_ANY = "\2"  # stands for whatever a line says beside the page's number
 _ROMAN = re.compile(r"[ivxlc]+|[IVXLC]+")
 
 
 def drop_running(pages: Sequence[PageLines]) -> None:
-    """Take out lines in the margins that come again on other pages, with the page's number or without."""
+    """Take out lines at the edges that come again on other pages, with the page's number or without.
+
+    A line that begins or ends with the page's number goes whatever else it says, which may change with the chapter.
+    """
     found: defaultdict[tuple[bool, str, int], list[tuple[int, float]]] = defaultdict(list)
-    marginal = [list(_marginal(page)) for page in pages]
+    marginal = [list(_marginal(page, few=len(pages) < 3)) for page in pages]
     for page, lines in zip(pages, marginal, strict=True):
         for line, at_top, y in lines:
-            for text, offset in _signs(line.text, page.number):
+            for text, offset in set(_signs(line, page)):
                 found[at_top, text, offset].append((page.number, y))
-    needed = min(3, len(pages))
+    needed = min(3, len(pages))  # pages that have it
     for page, lines in zip(pages, marginal, strict=True):
         dropped = set()
         for line, at_top, y in lines:
-            for text, offset in _signs(line.text, page.number):
+            for text, offset in _signs(line, page):
                 again = {
                     n
                     for n, other in found[at_top, text, offset]
                     if abs(n - page.number) <= _NEAR and abs(other - y) <= _DRIFT
                 }
-                if needed > 1 and len(again) >= needed:
+                if len(again) >= (3 if text == _ANY else max(2, needed)):
                     dropped.add(id(line))
         rest = [kept for flow in page.flows if (kept := [i for i in flow if id(i) not in dropped])]
-        page.flows = rest or page.flows  # a page of nothing else says just that
+        if rest or len({at_top for _, at_top, _ in lines}) == 2 or all(line.text.isdecimal() for line, _, _ in lines):
+            page.flows = rest  # else a page of one line says just that
 
 
-def _marginal(page: PageLines) -> Iterator[tuple[Line, bool, float]]:
-    """The lines in the margins, whether at the top, and how far from the edge."""
-    for flow in page.flows:
-        for item in flow:
-            if isinstance(item, Line):
-                if item.bottom < _MARGIN * page.height:
-                    yield item, True, item.top
-                elif item.top > (1 - _MARGIN) * page.height:
-                    yield item, False, page.height - item.bottom
+def _marginal(page: PageLines, *, few: bool) -> Iterator[tuple[Line, bool, float]]:
+    """The lines at the edges, whether at the top, and how far from the edge of the page.
+
+    Of `few` pages the outer rows may be alike by chance: there only numbers count.
+    """
+    lines = [item for flow in page.flows for item in flow if isinstance(item, Line)]
+    tops, bottoms = sorted({round(i.top) for i in lines}), sorted({round(i.bottom) for i in lines}, reverse=True)
+    for item in lines:
+        outer = _OUTER if not few or item.text.isdecimal() else 0
+        if item.bottom < _MARGIN * page.height or round(item.top) in tops[:outer]:
+            yield item, True, item.top
+        elif item.top > (1 - _MARGIN) * page.height or round(item.bottom) in bottoms[:outer]:
+            yield item, False, page.height - item.bottom
 
 
-def _signs(text: str, page: int) -> Iterator[tuple[str, int]]:
+def _signs(line: Line, page: PageLines) -> Iterator[tuple[str, int]]:
     """The text itself; and for each number in it that may be the page's, the text around it and its offset."""
+    text, number = line.text, page.number
     yield text, 0
-    for match in list(_NUMBER.finditer(text))[:4]:
-        yield f"{text[: match.start()]}\0{text[match.end() :]}", int(match[0]) - page
+    if line.bottom < _MARGIN * page.height or line.top > (1 - _MARGIN) * page.height or text.isdecimal():
+        for match in list(_NUMBER.finditer(text))[:4]:
+            yield f"{text[: match.start()]}\0{text[match.end() :]}", int(match[0]) - number
+        if (at_end := _AT_END.fullmatch(text)) is not None:
+            yield _ANY, int(at_end["left"] or at_end["right"]) - number
     if len(text) < 8 and _ROMAN.fullmatch(text):
-        yield "\1", _roman(text.lower()) - page
+        yield "\1", _roman(text.lower()) - number
 
 
 def _roman(text: str) -> int:

@@ -15,8 +15,13 @@ Source = str | Path | Iterable[str | Path] | Iterable[Document | Problem]
 Items = Iterable[Document | Problem]
 
 
-def items_of(source: Source, columns: "Columns | None", settings: Settings) -> tuple[Items, int | None]:
-    """Documents from paths, which are loaded together, or as they are; and how many, if that is known."""
+def items_of(
+    source: Source, columns: "Columns | None", settings: Settings, root: str | Path | None = None
+) -> tuple[Items, int | None]:
+    """Documents from paths, which are loaded together, or as they are; and how many, if that is known.
+
+    `root`: the folder in which paths are keys (`kgrag.loaders.load`).
+    """
     if isinstance(source, str | Path):
         source = [source]
     total = len(source) if isinstance(source, list | tuple) else None
@@ -26,7 +31,8 @@ def items_of(source: Source, columns: "Columns | None", settings: Settings) -> t
         from kgrag.loaders import load
 
         paths = [first, *(item for item in stream if isinstance(item, str | Path))]
-        return load(paths, columns=columns, max_file_mb=settings.max_file_mb, loading=settings.loading), None
+        items = load(paths, columns=columns, max_file_mb=settings.max_file_mb, loading=settings.loading, root=root)
+        return items, None
     documents = (item for item in stream if not isinstance(item, str | Path))
     return chain([] if first is None else [first], documents), total
 

@@ -1,4 +1,4 @@
-"""Tables on a page of a PDF: those drawn with lines, and those that only the alignment of their cells shows."""
+"""Tables on a page of a PDF: drawn with lines, framed by rules, or aligned beside a rule or a caption."""
 
 import re
 from bisect import bisect_right
@@ -11,7 +11,8 @@ from typing import Any
 
 from pdfplumber.utils.text import extract_text
 
-from kgrag.loaders.layout import Row, Segment, line, rows
+from kgrag.loaders.layout import Row, Segment, is_code, line, rows
+from kgrag.loaders.page_lines import Grid, caption_number
 
 Cells = list[list[str]]
 Box = tuple[float, float, float, float]
@@ -22,15 +23,10 @@ _MIN_ROWS = 3  # of a table without lines
 _MAX_CELL_WORDS = 8  # mean words of a cell of a table without lines, and of prose more
 _ITEM = re.compile(r"(?:[-–—•·▪◦*‣]|\(?[\divxa-zA-Z]{1,4}[.)])$")
 _LEADERS = re.compile(r"\.\s?\.\s?\.\s?\.")
-
-
-@dataclass(slots=True)
-class Grid:
-    """A table on a page; `box`: x0, top, x1, bottom in points."""
-
-    box: Box
-    cells: Cells
-    title: str = ""  # a first row that is one cell
+_RULE = 40.0  # points: shorter lines are bars of fractions
+_UNDER = 0.6  # share of a table's width that a rule of its own spans at least
+_SPANNING = 0.15  # share of the rows of a framed table that may run across two of its columns
+_NEAR = 6.0  # type sizes between a table and the first line of its caption
 
 
 def ruled_tables(page: Any, chars: Sequence[dict[str, Any]]) -> tuple[list[Grid], list[dict[str, Any]]]:
@@ -89,7 +85,7 @@ def _fill(table: Any, chars: list[dict[str, Any]]) -> Grid | None:
     if len(cells) > 2 and len({at.get((0, column)) for column in range(len(lefts))}) == 1:
         title = cells.pop(0)[0]
     trimmed = _trim(cells)
-    return None if trimmed is None else Grid(table.bbox, trimmed, title)
+    return None if trimmed is None else Grid(trimmed, table.bbox, title)
 
 
 def _edges(values: Iterable[float]) -> list[float]:
@@ -120,10 +116,106 @@ def _trim(cells: Cells) -> Cells | None:
     return trimmed
 
 
-def aligned_tables(parts: Sequence[Segment], words: int) -> list[tuple[list[Segment], Grid]]:
-    """The tables without lines among segments: those that each takes up, and its cells.
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What makes a table of aligned cells: the horizontal rules of a page (x0, x1, y) and its captions."""
 
-    `words` is how many a segment may have to be a cell: fewer where there may be columns of prose.
+    rules: tuple[tuple[float, float, float], ...]
+    captions: tuple[Segment, ...]
+
+    @classmethod
+    def of(cls, page: Any, parts: Iterable[Segment]) -> "Signs":
+        """Those of a pdfplumber page and its segments."""
+        found: list[tuple[float, float, float]] = []
+        edges = ((e["top"], e["x0"], e["x1"]) for e in page.edges if e["orientation"] == "h")
+        for y, x0, x1 in sorted((round(y), x0, x1) for y, x0, x1 in edges):
+            if found and found[-1][2] == y and x0 <= found[-1][1] + 3:
+                found[-1] = (found[-1][0], max(found[-1][1], x1), y)
+            else:
+                found.append((x0, x1, y))
+        captions = tuple(s for s in parts if caption_number(s.text) is not None)
+        return cls(tuple(rule for rule in found if rule[1] - rule[0] >= _RULE), captions)
+
+    def mark(self, box: Box, size: float) -> bool:
+        """Whether a rule spans most of a box, or a caption stands close above or below it."""
+        x0, top, x1, bottom = box
+        return any(
+            min(x1, right) - max(x0, left) >= _UNDER * (x1 - x0) and top - size < y < bottom + size
+            for left, right, y in self.rules
+        ) or any(self.is_near(caption, box) for caption in self.captions)
+
+    def without(self, box: Box) -> "Signs":
+        """The signs that are left when the table in a box has taken its own."""
+        return Signs(
+            tuple(r for r in self.rules if not box[1] - 1 <= r[2] <= box[3] + 1),
+            tuple(c for c in self.captions if not self.is_near(c, box)),
+        )
+
+    @staticmethod
+    def is_near(caption: Segment, box: Box) -> bool:
+        """Whether a caption stands close above or below a box."""
+        if caption.x0 > box[2] or caption.x1 < box[0]:
+            return False
+        return max(box[1] - caption.bottom, caption.top - box[3]) < _NEAR * caption.size
+
+
+def framed_tables(parts: Sequence[Segment], signs: Signs, height: float) -> list[tuple[list[Segment], Grid]]:
+    """The tables between rules of one length (booktabs): the segments that each takes up, and its cells."""
+    found: list[tuple[list[Segment], Grid]] = []
+    rules = list(signs.rules)
+    while rules:
+        first = rules.pop(0)
+        frame = [first]
+        for rule in [r for r in rules if abs(r[0] - first[0]) <= 3 and abs(r[1] - first[1]) <= 3]:
+            between = _within(parts, first[0], frame[-1][2], first[1], rule[2])
+            if any(caption_number(s.text) is not None for s in between):
+                break
+            frame.append(rule)
+        box = (first[0], first[2], first[1], frame[-1][2])
+        within = _within(parts, *box)
+        captioned = any(signs.is_near(caption, box) for caption in signs.captions)
+        if not within or len(frame) < (2 if captioned else 3) or (box[3] - box[1] > 0.6 * height and not captioned):
+            continue  # two rules alone are the frame of a figure
+        lines = rows(within)
+        columns = _gutters(lines)
+        if len(columns) > 1 and (cells := _fill_columns(lines, columns, strict=not captioned)) is not None:
+            found.append((within, Grid(cells, box)))
+            rules = [rule for rule in rules if rule not in frame]
+    return found
+
+
+def _within(parts: Iterable[Segment], x0: float, top: float, x1: float, bottom: float) -> list[Segment]:
+    return [s for s in parts if x0 - 3 <= (s.x0 + s.x1) / 2 <= x1 + 3 and top - 2 <= s.middle <= bottom + 2]
+
+
+def _gutters(lines: Sequence[Row]) -> list[tuple[float, float]]:
+    """The stretches of x between gaps that hardly a line crosses."""
+    most = int(_SPANNING * len(lines))
+    edges = sorted({x for row in lines for s in row for x in (s.x0, s.x1)})
+    columns: list[tuple[float, float]] = []
+    for x0, x1 in pairwise(edges):
+        crossed = sum(any(s.x0 < x1 and x0 < s.x1 for s in row) for row in lines)
+        if crossed <= most and x1 - x0 >= 3:
+            continue
+        if columns and columns[-1][1] == x0:
+            columns[-1] = (columns[-1][0], x1)
+        else:
+            columns.append((x0, x1))
+    merged: list[tuple[float, float]] = []
+    for x0, x1 in columns:
+        own = sum(any(x0 - 1 <= s.x0 and s.x1 <= x1 + 1 for s in row) for row in lines)
+        if merged and own <= max(1, most):  # ends of long lines are no column
+            merged[-1] = (merged[-1][0], x1)
+        else:
+            merged.append((x0, x1))
+    return merged
+
+
+def aligned_tables(parts: Sequence[Segment], words: int, signs: Signs) -> list[tuple[list[Segment], Grid]]:
+    """The tables among segments that a rule or a caption marks: those that each takes up, and its cells.
+
+    `words` is how many a segment may have to be a cell: fewer where there may be columns of prose. Code, equations and
+    lists of definitions stand in columns, too, so without a mark what is aligned stays text.
     """
     lines = rows(parts)
     found: list[tuple[list[Segment], Grid]] = []
@@ -132,7 +224,7 @@ def aligned_tables(parts: Sequence[Segment], words: int) -> list[tuple[list[Segm
         end = start
         last = start  # after the last line that has several segments
         while end < len(lines) and (end == start or _follows(lines[end - 1], lines[end])):
-            if any(s.words > words or s.table is not None for s in lines[end]):
+            if any(s.words > words or s.table is not None for s in lines[end]) or is_code(line(lines[end])):
                 break
             if len(lines[end]) > 1:
                 last = end + 1
@@ -140,18 +232,21 @@ def aligned_tables(parts: Sequence[Segment], words: int) -> list[tuple[list[Segm
                 break
             end += 1
         last += _wraps(lines[start:last], lines[last:end])
-        cells = _align(lines[start:last]) if last - start >= _MIN_ROWS else None
-        if cells is None:
-            start = max(start + 1, last if last - start < _MIN_ROWS else start + 1)
-        else:
-            within = [s for row in lines[start:last] for s in row]
+        within = [s for row in lines[start:last] for s in row]
+        cells = None
+        if last - start >= _MIN_ROWS:
             box = (
                 min(s.x0 for s in within),
                 min(s.top for s in within),
                 max(s.x1 for s in within),
                 max(s.bottom for s in within),
             )
-            found.append((within, Grid(box, cells)))
+            if signs.mark(box, within[0].size):
+                cells = _align(lines[start:last])
+        if cells is None:
+            start = max(start + 1, last if last - start < _MIN_ROWS else start + 1)
+        else:
+            found.append((within, Grid(cells, box)))
             start = last
     return found
 
@@ -179,29 +274,39 @@ def _align(lines: Sequence[Row]) -> Cells | None:
     columns = _columns([row for row in lines if len(row) == width])
     if len(columns) != width or counts.total() < _MIN_ROWS or counts[width] < max(2, 0.5 * counts.total()):
         return None
+    return _fill_columns(lines, columns)
+
+
+def _fill_columns(lines: Sequence[Row], columns: Sequence[tuple[float, float]], *, strict: bool = True) -> Cells | None:
+    """The cells of lines in columns; None if there are too few, or with `strict` if they are no table's."""
+    width = len(columns)
     cells: list[list[list[str]]] = []
     tops = [min(s.top for s in row) for row in lines]
-    pitch = median(b - a for a, b in pairwise(tops))
+    pitch = median(b - a for a, b in pairwise(tops)) if len(tops) > 1 else 0.0
     for i, row in enumerate(lines):
         placed: list[list[str]] = [[] for _ in columns]
         for part in row:
             overlaps = [min(part.x1, x1) - max(part.x0, x0) for x0, x1 in columns]
             placed[overlaps.index(max(overlaps))].append(part.text)
         close = i > 0 and tops[i] - tops[i - 1] < 0.9 * pitch
-        goes_on = bool(cells) and not placed[0] and (close or len(row) <= max(1, width // 2))
+        goes_on = bool(cells) and (
+            (close or len(row) <= max(1, width // 2)) if not placed[0] else len(row) == 1 and placed[0][0][0].islower()
+        )
         if goes_on:
             for cell, more in zip(cells[-1], placed, strict=True):
                 cell.extend(more)
         else:
             cells.append(placed)
-    if len(cells) < _MIN_ROWS:
+    if len(cells) < (_MIN_ROWS if strict else 2):
         return None
     table = [[" ".join(cell) for cell in row] for row in cells]
     words = [len(cell.split()) for row in table for cell in row if cell]
     filled = len(words) / (len(table) * width)
     items = sum(_ITEM.match(row[0]) is not None for row in table)
     leaders = sum(any(_LEADERS.search(cell) for cell in row) for row in table)
-    if filled < 0.6 or median(words) > _MAX_CELL_WORDS or items > len(table) / 2 or leaders > len(table) / 3:
+    if leaders > len(table) / 3 or filled < (0.7 if strict else 0.4):
+        return None
+    if strict and (median(words) > _MAX_CELL_WORDS or items > len(table) / 2):
         return None
     return table
 

@@ -10,6 +10,7 @@ from kgrag.loaders.base import (
     MB,
     SAMPLE,
     BadInput,
+    Format,
     Item,
     Source,
     check_binary,
@@ -178,3 +179,6 @@ def _explain(error: csv.Error) -> str:
     if "expected after" in message:
         return "has a quote within a quoted cell; it must be doubled"
     return f"is not valid CSV: {message}"
+
+
+CSV = Format("CSV file", (".csv", ".tsv"), lambda source, reading: load_csv(source, reading.columns))

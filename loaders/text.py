@@ -1,6 +1,6 @@
 """Plain text files."""
 
-from kgrag.loaders.base import BadInput, Source, clean, decode, read_file
+from kgrag.loaders.base import BadInput, Format, Source, clean, decode, read_file, whole
 from kgrag.types import Document, Section
 
 
@@ -10,3 +10,6 @@ def load_text(source: Source) -> Document:
     if not text:
         raise BadInput("is empty")
     return Document(source.key, (Section(text),), source.title, source.shown)
+
+
+TEXT = Format("text file", (".txt",), whole(load_text))

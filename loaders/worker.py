@@ -1,4 +1,4 @@
-"""The process in which files of other programs are read: whatever is in them, it is this process that suffers.
+"""A sandbox for untrusted files: a process of its own reads them, so that a hostile one can harm nothing else.
 
 It takes a JSON object a line, {"open": path, "format": name} or {"pages": [first, last]}, and answers in lines of the
 same kind: {"ready": true} once, {"header": ...} or {"page": number, ...}, with {"problem": reason} where there is

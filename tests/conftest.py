@@ -1,4 +1,7 @@
-"""The tests run against a real Neo4j, which they start themselves and stop at the end."""
+"""The tests run against a real Neo4j, which they start themselves and stop at the end.
+
+KGRAG_TEST_NEO4J=2026 runs them against that line instead of the default.
+"""
 
 import itertools
 import os
@@ -35,9 +38,12 @@ def pytest_configure() -> None:
 def _no_settings_from_outside() -> Iterator[None]:
     """Whatever KGRAG_* the developer has set does not reach the tests, the place of downloads apart."""
     with pytest.MonkeyPatch.context() as patch:
+        line = os.environ.get("KGRAG_TEST_NEO4J")
         for name in list(os.environ):
             if name.startswith("KGRAG_") and name != "KGRAG_CACHE":
                 patch.delenv(name)
+        if line:
+            patch.setenv("KGRAG_LOCAL__VERSION", line)
         yield
 
 
@@ -99,4 +105,4 @@ def collection_name(kg: KnowledgeGraph) -> Iterator[str]:
     name = f"test-{next(_NUMBERS)}"
     yield name
     with suppress(NotFoundError):
-        kg.delete(name)
+        kg[name].delete()

@@ -48,11 +48,11 @@ def documents() -> list[Document]:
 def make_full_graph(settings: Settings, chat: ChatSettings, tagme: TagmeSettings, name: str) -> str:
     """Make the collection; `chat` is a scripted model that says `reply()` to "extract". Returns the kept run's id."""
     with KnowledgeGraph.connect(settings=settings.model_copy(update={"chat": chat, "tagme": tagme})) as kg:
-        kg.ingest(documents(), name)
-        assert not kg.extract(name, threads=2).failures
-        assert not kg.tag(name).failures
-        kg.ingest([], name)
-        return kg.save(_answer(kg, name), name)
+        kg[name].ingest(documents())
+        assert not kg[name].extract(threads=2).failures
+        assert not kg[name].tag().failures
+        kg[name].ingest([])
+        return kg[name].save(_answer(kg, name))
 
 
 def reply() -> dict[str, object]:

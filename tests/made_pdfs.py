@@ -98,3 +98,32 @@ class Maker:
     def save(self) -> None:
         """Write the file."""
         self.canvas.save()
+
+
+def type3_pdf(path: Path, codes: list[int]) -> None:
+    """A page that shows `codes` in a bitmap font as TeX makes them: its glyphs are called "a27", nothing says more."""
+    glyphs = sorted(set(codes))
+    names = " ".join(f"{code} /a{code}" for code in glyphs)
+    procedures = " ".join(f"/a{code} 6 0 R" for code in glyphs)
+    widths = " ".join("10" if code in glyphs else "0" for code in range(glyphs[0], glyphs[-1] + 1))
+    page = "BT /F1 10 Tf 70 700 Td <" + "".join(f"{code:02x}" for code in codes) + "> Tj ET"
+    glyph = "10 0 0 0 8 8 d1 0 0 8 8 re f"
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R "
+        "/Resources << /Font << /F1 5 0 R >> >> >>",
+        f"<< /Length {len(page)} >>\nstream\n{page}\nendstream",
+        f"<< /Type /Font /Subtype /Type3 /FontBBox [0 0 10 10] /FontMatrix [0.06 0 0 0.06 0 0] /FirstChar {glyphs[0]} "
+        f"/LastChar {glyphs[-1]} /Widths [{widths}] /Encoding << /Type /Encoding /Differences [{names}] >> "
+        f"/CharProcs << {procedures} >> /Resources << >> >>",
+        f"<< /Length {len(glyph)} >>\nstream\n{glyph}\nendstream",
+    ]
+    out, places = "%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n"
+    table = "".join(f"{place:010d} 00000 n \n" for place in places)
+    out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer\n"
+    out += f"<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{out.index('xref')}\n%%EOF\n"
+    path.write_text(out, encoding="ascii")

@@ -1,6 +1,6 @@
 // title: Entity: PageRank around it
 // The passages that matter most around an entity: a random walker steps from a passage to a name that it mentions, rare
-// names being the likelier, from there to a passage that mentions it, too, and begins anew at the entity's passages.
+// names being the likelier, from there to a passage that mentions it, too, and starts again at the entity's passages.
 // Plain Cypher: ten rounds of the power method, which is exact to $damping ^ 10, over its $neighbourhood nearest passages.
 // mode: read
 // $collection: STRING = 'default' - name of the collection

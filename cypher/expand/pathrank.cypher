@@ -2,7 +2,7 @@
 // of or that mention them too, and back from its own names to those who mention them; every target is scored against
 // the rest of the question, without the words that led to its source.
 // mode: read
-// $sources: LIST<MAP> - {id, vector (its place in $vectors), weights {stem: weight} (both of the rest of the question), own (entities of its title and headings), own_words (their words), skip (entities that are no bridges)}
+// $sources: LIST<MAP> - {id, vector (its place in $vectors), weights {stem: weight} (both of the rest of the question), own (entities of its title and headings), own_words (their words), skip (entities that are no bridges), inherited (what its targets' scores are raised by)}
 // $vectors: LIST<LIST<FLOAT>> - vectors of the rests of the question
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
@@ -18,7 +18,10 @@
 // $emax: INTEGER = 10 - bridges of a source
 // $keep: INTEGER = 60 - targets of a source
 // $titled: INTEGER = 5 - passages of a document that its title reaches
-// -> hops: LIST<MAP> - {source (passage id), targets}; a target: [passage, entity that leads to it, kind of tie, score against the rest of the question, score against the whole]; kind: 0 it mentions the entity, 1 the entity is its title, 2 it mentions the source's own name
+// $links: LIST<STRING> - entities that the question names
+// $next: INTEGER = 0 - best targets that are described, for the next hop
+// -> hops: LIST<MAP> - {source (passage id), targets}; a target: [passage, name of the entity that leads to it, kind of tie, score against the rest of the question, score against the whole]; kind: 0 it mentions the entity, 1 the entity is its title, 2 it mentions the source's own name
+// -> next: LIST<MAP> - the targets best by either score: {id, name, title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions)}
 UNWIND $sources AS source
 MATCH (a:Passage {id: source.id})
 WITH source, a, split(trim(a.stems), ' ') AS words
@@ -31,7 +34,7 @@ CALL (source, a, words) {
            i IN range(CASE WHEN p < 6 THEN 0 ELSE p - 6 END, p + size(split(e.normal, ' ')) + 1)
            WHERE (i < p OR i >= p + size(split(e.normal, ' '))) AND left(words[i], 5) IN $prefixes)) THEN $pi ELSE 0.0 END AS weight
   ORDER BY weight DESC, e.id LIMIT $emax
-  WITH a, e, e.id AS entity, weight
+  WITH a, e, [e.id, e.name] AS entity, weight
   CALL (a, e, source) {
     MATCH (e)<-[m:MENTIONS]-(x:Passage) WHERE e.df <= $cap AND x <> a
     RETURN x, false AS is_title, CASE m.via WHEN 'title' THEN $nu ELSE 0.0 END AS preference
@@ -52,16 +55,27 @@ CALL (source, a, words) {
   UNWIND source.own AS own
   MATCH (e:Entity {id: own}) WHERE e.df <= $cap
   MATCH (e)<-[:MENTIONS]-(x:Passage) WHERE x <> a
-  RETURN own AS entity, x, $iota * log($passages * 1.0 / e.df) / log($passages + 1.0) AS bridge, 2 AS kind
+  RETURN [own, e.name] AS entity, x, $iota * log($passages * 1.0 / e.df) / log($passages + 1.0) AS bridge, 2 AS kind
 }
 WITH source, x, max([bridge, entity, kind]) AS best
 WITH x, collect({source: source, best: best}) AS ways
-WITH x.id AS id, ways, x[$embedding] AS embedding, x.stems AS stems
-WITH id, ways, embedding, [t IN $terms WHERE stems CONTAINS t.stem] AS shared
-WITH id, (2 * vector.similarity.cosine(embedding, $vector) - 1) + $beta * reduce(s = 0.0, t IN shared | s + t.weight) AS base,
-     [way IN ways | {source: way.source.id, best: way.best, score: way.best[0] + (2 * vector.similarity.cosine(embedding, $vectors[way.source.vector]) - 1)
-       + $beta * reduce(s = 0.0, t IN shared | s + coalesce(way.source.weights[t.stem], 0.0))}] AS ways
+WITH x.id AS id, ways, x[$embedding] AS embedding, [t IN $terms WHERE x.stems CONTAINS t.stem] AS shared
+WITH id, ways, embedding, shared, (2 * vector.similarity.cosine(embedding, $vector) - 1) + $beta * reduce(s = 0.0, t IN shared | s + t.weight) AS base
 UNWIND ways AS way
-WITH way.source AS source, id, base, way.best AS best, way.score AS score ORDER BY score DESC, id
-WITH source, collect([id, best[1], best[2], score, base])[0..$keep] AS targets
-RETURN collect({source: source, targets: targets}) AS hops
+WITH way.source AS source, id, base, way.best AS best,
+     way.best[0] + (2 * vector.similarity.cosine(embedding, $vectors[way.source.vector]) - 1)
+       + $beta * reduce(s = 0.0, t IN shared | s + coalesce(way.source.weights[t.stem], 0.0)) AS score
+ORDER BY score DESC, id
+WITH source, collect([id, best[1][1], best[2], score, base])[0..$keep] AS targets
+WITH collect({source: source.id, inherited: source.inherited, targets: targets}) AS hops
+CALL (hops) {
+  UNWIND CASE WHEN $next > 0 THEN hops ELSE [] END AS hop
+  UNWIND hop.targets AS target
+  WITH target[0] AS id, max(CASE WHEN target[3] + hop.inherited > target[4] THEN target[3] + hop.inherited ELSE target[4] END) AS best
+  ORDER BY best DESC, id LIMIT $next
+  MATCH (d:Document)-[:HAS_PASSAGE]->(x:Passage {id: id})
+  RETURN collect({id: id, name: x.name, title: x.title,
+    own: [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] + [(x)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}],
+    mentioned: [(x)-[:MENTIONS]->(e:Entity) WHERE e.id IN $links | e.id]}) AS next
+}
+RETURN [hop IN hops | {source: hop.source, targets: hop.targets}] AS hops, next

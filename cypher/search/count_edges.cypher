@@ -1,15 +1,13 @@
-// How many edges of each type leave the nodes of a collection (HOLDS left out).
+// How many edges of each type leave the nodes of a collection, by the label that they leave.
 // mode: read
+// each: held
 // $collection: STRING - name of the collection
+// -> source: STRING - label of the nodes that they leave
 // -> type: STRING - relationship type
 // -> number: INTEGER - relationships
 CALL () {
-  MATCH (n:Document {collection: $collection})-[r]->() RETURN type(r) AS type, count(r) AS number
-  UNION ALL MATCH (n:Page {collection: $collection})-[r]->() RETURN type(r) AS type, count(r) AS number
-  UNION ALL MATCH (n:Passage {collection: $collection})-[r]->() RETURN type(r) AS type, count(r) AS number
-  UNION ALL MATCH (n:Entity {collection: $collection})-[r]->() RETURN type(r) AS type, count(r) AS number
-  UNION ALL MATCH (n:Triple {collection: $collection})-[r]->() RETURN type(r) AS type, count(r) AS number
-  UNION ALL MATCH (n:Run {collection: $collection})-[r]->() RETURN type(r) AS type, count(r) AS number
-  UNION ALL MATCH (n:Step {collection: $collection})-[r]->() RETURN type(r) AS type, count(r) AS number
+  MATCH (n:Collection {name: $collection})-[r]->() RETURN 'Collection' AS source, type(r) AS type, count(r) AS number
+  UNION ALL
+  MATCH (n:{label} {collection: $collection})-[r]->() RETURN '{label}' AS source, type(r) AS type, count(r) AS number
 }
-RETURN type, number ORDER BY type
+RETURN source, type, number ORDER BY type

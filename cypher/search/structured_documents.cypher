@@ -1,22 +1,60 @@
-// The documents that have pages or tables (or headings, if wanted) and pass a filter, in the order of their keys.
+// The documents that a question about pages, tables or sections may mean: those that it names, those with a heading that
+// it names, then any that have such parts and pass a filter. Each is found by an index; documents without parts are none.
 // mode: read
 // $collection: STRING - name of the collection
-// $sections: BOOLEAN = false - whether headings count, too
+// $kinds: LIST<STRING> - 'page', 'table', 'section': what the documents may have
+// $names: LIST<STRING> - ids of entities: the titles that the question may name
+// $files: LIST<STRING> - names of files that the question may name
+// $index: STRING - full-text index over the passages
+// $phrases: STRING - full-text query for the headings that the question may name; empty: none
+// $headings: LIST<STRING> - the same headings, in lower case
 // $where: MAP = {} - metadata key -> value as text
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents written at or after this time
-// $limit: INTEGER = 5000 - documents at most
+// $reach: INTEGER = 51 - documents of one kind that are looked at
+// $limit: INTEGER = 51 - documents at most
 // -> id: STRING - document id
 // -> key: STRING - its key
 // -> title: STRING - its title
 // -> source: STRING - its source
 // -> pages: INTEGER - how many it has
 // -> tables: INTEGER - how many it has
-MATCH (d:Document {collection: $collection})
-WHERE (EXISTS { (d)-[:HAS_PAGE|HAS_TABLE]->() } OR ($sections AND (d.outline IS NOT NULL OR EXISTS { (d)-[:HAS_PASSAGE]->(p:Passage) WHERE p.section <> '' AND NOT EXISTS { (p)-[:OF_TABLE]->() } })))
+// -> outline: LIST<STRING> - the paths of its headings, in their order; empty unless sections are wanted
+CALL () {
+  UNWIND $names AS id
+  MATCH (:Entity {id: id})<-[:ABOUT]-(d:Document)
+  RETURN d, 0 AS rank LIMIT toInteger($reach)
+  UNION
+  UNWIND $files AS file
+  MATCH (d:Document) WHERE d.key ENDS WITH file AND d.collection = $collection
+  RETURN d, 0 AS rank LIMIT toInteger($reach)
+  UNION
+  UNWIND [phrases IN [$phrases] WHERE phrases <> ''] AS phrases
+  CALL db.index.fulltext.queryNodes($index, phrases, {limit: 500}) YIELD node
+  MATCH (d:Document)-[:HAS_PASSAGE]->(node)
+  WITH DISTINCT d WHERE any(path IN split(toLower(d.outline), '\n') WHERE any(heading IN $headings WHERE path ENDS WITH heading))
+  RETURN d, 1 AS rank LIMIT toInteger($reach)
+  UNION
+  UNWIND [kind IN $kinds WHERE kind = 'page'] AS kind
+  MATCH (:Page {collection: $collection})<-[:HAS_PAGE]-(d:Document)
+  RETURN DISTINCT d, 2 AS rank LIMIT toInteger($reach)
+  UNION
+  UNWIND [kind IN $kinds WHERE kind = 'table'] AS kind
+  MATCH (:Table {collection: $collection})<-[:HAS_TABLE]-(d:Document)
+  RETURN DISTINCT d, 2 AS rank LIMIT toInteger($reach)
+  UNION
+  UNWIND [kind IN $kinds WHERE kind = 'section'] AS kind
+  MATCH (d:Document {collection: $collection})
+  WITH d LIMIT 1000
+  WITH d WHERE d.outline IS NOT NULL
+  RETURN d, 2 AS rank LIMIT toInteger($reach)
+}
+WITH d, min(rank) AS rank
+WITH d, rank, COUNT { (d)-[:HAS_PAGE]->() } AS pages, COUNT { (d)-[:HAS_TABLE]->() } AS tables
+WHERE (pages + tables > 0 OR ('section' IN $kinds AND d.outline IS NOT NULL))
   AND all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
   AND ($source IS NULL OR d.source CONTAINS $source)
   AND ($since IS NULL OR d.updated >= $since)
-RETURN d.id AS id, d.key AS key, d.title AS title, d.source AS source,
-       COUNT { (d)-[:HAS_PAGE]->() } AS pages, COUNT { (d)-[:HAS_TABLE]->() } AS tables
-ORDER BY key LIMIT $limit
+WITH d, pages, tables ORDER BY rank, d.key LIMIT toInteger($limit)
+RETURN d.id AS id, d.key AS key, d.title AS title, d.source AS source, pages, tables,
+       CASE WHEN 'section' IN $kinds THEN split(coalesce(d.outline, ''), '\n') ELSE [] END AS outline

@@ -1,10 +1,9 @@
 // How many nodes of a collection the corpus-wide stages have yet to visit.
 // mode: read
+// each: worked
 // $collection: STRING - name of the collection
 // -> number: INTEGER - nodes with work left
 CALL () {
-  MATCH (n:Passage {collection: $collection}) WHERE n.todo IS NOT NULL RETURN count(n) AS number
-  UNION ALL MATCH (n:Entity {collection: $collection}) WHERE n.todo IS NOT NULL RETURN count(n) AS number
-  UNION ALL MATCH (n:Word {collection: $collection}) WHERE n.todo IS NOT NULL RETURN count(n) AS number
+  MATCH (n:{label} {collection: $collection}) WHERE n.todo IS NOT NULL RETURN count(n) AS number
 }
 RETURN sum(number) AS number

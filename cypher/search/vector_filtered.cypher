@@ -1,4 +1,5 @@
-// Dense among the documents that pass a filter: an exact scan of the filtered set.
+// Dense among the documents that pass a filter: an exact scan of the filtered set. They are collected first: otherwise
+// the planner scores and sorts the passages of all collections before it looks at the filter.
 // mode: read
 // $collection: STRING - name of the collection
 // $embedding: STRING - property that holds the vector
@@ -12,6 +13,8 @@ MATCH (d:Document {collection: $collection})
 WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
   AND ($source IS NULL OR d.source CONTAINS $source)
   AND ($since IS NULL OR d.updated >= $since)
+WITH collect(d) AS documents
+UNWIND documents AS d
 MATCH (d)-[:HAS_PASSAGE]->(p:Passage)
 WITH p.id AS id, vector.similarity.cosine(p[$embedding], $vector) AS score
 ORDER BY score DESC, id LIMIT $limit

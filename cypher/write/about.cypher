@@ -1,8 +1,10 @@
-// Link documents to the entities that their titles name; the entities' title counts are due.
+// Link nodes to the entities that they are about: documents to what their titles name, passages of long documents to what
+// their headings and first words name. The entities' title counts are due.
 // mode: write
-// $rows: LIST<MAP> - {document, entity, weight}
+// label: held
+// $rows: LIST<MAP> - {id, entity, weight}
 UNWIND $rows AS row
-MATCH (d:Document {id: row.document})
+MATCH (n:{label} {id: row.id})
 MATCH (e:Entity {id: row.entity})
-MERGE (d)-[a:ABOUT]->(e)
+MERGE (n)-[a:ABOUT]->(e)
 SET a.weight = row.weight, e.todo = coalesce(e.todo, []) + [stage IN ['titles'] WHERE NOT stage IN coalesce(e.todo, [])]

@@ -1,4 +1,4 @@
-// Name nodes anew.
+// Give nodes new names.
 // mode: write
 // $rows: LIST<MAP> - {element (the database's own id), name}
 UNWIND $rows AS row

@@ -1,4 +1,4 @@
-// After a removal: recount entities, and gather anew what else they are called. Those that no title or triple names any
+// After a removal: recount entities, and gather again what else they are called. Those that no title or triple names any
 // more lose their vector, and who had them as neighbours must look for others; mark who mentioned those that are names no
 // longer, and remove those that nothing names.
 // mode: write

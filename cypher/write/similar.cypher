@@ -1,11 +1,12 @@
-// Replace the nearest neighbours of passages.
+// Replace the nearest neighbours of nodes: passages, or entities by their names.
 // mode: write
-// $rows: LIST<MAP> - {id (of a passage), floor, neighbours: [{id, score}]}
+// label: embedded
+// $rows: LIST<MAP> - {id, floor, neighbours: [{id, score}]}
 UNWIND $rows AS row
-MATCH (p:Passage {id: row.id})
-SET p.similar_floor = row.floor
-WITH p, row
-CALL (p) { MATCH (p)-[s:SIMILAR]->() DELETE s }
+MATCH (n:{label} {id: row.id})
+SET n.similar_floor = row.floor
+WITH n, row
+CALL (n) { MATCH (n)-[s:SIMILAR]->() DELETE s }
 UNWIND row.neighbours AS neighbour
-MATCH (q:Passage {id: neighbour.id})
-CREATE (p)-[:SIMILAR {score: neighbour.score, via: 'embedding'}]->(q)
+MATCH (m:{label} {id: neighbour.id})
+CREATE (n)-[:SIMILAR {score: neighbour.score, via: 'embedding'}]->(m)

@@ -1,4 +1,4 @@
-// Take back the seal of documents that are about to be removed, so that a broken-off removal is not taken for a document.
+// Take back the seal of documents that are about to be removed, so that an interrupted removal is not taken for a document.
 // mode: write
 // $ids: LIST<STRING> - document ids
 UNWIND $ids AS id

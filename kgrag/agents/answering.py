@@ -7,10 +7,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from pydantic import Field
+
 from kgrag.events import Citation
 from kgrag.models.facts import numbered
 from kgrag.models.tasks import Tasks
-from kgrag.settings import AnswerSettings
+from kgrag.options import Options
 from kgrag.types import Passage
 
 OnText = Callable[[str], None]
@@ -21,8 +23,16 @@ _CITED = re.compile(r"\s?\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _LABEL = re.compile(r"^(?:the )?answer(?: is)?:\s*", re.IGNORECASE)
 
 
+class AnswerOptions(Options):
+    """Options of answering, which every strategy has."""
+
+    evidence: int = Field(5, ge=1, description="best passages that the answer is read from (GEAR, Table 3)")
+    words: int = Field(6, ge=1, description="length of a short answer (GEAR, appendix J.3)")
+    structure: bool = Field(True, description="look up the pages, tables and sections that a question names (KGP)")
+
+
 @dataclass(frozen=True, slots=True)
-class Said:
+class ModelAnswer:
     """What a model answered; `found`: whether the passages hold it."""
 
     text: str
@@ -34,17 +44,17 @@ def answer(
     tasks: Tasks,
     question: str,
     passages: Sequence[Passage],
-    settings: AnswerSettings,
+    settings: AnswerOptions,
     *,
     short: bool,
     on_text: OnText | None = None,
-) -> Said:
+) -> ModelAnswer:
     """Answer from the passages. Without any the evidence does not hold the answer, and no call is made.
 
     `on_text` is called with what there is of an answer that is not short. Raises ModelError.
     """
     if not passages:
-        return Said(NOT_FOUND, False)
+        return ModelAnswer(NOT_FOUND, False)
     shown = numbered(passages)
     if short:
         words = str(settings.words)
@@ -52,22 +62,22 @@ def answer(
     else:
         text = tasks.text("answer", on_text=on_text, passages=shown, question=question)
     if _NOT_FOUND.match(text):
-        return Said(NOT_FOUND if short else text, False)
+        return ModelAnswer(NOT_FOUND if short else text, False)
     return cited(text, passages)
 
 
 def answer_closed(
-    tasks: Tasks, question: str, settings: AnswerSettings, *, short: bool, on_text: OnText | None = None
-) -> Said:
+    tasks: Tasks, question: str, settings: AnswerOptions, *, short: bool, on_text: OnText | None = None
+) -> ModelAnswer:
     """Answer from what the model knows. Raises ModelError."""
     if short:
         text = _bare(tasks.text("answer", prompt="answer-closed-short", question=question, words=str(settings.words)))
     else:
         text = tasks.text("answer", prompt="answer-closed", on_text=on_text, question=question)
-    return Said(text, not _NOT_FOUND.match(text))
+    return ModelAnswer(text, not _NOT_FOUND.match(text))
 
 
-def cited(text: str, passages: Sequence[Passage]) -> Said:
+def cited(text: str, passages: Sequence[Passage]) -> ModelAnswer:
     """The text with the passages that it cites; numbers that no passage has are taken out of it."""
     used: dict[int, None] = {}
 
@@ -78,7 +88,7 @@ def cited(text: str, passages: Sequence[Passage]) -> Said:
         return (" " if match[0].startswith(" ") and known else "") + "".join(f"[{n}]" for n in known)
 
     clean = _CITED.sub(keep, text)
-    return Said(clean, True, tuple(Citation(n, passages[n - 1]) for n in sorted(used)))
+    return ModelAnswer(clean, True, tuple(Citation(n, passages[n - 1]) for n in sorted(used)))
 
 
 def _bare(text: str) -> str:

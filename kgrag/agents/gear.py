@@ -11,13 +11,15 @@ from typing import Any
 
 from pydantic import BaseModel, Field, model_validator
 
-from kgrag.agents.strategy import Context, Strategy
+from kgrag.agents.answering import AnswerOptions
+from kgrag.agents.strategy import Episode, Inquiry, Strategy
 from kgrag.events import Judged, Remembered, Rewritten
 from kgrag.models.facts import key, lines, read
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.beam import base_ranking, notes_on_triples
-from kgrag.retrieval.fusion import reciprocal_rank_fusion
+from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.sync_ge import SyncGe
+from kgrag.retrieval.trail import follow
 from kgrag.types import Step, Triple
 
 
@@ -36,15 +38,37 @@ class Verdict(BaseModel):
         return value
 
 
+class GearOptions(AnswerOptions):
+    """Options of GEAR."""
+
+    steps: int = Field(4, ge=1, le=20, description="steps at most; 2 for questions of two hops (appendix B.1)")
+    passages: int = Field(10, ge=1, description="base passages that the model reads in each step (appendix B.2)")
+    gist: int = Field(15, ge=1, description="expanded passages that it reads into the memory from the second step on")
+    link: int = Field(5, ge=1, description="passages that each fact of the gist memory is linked to (section 5.4)")
+
+
 class Gear(Strategy):
+    """Synchronised graph expansion with a gist memory, step by step."""
+
+    name = "gear"
+    summary = "reads facts into a memory, expands them in the graph, asks on until they answer the question; GEAR"
+    options = GearOptions
+    settings: GearOptions
+
+    def begin(self, inquiry: Inquiry) -> Episode:
+        """See Strategy. Raises ConfigurationError when no language model is configured."""
+        return _Gear(inquiry, self.settings)
+
+
+class _Gear(Episode):
     """The agent of one question. `memory`: the facts read so far, without repetition."""
 
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        settings = context.settings.gear
+    settings: GearOptions
+
+    def __init__(self, inquiry: Inquiry, settings: GearOptions) -> None:
+        super().__init__(inquiry, settings)
         self.steps = settings.steps
-        index = context.retriever.index
-        self.sync = SyncGe(replace(index, tasks=context.tasks), context.retriever)
+        self.sync = SyncGe(inquiry.retriever)
         self.sync.name = "gear"
         self.memory: dict[tuple[str, ...], Triple] = {}
         self.rankings: list[list[Scored]] = []
@@ -52,12 +76,12 @@ class Gear(Strategy):
         self._verdict: Verdict | None = None
 
     def next_queries(self) -> Sequence[str]:
-        """See Strategy; the question itself, then what it is rewritten to (section 5.3, equation 7)."""
+        """See Episode; the question itself, then what it is rewritten to (section 5.3, equation 7)."""
         if not self.rankings:
-            return [self.context.question.text]
-        written = self.context.tasks.text(
+            return [self.inquiry.question.text]
+        written = self.inquiry.tasks.text(
             "rewrite",
-            question=self.context.question.text,
+            question=self.inquiry.question.text,
             facts=lines(self.memory.values()),
             why=(self._verdict.why if self._verdict else "") or "It is not known yet.",
         )
@@ -67,7 +91,7 @@ class Gear(Strategy):
 
     def retrieve(self, query: Query) -> list[Scored]:
         """SyncGE over the base retriever (section 4); what the base found stays if the model fails."""
-        base = base_ranking(self.context.retriever, query, self.context.settings.gear.passages)
+        base = base_ranking(self.inquiry.retriever, query, self.settings.passages)
         self.rankings.append(base)
         self._facts = self.sync.read(query, base)
         self.rankings[-1] = self.sync.expand(query, base, self._facts)
@@ -75,10 +99,10 @@ class Gear(Strategy):
 
     def absorb(self, query: str, found: Sequence[Scored]) -> None:
         """Read into the memory (section 5.1, equation 4), and judge it (section 5.2, equation 6)."""
-        tasks, question = self.context.tasks, self.context.question.text
+        tasks, question = self.inquiry.tasks, self.inquiry.question.text
         facts = self._facts  # of the first step: what SyncGE read is what is to be remembered
         if len(self.rankings) > 1:
-            shown = self.context.passages(found[: self.context.settings.gear.gist])
+            shown = self.inquiry.passages(found[: self.settings.gist])
             facts = read(tasks, question, shown, list(self.memory.values()))
         new = tuple(fact for fact in facts if key(fact) not in self.memory)
         self.memory.update({key(fact): fact for fact in new})
@@ -87,23 +111,23 @@ class Gear(Strategy):
             self._verdict = self._judge()
 
     def done(self) -> bool:
-        """See Strategy."""
+        """See Episode."""
         return self._verdict is not None and self._verdict.answerable
 
     def finalise(self) -> list[Scored]:
         """RRF of the passages of each remembered fact and of all steps (section 5.4, equation 9)."""
-        constant = self.sync.index.settings.rrf
+        constant = self.sync.settings.rrf
         return reciprocal_rank_fusion([*self._link_passages(), *self.rankings], constant)
 
     def notes(self) -> tuple[str, ...]:
-        """See Strategy."""
-        return notes_on_triples(self.sync, self.context.retriever, [])
+        """See Episode."""
+        return notes_on_triples(self.sync, self.inquiry.retriever, [])
 
     def _judge(self) -> Verdict:
         verdict = Verdict(answerable=False, why="Nothing that helps was found yet.")
         if self.memory:
-            verdict = self.context.tasks.structured(
-                "reason", Verdict, facts=lines(self.memory.values()), question=self.context.question.text
+            verdict = self.inquiry.tasks.structured(
+                "reason", Verdict, facts=lines(self.memory.values()), question=self.inquiry.question.text
             )
         self.emit(Judged(answerable=verdict.answerable, answer=verdict.answer, why=verdict.why))
         return verdict
@@ -113,28 +137,25 @@ class Gear(Strategy):
         facts = list(self.memory.values())
         if not facts:
             return []
-        index, only = self.sync.index, self.context.question.filter
-        k, texts = self.context.settings.gear.link, [" ".join(fact.text.split()) for fact in facts]
-        stated = [
-            reciprocal_rank_fusion(rankings, index.settings.rrf)
-            for rankings in zip(*self._stating(texts, k), strict=True)
-        ]
+        constant, only = self.sync.settings.rrf, self.inquiry.question.filter
+        k, texts = self.settings.link, [" ".join(fact.text.split()) for fact in facts]
+        stated = [reciprocal_rank_fusion(rankings, constant) for rankings in zip(*self._stating(texts, k), strict=True)]
         if only:
-            allowed = index.reader.passing(sorted({x.id for ranking in stated for x in ranking}), only)
+            allowed = self.sync.context.reader.passing(sorted({x.id for ranking in stated for x in ranking}), only)
             stated = [[x for x in ranking if x.id in allowed] for ranking in stated]
         linked = []
         for text, ranking in zip(texts, stated, strict=True):
-            base = base_ranking(self.context.retriever, Query(text, only), k)
-            fused = reciprocal_rank_fusion([base, ranking[:k]], index.settings.rrf)[:k]
+            base = base_ranking(self.inquiry.retriever, Query(text, only), k)
+            fused = reciprocal_rank_fusion([base, ranking[:k]], constant)[:k]
             step = Step("remembers", "Fact", text)
             linked.append([replace(x, why=(step, *x.why)) for x in fused])
         return linked
 
     def _stating(self, texts: Sequence[str], k: int) -> tuple[list[list[Scored]], list[list[Scored]]]:
         """For each text the passages that state the triples like it, by vector and by words."""
-        index = self.sync.index
-        vectors = index.embedder.embed(texts).tolist()
-        near, worded = index.reader.similar_triples(vectors, texts, k, index.settings.over_fetch)
+        context = self.sync.context
+        vectors = context.embedder.embed(texts).tolist()
+        near, worded = context.reader.similar_triples(vectors, texts, k, self.sync.settings.over_fetch)
         return [_sources(rows) for rows in near], [_sources(rows) for rows in worded]
 
 
@@ -142,6 +163,6 @@ def _sources(rows: Sequence[dict[str, Any]]) -> list[Scored]:
     """The passages of ranked triples, each once."""
     found: dict[str, Scored] = {}
     for row in rows:
-        why = (Step("resembles", "Triple", row["text"], row["score"]), Step("stated in", "Passage", row["title"]))
+        why = (Step("resembles", "Triple", row["text"], row["score"]), follow("STATES", "Passage", row["title"]))
         found.setdefault(row["passage"], Scored(row["passage"], row["score"], why))
     return list(found.values())

@@ -6,7 +6,10 @@ that any query gave it.
 
 from collections.abc import Sequence
 
-from kgrag.agents.strategy import Context, Strategy
+from pydantic import Field
+
+from kgrag.agents.answering import AnswerOptions
+from kgrag.agents.strategy import Episode, Inquiry, Strategy
 from kgrag.events import Thought
 from kgrag.models.facts import numbered
 from kgrag.retrieval.base import Scored
@@ -14,26 +17,49 @@ from kgrag.retrieval.base import Scored
 _END = "answer is"
 
 
+class IrcotOptions(AnswerOptions):
+    """Options of IRCoT."""
+
+    steps: int = Field(4, ge=1, le=20, description="sentences of reasoning at most (GEAR, appendix B.1)")
+    passages: int = Field(10, ge=1, description="passages retrieved for each (GEAR, appendix B.2)")
+    read: int = Field(15, ge=1, description="passages found so far that the model is shown at most")
+
+
 class Ircot(Strategy):
     """Thinks a sentence after each retrieval, until one gives the answer."""
 
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self.steps = context.settings.ircot.steps
+    name = "ircot"
+    summary = "thinks sentence by sentence; each is the next query; IRCoT"
+    options = IrcotOptions
+    settings: IrcotOptions
+
+    def begin(self, inquiry: Inquiry) -> Episode:
+        """See Strategy."""
+        return _Ircot(inquiry, self.settings)
+
+
+class _Ircot(Episode):
+    """A chain of thought under way."""
+
+    settings: IrcotOptions
+
+    def __init__(self, inquiry: Inquiry, settings: IrcotOptions) -> None:
+        super().__init__(inquiry, settings)
+        self.steps = settings.steps
         self.thoughts: list[str] = []
         self.found: dict[str, Scored] = {}
         self._begun = False
 
     def next_queries(self) -> Sequence[str]:
-        """See Strategy; the question itself, then the sentence that the model thinks next."""
+        """See Episode; the question itself, then the sentence that the model thinks next."""
         if not self._begun:
             self._begun = True
-            return [self.context.question.text]
-        shown = self.context.passages(self.finalise()[: self.context.settings.ircot.read])
-        thought = self.context.tasks.text(
+            return [self.inquiry.question.text]
+        shown = self.inquiry.passages(self.finalise()[: self.settings.read])
+        thought = self.inquiry.tasks.text(
             "think",
             passages=numbered(shown),
-            question=self.context.question.text,
+            question=self.inquiry.question.text,
             thoughts=" ".join(self.thoughts) or "(none)",
         )
         self.thoughts.append(" ".join(thought.split()))
@@ -41,12 +67,12 @@ class Ircot(Strategy):
         return [] if _END in thought.casefold() else [self.thoughts[-1]]
 
     def absorb(self, query: str, found: Sequence[Scored]) -> None:
-        """See Strategy."""
-        for scored in found[: self.context.settings.ircot.passages]:
+        """See Episode."""
+        for scored in found[: self.settings.passages]:
             known = self.found.get(scored.id)
             if known is None or scored.score > known.score:
                 self.found[scored.id] = scored
 
     def finalise(self) -> list[Scored]:
-        """See Strategy."""
+        """See Episode."""
         return sorted(self.found.values(), key=lambda x: (-x.score, x.id))

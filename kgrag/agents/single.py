@@ -1,34 +1,66 @@
 """One retrieval with the question itself; and none at all, the baseline that answers from what the model knows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from kgrag.agents.strategy import Context, Strategy
+from kgrag.agents.answering import ModelAnswer, answer_closed
+from kgrag.agents.strategy import Episode, Inquiry, Strategy
+from kgrag.models.tasks import Tasks
 from kgrag.retrieval.base import Scored
+from kgrag.types import Hit
+
+
+class _Single(Episode):
+    """Retrieves once."""
+
+    found: Sequence[Scored] = ()
+
+    def next_queries(self) -> Sequence[str]:
+        """See Episode."""
+        return [self.inquiry.question.text]
+
+    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+        """See Episode."""
+        self.found = found
+
+    def finalise(self) -> list[Scored]:
+        """See Episode."""
+        return list(self.found)
 
 
 class Single(Strategy):
     """Retrieves once."""
 
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self.found: list[Scored] = []
+    name = "single"
+    summary = "retrieves once"
+    over = "pathrank"
+
+    def begin(self, inquiry: Inquiry) -> Episode:
+        """See Strategy."""
+        return _Single(inquiry, self.settings)
+
+
+class _ClosedBook(_Single):
+    """Retrieves nothing."""
 
     def next_queries(self) -> Sequence[str]:
-        """See Strategy."""
-        return [self.context.question.text]
+        """See Episode."""
+        return []
 
-    def absorb(self, query: str, found: Sequence[Scored]) -> None:
-        """See Strategy."""
-        self.found = list(found)
-
-    def finalise(self) -> list[Scored]:
-        """See Strategy."""
-        return self.found
+    def answer(
+        self, tasks: Tasks, hits: Sequence[Hit], *, short: bool, on_text: Callable[[str], None] | None
+    ) -> ModelAnswer:
+        """See Episode."""
+        return answer_closed(tasks, self.inquiry.question.text, self.settings, short=short, on_text=on_text)
 
 
-class ClosedBook(Single):
+class ClosedBook(Strategy):
     """Retrieves nothing (GEAR, appendix J.3, without passages)."""
 
-    def next_queries(self) -> Sequence[str]:
+    name = "closed-book"
+    summary = "retrieves nothing: what the model knows by itself, as a baseline"
+    over = "bm25"
+    retrieves = False
+
+    def begin(self, inquiry: Inquiry) -> Episode:
         """See Strategy."""
-        return []
+        return _ClosedBook(inquiry, self.settings)

@@ -1,7 +1,7 @@
 """Text to Cypher: a language model writes one statement that reads, which goes through the gateway like a stranger's.
 
-It is told what is in the graph and shown saved queries that resemble the question. What the gateway or the database
-says against its statement is told to it once; then it must be right.
+It is shown what is in the graph, and saved queries that resemble the question. What the gateway or the database
+says against its statement is shown to it once; then it must be right.
 """
 
 import json
@@ -76,7 +76,7 @@ def ask_cypher(
     Raises ModelError when the second statement does not do either, naming it and what is wrong with it.
     """
     meter = _Meter(listener)
-    heard = tasks.heard_by(meter.add)
+    heard = tasks.with_listener(meter.add)
     given = {"collection": collection.name} | {kind: collection.index(kind) for kind in _INDEXES}
     schema, shown = describe().text(), "\n\n".join(map(_shown, examples(question)))
     attempts: list[Attempt] = []

@@ -1,53 +1,17 @@
 """The command line: `kgrag`, a group whose commands are imported only when they are used."""
 
 import difflib
-import importlib
 from typing import Any
 
 import click
 
 from kgrag import __version__
-from kgrag.cli.console import note, print_error
+from kgrag.cli.console import log_on_stderr, note, print_error
 from kgrag.errors import KgragError
+from kgrag.plugins import Plugins
 
-COMMANDS = {
-    "up": "kgrag.cli.server:up",
-    "down": "kgrag.cli.server:down",
-    "status": "kgrag.cli.server:status",
-    "browser": "kgrag.cli.browser:browser",
-    "logs": "kgrag.cli.server:logs",
-    "doctor": "kgrag.cli.server:doctor",
-    "demo": "kgrag.cli.demo:demo",
-    "ingest": "kgrag.cli.documents:ingest",
-    "extract": "kgrag.cli.extract:extract",
-    "tag": "kgrag.cli.tag:tag",
-    "search": "kgrag.cli.search:search",
-    "ask": "kgrag.cli.ask:ask",
-    "ask-cypher": "kgrag.cli.ask_cypher:ask_cypher",
-    "show": "kgrag.cli.search:show",
-    "retrievers": "kgrag.cli.search:retrievers",
-    "systems": "kgrag.cli.ask:systems",
-    "prompts": "kgrag.cli.prompts:prompts",
-    "cypher": "kgrag.cli.cypher:cypher",
-    "params": "kgrag.cli.cypher:params",
-    "runs": "kgrag.cli.runs:runs",
-    "eval": "kgrag.cli.evaluate:evaluate",
-    "train": "kgrag.cli.train:train",
-    "graph-quality": "kgrag.cli.graph_quality:graph_quality",
-    "collections": "kgrag.cli.collections:collections",
-    "inspect": "kgrag.cli.inspection:inspect",
-    "delete": "kgrag.cli.documents:delete",
-    "export": "kgrag.cli.exchange:export",
-    "import": "kgrag.cli.exchange:import_",
-    "backup": "kgrag.cli.backup:backup",
-    "restore": "kgrag.cli.backup:restore",
-    "reembed": "kgrag.cli.collections:reembed",
-    "repair": "kgrag.cli.collections:repair",
-    "digest": "kgrag.cli.collections:digest",
-    "migrate": "kgrag.cli.collections:migrate",
-    "completion": "kgrag.cli.completion:completion",
-}
-"""Command name -> "module:attribute", in the order of the help."""
+COMMANDS: Plugins[click.Command] = Plugins("kgrag.commands", "command")
+"""The commands by name; adding one is a module and an entry point."""
 
 INTERRUPTED = 130
 
@@ -56,16 +20,12 @@ class Main(click.Group):
     """Imports a command's module when it is called, and turns errors into a line and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order of COMMANDS, then those added by hand."""
-        return [*COMMANDS, *(name for name in super().list_commands(ctx) if name not in COMMANDS)]
+        """All commands, by name."""
+        return sorted({*COMMANDS, *super().list_commands(ctx)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command, None if there is none of that name."""
-        if cmd_name not in COMMANDS:
-            return super().get_command(ctx, cmd_name)
-        module, attribute = COMMANDS[cmd_name].split(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
+        return COMMANDS[cmd_name] if cmd_name in COMMANDS else super().get_command(ctx, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -104,7 +64,9 @@ class Main(click.Group):
 @click.group(cls=Main, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="kgrag %(version)s")
 @click.option("--debug", is_flag=True, envvar="KGRAG_DEBUG", help="Show tracebacks instead of one-line errors.")
-def main(debug: bool) -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Say on standard error what runs, how much of it and how long.")
+@click.pass_context
+def main(ctx: click.Context, debug: bool, verbose: bool) -> None:
     """Turn documents into a graph in Neo4j and search it by many hops.
 
     \b
@@ -129,3 +91,5 @@ def main(debug: bool) -> None:
       3  database                   8  Cypher that is refused
       4  not found                130  interrupted
     """
+    if verbose:
+        ctx.with_resource(log_on_stderr())

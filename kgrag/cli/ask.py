@@ -1,13 +1,19 @@
-"""kgrag ask, systems: questions that a language model answers from what the graph holds."""
+"""kgrag ask: questions that a language model answers from what the graph holds."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
+from kgrag.cli.connect import (
+    as_json,
+    choose_collection,
+    collection_option,
+    connect,
+    filter_options,
+    question_argument,
+)
 from kgrag.cli.console import note, print_json
-from kgrag.cli.search import parse_since, parse_where
 from kgrag.errors import ConfigurationError, KgragError, ModelError
 
 if TYPE_CHECKING:
@@ -16,27 +22,17 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("question", nargs=-1, required=True)
-@collection_option("Which collection; without it, default or the only one there is.")
+@question_argument
+@collection_option()
 @click.option("-s", "--system", metavar="NAME", help="How to answer: see `kgrag systems`.")
 @click.option("-k", default=15, show_default=True, type=click.IntRange(1), help="How many passages are ranked.")
 @click.option("--short", is_flag=True, help="Answer in a few words, without citations.")
-@click.option(
-    "--where",
-    multiple=True,
-    callback=parse_where,
-    metavar="KEY=VALUE",
-    help="Only documents with this metadata; repeated, all of it.",
-)
-@click.option("--source", metavar="TEXT", help="Only documents whose source (path or address) contains this.")
-@click.option(
-    "--since", callback=parse_since, metavar="DATE", help="Only documents written to the graph at or after this time."
-)
+@filter_options
 @click.option("--save", is_flag=True, help="Keep the run in the graph: how the answer came about, for Neo4j Browser.")
 @click.option("-q", "--quiet", is_flag=True, help="Show the answer only, not how it comes about.")
 @as_json
 def ask(
-    question: tuple[str, ...],
+    question: str,
     collection: str | None,
     system: str | None,
     k: int,
@@ -69,22 +65,19 @@ def ask(
     kgrag ask "Who designed the Fram?" --save              then `kgrag runs`, or the Cypher that it prints
     kgrag ask "Who designed the Fram?" --json | jq -r .text
     """
-    text = _wellformed(" ".join(question))
-    if not text:
-        raise click.UsageError("The question is empty.")
     from kgrag.agents.system import DEFAULT_SYSTEM, check_system
     from kgrag.retrieval.base import Query
     from kgrag.types import Filter
 
     system = check_system(system or DEFAULT_SYSTEM)
-    only = Filter(where, source, since)
-    query = Query(text, only)
+    query = Query(question, Filter(where, source, since))
     with connect() as kg:
         name = choose_collection(kg, collection)
         if kg.tasks() is None and not _is_looked_up(kg, system, query, name):
             _show_evidence(kg, system, query, k, name, as_json=as_json)
-        asked = kg.system(system, name)
-        from kgrag.cli.trace import LiveTrace, answer_json, print_answer, usage_text
+        asked = kg[name].system(system)
+        from kgrag.cli.trace import LiveTrace, print_answer, usage_text
+        from kgrag.wire import to_json
 
         with LiveTrace(quiet=quiet) as live:
             answer = asked.ask(query, short=short, depth=k, stream=live.streams, listener=live)
@@ -93,11 +86,11 @@ def ask(
         run, failure = None, None
         if save:
             try:
-                run = kg.save(answer, name)
+                run = kg[name].save(answer)
             except KgragError as error:  # the answer is shown all the same
                 failure = error
     if as_json:
-        print_json(answer_json(answer, name, run))
+        print_json(to_json(answer, collection=name, run=run))
     if not quiet:
         note(f"{answer.system} on {name}: {usage_text(answer.usage, cost=True)}, {answer.seconds:.1f} s")
     if run is not None:
@@ -108,39 +101,10 @@ def ask(
         click.get_current_context().exit(ModelError.exit_code)
 
 
-@click.command()
-@as_json
-def systems(as_json: bool) -> None:
-    """List the ways to answer, for `kgrag ask --system NAME`.
-
-    A system is a strategy over a retriever: STRATEGY+RETRIEVER, with any retriever of `kgrag retrievers`, composed or
-    not. OPTION=VALUE sets one of a strategy's constants (those of kgrag/settings/) for this question alone.
-
-    \b
-    kgrag systems
-    kgrag ask "..." --system gear+hybrid
-    kgrag ask "..." --system "ircot(steps=2)+rrf(bm25, ppr)"
-    """
-    from kgrag.agents.system import DEFAULT_SYSTEM, STRATEGIES, check_system
-
-    default = check_system(DEFAULT_SYSTEM)
-    if as_json:
-        listed = [
-            {"name": name, "summary": entry.summary, "over": entry.over, "system": check_system(name)}
-            for name, entry in STRATEGIES.items()
-        ]
-        print_json({"strategies": listed, "default": default})
-        return
-    width = max(map(len, STRATEGIES))
-    for name, entry in STRATEGIES.items():
-        click.echo(f"{name:<{width}}  {entry.summary} (alone: {check_system(name)})")
-    click.echo(f"The default is {default}.")
-
-
 def _is_looked_up(kg: "KnowledgeGraph", system: str, query: "Query", collection: str) -> bool:
     """Whether the answer is a page, table or section, for which no model is needed."""
     try:
-        place = kg.system(system, collection).look_up(query)
+        place = kg[collection].system(system).look_up(query)
     except ConfigurationError:  # its retriever asks the model, too
         return False
     return place is not None and not place.content
@@ -152,21 +116,22 @@ def _show_evidence(
     """No model is configured: say how to set one, show what the system's retriever finds, and end."""
     from kgrag.agents.system import DEPTH, retriever_of
     from kgrag.cli.evidence import print_ranking
-    from kgrag.cli.trace import EVIDENCE, answer_json
+    from kgrag.cli.trace import EVIDENCE
     from kgrag.events import Answer
     from kgrag.models.chat import no_model
+    from kgrag.wire import to_json
 
     problem = no_model()
     message = f"{problem.message} {problem.remedy}"
     k = min(k, EVIDENCE) if k == DEPTH else k
     try:
-        retriever = kg.retriever(retriever_of(system), collection)
+        retriever = kg[collection].retriever(retriever_of(system))
     except ConfigurationError:  # it asks the model, too
-        retriever = kg.retriever(collection=collection)
+        retriever = kg[collection].retriever()
     ranking = retriever.retrieve(query, k)
     if as_json:
         answer = Answer(query.text, "", False, system, ranking, problem=message)
-        print_json(answer_json(answer, collection, None))
+        print_json(to_json(answer, collection=collection, run=None))
     note(message)
     if not as_json:
         note(f"The best passages of {collection} by {ranking.retriever}:" if len(ranking) else "Nothing was found.")
@@ -179,8 +144,3 @@ def _print_drawing(run: str) -> None:
 
     parameter, statement = drawing(run)
     note(f"Kept as run {run}. In Neo4j Browser, one after the other:\n{parameter}\n{statement}")
-
-
-def _wellformed(text: str) -> str:
-    """The text without the stand-ins for bytes that are no UTF-8, which no server takes."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").strip()

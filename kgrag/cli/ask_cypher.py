@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
+from kgrag.cli.connect import as_json, choose_collection, collection_option, connect, question_argument
 from kgrag.cli.console import note, print_json
 
 if TYPE_CHECKING:
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 @click.command("ask-cypher")
-@click.argument("question", nargs=-1, required=True)
-@collection_option("Which collection; without it, default or the only one there is.")
+@question_argument
+@collection_option()
 @click.option("--show", is_flag=True, help="Show the statement, do not run it.")
 @as_json
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV on standard output.")
-def ask_cypher(question: tuple[str, ...], collection: str | None, show: bool, as_json: bool, as_csv: bool) -> None:
+def ask_cypher(question: str, collection: str | None, show: bool, as_json: bool, as_csv: bool) -> None:
     """Have a language model write the Cypher for a question, and run it.
 
     It is good for what can be counted, listed or compared: how many, which, how often, who with whom. For what the
@@ -34,34 +34,26 @@ def ask_cypher(question: tuple[str, ...], collection: str | None, show: bool, as
     kgrag ask-cypher "Which ships did Colin Archer design?" --show
     kgrag ask-cypher "Which keywords do most passages share?" --csv > keywords.csv
     """
-    text = " ".join(question).encode("utf-8", "surrogateescape").decode("utf-8", "replace").strip()
-    if not text:
-        raise click.UsageError("The question is empty.")
     if as_json and as_csv:
         raise click.UsageError("Choose one of --json and --csv.")
     with connect() as kg:
         name = choose_collection(kg, collection)
-        answer = kg.ask_cypher(text, name, run=not show)
+        answer = kg[name].ask_cypher(question, run=not show)
     _print(answer, as_json=as_json, as_csv=as_csv)
 
 
 def _print(answer: "CypherAnswer", *, as_json: bool, as_csv: bool) -> None:
-    from kgrag.cli import rows as output
+    from kgrag.cli.rows import print_outcome
     from kgrag.cli.trace import usage_text
+    from kgrag.wire import to_json
 
     if as_json:
-        rows = None if answer.rows is None else output.as_json(answer.rows)
-        parts = {"question": answer.question, "statement": answer.statement, "parameters": answer.parameters}
-        print_json({**parts, "rows": rows, "attempts": answer.attempts, "usage": answer.usage})
+        print_json(to_json(answer))
     elif answer.rows is None:
         click.echo(_statement(answer))
     else:
         note(f"{_statement(answer)}\n")
-        (output.print_csv if as_csv else output.print_table)(answer.rows)
-        number = "1 row" if len(answer.rows) == 1 else f"{len(answer.rows):,} rows"
-        note(f"{number if len(answer.rows) else 'No rows'} in {answer.rows.seconds * 1000:.0f} ms")
-        if answer.rows.cut:
-            note(f"Not all of them: {answer.rows.cut}")
+        print_outcome(answer.rows, as_csv=as_csv)
     again = ", at the second attempt" if len(answer.attempts) > 1 else ""
     note(f"{usage_text(answer.usage, cost=True)}{again}")
 

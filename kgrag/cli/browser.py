@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import click
 
 from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
-from kgrag.cli.console import load_settings, note, print_json, progress_bars
+from kgrag.cli.console import load_settings, note, print_json, print_pairs, progress_bars
 from kgrag.errors import ConfigurationError, KgragError
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ def browser(
 ) -> None:
     """Open Neo4j Browser with the connection filled in, and say where the password is.
 
-    The server of this machine is started if it does not run. Its Browser greets with a guide to the collection that
-    `kgrag demo` makes (KGRAG_LOCAL__GUIDE=false keeps it away from the next start of the server on). For a server that
-    KGRAG_NEO4J_URI names, the usual address is printed and nothing opened: its Browser may stand elsewhere.
+    The server of this machine is started if it does not run. Its Browser opens with a guide to the collection that
+    `kgrag demo` makes (KGRAG_LOCAL__GUIDE=false: not from the server's next start on). For a server that
+    KGRAG_NEO4J_URI names, the usual address is printed and nothing opened: its Browser may be elsewhere.
 
     \b
     kgrag browser                        open it; without a display, print the address
@@ -109,14 +109,13 @@ def _show(answer: dict[str, Any], no_open: bool, as_json: bool) -> None:
         lines["Password"] = answer["password"]
     else:
         lines["Password in"] = answer["password_file"] or "KGRAG_NEO4J_PASSWORD"
-    for title, value in lines.items():
-        click.echo(f"{title:<12} {value}")
+    print_pairs(lines)
     if not answer["local"]:
         note("This is where Neo4j Browser usually is; ask who runs the server if it is not there.")
 
 
 def _open(address: str) -> bool:
-    """Whether a browser was opened. None is where there is no display: one in the terminal would not do."""
+    """Whether a browser was opened. There is none without a display: one in the terminal does not count."""
     try:
         found = webbrowser.get()
     except webbrowser.Error:
@@ -141,7 +140,7 @@ def _write_style(settings: "Settings", target: str) -> None:
 
 
 def _origin(answer: dict[str, Any]) -> str:
-    """Which site may read the guide: this machine's Browser, or any when it is not known where Browser stands."""
+    """Which site may read the guide: this machine's Browser, or any when it is not known where Browser is served."""
     place = urlsplit(answer["address"])
     return f"{place.scheme}://{place.netloc}" if answer["local"] else "*"
 
@@ -160,7 +159,7 @@ def _guide(settings: "Settings", collection: str | None, origin: str) -> Iterato
         raise ConfigurationError(f"No title in {found.name!r} names anything.", "A guide needs documents with titles.")
     start, goal = names[0]["start"], names[0]["goal"] or names[0]["start"]
     pages: dict[str, bytes] = {}
-    # Browser may fetch from "localhost" wherever it stands, and is told so before it is connected.
+    # Browser may fetch from "localhost" wherever it is served from, and knows so before it is connected.
     with ThreadingHTTPServer(("127.0.0.1", 0), _handler(pages, origin)) as server:
         place = f"http://localhost:{server.server_port}/"
         pages |= {f"/{GUIDE}": guide(found.name, start, goal, place).encode(), f"/{STYLE}": style(numbers).encode()}

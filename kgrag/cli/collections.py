@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli.connect import as_json, connect
-from kgrag.cli.console import note, print_json, progress_bars, stdout_console
+from kgrag.cli.console import note, print_json, print_pairs, print_table, progress_bars
 
 if TYPE_CHECKING:
     from kgrag.types import CollectionInfo
 
-LABELS = ("Document", "Passage", "Triple", "Entity", "Keyword", "Word")
-_SOME = ("Page", "Table", "Run", "Step")  # shown where there are some
-_PLURALS = {"Entity": "Entities"}
+_COLUMNS = ("Document", "Passage", "Triple", "Entity", "Keyword", "Word")
 
 
 @click.command()
@@ -37,7 +35,7 @@ def collections(as_json: bool) -> None:
         note("There are no collections yet. Make one with: kgrag ingest PATH...  or try: kgrag demo")
     for info in found:
         if not info.finished:
-            note(f"{info.name} is unfinished: an ingest is at work, or was broken off and wants to be run again.")
+            note(f"{info.name} is unfinished: an ingest is at work, or was interrupted and must be run again.")
 
 
 @click.command()
@@ -45,17 +43,17 @@ def collections(as_json: bool) -> None:
 @click.option("--embedder", required=True, metavar="NAME", help="wordllama, minilm, sbert:MODEL or openai:MODEL.")
 @as_json
 def reembed(collection: str, embedder: str, as_json: bool) -> None:
-    """Embed a collection anew, with another embedder.
+    """Embed a collection again, with another embedder.
 
-    Searches go on with the old vectors until the new ones are complete. Broken off and run again, it goes on where
-    it was.
+    Searches go on with the old vectors until the new ones are complete. Interrupted and run again, it goes on where it
+    was.
 
     \b
     kgrag reembed work --embedder minilm
     kgrag reembed work --embedder openai:text-embedding-3-small
     """
     with connect() as kg, progress_bars() as progress:
-        info = kg.reembed(collection, embedder, progress=progress)
+        info = kg[collection].reembed(embedder, progress=progress)
     if as_json:
         print_json(info)
     else:
@@ -68,7 +66,8 @@ def reembed(collection: str, embedder: str, as_json: bool) -> None:
 def repair(collection: str | None, as_json: bool) -> None:
     """Make again what a collection should have and has not.
 
-    Indexes that were dropped, vectors that were lost, linking that was broken off. What is whole is not touched.
+    Indexes that were dropped, vector indexes that keep one bit of a number, vectors that were lost, linking that was
+    interrupted. What is whole is not touched.
     Without a name, every collection. `kgrag inspect` says what is wrong.
 
     \b
@@ -77,7 +76,7 @@ def repair(collection: str | None, as_json: bool) -> None:
     """
     with connect() as kg, progress_bars() as progress:
         names = [collection] if collection is not None else [info.name for info in kg.collections()]
-        reports = {name: kg.repair(name, progress=progress) for name in names}
+        reports = {name: kg[name].repair(progress=progress) for name in names}
     if as_json:
         print_json(reports)
         return
@@ -99,7 +98,7 @@ def digest(collection: str, whole: bool, as_json: bool) -> None:
     """Print hashes of what a collection holds.
 
     There is one for each kind of node with its edges. Equal contents have equal hashes, in whatever order they were
-    ingested and however often it was broken off. Vectors and the edges to nearest neighbours are left out. With --all
+    ingested and however often it was interrupted. Vectors and the edges to nearest neighbours are left out. With --all
     nothing is: there is a hash for each label and each type of edge, and one of all of them, the one that `kgrag
     export` prints. It tells whether two graphs are the same, not whether they came from the same documents.
 
@@ -122,9 +121,7 @@ def digest(collection: str, whole: bool, as_json: bool) -> None:
     if as_json:
         print_json(hashes)
         return
-    width = max(map(len, hashes))
-    for kind, value in hashes.items():
-        click.echo(f"{kind:<{width}}  {value}")
+    print_pairs(hashes)
 
 
 @click.command()
@@ -132,7 +129,7 @@ def digest(collection: str, whole: bool, as_json: bool) -> None:
 def migrate(as_json: bool) -> None:
     """Bring the database to the schema of this version of kgrag. Documents and vectors stay.
 
-    Other commands say when this is needed. Broken off and run again, it goes on where it was.
+    Other commands say when this is needed. Interrupted and run again, it goes on where it was.
 
     \b
     kgrag migrate
@@ -148,27 +145,14 @@ def migrate(as_json: bool) -> None:
 
 
 def _print_collections(found: "Iterable[CollectionInfo]") -> None:
+    from kgrag.graph.description import describe
+
     infos = list(found)
-    labels = [label for label in LABELS if any(label in info.counts for info in infos)]
-    labels += [label for label in _SOME if any(info.counts.get(label) for info in infos)]
-    labels += sorted({k for info in infos for k in info.counts if not k.isupper()} - {*LABELS, *_SOME})
-    rows = [["Name", "Embedder", *(_PLURALS.get(label, f"{label}s") for label in labels), "Edges"]]
+    others = [label for label in describe().labels("held") if label not in _COLUMNS]  # shown where there are some
+    labels = [*_COLUMNS, *(label for label in others if any(info.counts.get(label) for info in infos))]
+    plurals = [describe().node(label).plural.capitalize() for label in labels]
+    rows = []
     for info in infos:
         edges = sum(number for kind, number in info.counts.items() if kind.isupper())
         rows.append([info.name, info.embedder, *(f"{info.counts.get(label, 0):,}" for label in labels), f"{edges:,}"])
-    _print_columns(rows)
-
-
-def _print_columns(rows: list[list[str]]) -> None:
-    """A table under a bold first row: two columns of text, then numbers."""
-    from rich.cells import cell_len, set_cell_size
-    from rich.text import Text
-
-    console = stdout_console()
-    widths = [max(cell_len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    for number, row in enumerate(rows):
-        cells = [
-            set_cell_size(cell, width) if place < 2 else " " * (width - cell_len(cell)) + cell
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        console.print(Text("  ".join(cells).rstrip(), "bold" if number == 0 else ""), soft_wrap=True)
+    print_table(["Name", "Embedder", *plurals, "Edges"], rows, left=("Embedder",))

@@ -1,7 +1,8 @@
 """What the commands that work on the graph share: the connection, the choice of a collection, the options."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -19,9 +20,57 @@ F = TypeVar("F", bound=Callable[..., Any])
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
 
 
-def collection_option(help: str) -> Callable[[F], F]:
+def collection_option(
+    help: str = "Which collection; without it, default or the only one there is.",
+) -> Callable[[F], F]:
     """The option --collection, which KGRAG_COLLECTION can set for good."""
     return click.option("-c", "--collection", envvar="KGRAG_COLLECTION", show_envvar=True, metavar="NAME", help=help)
+
+
+def question_argument(command: F) -> F:
+    """The argument QUESTION: words that make up a text, which must not be empty."""
+    return click.argument("question", nargs=-1, required=True, callback=_joined)(command)
+
+
+def filter_options(command: F) -> F:
+    """The options --where, --source and --since, which narrow a search."""
+    for option in (
+        click.option("--since", callback=_since, metavar="DATE", help="Only documents written since then."),
+        click.option("--source", metavar="TEXT", help="Only documents whose source (path or address) contains this."),
+        click.option("--where", multiple=True, callback=_where, metavar="KEY=VALUE",
+                     help="Only documents with this metadata; repeated, all of it."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def _joined(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -> str:
+    """The words without the stand-ins for bytes that are no UTF-8, which no server takes."""
+    text = " ".join(words).encode("utf-8", "surrogateescape").decode("utf-8", "replace").strip()
+    if not text:
+        raise click.UsageError("The question is empty.")
+    return text
+
+
+def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    """A day or a moment in ISO form, local time without a zone; a year or a month stand for their first day."""
+    if value is None:
+        return None
+    for rest in ("", "-01", "-01-01"):
+        with suppress(ValueError):
+            return datetime.fromisoformat(f"{value.strip()}{rest}")
+    raise click.BadParameter(f"{value!r} is not a date; write 2024, 2024-05-31 or 2024-05-31T12:00+02:00.")
+
+
+def _where(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """Conditions key=value as a map."""
+    conditions = {}
+    for value in values:
+        key, sign, wanted = value.partition("=")
+        if not sign or not key.strip():
+            raise click.BadParameter(f"{value!r} is not of the form key=value.")
+        conditions[key.strip()] = wanted.strip()
+    return conditions
 
 
 @contextmanager

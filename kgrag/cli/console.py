@@ -1,14 +1,11 @@
 """What every command shares: the consoles, progress bars, JSON on standard output, settings with readable errors."""
 
-import dataclasses
-import json
+import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from io import TextIOWrapper
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,6 +20,9 @@ if TYPE_CHECKING:
 
 BYTES = "Downloading"
 """A stage whose name begins so counts bytes; every other stage counts things."""
+
+_SHOWN = 20  # lines of a list
+_WIDTH = 500  # characters of a line where there is no terminal
 
 
 def stderr_console() -> "Console":
@@ -50,6 +50,42 @@ def note(message: str) -> None:
     click.echo(message, err=True)
 
 
+def number(count: int, thing: str) -> str:
+    """A count with its thing: "1 passage", "1,200 passages"."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def print_list(head: str, lines: Sequence[str]) -> None:
+    """Print a list on standard error, the first of many lines."""
+    note(head)
+    for line in lines[:_SHOWN]:
+        note(f"  {line}")
+    if len(lines) > _SHOWN:
+        note(f"  ... and {len(lines) - _SHOWN:,} more")
+
+
+class _Notes(logging.Handler):
+    """Writes to what standard error is at the time: progress bars stay below the lines."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        note(self.format(record))
+
+
+@contextmanager
+def log_on_stderr() -> Iterator[None]:
+    """While the block runs, what kgrag logs (INFO) appears on standard error, each line with time and module."""
+    logger, handler = logging.getLogger("kgrag"), _Notes()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s: %(message)s", "%H:%M:%S"))
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        logger.removeHandler(handler)
+
+
 def print_error(error: KgragError) -> None:
     """Print an error and its remedy on standard error."""
     click.echo(f"{click.style('Error:', fg='red', bold=True)} {error.message}", err=True)
@@ -58,22 +94,49 @@ def print_error(error: KgragError) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print `value` as JSON on standard output; dataclasses, paths and times are understood."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=_plain))
+    """Print `value` as JSON on standard output, in the forms of kgrag.wire."""
+    from kgrag.wire import dumps
+
+    click.echo(dumps(value, indent=2))
 
 
-def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, (set, frozenset)):
-        return sorted(value)
-    return list(value) if hasattr(value, "__iter__") and not isinstance(value, Path) else str(value)
+def print_pairs(rows: Mapping[str, str], after: int = 2) -> None:
+    """Print names and what belongs to them in two columns on standard output."""
+    width = max(map(len, rows), default=0) + after
+    for name, text in rows.items():
+        click.echo(f"{name:<{width}}{text}")
+
+
+def print_table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    left: Container[str],
+    title: str | None = None,
+    dimmed: str | None = None,
+) -> None:
+    """Print a table on standard output; a file or a pipe has room for every column.
+
+    The first column and those in `left` stand to the left, the others to the right; rows that end in the word `dimmed`
+    are.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    console = stdout_console()
+    if not console.is_terminal:
+        console.width = _WIDTH
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for number, name in enumerate(head):
+        words = number == 0 or name in left
+        table.add_column(name, justify="left" if words else "right", overflow="fold", no_wrap=not words)
+    for row in rows:
+        table.add_row(*map(Text, row), style="dim" if row[-1] == dimmed else None)
+    console.print(table)
 
 
 def load_settings() -> "Settings":
-    """The settings of the environment and .env. Raises ConfigurationError naming each variable that makes no sense."""
+    """The settings of the environment and .env. Raises ConfigurationError naming each variable that is invalid."""
     from pydantic import ValidationError
     from pydantic_settings import SettingsError
 
@@ -86,12 +149,18 @@ def load_settings() -> "Settings":
             f"KGRAG_{'__'.join(str(part) for part in e['loc']).upper()}: {e['msg']}" for e in error.errors()
         )
         raise ConfigurationError(
-            f"A setting makes no sense. {wrong}", "Correct it in the environment or in .env."
+            f"A setting is invalid. {wrong}", "Correct it in the environment or in .env."
         ) from error
     except SettingsError as error:
         raise ConfigurationError(
             f"A setting cannot be read: {error}", "Correct it in the environment or in .env."
         ) from error
+
+
+def changed(settings: "Settings", part: str, **values: Any) -> "Settings":
+    """The settings with other values in a part of them, such as "chat"; None leaves a value as it is."""
+    given = {name: value for name, value in values.items() if value is not None}
+    return settings.model_copy(update={part: getattr(settings, part).model_copy(update=given)})
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
+from kgrag.cli.connect import as_json, choose_collection, collection_option, connect, question_argument
 from kgrag.cli.console import note, print_json
 
 if TYPE_CHECKING:
@@ -108,11 +108,11 @@ def cypher(
 
 
 @click.command()
-@click.argument("question", nargs=-1, required=True)
+@question_argument
 @pairs_option
-@collection_option("Which collection; without it, default or the only one there is.")
+@collection_option()
 @as_json
-def params(question: tuple[str, ...], pairs: Pairs, collection: str | None, as_json: bool) -> None:
+def params(question: str, pairs: Pairs, collection: str | None, as_json: bool) -> None:
     """Print the line that sets a question's parameters in Neo4j Browser.
 
     It holds the question's embedding ($vector), its words ($query), the names of the collection's indexes, and the
@@ -123,13 +123,10 @@ def params(question: tuple[str, ...], pairs: Pairs, collection: str | None, as_j
     kgrag params "Who designed the Fram?" -c demo -p limit=10 -p "entity=Fram" | xclip
     kgrag params "Who designed the Fram?" -c demo --json | jq .passage_vectors
     """
-    text = " ".join(question).strip()
-    if not text:
-        raise click.UsageError("The question is empty.")
     from kgrag.graph.favourites import all_parameters, params_line
 
     with connect() as kg:
-        asked = kg.question_parameters(text, choose_collection(kg, collection))
+        asked = kg[choose_collection(kg, collection)].question_parameters(question)
     values = all_parameters({**_free(pairs), **asked})
     vector = values.pop("vector")
     values["vector"] = vector  # last, since it is long
@@ -218,7 +215,7 @@ def _run_saved(
             chosen = choose_collection(kg, collection or arguments.get("collection"))
             arguments["collection"] = chosen
             if question is not None:
-                asked = kg.question_parameters(question, chosen)
+                asked = kg[chosen].question_parameters(question)
                 arguments = {k: v for k, v in asked.items() if _takes(query, k)} | arguments
         rows = kg.saved_query(query.name, embeddings=embeddings, **arguments)
     _print(rows, as_json, as_csv)
@@ -238,18 +235,13 @@ def _run(statement: str, pairs: Pairs, collection: str | None, embeddings: bool,
 
 
 def _print(rows: "Rows", as_json: bool, as_csv: bool) -> None:
-    from kgrag.cli import rows as output
+    from kgrag.cli.rows import print_outcome
+    from kgrag.wire import to_json
 
     if as_json:
-        print_json(output.as_json(rows))
-    elif as_csv:
-        output.print_csv(rows)
+        print_json(to_json(rows))
     else:
-        output.print_table(rows)
-    number = "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
-    note(f"{number if len(rows) else 'No rows'} in {rows.seconds * 1000:.0f} ms")
-    if rows.cut:
-        note(f"Not all of them: {rows.cut}")
+        print_outcome(rows, as_csv=as_csv)
 
 
 def _takes(query: "Query", name: str) -> bool:

@@ -1,5 +1,6 @@
 """kgrag demo: a small corpus, three questions, and where to look at the graph."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,8 +38,8 @@ def demo(as_json: bool) -> None:
     asked = questions()[:QUESTIONS]
     with connect(settings) as kg:
         with corpus() as folder, progress_bars() as progress:
-            report = kg.ingest(folder, COLLECTION, progress=progress)
-        retriever = kg.retriever(collection=COLLECTION)
+            report = kg[COLLECTION].ingest(folder, root=folder, progress=progress)
+        retriever = kg[COLLECTION].retriever()
         rankings = [retriever.retrieve(question.question, PASSAGES) for question in asked]
     place = _browser(settings)
     if as_json:
@@ -60,20 +61,22 @@ def demo(as_json: bool) -> None:
 
 
 def _print_question(question: "Question", ranking: "Ranking") -> None:
+    """The question, its chain, and the hits up to the last that belongs to the chain."""
     from kgrag.cli.evidence import print_ranking
 
     click.echo("\n" + click.style(question.question, bold=True))
     found = _found(question, ranking)
     chain = " → ".join(f"{title} {'✓' if title in found else '(not found)'}" for title in question.documents)
-    click.echo(f"Answer: {question.answer}, by way of {chain}")
-    print_ranking(ranking, marked=question.documents, width=_WIDTH)
+    click.echo(f"The chain to find: {chain}, which says: {question.answer}")
+    end = max((i for i, hit in enumerate(ranking, 1) if hit.passage.title in found), default=len(ranking))
+    print_ranking(replace(ranking, hits=ranking.hits[:end]), marked=question.documents, width=_WIDTH)
 
 
 def _answer_json(question: "Question", ranking: "Ranking") -> dict[str, Any]:
-    from kgrag.cli.evidence import ranking_json
+    from kgrag.wire import plain
 
     expected = {"answer": question.answer, "documents": question.documents, "found": _found(question, ranking)}
-    return {**expected, **ranking_json(ranking)}
+    return {**expected, **plain(ranking)}
 
 
 def _found(question: "Question", ranking: "Ranking") -> list[str]:
@@ -91,7 +94,7 @@ def _browser(settings: "Settings") -> dict[str, str]:
     server = LocalServer(settings)
     state = server.status()
     return {
-        "address": state.browser_url or "`kgrag status` tells",
+        "address": state.browser_url or "see `kgrag status`",
         "user": "neo4j",
         "password_in": str(server.password_path),
     }

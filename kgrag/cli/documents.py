@@ -1,29 +1,28 @@
 """kgrag ingest, delete: documents go into the graph and out of it."""
 
-import dataclasses
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
-from kgrag.cli.console import load_settings, note, print_json, progress_bars
-from kgrag.errors import InputError
+from kgrag.cli.console import load_settings, note, number, print_json, print_list, progress_bars
+from kgrag.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:
     from kgrag.client import KnowledgeGraph
     from kgrag.types import IngestReport, Problem
-
-PROBLEMS_SHOWN = 20
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @collection_option("Where to; made if it does not exist.  [default: default]")
 @click.option("--embedder", metavar="NAME", help="For a new collection: wordllama (default), minilm, sbert:MODEL, ...")
-@click.option("--key-column", metavar="NAME", help="Of CSV, TSV and JSON: what identifies a document.")
+@click.option("--root", metavar="DIR", help="The folder whose files are known by their paths in it, wherever it lies.")
+@click.option("--key-column", metavar="NAME", help="Of CSV, TSV and JSON: ids that no other file uses for another row.")
 @click.option("--title-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the title.")
 @click.option("--text-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the text.")
 @click.option("--strict", is_flag=True, help="End with 5 if anything could not be read.")
@@ -34,6 +33,7 @@ def ingest(
     paths: tuple[str, ...],
     collection: str | None,
     embedder: str | None,
+    root: str | None,
     key_column: str | None,
     title_column: str | None,
     text_column: str | None,
@@ -48,16 +48,23 @@ def ingest(
     (.docx), PowerPoint (.pptx), Excel (.xlsx), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv. A row of a table is
     a document; the columns of its key, title and text are found by their usual names (id, title, text, ...) or named
     by the options. What did not change since the last time is passed over, so the same command brings a collection up
-    to date, and goes on where it was after it was
-    broken off. What cannot be read is listed at the end and does not stop the rest.
+    to date, and goes on where it was after it was interrupted. What cannot be read is listed at the end and does not
+    stop the rest.
 
-    With --bulk the same graph is made through files and Neo4j's import tool. The server is down meanwhile; what is
-    broken off leaves the database as it was.
+    A file is known by its key, its absolute path with links resolved: however you type the path, it is the same
+    document, and files of one name in two folders are two. With --root DIR the key is the path in DIR, so that the
+    folder can be moved, or read on another machine. A row is known by its file and its id (FILE#ID, without an id
+    FILE#LINE); ids in the column that --key-column names, and those of a corpus.jsonl, are keys by themselves. Links
+    that lead out of a folder are not followed (KGRAG_LOADING__FOLLOW_LINKS=true: they are).
+
+    With --bulk the same graph is made through files and Neo4j's import tool. The server is down meanwhile; an
+    interrupted load leaves the database as it was.
 
     \b
     kgrag ingest notes/                                  into the collection "default"
     kgrag ingest notes/ report.html -c work              several, into "work"
     kgrag ingest items.csv --key-column sku --text-column description
+    kgrag ingest /srv/wiki --root /srv/wiki -c wiki      keys like "guide/install.md"
     kgrag ingest notes/ --strict --json > report.json    for a script
     kgrag ingest wikipedia.jsonl --bulk -c wiki          a million passages, into an empty database
     """
@@ -72,12 +79,14 @@ def ingest(
         if bulk:
             with progress_bars() as progress:
                 report: IngestReport = KnowledgeGraph.load_in_bulk(
-                    list(paths), collection, embedder=embedder, columns=columns, replace_database=replace_database,
-                    settings=load_settings(), progress=progress,
+                    list(paths), collection, embedder=embedder, columns=columns, root=root,
+                    replace_database=replace_database, settings=load_settings(), progress=progress,
                 )  # fmt: skip
         else:
             with connect() as kg, progress_bars() as progress:
-                report = kg.ingest(list(paths), collection, embedder=embedder, columns=columns, progress=progress)
+                report = kg[collection].ingest(
+                    list(paths), embedder=embedder, columns=columns, root=root, progress=progress
+                )
     except KeyboardInterrupt:
         note(
             "Stopped. The database is what it was, or if the import was through already, complete but for its indexes."
@@ -85,9 +94,11 @@ def ingest(
             else "Stopped; what was committed stays. Run the same command again to go on."
         )
         click.get_current_context().exit(130)
+    from kgrag.wire import to_json
+
     read = report.added + report.changed + report.unchanged
     if as_json:
-        print_json({"collection": collection, **dataclasses.asdict(report)})
+        print_json(to_json(report, collection=collection))
     elif read:
         for line in summary(report, collection):
             click.echo(line)
@@ -111,8 +122,9 @@ def ingest(
 def delete(documents: tuple[str, ...], collection: str | None, yes: bool, as_json: bool) -> None:
     """Delete documents, or a whole collection.
 
-    Everything in the graph goes that came from them alone. A document's key is its path as ingested, or its id
-    column; `kgrag show` and `kgrag search --json` tell it. To delete a whole collection, name it with --collection;
+    Everything in the graph goes that came from them alone. A document's key is its absolute path, its path in --root,
+    or its id (`kgrag ingest --help`); `kgrag show` and `kgrag search --json` print it, and the path of a file that is
+    there may be typed in any way. To delete a whole collection, name it with --collection;
     KGRAG_COLLECTION does not count here.
 
     \b
@@ -123,17 +135,25 @@ def delete(documents: tuple[str, ...], collection: str | None, yes: bool, as_jso
     named = click.get_current_context().get_parameter_source("collection") is ParameterSource.COMMANDLINE
     if not documents and not named:
         raise click.UsageError("Say what to delete: --document KEY, or --collection NAME for a whole collection.")
+    from kgrag.loaders.dispatch import file_key
+
     with connect() as kg:
         name = choose_collection(kg, collection)
         if not yes:
             _confirm(kg, name, documents)
         with progress_bars() as progress:
-            removed = kg.delete(name, documents=documents or None, progress=progress)
+            try:
+                removed = kg[name].delete(documents=documents or None, progress=progress)
+            except NotFoundError:
+                paths = tuple(file_key(key) if Path(key).exists() else key for key in documents)
+                if paths == documents:
+                    raise
+                removed = kg[name].delete(documents=paths, progress=progress)
     if as_json:
         print_json({"collection": name, "documents": sorted(set(documents)), "passages": removed})
         return
-    what = _number(len(set(documents)), "document") if documents else f"collection {name}"
-    click.echo(f"Deleted {what} ({_number(removed, 'passage')}).")
+    what = number(len(set(documents)), "document") if documents else f"collection {name}"
+    click.echo(f"Deleted {what} ({number(removed, 'passage')}).")
 
 
 def summary(report: "IngestReport", collection: str) -> Iterator[str]:
@@ -141,19 +161,14 @@ def summary(report: "IngestReport", collection: str) -> Iterator[str]:
     changes = f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged"
     yield f"Collection {collection}: {changes}"
     rate = f", {report.passages / report.seconds:,.0f} passages/s" if report.passages >= 10 and report.seconds else ""
-    written = f"{_number(report.passages, 'passage')} written, {_number(report.embedded, 'vector')} computed"
+    written = f"{number(report.passages, 'passage')} written, {number(report.embedded, 'vector')} computed"
     yield f"{written} in {report.seconds:.1f} s{rate}"
 
 
 def print_problems(problems: "Sequence[Problem]") -> None:
     """Print what could not be read on standard error, the first of many."""
-    if not problems:
-        return
-    note(f"{_number(len(problems), 'problem')}:")
-    for problem in problems[:PROBLEMS_SHOWN]:
-        note(f"  {problem.place}: {problem.message}")
-    if len(problems) > PROBLEMS_SHOWN:
-        note(f"  ... and {len(problems) - PROBLEMS_SHOWN:,} more (--json lists them all)")
+    if problems:
+        print_list(f"{number(len(problems), 'problem')}:", [f"{p.place}: {p.message}" for p in problems])
 
 
 def _confirm(kg: "KnowledgeGraph", collection: str, documents: Sequence[str]) -> None:
@@ -162,15 +177,11 @@ def _confirm(kg: "KnowledgeGraph", collection: str, documents: Sequence[str]) ->
 
     found = open_collection(kg.graph, collection)
     if documents:
-        what = f"{_number(len(set(documents)), 'document')} of collection {collection}"
+        what = f"{number(len(set(documents)), 'document')} of collection {collection}"
     else:
         counts = describe(kg.graph, found).counts
-        held = ", ".join(_number(counts.get(label, 0), label.lower()) for label in ("Document", "Passage"))
+        held = ", ".join(number(counts.get(label, 0), label.lower()) for label in ("Document", "Passage"))
         what = f"collection {collection} ({held})"
     if not sys.stdin.isatty():
         raise click.UsageError(f"This would delete {what}, and there is no terminal to ask on. Add --yes to do it.")
     click.confirm(f"Delete {what}?", abort=True, err=True)
-
-
-def _number(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"

@@ -19,15 +19,6 @@ ID_DIGITS = 8
 _TITLE = 100
 
 
-def ranking_json(ranking: Ranking) -> dict[str, Any]:
-    """A ranking for a script: the hits with rank, score, passage, the steps that led there and the same in words."""
-    hits = [
-        {"rank": rank, "score": hit.score, "passage": hit.passage, "why": hit.why, "trail": trail(hit)}
-        for rank, hit in enumerate(ranking, 1)
-    ]
-    return {"query": ranking.query, "retriever": ranking.retriever, "hits": hits, "notes": ranking.notes}
-
-
 def print_ranking(ranking: Ranking, *, marked: Iterable[str] = (), width: int = WIDTH) -> None:
     """Print hits on standard output, notes on standard error; titles in `marked` get a check mark."""
     console = stdout_console()

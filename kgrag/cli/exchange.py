@@ -28,7 +28,7 @@ def export(
     Every node and edge with all properties, vectors and runs too. JSON Lines (.jsonl) is the quickest; GraphML
     (.graphml) opens in Gephi, yEd and networkx; CSV, a folder, is what `neo4j-admin database import` reads (see
     neo4j-admin.args in it). Files whose names end in .gz are compressed; "-" is standard output. `kgrag import` reads
-    each of them; the digest tells that nothing was lost: `kgrag digest --all` prints that of a collection.
+    JSON Lines and CSV; the digest tells that nothing was lost: `kgrag digest --all` prints that of a collection.
 
     \b
     kgrag export work.jsonl.gz -c work
@@ -39,8 +39,8 @@ def export(
     with connect() as kg:
         name = choose_collection(kg, collection)
         with progress_bars() as progress:
-            report = kg.export(
-                target, name, format=format, embeddings=not without_embeddings, overwrite=overwrite, progress=progress
+            report = kg[name].export(
+                target, format=format, embeddings=not without_embeddings, overwrite=overwrite, progress=progress
             )
     if report.left_out:
         note(f"{report.left_out:,} edges lead out of the collection and were left out.")
@@ -56,10 +56,10 @@ def export(
 @click.option("-c", "--collection", metavar="NAME", help="Under another name than it was exported from.")
 @as_json
 def import_(source: str, collection: str | None, as_json: bool) -> None:
-    """Make a collection from what `kgrag export` wrote, in any of its formats.
+    """Make a collection from what `kgrag export` wrote: JSON Lines, or a folder of CSV.
 
     The file is read through before anything is written: one that is damaged, cut off or of another kind changes
-    nothing. A collection of that name must not exist. Broken off and run again, it goes on where it was; until it is
+    nothing. A collection of that name must not exist. Interrupted and run again, it goes on where it was; until it is
     complete, nobody else sees the collection. "-" is standard input.
 
     \b
@@ -76,7 +76,7 @@ def import_(source: str, collection: str | None, as_json: bool) -> None:
         f"Collection {report.collection}: {report.nodes:,} nodes, {report.edges:,} edges in {report.seconds:.1f} s"
     )
     if report.resumed:
-        click.echo(f"{report.resumed:,} of them were there from an import that was broken off.")
+        click.echo(f"{report.resumed:,} of them were there from an import that was interrupted.")
     click.echo(f"digest of the export: {report.digest}")
 
 

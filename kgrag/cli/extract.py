@@ -1,22 +1,20 @@
 """kgrag extract: a language model reads the passages of a collection for entities and triples."""
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 import click
 
 from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
-from kgrag.cli.console import load_settings, note, print_json, progress_bars
-from kgrag.cli.outcome import end, number
+from kgrag.cli.console import changed, load_settings, number, print_json, progress_bars
+from kgrag.cli.outcome import end, resumable
 
 if TYPE_CHECKING:
     from kgrag.indexing.extraction import ExtractionEstimate, ExtractionReport
-    from kgrag.settings import Settings
     from kgrag.types import Usage
 
 
 @click.command()
-@collection_option("Which collection; without it, default or the only one there is.")
+@collection_option()
 @click.option("--dry-run", is_flag=True, help="Say what it would take and cost, and ask nothing.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many passages, for a try.")
 @click.option(
@@ -38,7 +36,7 @@ def extract(
 
     Each passage is asked for once: its named entities, and what it states as subject, predicate and object. The
     retrievers that walk over triples then find what no text says in the question's words. What was extracted is not
-    asked for again, so the same command goes on where it was after it was broken off, and takes in what was ingested
+    asked for again, so the same command goes on where it was after it was interrupted, and takes in what was ingested
     since. Passages that fail are listed; running it again tries just these. KGRAG_CHAT__MODEL names the model, and
     KGRAG_CHAT__PRICES what it costs.
 
@@ -48,39 +46,23 @@ def extract(
     kgrag extract -c work --budget 5         stop before it costs more than 5
     kgrag extract -c wiki --linked           one entity an article, whatever the texts call it
     """
-    settings = _settings(threads, budget)
+    from kgrag.wire import to_json
+
+    settings = load_settings()
+    settings = changed(settings, "chat", concurrency=max(threads, settings.chat.concurrency), budget=budget)
     with connect(settings) as kg:
         name = choose_collection(kg, collection)
         if dry_run:
             with progress_bars() as progress:
-                estimate = kg.estimate_extraction(name, limit=limit, linked=linked, progress=progress)
+                estimate = kg[name].estimate_extraction(limit=limit, linked=linked, progress=progress)
             if as_json:
-                print_json({"collection": name, **dataclasses.asdict(estimate)})
+                print_json(to_json(estimate, collection=name))
             else:
                 _print_estimate(estimate, name, budget)
             return
-        try:
-            with progress_bars() as progress:
-                report = kg.extract(name, threads=threads, limit=limit, linked=linked, progress=progress)
-        except KeyboardInterrupt:
-            note("Stopped; what was committed stays. Run the same command again to go on.")
-            click.get_current_context().exit(130)
-    if as_json:
-        stopped = None if report.stopped is None else report.stopped.message
-        values = dataclasses.asdict(dataclasses.replace(report, stopped=None))
-        print_json({"collection": name, **values, "stopped": stopped})
-    else:
-        _print_report(report, name)
-    end(report.failures, report.left, report.stopped)
-
-
-def _settings(threads: int, budget: float | None) -> "Settings":
-    """The settings of the environment, with those of the options."""
-    settings = load_settings()
-    changes: dict[str, object] = {"concurrency": max(threads, settings.chat.concurrency)}
-    if budget is not None:
-        changes["budget"] = budget
-    return settings.model_copy(update={"chat": settings.chat.model_copy(update=changes)})
+        with resumable() as progress:
+            report = kg[name].extract(threads=threads, limit=limit, linked=linked, progress=progress)
+    end(report, name, None if as_json else _text(report, name))
 
 
 def _print_estimate(estimate: "ExtractionEstimate", collection: str, budget: float | None) -> None:
@@ -98,15 +80,14 @@ def _print_estimate(estimate: "ExtractionEstimate", collection: str, budget: flo
         click.echo(f"Cost: about {_cost(estimate.cost)}{over}")
 
 
-def _print_report(report: "ExtractionReport", collection: str) -> None:
+def _text(report: "ExtractionReport", collection: str) -> str:
     dropped = sum(report.dropped.values())
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(report.dropped.items(), key=lambda item: -item[1]))
     left_out = f", {dropped:,} left out ({reasons})" if dropped else ""
-    click.echo(f"Collection {collection}: {number(report.passages, 'passage')} extracted, {report.left:,} left")
+    lines = [f"Collection {collection}: {number(report.passages, 'passage')} extracted, {report.left:,} left"]
     rate = f", {report.passages / report.seconds:,.1f} passages/s" if report.passages >= 10 and report.seconds else ""
-    click.echo(f"{number(report.triples, 'triple')} written{left_out} in {report.seconds:.1f} s{rate}")
-    if report.usage.calls:
-        click.echo(_usage(report.usage))
+    lines.append(f"{number(report.triples, 'triple')} written{left_out} in {report.seconds:.1f} s{rate}")
+    return "\n".join(lines + ([_usage(report.usage)] if report.usage.calls else []))
 
 
 def _usage(usage: "Usage") -> str:

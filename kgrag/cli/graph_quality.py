@@ -1,21 +1,20 @@
 """kgrag graph-quality: which edges, and how many of them, bring the facts of a question within reach."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli import measuring
 from kgrag.cli.connect import as_json, connect
-from kgrag.cli.console import load_settings, note, print_json, progress_bars, stdout_console
+from kgrag.cli.console import load_settings, note, print_json, progress_bars
+from kgrag.cli.measuring import dataset_argument, format_option, ingest, limit_option, print_notes, print_sheet
 
 if TYPE_CHECKING:
     from kgrag.evaluation.graph_quality import Quality
 
 
 @click.command("graph-quality")
-@click.argument("dataset", type=click.Path(path_type=Path))
+@dataset_argument
 @click.option(
     "-e",
     "--edges",
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
     "--seeds", type=click.IntRange(1, 100), default=10, show_default=True, help="TF-IDF passages to begin at."
 )
 @click.option("--walk", metavar="EXPR", help="Walk over these edges alone, too, such as kgp or 'kgp(guide=encoder)'.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N questions.")
-@click.option("--format", "format", metavar="NAME", help="Read the data as this format, whatever it looks like.")
+@limit_option
+@format_option
 @click.option("--plot", "picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it: .png, .svg or .pdf.")
 @as_json
 def graph_quality(
@@ -77,52 +76,36 @@ def graph_quality(
     walk = None if walk is None else measured.check_walk(walk)
     if picture is not None:
         check_plot(picture)
-    data = read_dataset(dataset, format)
-    measuring.report_dataset(data, limit)
-    questions = data.first(limit).questions
+    data = read_dataset(dataset, format).first(limit)
+    print_notes(data)
+    questions = data.questions
     settings = load_settings()
     found: list[Quality] = []
     with connect(settings) as kg, progress_bars() as progress:
         for number, embedder in enumerate(dict.fromkeys(embedders or (settings.embedder,))):
-            collection = data.collection(embedder)
-            measuring.ingest(kg, data, collection, embedder, progress)
-            index = kg.retriever("tfidf", collection).index
+            context = ingest(kg, data, None, embedder, progress).context
             its = kinds if number == 0 else tuple(kind for kind in kinds if kind == "similar")
-            found += measured.quality(index, questions, seeds, its, embedder, progress, walk)
+            found += measured.quality(context, questions, seeds, its, embedder, progress, walk)
     title = f"{data.name}: {len(questions)} questions, {seeds} seeds" + (f", {walk}" if walk is not None else "")
     if picture is not None:
         measured.plot_quality(found, title, picture)
         note(f"Drawn: {picture}")
     if as_json:
-        print_json(
-            {
-                "dataset": data.name,
-                "questions": len(questions),
-                "seeds": seeds,
-                "walk": walk,
-                "quality": list(map(asdict, found)),
-            }
-        )
+        about = {"dataset": data.name, "questions": len(questions), "seeds": seeds, "walk": walk}
+        print_json({**about, "quality": found})
     else:
         _print(title, found)
 
 
 def _print(title: str, found: "list[Quality]") -> None:
-    from rich import box
-    from rich.table import Table
+    from kgrag.evaluation.report import Sheet
 
-    shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    shown.add_column("edges")
     walked = any(q.walk is not None for q in found)
-    walk = ("walk", "walk ms") if walked else ()
-    for head in ("setting", "SF-EM", "recall", "precision", "neighbours", "density", "ms", *walk):
-        shown.add_column(head, justify="right")
+    head = ("edges", "setting", "SF-EM", "recall", "precision", "neighbours", "density", "ms")
+    rows = []
     for q in found:
         shares = (f"{100 * share:.1f}" for share in (q.sf_em, q.recall, q.precision))
         cells = (f"{q.setting:g}", *shares, f"{q.neighbours:.1f}", f"{100 * q.density:.2f}", f"{q.p50_ms:.1f}")
         its = ("-", "-") if q.walk is None or q.walk_ms is None else (f"{100 * q.walk:.1f}", f"{q.walk_ms:.1f}")
-        shown.add_row(q.edges, *cells, *(its if walked else ()))
-    console = stdout_console()
-    if not console.is_terminal:
-        console.width = 200
-    console.print(shown)
+        rows.append((q.edges, *cells, *(its if walked else ())))
+    print_sheet(Sheet(title, (*head, *(("walk", "walk ms") if walked else ())), tuple(rows)))

@@ -43,9 +43,10 @@ def inspect(named: str | None, collection: str | None, near: float, report: Path
     """Look a collection over: its counts, its shape and its health.
 
     Shown are how many nodes and edges of each kind there are; how many passages have mentions, keywords, triples,
-    neighbours and vectors; how many edges nodes have; and findings: indexes that do not answer, work that is left,
-    vectors that are missing, copies of a text, names that may be one, nodes that hang loose. Each finding says what to
-    do about it. Without COLLECTION, "default" or the only one there is. Nothing is written.
+    neighbours and vectors; how vector indexes are quantised; how many edges nodes have; and findings: indexes that do
+    not answer, work that is left, vectors that are missing, copies of a text, names that may be one, nodes that hang
+    loose. Each finding says what to do about it. Without COLLECTION, "default" or the only one there is. Nothing is
+    written.
 
     \b
     kgrag inspect
@@ -55,7 +56,7 @@ def inspect(named: str | None, collection: str | None, near: float, report: Path
     """
     with connect() as kg:
         name = choose_collection(kg, named or collection)
-        found = kg.inspect(name, near=near)
+        found = kg[name].inspect(near=near)
     if as_json:
         print_json(found)
     else:
@@ -90,6 +91,8 @@ def _print(found: "Inspection") -> None:
     ]
     console.print()
     console.print(_table("left left right right", coverage))
+    console.print()
+    console.print(_table("left right", ((f"vector index {name}", kind) for name, kind in found.quantization.items())))
     if found.readings:
         console.print()
         console.print(_table("left right", ((reading.name, f"{reading.number:,}") for reading in found.readings)))

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from kgrag.cli.connect import as_json
-from kgrag.cli.console import load_settings, note, print_json
+from kgrag.cli.console import load_settings, note, print_json, print_pairs
 
 
 @click.command()
@@ -47,9 +47,7 @@ def prompts(folder: Path | None, as_json: bool) -> None:
     if as_json:
         print_json([{"name": p.name, "version": p.version, "values": p.values, "path": path} for p, path in rows])
         return
-    width = max(len(p.name) for p in found)
-    for prompt, path in rows:
-        click.echo(f"{prompt.name:<{width}}  {prompt.version}  {path or 'of kgrag'}")
+    print_pairs({prompt.name: f"{prompt.version}  {path or 'of kgrag'}" for prompt, path in rows})
     strange = sorted(p.name for p in own.glob(file_name("*")) if p.stem not in names()) if own else []
     if strange:
         note(f"Not the name of a prompt, so never used: {', '.join(strange)}")

@@ -1,46 +1,41 @@
-"""What a Cypher statement gave back, for a terminal, for CSV and for JSON: nodes by their names, paths as one line."""
+"""What a Cypher statement gave back, for a terminal and for CSV: nodes by their names, paths as one line."""
 
 import csv
 import json
 import sys
 from typing import Any
 
-from kgrag.cli.console import stdout_console
+from kgrag.cli.console import note, number, print_table
 from kgrag.rows import Edge, Node, Path, Rows
 
 _LONGEST = 200  # characters of a cell
-_WIDTH = 200  # characters of a line where there is no terminal
 
 
-def as_json(rows: Rows) -> dict[str, Any]:
-    """The columns, a map a row, and whether any are missing."""
-    return {"columns": rows.columns, "rows": list(rows), "cut": rows.cut, "seconds": round(rows.seconds, 4)}
+def print_outcome(rows: Rows, *, as_csv: bool) -> None:
+    """Print rows on standard output, and on standard error how many there are and how long they took."""
+    (_print_csv if as_csv else _print_rows)(rows)
+    note(f"{number(len(rows), 'row') if len(rows) else 'No rows'} in {rows.seconds * 1000:.0f} ms")
+    if rows.cut:
+        note(f"Not all of them: {rows.cut}")
 
 
-def print_csv(rows: Rows) -> None:
+def _print_csv(rows: Rows) -> None:
     """A head and a line a row; lists and maps are JSON, and what is not there is empty."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(rows.columns)
     writer.writerows([_cell(value) for value in row] for row in rows.values)
 
 
-def print_table(rows: Rows) -> None:
+def _print_rows(rows: Rows) -> None:
     """A table; long texts are cut short. Nothing where there are no rows."""
     if not len(rows):
         return
-    from rich.table import Table
-    from rich.text import Text
+    words = {column for i, column in enumerate(rows.columns) if not all(_is_number(row[i]) for row in rows.values)}
+    print_table(rows.columns, ([_short(_cell(value)) for value in row] for row in rows.values), left=words)
 
-    console = stdout_console()
-    if not console.is_terminal:
-        console.width = max(console.width, _WIDTH)
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for i, column in enumerate(rows.columns):
-        numbers = all(isinstance(row[i], int | float) and not isinstance(row[i], bool) for row in rows.values)
-        table.add_column(column, justify="right" if numbers else "left", no_wrap=numbers)
-    for row in rows.values:
-        table.add_row(*(Text(_short(_cell(value))) for value in row))
-    console.print(table)
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _cell(value: Any) -> str:

@@ -30,7 +30,7 @@ def runs(ids: tuple[str, ...], collection: str | None, delete: bool, as_json: bo
     from kgrag.graph.runs import drawing, named
 
     with connect() as kg:
-        kept = kg.delete_runs(ids) if delete else kg.runs(collection)
+        kept = kg.delete_runs(ids) if delete else (kg if collection is None else kg[collection]).runs()
     if ids and not delete:
         kept = named(kept, ids)
     if as_json:

@@ -7,40 +7,49 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgrag.cli.console import load_settings, note, print_json, progress_bars
+from kgrag.cli.connect import as_json
+from kgrag.cli.console import changed, load_settings, note, print_json, print_pairs, progress_bars
 from kgrag.errors import NotFoundError
 
 if TYPE_CHECKING:
     from kgrag.graph.local import ServerStatus
     from kgrag.settings import Settings
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
-
 
 @click.command()
 @click.option("--plugin", "plugins", multiple=True, metavar="NAME", help="Add a plugin (gds); later starts keep it.")
+@click.option("--version", type=click.Choice(["5.26", "2026"]), help="The line of Neo4j; upgrades older data to it.")
 @click.option("--show-password", is_flag=True, help="Print the password, not only where it is kept.")
 @as_json
-def up(plugins: tuple[str, ...], show_password: bool, as_json: bool) -> None:
+def up(plugins: tuple[str, ...], version: str | None, show_password: bool, as_json: bool) -> None:
     """Start Neo4j on this machine and say where it is.
 
     The first time this downloads Neo4j (143 MB) and makes a password; after that it needs no network.
     When the server runs already, nothing happens. It keeps running until `kgrag down`.
+    An upgrade to another line of Neo4j cannot be undone; it keeps a dump of the data, and says where.
 
     \b
     kgrag up                      start, or find that it runs
+    kgrag up --version 2026       with Neo4j 2026.x: for new data, or as an upgrade
     kgrag up --plugin gds         with the Graph Data Science library (15 MB, GPLv3)
     KGRAG_LOCAL__HEAP=4g kgrag up more memory (for a server that is not running yet)
     """
     from kgrag.graph.local import LocalServer
+    from kgrag.graph.local.upgrade import upgrade
 
     settings = load_settings()
+    settings = changed(settings, "local", version=version)
     server = LocalServer(settings)
+    held = server.line().name
     with progress_bars() as progress:
+        dump = None if version is None else upgrade(settings, progress)
         endpoint = server.ensure_running(plugins=plugins, progress=progress)
+    if dump is not None:
+        note(f"Upgraded from Neo4j {held} to {version}. What the data were is kept in {dump}")
     if settings.neo4j_uri is not None:
         note(f"KGRAG_NEO4J_URI is set: the other commands use {settings.neo4j_uri}, not this server.")
     answer = {
+        "neo4j": server.line().name,
         "uri": endpoint.uri,
         "browser": endpoint.browser_url,
         "user": endpoint.user,
@@ -52,22 +61,28 @@ def up(plugins: tuple[str, ...], show_password: bool, as_json: bool) -> None:
     if as_json:
         print_json(answer)
         return
-    titles = {
-        "uri": "Bolt", "browser": "Browser", "user": "User", "password_file": "Password in", "password": "Password"
-    }  # fmt: skip
-    _print_table([(title, answer[key]) for key, title in titles.items() if key in answer])
+    titles = {"neo4j": "Neo4j", "uri": "Bolt", "browser": "Browser", "user": "User",
+              "password_file": "Password in", "password": "Password"}  # fmt: skip
+    print_pairs({title: answer[key] for key, title in titles.items() if key in answer})
 
 
 @click.command()
 def down() -> None:
     """Stop the Neo4j of this machine. Its data stays.
 
+    If it has not stopped after 30 seconds (KGRAG_LOCAL__STOP_TIMEOUT), it is ended by force: what was committed is
+    kept, and the next start takes a little longer.
+
     \b
     kgrag down
     """
     from kgrag.graph.local import LocalServer
 
-    click.echo("Stopped." if LocalServer(load_settings()).stop() else "It was not running.")
+    settings = load_settings()
+    how = LocalServer(settings).stop()
+    if how == "by force":
+        note(f"It did not stop within {settings.local.stop_timeout:.0f} s, so it was ended by force.")
+    click.echo("Stopped." if how else "It was not running.")
 
 
 @click.command()
@@ -75,7 +90,7 @@ def down() -> None:
 def status(as_json: bool) -> None:
     """Say whether the server runs, where, and in what version. Ends with 3 if it does not answer.
 
-    Speaks of the server in KGRAG_NEO4J_URI when that is set, else of the one that `kgrag up` starts.
+    It is about the server in KGRAG_NEO4J_URI when that is set, else about the one that `kgrag up` starts.
 
     \b
     kgrag status
@@ -93,18 +108,18 @@ def status(as_json: bool) -> None:
     if as_json:
         print_json(_status_json(state, server.home.root))
     elif not state.running:
-        click.echo("Not running. Start it with: kgrag up")
+        click.echo(f"Not running (Neo4j {state.line}). Start it with: kgrag up")
     else:
         assert state.started is not None and state.memory is not None
-        rows = [
-            ("State", "running" if state.answering else f"running, but {state.problem}"),
-            ("Neo4j", " with ".join(filter(None, [state.version, ", ".join(state.plugins)]))),
-            ("Bolt", state.uri or ""),
-            ("Browser", state.browser_url or ""),
-            ("Process", f"{state.pid}, up {_duration(time.time() - state.started)}, {state.memory / 1e6:,.0f} MB"),
-            ("Data", str(server.home.server)),
-        ]
-        _print_table([row for row in rows if row[1]])
+        rows = {
+            "State": "running" if state.answering else f"running, but {state.problem}",
+            "Neo4j": " with ".join(filter(None, [state.version, ", ".join(state.plugins)])),
+            "Bolt": state.uri or "",
+            "Browser": state.browser_url or "",
+            "Process": f"{state.pid}, up {_duration(time.time() - state.started)}, {state.memory / 1e6:,.0f} MB",
+            "Data": str(server.home.server),
+        }
+        print_pairs({title: value for title, value in rows.items() if value})
     if not state.answering:
         click.get_current_context().exit(3)
 
@@ -136,7 +151,7 @@ def logs(follow: bool, lines: int) -> None:
 @click.command()
 @as_json
 def doctor(as_json: bool) -> None:
-    """Check everything that the server needs, and say how to mend what fails. Ends with 1 if a check fails.
+    """Check everything that the server needs, and say how to fix what fails. Ends with 1 if a check fails.
 
     \b
     kgrag doctor
@@ -167,7 +182,7 @@ def _remote_status(settings: "Settings", as_json: bool) -> None:
     if as_json:
         print_json({"local": False, "answering": True, "uri": settings.neo4j_uri, "version": number})
     else:
-        _print_table([("State", "answering"), ("Neo4j", number), ("Bolt", f"{settings.neo4j_uri} (KGRAG_NEO4J_URI)")])
+        print_pairs({"State": "answering", "Neo4j": number, "Bolt": f"{settings.neo4j_uri} (KGRAG_NEO4J_URI)"})
 
 
 def _status_json(state: "ServerStatus", home: Path) -> dict[str, Any]:
@@ -178,6 +193,7 @@ def _status_json(state: "ServerStatus", home: Path) -> dict[str, Any]:
         "answering": state.answering,
         "uri": state.uri,
         "browser": state.browser_url,
+        "line": state.line,
         "version": state.version,
         "plugins": state.plugins,
         "pid": state.pid,
@@ -189,7 +205,7 @@ def _status_json(state: "ServerStatus", home: Path) -> dict[str, Any]:
 
 
 def _follow(path: Path, position: int) -> None:
-    """Print what is added to `path` from `position` on; begins again when the server turns to a new file."""
+    """Print what is added to `path` from `position` on; begins again when the server begins a new file."""
     while True:
         size = path.stat().st_size if path.exists() else 0
         if size < position:
@@ -201,12 +217,6 @@ def _follow(path: Path, position: int) -> None:
             position = size
             click.echo(added.decode("utf-8", "replace"), nl=False)
         time.sleep(0.2)
-
-
-def _print_table(rows: list[tuple[str, str]]) -> None:
-    width = max(len(title) for title, _ in rows)
-    for title, value in rows:
-        click.echo(f"{title:<{width}}  {value}")
 
 
 def _duration(seconds: float) -> str:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from threading import Lock
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import click
 from rich.console import Group
@@ -20,7 +20,6 @@ from kgrag.cli.evidence import (
     print_indented,
     print_line,
     print_ranking,
-    ranking_json,
 )
 from kgrag.events import (
     Answer,
@@ -172,25 +171,6 @@ def print_answer(answer: Answer) -> None:
         note(line)
 
 
-def answer_json(answer: Answer, collection: str, run: str | None) -> dict[str, Any]:
-    """An answer for a script: all of it, each event of the trace with its type."""
-    return {
-        "question": answer.question,
-        "collection": collection,
-        "system": answer.system,
-        "text": answer.text,
-        "found": answer.found,
-        "citations": answer.citations,
-        "ranking": ranking_json(answer.ranking),
-        "trace": [_event_json(event) for event in answer.trace],
-        "usage": answer.usage,
-        "by_task": dict(answer.by_task),
-        "seconds": round(answer.seconds, 4),
-        "problem": answer.problem,
-        "run": run,
-    }
-
-
 def usage_text(usage: Usage, *, cost: bool = False) -> str:
     """What calls took: "5 calls (2 cached), 3,210 tokens", and with `cost` what they cost."""
     if not usage.calls:
@@ -224,14 +204,3 @@ def _titles(hits: Sequence[Hit]) -> str:
     titles = list(dict.fromkeys(crop(hit.passage.title, 60) for hit in hits))
     more = f" and {len(titles) - _TITLES} more" if len(titles) > _TITLES else ""
     return (", ".join(titles[:_TITLES]) + more) or "nothing"
-
-
-def _event_json(event: Event) -> dict[str, Any]:
-    """An event with its type; passages by id and title only, for their texts stand in the ranking or the graph."""
-    fields = {name: getattr(event, name) for name in event.__dataclass_fields__}
-    if isinstance(event, Retrieved):
-        fields["hits"] = [
-            {"rank": rank, "score": hit.score, "id": hit.passage.id, "title": hit.passage.title}
-            for rank, hit in enumerate(event.hits, 1)
-        ]
-    return {"type": type(event).__name__, **fields}

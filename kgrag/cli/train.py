@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgrag.cli.connect import as_json, connect
-from kgrag.cli.console import load_settings, note, print_json, progress_bars, stdout_console
-from kgrag.cli.train_models import next_evidence, next_fact
+from kgrag.cli.console import load_settings, note, print_json, progress_bars
+from kgrag.cli.measuring import dataset_argument, limit_option, print_sheet
+from kgrag.cli.train_models import given_only, next_evidence, next_fact
 
 if TYPE_CHECKING:
     from kgrag.evaluation.train_gnn_ret import Trained
@@ -31,9 +32,9 @@ train.add_command(next_evidence)
 
 
 @train.command("gnn-ret")
-@click.argument("dataset", type=click.Path(path_type=Path))
+@dataset_argument
 @click.option("-c", "--collection", metavar="NAME", help="Where its corpus is.  [default: that of kgrag eval]")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Learn from the first N questions only.")
+@limit_option
 @click.option("--layers", type=click.IntRange(1, 5), metavar="N", help="Of the network.  [default: as it is set]")
 @click.option("--folds", type=click.IntRange(2), metavar="N", help="Cross-validate: is it worth it?")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the folds and of the resampling.")
@@ -69,20 +70,21 @@ def gnn_ret(
     from kgrag.evaluation import summary
     from kgrag.evaluation import train_gnn_ret as training
     from kgrag.evaluation.readers import read_dataset
+    from kgrag.evaluation.report import differences_sheet, measures_sheet
+    from kgrag.retrieval.gnn_ret import GnnRet
     from kgrag.settings import GnnRetTraining
 
     data = read_dataset(dataset).first(limit)
     for text in data.notes:
         note(text)
     settings = load_settings()
-    given = {"margin": margin, "competitors": competitors}
-    constants = GnnRetTraining(**{key: value for key, value in given.items() if value is not None})
-    collection = collection or data.collection(settings.embedder)
+    constants = GnnRetTraining(**given_only(margin=margin, competitors=competitors))
+    collection = collection or data.collection(settings.embedder, settings.max_file_mb)
     with connect(settings) as kg, progress_bars() as progress:
-        index = kg.retriever("gnn-ret", collection).index
-        set_ = index.settings.gnn_ret
+        retriever = GnnRet(kg[collection])
+        set_ = retriever.settings
         layers = layers or len(set_.alphas)
-        examples = training.prepare(index, data.questions, constants, progress)
+        examples = training.prepare(retriever, data.questions, constants, progress)
         left_out = len(data.questions) - len(examples)
         if left_out:
             note(f"{left_out} of {len(data.questions)} questions have no gold in collection {collection}: left out.")
@@ -96,7 +98,7 @@ def gnn_ret(
         found: dict[str, Any] = {
             "dataset": data.name,
             "collection": collection,
-            "embedder": index.embedder.name,
+            "embedder": retriever.context.embedder.name,
             "questions": len(examples),
             **_use(learned),
             "loss": round(learned.loss, 6),
@@ -105,7 +107,9 @@ def gnn_ret(
             "active": learned.active,
         }
         if folds is not None:
-            records, parts = training.cross_validate(index, data, examples, layers, folds, constants, progress, seed)
+            records, parts = training.cross_validate(
+                retriever, data, examples, layers, folds, constants, progress, seed
+            )
             found["cross_validation"] = {
                 "folds": folds,
                 "seed": seed,
@@ -115,8 +119,19 @@ def gnn_ret(
             }
     if as_json:
         print_json(found)
-    else:
-        _print(found)
+        return
+    for text in (
+        f"Learned from {len(examples)} questions ({learned.active} with a loss), iteration {learned.iteration}: "
+        f"loss {learned.loss:.4f}, untrained {untrained:.4f}",
+        f"Retriever    {found['retriever']}",
+        f"Environment  {found['environment']}",
+    ):
+        click.echo(text)
+    if folds is not None:
+        validation = found["cross_validation"]
+        title = f"{data.name}: {folds} folds, seed {seed}, {found['embedder']}"
+        print_sheet(measures_sheet(title, validation["systems"]))
+        print_sheet(differences_sheet(training.UNTRAINED, validation["differences"]))
 
 
 def _use(learned: "Trained") -> dict[str, Any]:
@@ -128,33 +143,3 @@ def _use(learned: "Trained") -> dict[str, Any]:
         "retriever": f"gnn-ret(alphas=({written}))",
         "environment": f"KGRAG_RETRIEVAL__GNN_RET__ALPHAS={alphas}".replace(" ", ""),
     }
-
-
-def _print(found: dict[str, Any]) -> None:
-    from rich.table import Table
-
-    console = stdout_console()
-    console.print(
-        f"Learned from {found['questions']} questions ({found['active']} with a loss), iteration {found['iteration']}: "
-        f"loss {found['loss']:.4f}, untrained {found['untrained_loss']:.4f}"
-    )
-    console.print(f"Retriever    {found['retriever']}", markup=False)
-    console.print(f"Environment  {found['environment']}", markup=False)
-    validation = found.get("cross_validation")
-    if validation is None:
-        return
-    title = f"{found['dataset']}: {validation['folds']} folds, seed {validation['seed']}, {found['embedder']}"
-    shown = Table(title=title, title_justify="left")
-    shown.add_column("gnn-ret")
-    measures = [m for m in next(iter(validation["systems"].values())) if m.startswith("R@")]
-    for measure in measures:
-        shown.add_column(measure, justify="right")
-    for name, row in validation["systems"].items():
-        shown.add_row(name, *(f"{row[m]:.1f}" for m in measures))
-    console.print(shown)
-    for name, differences in validation["differences"].items():
-        for measure, d in differences.items():
-            if measure in measures:
-                console.print(
-                    f"{name} against untrained, {measure}: {d.value:+.1f} ({d.low:+.1f} to {d.high:+.1f}), {d.verdict}"
-                )

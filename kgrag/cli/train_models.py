@@ -7,17 +7,23 @@ from typing import Any
 import click
 
 from kgrag.cli.connect import as_json
-from kgrag.cli.console import load_settings, note, print_json, progress_bars, stdout_console
+from kgrag.cli.console import load_settings, note, print_json, progress_bars
+from kgrag.cli.measuring import dataset_argument, format_option, limit_option, print_sheet
 
 _PATH = click.Path(path_type=Path)
+_SEED = click.option("--seed", default=0, show_default=True, help="Of the training and of what is held out.")
+_HELD_OUT = click.option(
+    "--held-out", type=click.FloatRange(0, 0.9), default=0.1, show_default=True, help="Share to measure on."
+)
 
 
-def _given(**values: Any) -> dict[str, Any]:
+def given_only(**values: Any) -> dict[str, Any]:
+    """Those of the options that were given."""
     return {name: value for name, value in values.items() if value is not None}
 
 
 @click.command("next-fact")
-@click.argument("dataset", type=_PATH)
+@dataset_argument
 @click.option("--out", type=_PATH, required=True, metavar="DIR", help="Where the model is saved: a new folder.")
 @click.option("--base", default="minilm", show_default=True, metavar="MODEL", help="minilm, or any sentence encoder.")
 @click.option("--epochs", type=click.IntRange(1), metavar="N", help="Passes over the pairs.  [default: 3]")
@@ -25,27 +31,22 @@ def _given(**values: Any) -> dict[str, Any]:
 @click.option("--batch", type=click.IntRange(2), metavar="N", help="Pairs of a step.  [default: 128]")
 @click.option("--rate", type=click.FloatRange(0, min_open=True), metavar="X", help="Learning rate.  [default: 2e-5]")
 @click.option("--tokens", type=click.IntRange(8), metavar="N", help="Tokens of a text that are read.  [default: 256]")
-@click.option("--held-out", type=click.FloatRange(0, 0.9), default=0.1, show_default=True, help="Share to measure on.")
+@_HELD_OUT
 @click.option("--measured", type=click.IntRange(1), metavar="N", help="Passages to measure among.  [default: 20000]")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N questions only.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the training and of what is held out.")
-@click.option("--format", "format", metavar="NAME", help="Read the data as this format, whatever it looks like.")
+@limit_option
+@_SEED
+@format_option
 @as_json
 def next_fact(
     dataset: Path,
     out: Path,
     base: str,
-    epochs: int | None,
-    steps: int | None,
-    batch: int | None,
-    rate: float | None,
-    tokens: int | None,
     held_out: float,
-    measured: int | None,
     limit: int | None,
     seed: int,
     format: str | None,
     as_json: bool,
+    **constants_given: Any,
 ) -> None:
     """Fine-tune a sentence encoder to predict the next supporting fact (KGP's KNN-MDR; extra: sbert).
 
@@ -67,11 +68,11 @@ def next_fact(
     from kgrag.evaluation import chains
     from kgrag.evaluation import train_next_fact as training
     from kgrag.evaluation.readers import read_dataset
+    from kgrag.evaluation.report import Sheet
     from kgrag.models.embed import sentence_transformer
     from kgrag.settings import NextFactTraining
 
-    given = _given(epochs=epochs, steps=steps, batch=batch, rate=rate, tokens=tokens, measured=measured)
-    constants = NextFactTraining(**given)
+    constants = NextFactTraining(**given_only(**constants_given))
     training.check_out(out)
     data = read_dataset(dataset, format).first(limit)
     for text in data.notes:
@@ -107,30 +108,18 @@ def next_fact(
         training.save([model], out, found)
     if as_json:
         print_json(found)
-    else:
-        _print(found)
-
-
-def _print(found: dict[str, Any]) -> None:
-    from rich.table import Table
-
-    console = stdout_console()
-    console.print(f"Learned from {found['pairs']} pairs of {found['questions']} questions, loss {found['loss']:.4f}")
-    console.print(f"Embedder  {found['embedder']}", markup=False)
-    if "before" not in found:
         return
-    shown = Table(title=f"{found['held_out']} questions held out, {found['seeds']} seeds", title_justify="left")
-    columns = [(name, head, k) for name, head in (("sf_em", "SF-EM"), ("recall", "R")) for k in found["before"][name]]
-    shown.add_column("encoder")
-    for _, head, k in columns:
-        shown.add_column(f"{head}@{k}", justify="right")
-    for stage in ("before", "after"):
-        shown.add_row(stage, *(f"{100 * found[stage][name][k]:.1f}" for name, _, k in columns))
-    console.print(shown)
+    click.echo(f"Learned from {len(pairs)} pairs of {len(learned)} questions, loss {found['loss']:.4f}")
+    click.echo(f"Embedder  {found['embedder']}")
+    if held:
+        columns = [(name, head, k) for name, head in (("sf_em", "SF-EM"), ("recall", "R")) for k in training.NEIGHBOURS]
+        head = ("encoder", *(f"{head}@{k}" for _, head, k in columns))
+        rows = [(s, *(f"{100 * found[s][name][k]:.1f}" for name, _, k in columns)) for s in ("before", "after")]
+        print_sheet(Sheet(f"{len(held)} questions held out, {constants.seeds} seeds", head, tuple(rows)))
 
 
 @click.command("next-evidence")
-@click.argument("dataset", type=_PATH)
+@dataset_argument
 @click.option("--export", "file", type=_PATH, metavar="FILE", help="Write the rows as JSON Lines for chat models.")
 @click.option("--base", metavar="MODEL", help="An encoder-decoder or causal model: a name on the hub or a folder.")
 @click.option("--out", type=_PATH, metavar="DIR", help="Where the fine-tuned model is saved: a new folder.")
@@ -141,10 +130,10 @@ def _print(found: dict[str, Any]) -> None:
 @click.option("--rate", type=click.FloatRange(0, min_open=True), metavar="X", help="Learning rate.  [default: 2e-4]")
 @click.option("--tokens", type=click.IntRange(16), metavar="N", help="Tokens of a row that are read.  [default: 1024]")
 @click.option("--rank", type=click.IntRange(1), metavar="N", help="r of LoRA.  [default: 8]")
-@click.option("--held-out", type=click.FloatRange(0, 0.9), default=0.1, show_default=True, help="Share to measure on.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N questions only.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the training and of what is held out.")
-@click.option("--format", "format", metavar="NAME", help="Read the data as this format, whatever it looks like.")
+@_HELD_OUT
+@limit_option
+@_SEED
+@format_option
 @as_json
 def next_evidence(
     dataset: Path,
@@ -152,17 +141,12 @@ def next_evidence(
     base: str | None,
     out: Path | None,
     merge: bool,
-    epochs: int | None,
-    steps: int | None,
-    batch: int | None,
-    rate: float | None,
-    tokens: int | None,
-    rank: int | None,
     held_out: float,
     limit: int | None,
     seed: int,
     format: str | None,
     as_json: bool,
+    **constants_given: Any,
 ) -> None:
     """Fine-tune a language model to write the next supporting fact (KGP-T5, KGP-LLaMA; extra: train).
 
@@ -186,8 +170,7 @@ def next_evidence(
     from kgrag.models.prompts import load_prompt
     from kgrag.settings import NextEvidenceTraining
 
-    given = _given(epochs=epochs, steps=steps, batch=batch, rate=rate, tokens=tokens, rank=rank)
-    constants = NextEvidenceTraining(**given)
+    constants = NextEvidenceTraining(**given_only(**constants_given))
     if out is not None:
         training.check_out(out)
     data = read_dataset(dataset, format).first(limit)
@@ -209,11 +192,10 @@ def next_evidence(
     if as_json:
         print_json(found)
         return
-    console = stdout_console()
     if file is not None:
-        console.print(f"Rows      {found['rows']} of {found['questions']} questions: {file}", markup=False)
+        click.echo(f"Rows      {found['rows']} of {found['questions']} questions: {file}")
     if out is not None:
-        console.print(f"Model     {out}: learned from {found['learned']} rows, loss {found['loss']:.4f}", markup=False)
+        click.echo(f"Model     {out}: learned from {found['learned']} rows, loss {found['loss']:.4f}")
         if found["held_out"]:
             before, after = found["held_out_before"], found["held_out_after"]
-            console.print(f"Held out  {found['held_out']} rows: loss {before:.4f} before, {after:.4f} after")
+            click.echo(f"Held out  {found['held_out']} rows: loss {before:.4f} before, {after:.4f} after")

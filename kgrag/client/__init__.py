@@ -1,18 +1,7 @@
-"""The public face of kgrag: a KnowledgeGraph is a context manager that ingests, searches, answers and deletes."""
+"""The public face of kgrag: a KnowledgeGraph with its Collections, and their asynchronous twins."""
 
-from kgrag.client.analysing import Analysing
-from kgrag.client.asking import Asking
-from kgrag.client.building import Building
-from kgrag.client.connected import DEFAULT_COLLECTION
+from kgrag.client.aio import AsyncCollection, AsyncKnowledgeGraph
+from kgrag.client.collection import Collection
+from kgrag.client.graph import DEFAULT_COLLECTION, KnowledgeGraph
 
-__all__ = ["DEFAULT_COLLECTION", "KnowledgeGraph"]
-
-
-class KnowledgeGraph(Building, Asking, Analysing):
-    """A Neo4j database with collections of documents. Safe to share between threads; close it, or use `with`.
-
-    >>> with KnowledgeGraph.local() as kg:
-    ...     kg.ingest("notes/", collection="notes")
-    ...     for hit in kg.search("Who designed the ship?", collection="notes"):
-    ...         print(hit.score, hit.passage.title, hit.why)
-    """
+__all__ = ["DEFAULT_COLLECTION", "AsyncCollection", "AsyncKnowledgeGraph", "Collection", "KnowledgeGraph"]

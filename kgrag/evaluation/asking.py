@@ -8,10 +8,10 @@ from typing import Protocol
 
 from kgrag.errors import BudgetError, ConfigurationError, DatabaseError
 from kgrag.evaluation.datasets import GoldText, Question
-from kgrag.evaluation.experiment import DEPTH, PATIENCE, AnswerRecord, Iteration, Log, Record, error_text, failed
 from kgrag.evaluation.gold import distinct_documents, text_ranks
 from kgrag.evaluation.grading import Grader
 from kgrag.evaluation.metrics import Ranks, ranks_of
+from kgrag.evaluation.retrieving import DEPTH, PATIENCE, AnswerRecord, Iteration, Log, Record, error_text, failed
 from kgrag.events import Answer, Called, Event, Failed, Looked, Retrieved
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
@@ -21,7 +21,7 @@ _GRACE = 2.0  # seconds
 
 
 class Answering(Protocol):
-    """What is asked; every kgrag.agents.system.System is one."""
+    """What is asked; every kgrag.agents.strategy.Strategy is one."""
 
     def ask(
         self, question: str, /, *, short: bool = False, depth: int = DEPTH, listener: Listener | None = None

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kgrag.agents.answering import Said, answer
-from kgrag.agents.structure import look_up
+from kgrag.agents.answering import ModelAnswer, answer
+from kgrag.agents.lookup import look_up
+from kgrag.agents.single import Single
 from kgrag.agents.system import DEPTH
 from kgrag.agents.trace import Trace
 from kgrag.errors import ModelError
@@ -17,8 +18,7 @@ from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.events import Answer, Answered, Failed, Looked
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener
-from kgrag.retrieval.base import Index, Query
-from kgrag.settings import AgentSettings
+from kgrag.retrieval.base import Query, SearchContext
 from kgrag.types import Hit, Passage, Ranking, Step, Usage
 
 
@@ -31,11 +31,12 @@ class Golden:
 
     name = "golden"
 
-    def __init__(self, index: Index, data: Dataset, settings: AgentSettings) -> None:
+    def __init__(self, index: SearchContext, data: Dataset) -> None:
         """Raises ConfigurationError when no language model is configured."""
         if index.tasks is None:
             raise no_model()
-        self._index, self._tasks, self._settings = index, index.tasks, settings
+        self._index, self._tasks = index, index.tasks
+        self._options = Single.check({}, index.agents)
         self._questions = {question.text: question for question in data.questions}
         self._texts = data.gold_texts
 
@@ -45,12 +46,12 @@ class Golden:
         """See Answering. Raises KeyError for a question that is not in the data set."""
         trace, started = Trace(listener), time.perf_counter()
         passages = self._gold(self._questions[question], depth)
-        tasks = self._tasks.heard_by(trace.add)
+        tasks = self._tasks.with_listener(trace.add)
         for text in self._questions[question].structure:
             trace.add(Looked(kind="gold", name="", text=text))
-        said, problem = Said("", False), ""
+        said, problem = ModelAnswer("", False), ""
         try:
-            said = answer(tasks, question, passages, self._settings.answer, short=short)
+            said = answer(tasks, question, passages, self._options, short=short)
             trace.add(Answered(text=said.text))
         except ModelError as error:
             problem = error.message
@@ -94,7 +95,7 @@ class LookUp:
 
     name = "look-up"
 
-    def __init__(self, index: Index, data: Dataset, settings: AgentSettings) -> None:
+    def __init__(self, index: SearchContext, data: Dataset) -> None:
         self._index = index
 
     def ask(
@@ -120,7 +121,7 @@ class LookUp:
 class Baseline:
     """How to make a baseline, and whether it asks a language model."""
 
-    make: Callable[[Index, Dataset, AgentSettings], Answering]
+    make: Callable[[SearchContext, Dataset], Answering]
     asks: bool
 
 

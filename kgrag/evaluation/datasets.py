@@ -6,14 +6,59 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
-from kgrag.types import Document, Problem
+from kgrag.identity import content_hash
+from kgrag.types import Document, IngestReport, Problem, Progress
+
+if TYPE_CHECKING:
+    from kgrag.client import Collection, KnowledgeGraph
 
 _UNPLAIN = re.compile(r"[^\w.]+")
+_BLOCK = 1 << 20  # bytes read at once
+MAX_FILE_MB = 64
+"""Greatest size of a file, in MB, where a whole file must be held."""
 
-Corpus = Callable[[int], Iterator[Document | Problem]]
-"""Reads a corpus anew; called with the greatest size of a file, in MB, where a whole file must be held."""
+
+class Corpus:
+    """What is searched: documents that are read again each time, and a digest of them.
+
+    `read` is called with the greatest size of a file, in MB. `files`: the folder of PDF and other files that the
+    documents are made of, where there is one: it takes long to read.
+    """
+
+    def __init__(self, read: Callable[[int], Iterator[Document | Problem]], files: Path | None = None) -> None:
+        self._read, self._files = read, files
+        self._digest: str | None = None
+
+    def documents(self, max_file_mb: int = MAX_FILE_MB) -> Iterator[Document | Problem]:
+        """The documents, one by one."""
+        total = 0
+        for item in self._read(max_file_mb):
+            if isinstance(item, Document):  # a sum, so that the order does not matter
+                total = (total + int(content_hash(item), 16)) % 2**128
+            yield item
+        self._digest = f"{total:032x}"
+
+    def digest(self, max_file_mb: int = MAX_FILE_MB) -> str:
+        """A digest of the contents, 32 hexadecimal digits; known once the documents were read, else they are read."""
+        if self._digest is None:
+            for _ in self.documents(max_file_mb):
+                pass
+        assert self._digest is not None
+        return self._digest
+
+    def identity(self, max_file_mb: int = MAX_FILE_MB) -> str:
+        """A digest that tells one corpus from another: of its files if it is made of such, else of its contents."""
+        if self._files is None:
+            return self.digest(max_file_mb)
+        found = hashlib.blake2b(digest_size=16)
+        for path in sorted(file for file in self._files.rglob("*") if file.is_file()):
+            found.update(os.fsencode(path.relative_to(self._files)) + b"\0")
+            with path.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    found.update(block)
+        return found.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +94,15 @@ class GoldText:
 
 
 @dataclass(frozen=True, slots=True)
+class Ingested:
+    """What an ingest of a data set did. `others`: documents of the collection that the corpus does not have."""
+
+    collection: "Collection"
+    report: IngestReport
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
 class Dataset:
     """A question set. `keys` are the ids of its corpus, whose texts are read only when they are ingested.
 
@@ -72,15 +126,41 @@ class Dataset:
             stem = f"{self.path.parent.name}-{stem}"
         return "+".join([stem, *(_UNPLAIN.sub("", Path(v).name) for v in self.variants)])
 
-    def documents(self, max_file_mb: int = 64) -> Iterator[Document | Problem]:
+    def documents(self, max_file_mb: int = MAX_FILE_MB) -> Iterator[Document | Problem]:
         """The corpus as documents, read one by one."""
-        return self.corpus(max_file_mb)
+        return self.corpus.documents(max_file_mb)
 
-    def collection(self, embedder: str) -> str:
-        """The name of the collection that it is ingested into by default: its own for each corpus and embedder."""
-        identity = "\0".join([os.fsdecode(self.path), *self.variants])
-        digest = hashlib.blake2b(os.fsencode(identity), digest_size=4).hexdigest()[:7]
-        return "-".join(["eval", *(_UNPLAIN.sub("_", part)[:80] for part in (self.name, embedder)), digest])
+    def collection(self, embedder: str, max_file_mb: int = MAX_FILE_MB) -> str:
+        """The name of the collection that it is ingested into by default: its own for each corpus and embedder.
+
+        Question sets over the same corpus share it. Reads the corpus once, for its digest.
+        """
+        parts = [self.corpus.identity(max_file_mb), *sorted(self.keys)]
+        digest = hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
+        return "-".join(["eval", _UNPLAIN.sub("_", embedder)[:80], digest])
+
+    def ingest(
+        self,
+        into: "KnowledgeGraph | Collection",
+        *,
+        collection: str | None = None,
+        embedder: str | None = None,
+        progress: Progress | None = None,
+    ) -> Ingested:
+        """Bring a collection up to date with the corpus, by default the corpus's own (see `collection`).
+
+        `into`: a KnowledgeGraph, or the collection itself. Raises MismatchError when it has another embedder.
+        """
+        from kgrag.client import KnowledgeGraph
+        from kgrag.graph.collections import describe, open_collection
+
+        kg = into if isinstance(into, KnowledgeGraph) else into.kg
+        most = kg.settings.max_file_mb
+        if isinstance(into, KnowledgeGraph):
+            into = kg[collection or self.collection(embedder or kg.settings.embedder, most)]
+        report = into.ingest(self.documents(most), embedder=embedder, progress=progress)
+        total = describe(kg.graph, open_collection(kg.graph, into.name)).counts.get("Document", 0)
+        return Ingested(into, report, total - report.added - report.changed - report.unchanged)
 
     def first(self, number: int | None) -> Self:
         """The same with the first questions only; None: all."""
@@ -95,3 +175,20 @@ class Dataset:
         known = self.gold_texts or self.keys
         missing = {q.id: tuple(key for key in q.gold if key not in known) for q in questions}
         return {id: keys for id, keys in missing.items() if keys}
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How a format is read, what it looks like in words, and whether a file with this first row is in it.
+
+    Formats without `fits` are folders, which are recognised by the names in them.
+    """
+
+    read: Callable[[Path], Dataset]
+    expected: str
+    fits: Callable[[dict[str, Any]], bool] | None = None
+
+
+def has(*columns: str) -> Callable[[dict[str, Any]], bool]:
+    """The `fits` of a format whose rows have these columns, among others."""
+    return lambda row: row.keys() >= set(columns)

@@ -1,178 +1,264 @@
-"""Experiments: retrievers are asked the questions of a set, one by one; one record a question and system.
+"""Experiments: retrievers and systems beside each other on one question set.
 
-Systems that answer are asked in `asking`; what they say is part of their records.
+>>> c = kg["notes"]
+>>> result = Experiment([PathRank(c, cap=20), Rrf(Bm25(c), Dense(c)), "gear+pathrank"], data, collection=c).run()
+>>> result                 # in a notebook: the tables
+>>> result.plot("recall.png")
 """
 
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Literal, Protocol
 
-from kgrag.errors import DatabaseError
-from kgrag.evaluation.datasets import GoldText, Question
-from kgrag.evaluation.gold import distinct_documents, text_ranks
-from kgrag.evaluation.metrics import ranks_of
-from kgrag.types import Progress, Ranking, Usage
+from kgrag import __version__
+from kgrag.agents.system import check_system
+from kgrag.client import Collection
+from kgrag.errors import ConfigurationError, KgragError
+from kgrag.evaluation import records as kept_records
+from kgrag.evaluation.asking import ask_all
+from kgrag.evaluation.baselines import BASELINES
+from kgrag.evaluation.datasets import Dataset
+from kgrag.evaluation.grading import TASK, Grader
+from kgrag.evaluation.groups import grouped
+from kgrag.evaluation.records import RecordFile
+from kgrag.evaluation.report import Result, machine
+from kgrag.evaluation.retrieving import DEPTH, Record, retrieve_all
+from kgrag.evaluation.summary import Group
+from kgrag.evaluation.sweep import Sweep
+from kgrag.evaluation.variants import PERTURBATIONS
+from kgrag.graph.collections import describe
+from kgrag.models.chat import no_model
+from kgrag.models.prompts import load_prompt, names
+from kgrag.retrieval.registry import check_retriever
+from kgrag.settings import Settings
+from kgrag.types import Progress
 
-DEPTH = 15
-"""How deep rankings are kept by default, and the `k` that latency is measured at."""
+By = Literal["type", "hops", "density"]
 
-WARM_UP = 10  # questions that are asked first and not counted
-_DEEPEST = 1000  # passages that are asked for at most when many belong to the same documents
-PATIENCE = 3  # questions in a row on which the database fails before the run ends
+_SAMPLING = {"model", "models", "base_url", "temperature", "max_tokens", "json_mode"}
 
 
-class System(Protocol):
-    """What is evaluated; every Retriever is one."""
+class Named(Protocol):
+    """A retriever or a system: an object with a name and `retrieve` or `ask`."""
 
-    def retrieve(self, query: str, k: int = 8) -> Ranking:
-        """The best `k` passages for a question."""
-        ...
+    name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Iteration:
-    """A step of an agent's loop: what was found up to then, and what the step asked of the language model.
+def silent(stage: str, done: int, total: int | None) -> None:
+    """Progress that nobody looks at."""
 
-    `ranks`: for each gold of the question its best rank in any retrieval of this step or an earlier one, or None.
+
+class Experiment:
+    """What is to be measured, and how; `run` measures it.
+
+    `systems`: retrievers and systems, as objects or by their names ("pathrank", "rrf(bm25, dense)", "gear+pathrank",
+    "golden", "look-up"); names are looked up in `collection`. Retrievers are measured first, one question at a time;
+    systems are asked `threads` questions at once. `baseline`: one of them, or another, that the others are compared
+    with. `depth`: how many documents (with `variants.join`, passages) are ranked. `by`: what tables are broken down
+    by. `out`: a folder that keeps each question's record; a later run over the same goes on from them. `grade`:
+    whether the language model that is set for the task "grade" marks the answers. `perturb`: how questions are misspelt
+    (see `variants.PERTURBATIONS`). `vary`: a sweep, such as "branch=1..10". `seed`: of the resampling and the
+    misspellings.
     """
 
-    ranks: tuple[int | None, ...]
-    calls: int
-    tokens: int
+    def __init__(
+        self,
+        systems: Iterable[Named | str],
+        dataset: Dataset,
+        *,
+        collection: Collection | None = None,
+        baseline: Named | str | None = None,
+        depth: int = DEPTH,
+        by: Sequence[By] = (),
+        threads: int = 8,
+        out: Path | str | None = None,
+        grade: bool = False,
+        perturb: str | None = None,
+        vary: str | None = None,
+        seed: int = 0,
+    ) -> None:
+        """Raises NotFoundError, ConfigurationError for a name or a sweep that does not exist, InputError for `out`."""
+        self.dataset, self.collection, self.depth, self.by = dataset, collection, depth, tuple(by)
+        self.threads, self.grade, self.perturb, self.seed = threads, grade, perturb, seed
+        self.out = None if out is None else Path(out)
+        given = [*systems, *([] if baseline is None else [baseline])]
+        found = dict(_named(system) for system in given)
+        self.baseline = None if baseline is None else _named(baseline)[0]
+        self.sweep = None
+        if vary is not None:
+            written = {name: answers for name, (answers, made) in found.items() if made is None}
+            varied = [name for name in written if name not in BASELINES]
+            self.sweep = Sweep.of(
+                vary, [n for n in varied if not written[n]], [n for n in varied if written[n]]
+            )  # fmt: skip
+            found = {new: found[name] for name in found for new in self.sweep.names([name])}
+            if self.baseline is not None and self.baseline not in found:
+                raise ConfigurationError(
+                    f"vary replaces the baseline {self.baseline}.", f"Name one of its values: {', '.join(found)}."
+                )
+        self._systems = dict(sorted(found.items(), key=lambda item: item[1][0]))  # stable: retrievers first
+        if grade and not any(answers for answers, _ in self._systems.values()):
+            raise ConfigurationError("grade marks the answers of systems, and there are none.", "Add a system.")
+        if perturb is not None and perturb not in PERTURBATIONS:
+            raise ConfigurationError(
+                f"Questions cannot be perturbed by {perturb!r}.", f"Choose one of: {', '.join(PERTURBATIONS)}."
+            )
+        if self.out is not None:
+            kept_records.check_folder(self.out)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all that is measured, retrievers first."""
+        return tuple(self._systems)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a language model is needed."""
+        return self.grade or any(
+            answers and not (name in BASELINES and not BASELINES[name].asks)
+            for name, (answers, _) in self._systems.items()
+        )
+
+    def run(self, progress: Progress | None = None, *, collection: Collection | None = None) -> Result:
+        """Measure. `collection`: in place of the one that the experiment was made with.
+
+        An error of one question is kept as its record, and the run goes on; when the database is lost or the budget
+        spent it ends, and with `out` the next run goes on there. Raises DatabaseError, BudgetError,
+        ConfigurationError, NotFoundError.
+        """
+        searched, report = collection or self.collection, progress or silent
+        data, change = self.dataset, PERTURBATIONS.get(self.perturb or "")
+        if change is not None:
+            data = data.with_questions(change(question, self.seed) for question in data.questions)
+        groups, notes = self._groups(data, searched)
+        grader = self._grader(searched)
+        records: list[Record] = []
+        made = {name: self._made(name, data, searched) for name in self._systems}
+        with ExitStack() as stack:
+            logs = {}
+            if self.out is not None:
+                subject = self._subject(data, searched)
+                logs = {name: stack.enter_context(RecordFile(self.out, name, subject)) for name in made}
+            kept = sum(log.find(q) is not None for log in logs.values() for q in data.questions)
+            if kept:
+                notes.append(f"{kept} of {len(made) * len(data.questions)} records were in {self.out} already.")
+            shared: dict[str, Any] = {"depth": self.depth, "gold_texts": data.gold_texts, "logs": logs}
+            for name, system in made.items():
+                if self._systems[name][0]:
+                    records += ask_all(
+                        {name: system}, data.questions, report, threads=self.threads, grader=grader, **shared
+                    )
+                else:
+                    records += retrieve_all({name: system}, data.questions, report, **shared)
+        about: dict[str, Any] = {"dataset": data.name}
+        if searched is not None:
+            about |= {"embedder": searched.context.embedder.name, "collection": searched.name}
+        return Result.of(
+            self._title(len(data.questions), about.get("embedder")),
+            records,
+            self.depth,
+            groups,
+            self.baseline,
+            self.seed,
+            about=about,
+            conditions={
+                "depth": self.depth,
+                "threads": self.threads,
+                "seed": self.seed,
+                "perturb": self.perturb,
+                "machine": machine("" if searched is None else _neo4j(searched)),
+            },
+            marking=None if grader is None else grader.usage,
+            sweep=self.sweep,
+            notes=tuple(notes),
+        )
+
+    def _title(self, questions: int, embedder: str | None) -> str:
+        parts = [f"{questions} questions", *([embedder] if embedder is not None else [])]
+        if self.perturb is not None:
+            parts.append(f"typo (seed {self.seed})" if self.perturb == "typo" else "lower case")
+        if any(answers for answers, _ in self._systems.values()):
+            parts.append(f"{self.threads} threads")
+        return f"{self.dataset.name}: {', '.join(parts)}"
+
+    def _made(self, name: str, data: Dataset, searched: Collection | None) -> Any:
+        answers, made = self._systems[name]
+        if made is not None:
+            return made
+        searched = _needed(searched, f"find {name!r}")
+        if name in BASELINES:
+            return BASELINES[name].make(searched.context, data)
+        return searched.system(name) if answers else searched.retriever(name)
+
+    def _grader(self, searched: Collection | None) -> Grader | None:
+        if not self.grade:
+            return None
+        tasks = _needed(searched, "mark answers").kg.tasks()
+        if tasks is None:
+            raise no_model()
+        return Grader(tasks)
+
+    def _groups(
+        self, data: Dataset, searched: Collection | None
+    ) -> tuple[Mapping[str, Mapping[str, Group]], list[str]]:
+        """What the tables are broken down by -> question id -> group, and what to know of it."""
+        notes = []
+        reader = _needed(searched, "count triples").context.reader if "density" in self.by else None
+        if reader is not None and not reader.has_triples():
+            notes.append(f"Collection {reader.collection.name} holds no triples, so that all densities are 0.")
+        return {what: grouped(data, what, reader) for what in self.by}, notes
+
+    def _subject(self, data: Dataset, searched: Collection | None) -> dict[str, Any]:
+        """All that a record depends on besides its question; where a model is set, its prompts and the agents, too."""
+        searched = _needed(searched, "keep records")
+        settings, opened = searched.kg.settings, searched.context.reader.collection
+        counts = describe(searched.kg.graph, opened).counts
+        return {
+            "kgrag": __version__,
+            "embedder": opened.embedder,
+            "documents": counts.get("Document", 0),
+            "triples": counts.get("Triple", 0),
+            "corpus": data.corpus.digest(settings.max_file_mb),
+            "indexing": opened.indexing.model_dump(mode="json"),
+            "retrieval": settings.retrieval,
+            "dataset": data.name,
+            "depth": self.depth,
+            "gold": "text" if data.gold_texts else "document",
+            **_model(settings),
+        }
 
 
-@dataclass(frozen=True, slots=True)
-class Grade:
-    """Whether an answer was marked as correct, and `by` what."""
-
-    correct: bool
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerRecord:
-    """What a system answered; `text` is empty where it found no answer.
-
-    `began`: when it was asked, seconds since 1970. `problem`: what failed, although there is an answer. `structure`:
-    the texts of the pages, tables and sections that were looked up. `grade`: None where nobody marked it.
-    """
-
-    text: str
-    iterations: tuple[Iteration, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    began: float = 0.0
-    problem: str = ""
-    structure: tuple[str, ...] = ()
-    grade: Grade | None = None
+def _model(settings: Settings) -> dict[str, Any]:
+    if settings.chat.model is None:
+        return {}
+    used = (n for n in names() if not n.startswith("extract") and n != TASK)  # a mark says itself who made it
+    prompts = {n: load_prompt(n, settings.chat.prompts).version for n in used}
+    chat = settings.chat.model_dump(mode="json", include=_SAMPLING)
+    chat["models"].pop(TASK, None)
+    return {"chat": chat, "prompts": prompts, "agents": settings.agents}
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What a system found for a question, in so many seconds.
-
-    `documents`: the keys of the documents found, best first, distinct unless gold is measured by its text. `ranks`: for
-    each gold of the question its rank, or None. `error`: why the system found nothing at all, empty if it did answer.
-    `answer`: what it said, None of a retriever.
-    """
-
-    system: str
-    question: Question
-    documents: tuple[str, ...]
-    ranks: tuple[int | None, ...]
-    seconds: float
-    error: str = ""
-    answer: AnswerRecord | None = None
-
-
-class Log(Protocol):
-    """Where the records of one system are kept."""
-
-    def find(self, question: Question) -> Record | None:
-        """The record of a question that was answered before."""
-        ...
-
-    def add(self, record: Record) -> None:
-        """Keep a record."""
-        ...
-
-
-def run(
-    systems: Mapping[str, System],
-    questions: Sequence[Question],
-    progress: Progress,
-    *,
-    depth: int = DEPTH,
-    gold_texts: Mapping[str, GoldText] | None = None,
-    logs: Mapping[str, Log] | None = None,
-) -> list[Record]:
-    """Ask each system every question, one after the other; records by system, then in the order of the questions.
-
-    The first questions are asked beforehand without being counted, so that every system is measured warm. `seconds`
-    is one call of `retrieve(question, depth)`, the embedding of the question included. A question that `logs` knows
-    the answer to is not asked again. An error is kept as the record of its question, and the run goes on; only when
-    the database fails several times in a row does it end. Raises DatabaseError then.
-    """
-    records: list[Record] = []
-    for name, system in systems.items():
-        log = (logs or {}).get(name)
-        known = {q.id: record for q in questions if log is not None and (record := log.find(q)) is not None}
-        open_ = [q for q in questions if q.id not in known]
-        _warm_up(system, open_[:WARM_UP], depth)
-        failures = 0
-        for number, question in enumerate(open_, len(known)):
-            progress(name, number, len(questions))
-            record, failure = _ask(name, system, question, depth, gold_texts or {})
-            failures = failures + 1 if isinstance(failure, DatabaseError) else 0
-            if log is not None:
-                log.add(record)
-            if failure is not None and failures >= PATIENCE:
-                raise failure
-            known[question.id] = record
-        progress(name, len(questions), len(questions))
-        records.extend(known[q.id] for q in questions)
-    return records
-
-
-def _warm_up(system: System, questions: Sequence[Question], depth: int) -> None:
+def _named(system: Named | str) -> tuple[str, tuple[bool, Any]]:
+    """The name of a system in its standard spelling, whether it answers, and the system if it is not only a name."""
+    if not isinstance(system, str):
+        return system.name, (hasattr(system, "ask"), system)
+    name = system.strip()
+    if name in BASELINES:
+        return name, (True, None)
     try:
-        for question in questions:
-            system.retrieve(question.text, depth)
-    except Exception:
-        return  # it will come again where it is recorded
+        return check_retriever(name), (False, None)
+    except KgragError:
+        return check_system(name), (True, None)
 
 
-def _ask(
-    name: str, system: System, question: Question, depth: int, texts: Mapping[str, GoldText]
-) -> tuple[Record, Exception | None]:
-    started = time.perf_counter()
-    try:
-        ranking = system.retrieve(question.text, depth)
-        seconds = time.perf_counter() - started
-        if texts:
-            documents = tuple(hit.passage.document for hit in ranking)
-            return Record(name, question, documents, text_ranks(ranking, question.gold, texts), seconds), None
-        documents = _documents(system, question, ranking, depth)
-        return Record(name, question, documents, ranks_of(documents, question.gold), seconds), None
-    except Exception as error:  # one question that fails must not lose the others
-        return failed(name, question, error_text(error), time.perf_counter() - started), error
+def _neo4j(searched: Collection) -> str:
+    return str(searched.kg.graph.run("schema/server_version")[0]["version"])
 
 
-def failed(name: str, question: Question, error: str, seconds: float, answer: AnswerRecord | None = None) -> Record:
-    """The record of a question that a system failed on, which counts as finding nothing."""
-    return Record(name, question, (), (None,) * len(question.gold), seconds, error, answer)
-
-
-def error_text(error: Exception) -> str:
-    """An error in one line."""
-    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")
-
-
-def _documents(system: System, question: Question, ranking: Ranking, depth: int) -> tuple[str, ...]:
-    """The first `depth` documents; where one has several passages, it is looked deeper for them."""
-    documents, k = distinct_documents(ranking), depth
-    while len(documents) < depth and len(ranking) >= k and k < _DEEPEST:
-        k = min(4 * k, _DEEPEST)
-        ranking = system.retrieve(question.text, k)
-        documents = distinct_documents(ranking)
-    return documents[:depth]
+def _needed(searched: Collection | None, what: str) -> Collection:
+    if searched is None:
+        raise ConfigurationError(
+            f"The experiment cannot {what} without a collection.", "Give it one: Experiment(..., collection=...)."
+        )
+    return searched

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from kgrag.errors import BudgetError, ModelError
 from kgrag.evaluation.answers import exact_match
 from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.experiment import Grade, Record
+from kgrag.evaluation.retrieving import Grade, Record
 from kgrag.events import Called, Event
 from kgrag.models.tasks import Tasks
 from kgrag.types import Usage
@@ -33,7 +33,7 @@ class Grader:
 
     def __init__(self, tasks: Tasks) -> None:
         self._lock = threading.Lock()
-        self._tasks = tasks.heard_by(self._hear)
+        self._tasks = tasks.with_listener(self._hear)
         self.usage = Usage()
         self.by = f"{tasks.model.name(TASK)}, prompt {tasks.prompt(TASK).version}"
 

@@ -5,17 +5,17 @@ Source: KGP, section 3 and Figures 4 and 9.
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 
 from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.metrics import percentile
 from kgrag.evaluation.plot import check_plot, drawing, save
-from kgrag.retrieval.base import Index, Query, Retriever
+from kgrag.retrieval.base import Query, SearchContext
 from kgrag.retrieval.expression import parse
-from kgrag.retrieval.registry import check_retriever, make_retriever
+from kgrag.retrieval.kgp import Kgp
+from kgrag.retrieval.registry import check_retriever
 from kgrag.retrieval.tfidf import TfIdf
 from kgrag.settings import BRIDGE_CAP
 from kgrag.types import Progress
@@ -41,6 +41,8 @@ _OPTIONS = {
     "title": "cap",
     "tagme": "rho",
 }
+
+_OVER_FETCH = 200  # candidates of the vector index, which are scored again exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def check_walk(expression: str) -> str:
 
 
 def quality(
-    index: Index,
+    context: SearchContext,
     questions: Sequence[Question],
     seeds: int,
     kinds: Sequence[str],
@@ -98,9 +100,9 @@ def quality(
     """
     if not questions:
         raise InputError("There are no questions to measure with.", "Raise --limit.")
-    reader, retriever = index.reader, TfIdf(index)
+    reader, retriever = context.reader, TfIdf(context)
     passages = reader.question(names=[], stemmed=[], words=[])["passages"] or 1
-    steps = [_Setting(index, kind, setting, walk) for kind in kinds for setting in KINDS[kind]]
+    steps = [_Setting(context, kind, setting, walk) for kind in kinds for setting in KINDS[kind]]
     for number, question in enumerate(questions):
         progress(f"edges {label}", number, len(questions))
         its = [hit.id for hit in retriever.rank(Query(question.text), seeds)]
@@ -119,15 +121,15 @@ def quality(
 class _Setting:
     """What is found over one kind of edges at one density, question by question."""
 
-    def __init__(self, index: Index, kind: str, setting: float, walk: str | None) -> None:
-        self.kind, self.setting, self._index = kind, setting, index
-        self._walk: Retriever | None = None
-        if walk is not None and not (kind == "similar" and setting > index.reader.collection.indexing.similar):
+    def __init__(self, context: SearchContext, kind: str, setting: float, walk: str | None) -> None:
+        self.kind, self.setting, self._context = kind, setting, context
+        self._walk: Kgp | None = None
+        if walk is not None and not (kind == "similar" and setting > context.reader.collection.indexing.similar):
             its = parse(walk)
             options = (
                 {"cap": BRIDGE_CAP} | dict(its.options) | {"edges": tuple(kind.split("+")), _OPTIONS[kind]: setting}
             )
-            self._walk = make_retriever(str(replace(its, options=tuple(options.items()))), index)
+            self._walk = Kgp(context, **options)
         self.clear()
 
     def clear(self) -> None:
@@ -140,14 +142,14 @@ class _Setting:
 
     def measure(self, seeds: Sequence[str], question: Question) -> None:
         """Fetch the neighbours of the seeds of a question, and walk for it."""
-        index, begun = self._index, time.perf_counter()
-        tied = index.reader.edge_neighbours(seeds, self.kind, self.setting, BRIDGE_CAP, index.settings.over_fetch)
+        context, begun = self._context, time.perf_counter()
+        tied = context.reader.edge_neighbours(seeds, self.kind, self.setting, BRIDGE_CAP, _OVER_FETCH)
         self._times.append(1000 * (time.perf_counter() - begun))
         self.ways.append({*seeds, *(id for near in tied.values() for id in near)})
         self._degrees += map(len, tied.values())
         if self._walk is not None:
             begun = time.perf_counter()
-            ranking = self._walk.retrieve(question.text, self._walk.index.settings.kgp.budget)
+            ranking = self._walk.retrieve(question.text, self._walk.settings.budget)
             self._walk_times.append(1000 * (time.perf_counter() - begun))
             found = {hit.passage.document for hit in ranking}
             self._walked.append(len(found.intersection(question.gold)) / len(question.gold))
@@ -166,9 +168,9 @@ class _Setting:
             precision=fmean(precision for _, precision in shares),
             neighbours=degree,
             density=degree / passages,
-            p50_ms=percentile(self._times, 0.5),
+            p50_ms=median(self._times),
             walk=fmean(self._walked) if self._walked else None,
-            walk_ms=percentile(self._walk_times, 0.5) if self._walked else None,
+            walk_ms=median(self._walk_times) if self._walked else None,
         )
 
 

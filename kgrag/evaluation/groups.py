@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from kgrag.errors import ConfigurationError
 from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.evaluation.summary import Group
 from kgrag.graph.reader import Reader
@@ -12,9 +13,14 @@ BOUNDS = (9, 11, 13)
 """Triples per gold passage at which a group of densities ends (GEAR, appendix G)."""
 
 
-def grouped(dataset: Dataset, what: str, reader: Reader) -> dict[str, Group]:
-    """Question id -> its group; a density is known to the graph."""
-    if what == "density":
+def grouped(dataset: Dataset, what: str, reader: Reader | None = None) -> dict[str, Group]:
+    """Question id -> its group by type, hops or density; `reader`: of the collection whose densities are meant.
+
+    Raises ConfigurationError for another grouping, or densities without a reader.
+    """
+    if what not in ("type", "hops", "density") or (what == "density" and reader is None):
+        raise ConfigurationError(f"Questions cannot be grouped by {what!r}.", "Choose type, hops or density.")
+    if reader is not None and what == "density":
         return _densities(dataset, reader)
     return {q.id: (q.hops, str(q.hops)) if what == "hops" else (0, q.type or "(none)") for q in dataset.questions}
 

@@ -1,4 +1,4 @@
-"""Measures of how well a ranking holds the gold of a question, all between 0 and 1, and percentiles of times.
+"""Measures of how well a ranking holds the gold of a question, all between 0 and 1.
 
 A ranking is measured by the ranks of the question's gold: for each gold its place from 1, or None when it was not
 found. Every gold weighs the same.
@@ -41,17 +41,6 @@ def ndcg_at(ranks: Ranks, k: int) -> float:
     gain = sum(_discount(rank) for rank in _found(ranks, k))
     ideal = sum(_discount(rank) for rank in range(1, min(k, len(ranks)) + 1))
     return min(1.0, gain / ideal) if ideal else 0.0
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` (0 to 1) of the values lie, interpolated. Raises ValueError without values."""
-    if not values:
-        raise ValueError("no values")
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
 def _discount(rank: int) -> float:

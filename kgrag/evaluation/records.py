@@ -1,4 +1,4 @@
-"""The records of an experiment on disk, so that a run that was broken off goes on where it stopped.
+"""The records of an experiment on disk, so that an interrupted run goes on where it stopped.
 
 A folder holds a JSON Lines file for each system and what it was measured on. The first line says what that is; each
 further line is one question's record, written as soon as it is made; of two lines of a question the later one counts.
@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Self
 from kgrag.errors import InputError
 from kgrag.evaluation.answers import exact_match, f1, structure_match
 from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.experiment import AnswerRecord, Grade, Iteration, Record
+from kgrag.evaluation.retrieving import AnswerRecord, Grade, Iteration, Record
 from kgrag.types import Usage
 
 _UNPLAIN = re.compile(r"[^\w.]+")
@@ -113,7 +113,7 @@ class RecordFile:
 
 
 def _values(answer: AnswerRecord, question: Question) -> dict[str, Any]:
-    """An answer as it is written; its measures are for people, since they are made anew when it is read."""
+    """An answer as it is written; its measures are for people, since they are worked out again when it is read."""
     known = question.answers
     measured = {"EM": exact_match(answer.text, known), "F1": round(f1(answer.text, known), 4)} if known else {}
     if answer.grade is not None:

@@ -1,15 +1,22 @@
-"""An experiment in words: JSON, sheets for the terminal, Markdown for a README, and the machine it ran on."""
+"""The result of an experiment: plain values, tables for a terminal, a notebook or a README, the machine it ran on."""
 
 import os
 import platform
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
 from typing import Any
 
 from kgrag.evaluation import summary
-from kgrag.evaluation.experiment import Record
+from kgrag.evaluation.plot import plot
+from kgrag.evaluation.retrieving import Record
 from kgrag.evaluation.significance import Difference
 from kgrag.evaluation.summary import Group, Iterations, Rows, digits
+from kgrag.evaluation.sweep import Sweep, plot_sweep
+from kgrag.types import Usage
+from kgrag.wire import VERSION, plain
 
 NOISE = "noise: the 95 % interval, by a paired bootstrap over the questions, includes 0"
 
@@ -29,14 +36,18 @@ class Sheet:
     rows: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What an experiment showed. `groups`: type, hops or density -> group -> table.
+@dataclass(frozen=True, repr=False)
+class Result:
+    """What an experiment showed. In a notebook it shows its tables, as does `print`.
 
-    `errors` and `problems`: system -> question -> why there is no answer, or what failed although there is one.
+    `rows`: system -> measure -> value. `groups`: type, hops or density -> group -> such rows. `differences`: system ->
+    measure -> difference from the `baseline` with its 95 % interval. `errors` and `problems`: system -> question ->
+    why there is no answer, or what failed although there is one. `about`: data set, embedder, collection; `conditions`:
+    what it was measured with. `marking`: what marking took, None if nothing was to be marked. `notes`: sentences.
     """
 
     title: str
+    records: tuple[Record, ...]
     rows: Rows
     iterations: Iterations
     groups: Mapping[str, Mapping[str, Rows]]
@@ -44,6 +55,11 @@ class Report:
     differences: Mapping[str, Mapping[str, Difference]]
     errors: Mapping[str, Mapping[str, str]]
     problems: Mapping[str, Mapping[str, str]]
+    about: Mapping[str, Any] = field(default_factory=dict)
+    conditions: Mapping[str, Any] = field(default_factory=dict)
+    marking: Usage | None = None
+    sweep: Sweep | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -54,10 +70,15 @@ class Report:
         by: Mapping[str, Mapping[str, Group]] | None = None,
         baseline: str | None = None,
         seed: int = 0,
-    ) -> "Report":
-        """The report on some records; `baseline` is one of their systems, `by` what they are grouped by -> `groups`."""
+        **more: Any,
+    ) -> "Result":
+        """The result of some records; `baseline` is one of their systems, `by` what they are grouped by -> `groups`.
+
+        `more`: the other fields.
+        """
         return cls(
             title,
+            tuple(records),
             summary.table(records, depth),
             summary.iterations(records, depth),
             {what: summary.tables_by(records, groups, depth) for what, groups in (by or {}).items()},
@@ -65,10 +86,15 @@ class Report:
             summary.differences(records, baseline, depth, seed) if baseline is not None else {},
             summary.errors(records),
             summary.problems(records),
+            **more,
         )
 
+    def table(self) -> list[dict[str, float | str | None]]:
+        """The main table: a row a system, with `system` and its measures as plain values, ready for pandas."""
+        return [{"system": system, **row} for system, row in self.rows.items()]
+
     def sheets(self) -> list[Sheet]:
-        """The tables, the most important first."""
+        """The tables as text, the most important first."""
         who = "system" if self.iterations else "retriever"
         found = [measures_sheet(self.title, self.rows, who)]
         if self.iterations:
@@ -78,9 +104,20 @@ class Report:
             found.append(differences_sheet(self.baseline, self.differences, who))
         return found
 
+    def markdown(self, command: str = "") -> str:
+        """The tables in Markdown, the command that made them beneath, if there is one, and the machine."""
+        parts = [f"{sheet.title}:\n\n{_table(sheet)}" for sheet in self.sheets()]
+        if command:
+            parts.append(f"```console\n$ {command}\n```")
+        return "\n\n".join([*parts, *filter(None, [self.conditions.get("machine")])])
+
     def values(self) -> dict[str, Any]:
-        """The same as plain values, for JSON."""
+        """The wire form: all but the records, as plain values."""
+        marking = {} if self.marking is None else {"marking": {**plain(self.marking), "tokens": self.marking.tokens}}
         return {
+            "version": VERSION,
+            **self.about,
+            **marking,
             "systems": self.rows,
             "iterations": self.iterations,
             "by": self.groups,
@@ -94,7 +131,36 @@ class Report:
             },
             "errors": self.errors,
             "problems": self.problems,
+            **self.conditions,
         }
+
+    def plot(self, path: Path | str) -> None:
+        """Draw recall against latency, or against the setting that was varied, to a .png, .svg or .pdf.
+
+        Raises ConfigurationError without matplotlib, InputError when the file cannot be written.
+        """
+        if self.sweep is not None:
+            plot_sweep(self.sweep, self.rows, self.title, Path(path))
+        else:
+            plot(self.rows, self.title, Path(path))
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """The systems that failed on every question -> their most frequent error."""
+        return {
+            system: Counter(failed.values()).most_common(1)[0][0]
+            for system, failed in self.errors.items()
+            if len(failed) == self.rows[system]["questions"]
+        }
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        return f"<Result of {self.title}>"
+
+    def _repr_html_(self) -> str:
+        return "".join(map(_html, self.sheets()))
 
 
 def measures_sheet(title: str, rows: Rows, who: str = "retriever") -> Sheet:
@@ -133,15 +199,8 @@ def differences_sheet(baseline: str, found: Mapping[str, Mapping[str, Difference
     return Sheet(f"against {baseline}; {NOISE}", head, tuple(lines))
 
 
-def markdown(sheets: Iterable[Sheet], command: str, machine: str) -> str:
-    """The sheets as Markdown tables, the command that made them beneath, and the machine."""
-    parts = [f"{sheet.title}:\n\n{_table(sheet)}" for sheet in sheets]
-    parts.append(f"```console\n$ {command}\n```\n\n{machine}")
-    return "\n\n".join(parts)
-
-
-def machine(neo4j: str) -> str:
-    """The machine in a line: cores, memory, versions."""
+def machine(neo4j: str = "") -> str:
+    """The machine in a line: cores, memory, versions; `neo4j`: that of the server, where there is one."""
     import psutil
 
     try:
@@ -151,7 +210,7 @@ def machine(neo4j: str) -> str:
     memory = psutil.virtual_memory().total / 2**30
     return (
         f"{platform.system()} {platform.machine()}, {cores} cores, {memory:.0f} GiB of memory, "
-        f"Python {platform.python_version()}, Neo4j {neo4j}"
+        f"Python {platform.python_version()}" + (f", Neo4j {neo4j}" if neo4j else "")
     )
 
 
@@ -177,6 +236,19 @@ def _table(sheet: Sheet) -> str:
     for row in sheet.rows:
         lines.append(tuple(f"`{cell}`" if sheet.head[i] in WHO else _plain(cell) for i, cell in enumerate(row)))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _html(sheet: Sheet) -> str:
+    """A sheet as a table of HTML, what is noise in grey."""
+
+    def line(cells: Iterable[str], tag: str) -> str:
+        aligned = ("left" if i == 0 or name in NAMED else "right" for i, name in enumerate(sheet.head))
+        parts = zip(cells, aligned, strict=True)
+        return "".join(f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>' for cell, side in parts)
+
+    grey = ' style="color: grey"'
+    rows = "".join(f"<tr{grey if row[-1] == 'noise' else ''}>{line(row, 'td')}</tr>" for row in sheet.rows)
+    return f"<table><caption>{escape(sheet.title)}</caption><tr>{line(sheet.head, 'th')}</tr>{rows}</table>"
 
 
 def _plain(cell: str) -> str:

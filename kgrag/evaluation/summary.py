@@ -7,8 +7,8 @@ from statistics import fmean
 import numpy as np
 
 from kgrag.evaluation.answers import exact_match, f1, structure_match
-from kgrag.evaluation.experiment import DEPTH, AnswerRecord, Record
-from kgrag.evaluation.metrics import Ranks, ndcg_at, percentile, perfect_at, recall_at, reciprocal_rank
+from kgrag.evaluation.metrics import Ranks, ndcg_at, perfect_at, recall_at, reciprocal_rank
+from kgrag.evaluation.retrieving import DEPTH, AnswerRecord, Record
 from kgrag.evaluation.significance import Difference, paired_bootstrap
 from kgrag.types import Usage
 
@@ -16,7 +16,7 @@ RECALLS = (2, 5, 10, 15)
 PERFECT = 8
 NDCG = 10
 COMPARED = ("R@5", "R@10", "R@15", f"perfect@{PERFECT}", "MRR", f"nDCG@{NDCG}")
-"""The measures whose differences are told."""
+"""The measures whose differences are given."""
 
 _ONE_DIGIT = ("EM", "F1", "Acc", "Struct-EM", "calls", "p50_ms", "p95_ms", "wall_s")
 
@@ -178,7 +178,7 @@ def _row(records: Sequence[Record], depth: int) -> dict[str, float | None]:
         row |= _answers(records)
     latencies = [1000 * r.seconds for r in records if not r.error]
     for name, share in (("p50_ms", 0.5), ("p95_ms", 0.95)):
-        row[name] = percentile(latencies, share) if latencies else None
+        row[name] = float(np.quantile(latencies, share)) if latencies else None
     if any(r.answer is not None for r in records):
         row["wall_s"] = wall = _wall(records)
         row["q/s"] = len(records) / wall if wall else None

@@ -9,15 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
 from kgrag.agents.system import STRATEGIES, check_system, retriever_of
 from kgrag.errors import ConfigurationError
 from kgrag.evaluation.plot import check_plot, drawing, save
 from kgrag.evaluation.summary import Rows
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever
-from kgrag.settings import AgentSettings, RetrievalSettings
 
 _FORM = "Write OPTION=VALUE,VALUE,... or OPTION=FIRST..LAST, as in branch=1,2,3,5 or seeds=1..10."
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
@@ -54,7 +51,10 @@ class Sweep:
                 lines[check_system(name)] = {said: check_system(new) for said, new in made.items() if new}
         if not lines:
             named = ", ".join([*retrievers, *systems])
-            raise ConfigurationError(f"None of {named} has a setting {option!r}.", "See kgrag/settings/.")
+            raise ConfigurationError(
+                f"None of {named} has a setting {option!r}.",
+                "`kgrag retrievers` and `kgrag systems` list what there is.",
+            )
         return cls(option, values, lines)
 
     def names(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -92,8 +92,8 @@ def _changed(expression: Expression, option: str, value: Any) -> Expression:
     parts = tuple(_changed(part, option, value) for part in expression.parts)
     if any(new is not old for new, old in zip(parts, expression.parts, strict=True)):
         expression = replace(expression, parts=parts)
-    entry = RETRIEVERS[expression.name]
-    return _set(expression, option, value) if option in _fields(RetrievalSettings(), entry.settings) else expression
+    known = RETRIEVERS[expression.name].options.model_fields
+    return _set(expression, option, value) if option in known else expression
 
 
 def _varied_system(name: str, option: str, value: Any) -> str | None:
@@ -105,18 +105,13 @@ def _varied_system(name: str, option: str, value: Any) -> str | None:
     if (new := _varied(retriever, option, value)) is not None:
         return f"{strategy}+{new}"
     own = parse(strategy)
-    settings = AgentSettings()
-    known = {*_fields(settings, STRATEGIES[own.name].settings), *_fields(settings, "answer")}
+    known = STRATEGIES[own.name].options.model_fields
     return f"{_set(own, option, value)}+{retriever}" if option in known else None
 
 
 def _set(expression: Expression, option: str, value: Any) -> Expression:
     others = tuple((key, old) for key, old in expression.options if key != option)
     return replace(expression, options=(*others, (option, value)))
-
-
-def _fields(settings: BaseModel, group: str) -> Iterable[str]:
-    return type(getattr(settings, group)).model_fields if group else ()
 
 
 def plot_sweep(sweep: Sweep, rows: Rows, title: str, path: Path) -> None:

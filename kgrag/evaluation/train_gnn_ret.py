@@ -6,15 +6,14 @@ the distances (the paper's equations 10 to 12 take every passage with weight 1 a
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Dataset, Question
-from kgrag.evaluation.experiment import Record, System, run
-from kgrag.retrieval.base import Index
+from kgrag.evaluation.retrieving import Record, Retrieving, retrieve_all
 from kgrag.retrieval.gnn_ret import Edge, GnnRet, Neighbours, distance, nearest, neighbours_of, propagate
 from kgrag.settings import GnnRetTraining
 from kgrag.types import Progress, Ranking
@@ -48,25 +47,29 @@ class Trained:
     active: int
 
 
-def prepare(index: Index, questions: Sequence[Question], training: GnnRetTraining, progress: Progress) -> list[Example]:
+def prepare(
+    retriever: GnnRet, questions: Sequence[Question], training: GnnRetTraining, progress: Progress
+) -> list[Example]:
     """Read what training needs to know of each question; those without gold in the collection are left out.
 
     The gold passage of a document of several is the nearest. Raises InputError when fewer than two questions are left.
     """
+    context, s = retriever.context, retriever.settings
     examples = []
     for number, question in enumerate(questions):
         progress("neighbourhoods", number, len(questions))
-        vector = index.embedder.embed([question.text])[0].tolist()
-        gold = dict(index.reader.document_scores(question.gold, vector).values())
+        vector = context.embedder.embed([question.text])[0].tolist()
+        gold = dict(context.reader.document_scores(question.gold, vector).values())
         if gold:
-            most = max(index.settings.gnn_ret.k, training.competitors + len(gold))
-            start = dict(index.reader.vector(vector, most, index.settings.over_fetch)) | gold
+            most = max(s.k, training.competitors + len(gold))
+            start = dict(context.reader.vector(vector, most, s.over_fetch)) | gold
             distances = {id: distance(score) for id, score in start.items()}
-            examples.append(Example(question, distances, tuple(gold), _remembered(neighbours_of(index, vector))))
+            examples.append(Example(question, distances, tuple(gold), _remembered(neighbours_of(context, s, vector))))
     progress("neighbourhoods", len(questions), len(questions))
     if len(examples) < _FEWEST:
+        name = context.reader.collection.name
         raise InputError(
-            f"{len(examples)} of {len(questions)} questions have gold in collection {index.reader.collection.name!r}; "
+            f"{len(examples)} of {len(questions)} questions have gold in collection {name!r}; "
             f"training needs {_FEWEST}, and better 20.",
             "Name the collection that holds the documents of the question set, or ingest them: kgrag eval DATASET.",
         )
@@ -124,7 +127,7 @@ def _loss(
 
 
 def cross_validate(
-    index: Index,
+    retriever: GnnRet,
     data: Dataset,
     examples: Sequence[Example],
     layers: int,
@@ -138,20 +141,20 @@ def cross_validate(
     Raises InputError when there are fewer questions than folds.
     """
     parts = split([e.question.text for e in examples], folds, seed)
-    k = index.settings.gnn_ret.k
+    k = retriever.settings.k
     learned: list[Trained] = []
-    held_out: dict[str, System] = {}
+    held_out: dict[str, Retrieving] = {}
     for part in parts:
         learned.append(train([e for e in examples if e.question.text not in part], layers, k, training, progress))
-        system = with_alphas(index, learned[-1].alphas)
+        system = with_alphas(retriever, learned[-1].alphas)
         held_out |= dict.fromkeys(part, system)
     untrained = (0.5,) * layers
-    systems: dict[str, System] = {UNTRAINED: with_alphas(index, untrained)}
-    if index.settings.gnn_ret.alphas != untrained:
-        systems[AS_SET] = GnnRet(index)
+    systems: dict[str, Retrieving] = {UNTRAINED: with_alphas(retriever, untrained)}
+    if retriever.settings.alphas != untrained:
+        systems[AS_SET] = retriever
     systems[TRAINED] = _HeldOut(held_out)
     questions = [e.question for e in examples]
-    return run(systems, questions, progress, gold_texts=data.gold_texts), learned
+    return retrieve_all(systems, questions, progress, gold_texts=data.gold_texts), learned
 
 
 def split(texts: Iterable[str], folds: int, seed: int) -> list[frozenset[str]]:
@@ -163,16 +166,15 @@ def split(texts: Iterable[str], folds: int, seed: int) -> list[frozenset[str]]:
     return [frozenset(distinct[i::folds]) for i in range(folds)]
 
 
-def with_alphas(index: Index, alphas: tuple[float, ...]) -> GnnRet:
-    """GNN-Ret as it is set, with other `alphas`."""
-    changed = index.settings.gnn_ret.model_copy(update={"alphas": alphas})
-    return GnnRet(replace(index, settings=index.settings.model_copy(update={"gnn_ret": changed})))
+def with_alphas(retriever: GnnRet, alphas: tuple[float, ...]) -> GnnRet:
+    """The same retriever with other `alphas`."""
+    return GnnRet(retriever.context, **{**retriever.given, "alphas": alphas})
 
 
 class _HeldOut:
     """Answers each question with the retriever that has not seen it."""
 
-    def __init__(self, systems: Mapping[str, System]) -> None:
+    def __init__(self, systems: Mapping[str, Retrieving]) -> None:
         self._systems = systems
 
     def retrieve(self, query: str, k: int = 8) -> Ranking:

@@ -14,7 +14,7 @@ from typing import Any
 
 from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.chains import Chain
-from kgrag.evaluation.train_next_fact import told_steps
+from kgrag.evaluation.train_next_fact import reported_steps
 from kgrag.models.chat import Message
 from kgrag.models.prompts import Prompt
 from kgrag.settings import NextEvidenceTraining
@@ -26,9 +26,9 @@ _IGNORED = -100  # the label of a token that is not learned
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a model is told, and what it shall reply."""
+    """What a model is shown, and the reply that it is to learn."""
 
-    told: tuple[Message, ...]
+    shown: tuple[Message, ...]
     reply: str
 
 
@@ -39,8 +39,8 @@ def rows(chains: Sequence[Chain], prompt: Prompt) -> list[Row]:
         texts = [f"{title}: {text}" if title else text for title, text in chain.facts]
         for number, reply in enumerate(texts):
             evidence = "\n\n".join(texts[:number]) or NO_EVIDENCE
-            told = prompt.messages(question=chain.question, evidence=evidence)
-            found.append(Row(tuple(told), reply))
+            shown = prompt.messages(question=chain.question, evidence=evidence)
+            found.append(Row(tuple(shown), reply))
     return found
 
 
@@ -53,7 +53,7 @@ def export(found: Sequence[Row], path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8") as file:
             for row in found:
-                messages = [asdict(message) for message in (*row.told, Message("assistant", row.reply))]
+                messages = [asdict(message) for message in (*row.shown, Message("assistant", row.reply))]
                 file.write(f"{json.dumps({'messages': messages}, ensure_ascii=False)}\n")
     except OSError as error:
         raise InputError(f"{path} cannot be written ({error.strerror}).", "Name another file with --export.") from error
@@ -127,13 +127,13 @@ def tune(
             args=arguments,
             train_dataset=tables[0],
             data_collator=DataCollatorForSeq2Seq(tokenizer, model=model, label_pad_token_id=_IGNORED),
-            callbacks=[told_steps(progress)],
+            callbacks=[reported_steps(progress)],
         )
         trainer.remove_callback(PrinterCallback)  # it prints losses to standard output
         before = _loss(trainer, tables[1])
-        told = trainer.train()
+        result = trainer.train()
         after = _loss(trainer, tables[1])
-    return Tuned(model, tokenizer, float(told.training_loss), before, after)
+    return Tuned(model, tokenizer, float(result.training_loss), before, after)
 
 
 def _loss(trainer: Any, table: Any) -> float | None:
@@ -162,21 +162,21 @@ def _features(row: Row, tokenizer: Any, seq2seq: bool, most: int) -> dict[str, l
     end = [tokenizer.eos_token_id] if tokenizer.eos_token_id is not None else []
     reply = tokenizer(row.reply, add_special_tokens=False)["input_ids"][: most // 2 - 1] + end
     if seq2seq:
-        told = tokenizer(_plain(row.told), truncation=True, max_length=most)["input_ids"]
-        return {"input_ids": told, "attention_mask": [1] * len(told), "labels": reply}
+        shown = tokenizer(_plain(row.shown), truncation=True, max_length=most)["input_ids"]
+        return {"input_ids": shown, "attention_mask": [1] * len(shown), "labels": reply}
     if tokenizer.chat_template:
-        messages = [asdict(message) for message in row.told]
+        messages = [asdict(message) for message in row.shown]
         text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        told = tokenizer(text, add_special_tokens=False)["input_ids"]
+        shown = tokenizer(text, add_special_tokens=False)["input_ids"]
     else:
-        told = tokenizer(f"{_plain(row.told)}\n")["input_ids"]
-    told = told[-(most - len(reply)) :]  # what stands last, the end of the prompt, must stay
-    labels = [_IGNORED] * len(told) + reply
-    return {"input_ids": told + reply, "attention_mask": [1] * len(labels), "labels": labels}
+        shown = tokenizer(f"{_plain(row.shown)}\n")["input_ids"]
+    shown = shown[-(most - len(reply)) :]  # what stands last, the end of the prompt, must stay
+    labels = [_IGNORED] * len(shown) + reply
+    return {"input_ids": shown + reply, "attention_mask": [1] * len(labels), "labels": labels}
 
 
-def _plain(told: Sequence[Message]) -> str:
-    return "\n\n".join(message.content for message in told)
+def _plain(shown: Sequence[Message]) -> str:
+    return "\n\n".join(message.content for message in shown)
 
 
 def files(tuned: Tuned, *, merge: bool) -> list[Any]:

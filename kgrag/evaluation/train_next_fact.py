@@ -175,16 +175,16 @@ def train(
             args=arguments,
             train_dataset=Table.from_list(list(pairs)),
             loss=MultipleNegativesRankingLoss(model),
-            callbacks=[told_steps(progress)],
+            callbacks=[reported_steps(progress)],
         )
         trainer.remove_callback(PrinterCallback)  # it prints losses to standard output
-        told = trainer.train()
+        result = trainer.train()
     model.max_seq_length = before
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-    return float(losses[-1]) if losses else float(told.training_loss)
+    return float(losses[-1]) if losses else float(result.training_loss)
 
 
-def told_steps(progress: Progress) -> Any:
+def reported_steps(progress: Progress) -> Any:
     """A callback of the trainer that tells the progress."""
     from transformers import TrainerCallback
 
@@ -195,8 +195,8 @@ def told_steps(progress: Progress) -> Any:
     return Told()
 
 
-def save(parts: Sequence[Any], out: Path, told: Mapping[str, Any]) -> None:
-    """Save what a model consists of, and `training.json`, what is told of its training: all of it or nothing.
+def save(parts: Sequence[Any], out: Path, about: Mapping[str, Any]) -> None:
+    """Save what a model consists of, and `training.json`, a description of its training: all of it or nothing.
 
     Raises InputError when it cannot be written.
     """
@@ -206,7 +206,7 @@ def save(parts: Sequence[Any], out: Path, told: Mapping[str, Any]) -> None:
         try:
             for thing in parts:
                 thing.save_pretrained(str(part))
-            (part / "training.json").write_text(json.dumps(told, indent=2, ensure_ascii=False), encoding="utf-8")
+            (part / "training.json").write_text(json.dumps(about, indent=2, ensure_ascii=False), encoding="utf-8")
             part.chmod(0o755)
             part.replace(out)
         except BaseException:

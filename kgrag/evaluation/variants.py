@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count, islice
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Dataset, GoldText, Question
+from kgrag.evaluation.datasets import Corpus, Dataset, GoldText, Question
 from kgrag.text import STOP_WORDS
 from kgrag.types import Document, Problem, Section
 
@@ -78,7 +78,7 @@ def join(dataset: Dataset, size: int, max_file_mb: int = 64) -> Dataset:
         keys.add(f"long {number}")
         texts.update({p.key: GoldText(f"long {number}", p.text) for p in parts if p.key in wanted})
     variants = (*dataset.variants, f"join{size}")
-    return replace(dataset, keys=frozenset(keys), corpus=corpus, variants=variants, gold_texts=texts)
+    return replace(dataset, keys=frozenset(keys), corpus=Corpus(corpus), variants=variants, gold_texts=texts)
 
 
 def merge(dataset: Dataset, others: Sequence[Dataset]) -> Dataset:
@@ -105,7 +105,7 @@ def merge(dataset: Dataset, others: Sequence[Dataset]) -> Dataset:
                 yield replace(item, key=f"{name}:{item.key}") if isinstance(item, Document) else item
 
     variants = (*dataset.variants, *(str(other.path) for other in others))
-    return replace(dataset, keys=dataset.keys | foreign, corpus=corpus, variants=variants)
+    return replace(dataset, keys=dataset.keys | foreign, corpus=Corpus(corpus), variants=variants)
 
 
 def _documents(dataset: Dataset, max_file_mb: int, problems: list[Problem]) -> Iterator[Document]:

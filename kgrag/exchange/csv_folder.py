@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from kgrag.exchange.form import Footer, Header, damaged, foreign, read_errors
-from kgrag.graph.contents import LABELS, WITH_OWN_LABEL, EdgeRecord, Item, NodeRecord
-from kgrag.graph.csv_files import ARRAY_DELIMITER, FoundColumns, Ready, Table, can_head
+from kgrag.graph.contents import EdgeRecord, Item, NodeRecord
+from kgrag.graph.csv_files import ARRAY_DELIMITER, CsvField, FoundColumns, Table, can_head
+from kgrag.graph.description import describe
 from kgrag.graph.local.bulk import Files, import_arguments
-from kgrag.graph.schema import label_of
+from kgrag.graph.schema import labels_of
 from kgrag.graph.values import JSON, VECTOR, from_json, kind, parsed, text, to_json, vector, vector_text
 
 MANIFEST = "kgrag.json"
@@ -42,7 +43,7 @@ class CsvWriter:
             properties[_MORE] = odd
         if isinstance(item, NodeRecord):
             key: tuple[Any, ...] = (item.label, *item.labels)
-            id = "name" if item.label == "Collection" else "id"
+            id = describe().node(item.label).key
             columns = [f"{id}:ID({item.label})"]
             fixed: list[object] = [properties.pop(id)]
             if item.label == "Collection":
@@ -79,8 +80,7 @@ class CsvWriter:
                 paths = (part.table.header, part.table.path)
                 if of is NodeRecord:
                     nodes.append({"labels": key, **row})
-                    own = (label_of(key[0], _NUMBER),) if key[0] in WITH_OWN_LABEL else ()
-                    labelled.append((":".join((key[0], *own, *key[1:])), paths))
+                    labelled.append((":".join((*labels_of(key[0], _NUMBER), *key[1:])), paths))
                 else:
                     edges.append({"type": key[0], "start": key[1], "end": key[2], **row})
                     typed.append((key[0], paths))
@@ -117,16 +117,16 @@ def _field(key: str, value: Any) -> tuple[str, object]:
         return JSON, json.dumps(value, ensure_ascii=False)
     its = kind(key, value)
     if its == VECTOR:
-        return its, Ready(vector_text(value, ARRAY_DELIMITER))
+        return its, CsvField(vector_text(value, ARRAY_DELIMITER))
     if its == "byte[]":
-        return its, Ready(ARRAY_DELIMITER.join(str(n - 256 if n > 127 else n) for n in value))
+        return its, CsvField(ARRAY_DELIMITER.join(str(n - 256 if n > 127 else n) for n in value))
     if isinstance(value, list):
         texts = [text(item) for item in value]
         if its == JSON or not any(texts) or any(ARRAY_DELIMITER in item for item in texts):
             return JSON, json.dumps(to_json(value), ensure_ascii=False)
         joined = ARRAY_DELIMITER.join(texts)
-        return its, Ready(joined) if its.removesuffix("[]") in _PLAIN else joined
-    return its, Ready(text(value)) if its in _PLAIN else text(value)
+        return its, CsvField(joined) if its.removesuffix("[]") in _PLAIN else joined
+    return its, CsvField(text(value)) if its in _PLAIN else text(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,12 +240,10 @@ def _value(column: _Column, field: str) -> Any:
 
 def _node(row: Mapping[str, Any], columns: list[_Column], fields: list[str | None]) -> NodeRecord:
     label, *labels = row["labels"]
-    if label not in LABELS:
-        raise ValueError(f"there is no label {label!r}")
     properties = _properties(columns, fields)
     if label == "Collection":
         properties.pop("number", None)
-    return NodeRecord(label, properties["name" if label == "Collection" else "id"], properties, tuple(labels))
+    return NodeRecord.of(label, properties, labels)
 
 
 def _edge(row: Mapping[str, Any], columns: list[_Column], fields: list[str | None]) -> EdgeRecord:

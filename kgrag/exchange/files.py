@@ -15,7 +15,7 @@ from typing import IO
 from kgrag.errors import InputError
 from kgrag.exchange.csv_folder import MANIFEST, CsvReader, CsvWriter
 from kgrag.exchange.form import Header, Reader, Writer, foreign, read_errors
-from kgrag.exchange.graphml import GraphMLReader, GraphMLWriter
+from kgrag.exchange.graphml import GraphMLWriter
 from kgrag.exchange.jsonl import JsonLinesReader, JsonLinesWriter
 
 FORMATS = {"jsonl": (".jsonl", ".ndjson"), "graphml": (".graphml", ".xml"), "csv": ()}
@@ -94,7 +94,10 @@ def reading(source: str) -> Reader:
         with open() as file:
             begin = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
     if begin.startswith(b"<"):
-        return GraphMLReader(open, source)
+        raise InputError(
+            f"{source}: only JSON Lines and CSV can be imported.",
+            "GraphML is for other programs: export the collection again, as FILE.jsonl.gz or a folder.",
+        )
     if begin.startswith(b"{") and path.name != MANIFEST:
         return JsonLinesReader(open, source)
     if path.name == MANIFEST or path.suffix.lower() == ".csv":

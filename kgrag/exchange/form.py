@@ -102,7 +102,7 @@ def foreign(place: str) -> InputError:
 
 def damaged(place: str, what: str) -> InputError:
     """The error for an export that is not as it was written."""
-    return InputError(f"{place}: {what}.", "The file is damaged or was changed by hand: export it anew.")
+    return InputError(f"{place}: {what}.", "The file is damaged or was changed by hand: export it again.")
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from kgrag.exchange.form import Footer, Header, Reader, damaged, foreign
 from kgrag.exchange.rename import PREFIX, rename
 from kgrag.graph import collections as registry
 from kgrag.graph import schema
-from kgrag.graph.connection import Graph, Unit
-from kgrag.graph.contents import LABELS, LOCAL, WITH_OWN_LABEL, Fingerprint, Item, NodeRecord, vectors_of
+from kgrag.graph.connection import Graph, Transaction
+from kgrag.graph.contents import LABELS, LOCAL, Fingerprint, Item, NodeRecord, vectors_of
 from kgrag.types import Progress
 
 _NODES = 1000  # a transaction
@@ -38,7 +38,7 @@ class ImportReport:
 def import_export(graph: Graph, source: str, name: str | None, progress: Progress) -> ImportReport:
     """Make the collection that was exported to `source`, under its own name or another.
 
-    The file is first read through, so one that is damaged changes nothing. Broken off and run again, it goes on where
+    The file is first read through, so one that is damaged changes nothing. Interrupted and run again, it goes on where
     it was; until it is complete, nobody can use the collection. Raises InputError for what is no whole export,
     MismatchError if it is of another schema, or if there is a collection of that name.
     """
@@ -70,7 +70,7 @@ def _check(header: Header) -> None:
         older = header.schema_version < schema.SCHEMA_VERSION
         raise MismatchError(
             f"The export has schema version {header.schema_version}; this kgrag works with {schema.SCHEMA_VERSION}.",
-            f"Run `kgrag migrate` where it came from and export it anew, or import it with kgrag {header.kgrag} and "
+            f"Run `kgrag migrate` where it came from and export it again, or import it with kgrag {header.kgrag} and "
             "migrate then."
             if older
             else "Install the newer kgrag that wrote it: pip install --upgrade kgrag.",
@@ -78,7 +78,7 @@ def _check(header: Header) -> None:
     if not header.embeddings:
         raise MismatchError(
             "The export was made without embeddings, for looking at; a collection cannot be made from it.",
-            "Export it anew, without --without-embeddings.",
+            "Export it again, without --without-embeddings.",
         )
 
 
@@ -94,7 +94,7 @@ def _check_free(graph: Graph, name: str, header: Header) -> None:
             )
     elif begun[1] != header.export:
         raise MismatchError(
-            f"The import of another export as {name!r} was broken off.",
+            f"The import of another export as {name!r} was interrupted.",
             f"Finish that one, or give it up with `kgrag delete --collection {name} --yes`.",
         )
 
@@ -192,10 +192,10 @@ class _Import:
             if isinstance(item, NodeRecord):
                 vectors = vectors_of(item.properties)
                 properties = {key: value for key, value in item.properties.items() if key not in vectors}
+                labels = schema.labels_of(item.label, collection.number)
                 properties |= {"collection": self._name, "id": self._prefix + item.id}
-                own = [collection.label(item.label)] if item.label in WITH_OWN_LABEL else []
                 its = [{"name": key, "numbers": item.properties[key]} for key in vectors]
-                rows.append({"labels": [item.label, *own, *item.labels], "properties": properties, "vectors": its})
+                rows.append({"labels": [*labels, *item.labels], "properties": properties, "vectors": its})
                 continue
             start = self._name if item.start[0] == "Collection" else self._prefix + item.start[1]
             if not rows or rows[-1]["start"] != start:
@@ -205,20 +205,20 @@ class _Import:
         return rows
 
     def _write(self, before: int, items: list[Item], rows: list[Row], place: str) -> None:
-        def work(unit: Unit) -> None:
+        def work(tx: Transaction) -> None:
             after = before + len(items)
-            step = unit.run("write/import_step", name=self._name, export=self._export, before=before, after=after)
+            step = tx.run("write/import_step", name=self._name, export=self._export, before=before, after=after)
             if not step:
                 raise MismatchError(
                     f"Somebody else imports into {self._name!r}, or deleted it.",
                     "Run the import again when they are done.",
                 )
             if isinstance(items[0], NodeRecord):
-                unit.run("write/import_nodes", rows=rows)
-            elif unit.run("write/import_edges", rows=rows, collection=self._name)[0]["number"] != len(items):
+                tx.run("write/import_nodes", rows=rows)
+            elif tx.run("write/import_edges", rows=rows, collection=self._name)[0]["number"] != len(items):
                 raise InputError(
                     f"{place}: one of the {len(items):,} edges up to here has an end that is not there.",
-                    f"Export it anew; give this import up with `kgrag delete --collection {self._name} --yes`.",
+                    f"Export it again; give this import up with `kgrag delete --collection {self._name} --yes`.",
                 )
 
         self._graph.write(work)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from kgrag.exchange.form import Footer, Header, damaged, foreign, read_errors
-from kgrag.graph.contents import LABELS, EdgeRecord, Item, NodeRecord, vectors_of
+from kgrag.graph.contents import EdgeRecord, Item, NodeRecord, vectors_of
 from kgrag.graph.values import from_json, to_json, vector_text
 
 
@@ -41,7 +41,7 @@ class JsonLinesWriter:
 
 
 class JsonLinesReader:
-    """Reads what JsonLinesWriter wrote; `open` opens the file anew at its beginning."""
+    """Reads what JsonLinesWriter wrote; `open` opens the file at its beginning."""
 
     def __init__(self, open: Callable[[], IO[bytes]], name: str) -> None:
         self._open = open
@@ -86,10 +86,6 @@ class JsonLinesReader:
             if "edge" in record:
                 (start, begin), (end, last) = record["start"], record["end"]
                 return EdgeRecord(str(record["edge"]), (start, begin), (end, last), properties)
-            label = record["node"]
-            if label not in LABELS:
-                raise ValueError(f"there is no label {label!r}")
-            id = properties["name" if label == "Collection" else "id"]
-            return NodeRecord(label, id, properties, tuple(record.get("labels", ())))
+            return NodeRecord.of(record["node"], properties, record.get("labels", ()))
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise damaged(self.place, f"this is neither a node nor an edge ({error})") from error

@@ -1,20 +1,20 @@
-"""An import under another name: the ids of nodes hash the collection's name, so they are made anew, as an ingest would.
+"""An import under another name: the ids of nodes hash the collection's name, so they are made as an ingest would.
 
-The nodes have waiting ids by then, a prefix before the old id. Broken off and run again, it goes on with those left.
+The nodes have waiting ids by then, a prefix before the old id. Interrupted and run again, it goes on with those left.
 """
 
-from collections.abc import Iterator, Mapping
-from itertools import count, islice
+from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from kgrag import identity
 from kgrag.errors import InputError
 from kgrag.graph.connection import Graph
+from kgrag.graph.description import describe
 from kgrag.types import Progress
 
 PREFIX = "import-"
 _BATCH = 2000
-_LEVELS = ("own", "document", "passage")  # what the id of a node is made of besides itself
 _MOST = 100_000  # times that a passage may occur in a document
 
 
@@ -24,45 +24,29 @@ def rename(graph: Graph, old: str, new: str, prefix: str, progress: Progress) ->
     Raises InputError for a passage whose id does not follow from the old name.
     """
     done = 0
-    for level in _LEVELS:
-        rows = _rows(graph.stream(f"search/waiting_ids_{level}", collection=new, prefix=prefix), old, new, prefix)
+    for node in describe().nodes:  # a node stands there after what its id is made within
+        if not node.held:
+            continue
+        waiting = graph.stream(
+            "search/waiting_ids", label=node.label, collection=new, prefix=prefix, of=node.of, by=list(node.by)
+        )
+        rows = ({"element": r["element"], "id": _id(node.label, r, old, new, prefix)} for r in waiting)
         while batch := list(islice(rows, _BATCH)):
             graph.run("write/import_ids", rows=batch)
             done += len(batch)
             progress("ids", done, None)
 
 
-def _rows(records: Iterator[Any], old: str, new: str, prefix: str) -> Iterator[dict[str, str]]:
-    for record in records:
-        id = _id(record, old, new, record["id"].removeprefix(prefix))
-        yield {"element": record["element"], "id": id}
-
-
-def _id(record: Mapping[str, Any], old: str, new: str, was: str) -> str:
-    label, parent, parts = record["label"], record["parent"], record["parts"]
-    if label == "Document":
-        return identity.document_id(new, parts[0])
-    if label == "Entity":
-        return identity.entity_id(new, parts[0])
-    if label == "Word":
-        return identity.word_id(new, parts[0])
-    if label == "Keyword":
-        return identity.keyword_id(new, parts[0])
-    if label == "Run":
-        return identity.node_id(new, "run", was)
-    if label == "Step":
-        return identity.node_id(parent, "step", parts[0])
-    if label == "Page":
-        return identity.page_id(identity.document_id(new, parent), int(parts[0]))
-    if label == "Table":
-        return identity.table_id(identity.document_id(new, parent), int(parts[0]))
-    if label == "Triple":
-        return identity.triple_id(parent, *parts)
+def _id(label: str, record: Mapping[str, Any], old: str, new: str, prefix: str) -> str:
+    """The id of a node in collection `new`; `record`: a row of `search/waiting_ids`."""
+    kind, was, parts = label.lower(), record["id"].removeprefix(prefix), record["parts"]
+    if label != "Passage":
+        return identity.node_id(record["home"] or new, kind, *(parts or [was]))
     content = "\x1f".join(parts)
-    before, after = (identity.document_id(name, parent) for name in (old, new))
-    for occurrence in islice(count(), _MOST):
+    before = identity.document_id(old, record["key"])
+    for occurrence in range(_MOST):
         if identity.passage_id(before, content, occurrence) == was:
-            return identity.passage_id(after, content, occurrence)
+            return identity.passage_id(record["home"], content, occurrence)
     raise InputError(
         f"The id of passage {was} does not follow from its document and text.",
         f"Import the collection under its own name, {old!r}; give this up with "

@@ -45,27 +45,27 @@ class Collection:
 
 def list_collections(graph: Graph) -> list[Collection]:
     """Every collection, by name."""
-    schema.check_schema(graph)
-    records = graph.run("search/collections", name=None)
     unusable = ("removing", "importing")
-    return [_collection(r["collection"]) for r in records if not any(map(r["collection"].get, unusable))]
+    return [_collection(found) for found in _recorded(graph) if not any(map(found.get, unusable))]
 
 
 def find_collection(graph: Graph, name: str) -> Collection | None:
-    """The collection of that name. Raises MismatchError for another schema version or a half-made or -removed one."""
-    schema.check_schema(graph)
-    records = graph.run("search/collections", name=name)
-    if not records:
+    """The collection of that name, in one round trip.
+
+    Raises MismatchError for another schema version, or a collection whose import or removal is not finished.
+    """
+    found = _recorded(graph, name)
+    if not found:
         return None
-    properties = records[0]["collection"]
+    properties = found[0]
     if properties.get("removing"):
         raise MismatchError(
-            f"The removal of collection {name!r} was broken off.",
+            f"The removal of collection {name!r} was interrupted.",
             f"Finish it with `kgrag delete --collection {name} --yes`.",
         )
     if properties.get("importing"):
         raise MismatchError(
-            f"The import of collection {name!r} was broken off, or is at work.",
+            f"The import of collection {name!r} was interrupted, or is running.",
             f"Finish it with the same `kgrag import`, or give it up with `kgrag delete --collection {name} --yes`.",
         )
     collection = _collection(properties)
@@ -107,7 +107,7 @@ def check_embedder(collection: Collection, embedder: str, dimension: int | None 
         raise MismatchError(
             f"Collection {collection.name!r} holds vectors of {collection.dimension} numbers; "
             f"{embedder!r} now gives {dimension}.",
-            f"Embed it anew with `kgrag reembed {collection.name} --embedder {embedder}`.",
+            f"Embed it again with `kgrag reembed {collection.name} --embedder {embedder}`.",
         )
 
 
@@ -148,7 +148,8 @@ def check_name(name: str) -> None:
 
 
 def ensure_indexes(graph: Graph, collection: Collection) -> None:
-    """Make the indexes of a collection, if whoever made the collection was stopped before that."""
+    """Make the indexes that a collection lacks, because its maker was stopped or this kgrag knows another label."""
+    schema.ensure_schema(graph)
     if not collection.indexed:
         schema.ensure_collection_indexes(
             graph, collection.name, collection.number, collection.dimension, collection.embedding
@@ -161,7 +162,8 @@ def describe(graph: Graph, collection: Collection) -> CollectionInfo:
     edges = graph.run("search/count_edges", collection=collection.name)
     counts = {r["label"]: r["number"] for r in nodes}
     for record in edges:
-        counts[record["type"]] = counts.get(record["type"], 0) + record["number"]
+        if record["source"] != "Collection":
+            counts[record["type"]] = counts.get(record["type"], 0) + record["number"]
     left = graph.run("search/unfinished", collection=collection.name)[0]["number"]
     return CollectionInfo(
         name=collection.name,
@@ -171,6 +173,19 @@ def describe(graph: Graph, collection: Collection) -> CollectionInfo:
         counts=counts,
         finished=left == 0,
     )
+
+
+def _recorded(graph: Graph, name: str | None = None) -> list[dict[str, Any]]:
+    """The properties of every collection, or of the one of that name.
+
+    Raises MismatchError for another schema version.
+    """
+    records = graph.run("search/collections", name=name)
+    if records:
+        schema.check_version(records[0]["version"])
+    else:
+        schema.check_schema(graph)
+    return [record["collection"] for record in records]
 
 
 def _collection(properties: dict[str, Any]) -> Collection:

@@ -1,9 +1,10 @@
 """The connection to Neo4j: runs queries of the catalogue by name, in the mode that their header states."""
 
+import logging
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -21,18 +22,22 @@ from neo4j.exceptions import (
 )
 from pydantic import SecretStr
 
+from kgrag import limits
 from kgrag.errors import ConfigurationError, DatabaseError, MismatchError
 from kgrag.graph.queries import Query, catalogue
 
 T = TypeVar("T")
-LABEL = re.compile(r"[A-Z][A-Za-z0-9_]{0,60}")
+OnQuery = Callable[[str, Mapping[str, Any]], None]
+"""Called with the name and the parameters of each query before it is sent; what it raises, the query raises."""
+
+_LOG = logging.getLogger("kgrag.graph")
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^/]")
 _NO_INDEX = re.compile(r"There is no such (?:fulltext|vector) schema index: (\w+)")
 _LEASE = 60  # seconds
 _FETCH_SIZE = 2000  # records that the server sends at once
 
 
-class Unit:
+class Transaction:
     """A transaction in progress: runs queries by name; all of them are committed together or not at all."""
 
     def __init__(self, transaction: neo4j.ManagedTransaction) -> None:
@@ -51,6 +56,7 @@ class Graph:
         """Connect and check that the server answers. Raises DatabaseError or ConfigurationError."""
         self.uri = uri
         self.database = database
+        self._listeners: tuple[OnQuery, ...] = ()
         if not _ADDRESS.match(uri):
             raise _not_an_address(uri)
         auth = (user, password.get_secret_value()) if password is not None else None
@@ -94,20 +100,12 @@ class Graph:
     def run(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
         """Run a query of the catalogue by name, in the mode of its header, and return its records."""
         query = lookup(name, parameters)
-        return self._run(query.mode, query.text, parameters)
-
-    def run_schema(self, name: str, label: str, /, **parameters: Any) -> list[neo4j.Record]:
-        """Run a schema query with its placeholder {label} filled. Raises ValueError for an unlawful label."""
-        if not LABEL.fullmatch(label):
-            raise ValueError(f"not a label that kgrag generates: {label!r}")
-        query = lookup(name, parameters)
-        if query.mode != "schema":
-            raise ValueError(f"{name} is not a schema query")
-        return self._run(query.mode, query.text.replace("{label}", label), parameters)
+        return self._run(name, query.mode, query.text, parameters)
 
     def stream(self, name: str, /, **parameters: Any) -> Iterator[neo4j.Record]:
         """Run a read query and yield its records one by one, holding few of them at a time."""
         query = lookup(name, parameters)
+        limits.remaining()
         with self.reading(_FETCH_SIZE) as session:
             yield from session.run(query.text, parameters)
 
@@ -117,10 +115,10 @@ class Graph:
         with translated(self.uri), self._session(fetch_size, neo4j.READ_ACCESS) as session:
             yield session
 
-    def write(self, work: Callable[[Unit], T]) -> T:
+    def write(self, work: Callable[[Transaction], T]) -> T:
         """Run `work` in one write transaction; it may be called again after a transient error, so it must be pure."""
         with translated(self.uri), self._session() as session:
-            return session.execute_write(lambda tx: work(Unit(tx)))
+            return session.execute_write(lambda tx: work(Transaction(tx)))
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:
@@ -140,26 +138,44 @@ class Graph:
         finally:
             self.run("write/unlock_schema", holder=holder)
 
-    def explain(self, query: Query, parameters: dict[str, Any], label: str = "Any") -> tuple[str, list[str]]:
+    def explain(self, query: Query, parameters: dict[str, Any]) -> tuple[str, list[str]]:
         """What the server says of a query without running it: its type (r, rw, w or s) and its columns."""
         with translated(self.uri), self._session() as session:
-            result = session.run("EXPLAIN " + query.text.replace("{label}", label), parameters)
+            result = session.run("EXPLAIN " + query.text, parameters)
             columns = list(result.keys())
             return result.consume().query_type or "", columns
 
-    def _run(self, mode: str, text: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
+    @contextmanager
+    def listening(self, on_query: OnQuery) -> Iterator[None]:
+        """While the `with` block runs, call `on_query` before each query of `run` and `run_schema`, in every thread.
+
+        It counts round trips, or makes a query fail: the driver's own errors are translated as if the server sent them.
+        """
+        self._listeners += (on_query,)
+        try:
+            yield
+        finally:
+            self._listeners = tuple(listener for listener in self._listeners if listener is not on_query)
+
+    def _run(self, name: str, mode: str, text: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
+        timeout = limits.remaining()
+        start = time.perf_counter()
         with translated(self.uri):
+            for listener in self._listeners:
+                listener(name, parameters)
             if mode == "auto":
                 with self._session() as session:
-                    return list(session.run(text, parameters))
-            # Unlike a session's transaction it begins and asks in one message.
-            return self._driver.execute_query(
-                text,
-                parameters,
-                routing_=neo4j.RoutingControl.READ if mode == "read" else neo4j.RoutingControl.WRITE,
-                database_=self.database,
-                bookmark_manager_=self._bookmarks,
-            ).records
+                    records = list(session.run(text, parameters))
+            else:  # unlike a session's transaction it begins and asks in one message
+                records = self._driver.execute_query(
+                    neo4j.Query(text, timeout=timeout),
+                    parameters,
+                    routing_=neo4j.RoutingControl.READ if mode == "read" else neo4j.RoutingControl.WRITE,
+                    database_=self.database,
+                    bookmark_manager_=self._bookmarks,
+                ).records
+        _LOG.debug("%s: %.1f ms, %d records", name, 1000 * (time.perf_counter() - start), len(records))
+        return records
 
     def _session(self, fetch_size: int = _FETCH_SIZE, access: str = neo4j.WRITE_ACCESS) -> neo4j.Session:
         return self._driver.session(
@@ -178,12 +194,16 @@ def _not_an_address(uri: str) -> ConfigurationError:
 
 
 def lookup(name: str, parameters: dict[str, Any]) -> Query:
-    """The query of that name, after checking that exactly its parameters are given. Raises KeyError or TypeError."""
+    """The query of that name, after checking that exactly its parameters are given. Raises KeyError or TypeError.
+
+    `label` and `properties` of a template are given like parameters, and removed from them. Raises ValueError for those
+    that it does not take.
+    """
     query = catalogue()[name]
-    expected = {p.name for p in query.parameters}
+    expected = {p.name for p in query.parameters} | query.placeholders
     if expected != parameters.keys():
         raise TypeError(f"{name} takes {sorted(expected)}, not {sorted(parameters)}")
-    return query
+    return query.filled(**{key: parameters.pop(key) for key in query.placeholders}) if query.placeholders else query
 
 
 class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
@@ -217,6 +237,8 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
             raise DatabaseError(
                 f"The server at {self._uri} has no such database.", "Check KGRAG_NEO4J_DATABASE."
             ) from error
+        if isinstance(error, Neo4jError) and "TransactionTimedOut" in (error.code or ""):
+            raise limits.passed() from error
         if isinstance(error, Neo4jError) and (missing := _NO_INDEX.search(error.message or "")):
             raise MismatchError(
                 f"The index {missing[1]} is missing.", "Make again what is missing: kgrag repair"

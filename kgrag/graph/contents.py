@@ -6,19 +6,19 @@ What a database gives by itself stays out: the collection's number, labels such 
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from kgrag.graph.connection import Graph
+from kgrag.graph.description import describe
 from kgrag.graph.schema import SLOTS
 from kgrag.graph.values import to_json
 
-LABELS = ("Collection", "Document", "Page", "Table", "Passage", "Keyword", "Word", "Entity", "Triple", "Run", "Step")
-WITH_OWN_LABEL = ("Passage", "Triple", "Entity")
-"""Labels whose nodes carry a second one in each collection, for its indexes."""
+LABELS = ("Collection", *describe().labels("held"))
+"""The labels of what a collection holds, itself the first."""
 
 LOCAL = frozenset(("number", "indexed", "importing", "imported"))
 """Properties of a Collection that mean something in its own database only."""
@@ -35,6 +35,16 @@ class NodeRecord:
     id: str
     properties: Mapping[str, Any]
     labels: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, label: str, properties: Mapping[str, Any], labels: Iterable[str] = ()) -> "NodeRecord":
+        """The node with these properties.
+
+        Raises ValueError for a label that no collection holds, KeyError if the id is missing.
+        """
+        if label not in LABELS:
+            raise ValueError(f"there is no label {label!r}")
+        return cls(label, properties[describe().node(label).key], properties, tuple(sorted(labels)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +63,14 @@ Item = NodeRecord | EdgeRecord
 def contents(graph: Graph, collection: str, *, embeddings: bool = True) -> Iterator[Item | None]:
     """Every node of a collection, itself the first, then every edge; None for an edge that leads out of it."""
     for record in graph.stream("search/all_nodes", collection=collection):
-        properties = record["properties"]
-        label = next((label for label in record["labels"] if label in LABELS), "")
+        label, properties = record["label"], record["properties"]
         more = (name for name in record["labels"] if name != label and not _SECOND.fullmatch(name))
         if label == "Collection":
             properties = {key: value for key, value in properties.items() if key not in LOCAL}
         if not embeddings:
             its = vectors_of(properties)
             properties = {key: value for key, value in properties.items() if key not in its}
-        yield NodeRecord(label, properties["name" if label == "Collection" else "id"], properties, tuple(sorted(more)))
+        yield NodeRecord.of(label, properties, more)
     for record in graph.stream("search/all_edges", collection=collection, labels=list(LABELS)):
         if record["inside"]:
             start, end = (record["start_label"], record["start"]), (record["end_label"], record["end"])

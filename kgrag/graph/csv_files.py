@@ -14,7 +14,7 @@ _MORE_COLUMNS = 200  # documents with further metadata take the other way
 _TYPES = {str: "string", bool: "boolean", int: "long", float: "double"}
 
 
-class Ready(str):
+class CsvField(str):
     """A field as it stands in the file: a list, or a vector."""
 
     __slots__ = ()
@@ -30,7 +30,7 @@ class Lines:
         self._held: list[str] = []
 
     def write(self, *values: object) -> None:
-        """Write a row: text, numbers, Ready, or None for nothing. What is missing at its end is nothing, too."""
+        """Write a row: text, numbers, CsvField, or None for nothing. What is missing at its end is nothing, too."""
         line = fields(*values).rstrip(",")
         self.rows += 1
         self.longest = max(self.longest, len(line))
@@ -38,7 +38,7 @@ class Lines:
         self._put(line + "\n")
 
     def link(self, start: str, end: str, more: object = "") -> None:
-        """Write a row of ids and what is Ready, or a number, quicker."""
+        """Write a row of ids and what is CsvField, or a number, quicker."""
         self.rows += 1
         self._put(f"{start},{end},{more}\n" if more else f"{start},{end}\n")
 
@@ -83,14 +83,14 @@ class Table(Lines):
         self._file.write(line)
 
 
-def fields(*values: object) -> Ready:
+def fields(*values: object) -> CsvField:
     """The fields of a row, or of its beginning."""
-    return Ready(",".join([_field(value) for value in values]))
+    return CsvField(",".join([_field(value) for value in values]))
 
 
 def _field(value: object) -> str:
     kind = type(value)
-    if kind is Ready:
+    if kind is CsvField:
         return value  # type: ignore[return-value]
     if kind is str:
         return '"' + value.replace('"', '""') + '"'  # type: ignore[attr-defined,no-any-return]
@@ -99,22 +99,22 @@ def _field(value: object) -> str:
     return ("true" if value else "false") if kind is bool else repr(value)
 
 
-def integers(values: Iterable[int] | None) -> Ready | None:
+def integers(values: Iterable[int] | None) -> CsvField | None:
     """A field of type long[]; there is none that is empty."""
-    return Ready(ARRAY_DELIMITER.join(map(str, values))) if values else None
+    return CsvField(ARRAY_DELIMITER.join(map(str, values))) if values else None
 
 
-def strings(values: Iterable[str]) -> Ready | None:
+def strings(values: Iterable[str]) -> CsvField | None:
     """A field of type string[] of plain names; there is none that is empty."""
-    return Ready(ARRAY_DELIMITER.join(values)) or None
+    return CsvField(ARRAY_DELIMITER.join(values)) or None
 
 
-def floats(vectors: NDArray[np.float32]) -> list[Ready]:
+def floats(vectors: NDArray[np.float32]) -> list[CsvField]:
     """Fields of type float[], one a row of the vectors, each number below 10."""
     if vectors.size == 0:
-        return [Ready()] * len(vectors)
+        return [CsvField()] * len(vectors)
     if not np.abs(vectors).max() < 10:
-        return [Ready(ARRAY_DELIMITER.join(map(repr, row))) for row in vectors.tolist()]
+        return [CsvField(ARRAY_DELIMITER.join(map(repr, row))) for row in vectors.tolist()]
     text = np.empty((*vectors.shape, 4), "<u4")  # four characters each: ;-0. 1234 5678 9012
     rest = np.rint(np.abs(vectors.astype(np.float64)) * 10**_DECIMALS)
     for group in (3, 2, 1):
@@ -124,7 +124,7 @@ def floats(vectors: NDArray[np.float32]) -> list[Ready]:
     text[..., 0] = np.where(np.signbit(vectors), _MINUS, _PLUS) + (rest.astype(np.uint32) << 16)
     joined = text.tobytes().decode("ascii")
     width = 16 * vectors.shape[1]
-    return [Ready(joined[i * width + 1 : (i + 1) * width]) for i in range(len(vectors))]
+    return [CsvField(joined[i * width + 1 : (i + 1) * width]) for i in range(len(vectors))]
 
 
 class FoundColumns:

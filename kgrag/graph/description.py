@@ -1,8 +1,12 @@
-"""What is in the graph, in words: the one source for prompts, the documentation and the database itself."""
+"""The registry of labels and relationship types: what there is in the graph, in words and as kgrag works with it.
+
+Source: `description.toml`. The schema, counts, digests, deletes, export and import, the colours in Neo4j Browser,
+prompts and the documentation are made from it.
+"""
 
 import hashlib
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -26,14 +30,55 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True)
+class Fulltext:
+    """A full-text index of a collection: the properties it reads, and the Lucene analyzer."""
+
+    name: str
+    on: tuple[str, ...]
+    analyzer: str
+
+
+@dataclass(frozen=True, slots=True)
 class NodeKind:
-    """A label. `layer`: text, knowledge, runs or collections; `indexed`: nodes carry a second label, Passage_c7."""
+    """A label. `layer`: text, knowledge, runs or collections; the other attributes as in the head of description.toml.
+
+    `of`, `by`: from `identity`.
+    """
 
     label: str
     layer: str
     means: str
-    indexed: bool
     properties: tuple[Property, ...]
+    style: Mapping[str, Any]
+    of: str | None
+    by: tuple[str, ...]
+    embedded: tuple[str, ...]
+    sparse: bool
+    fulltext: tuple[Fulltext, ...]
+    ranges: tuple[str, ...]
+    texts: tuple[str, ...]
+    hub: bool
+
+    @property
+    def plural(self) -> str:
+        """What several are called: entities."""
+        name = self.label.lower()
+        return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+
+    @property
+    def key(self) -> str:
+        """The property that identifies a node: no two nodes of the label share its value."""
+        return "name" if self.label == "Collection" else "id"
+
+    @property
+    def held(self) -> bool:
+        """Whether its nodes are what a collection holds."""
+        return self.layer != "collections"
+
+    @property
+    def indexed(self) -> bool:
+        """Whether its nodes carry a second label such as Passage_c7, for the indexes of their collection."""
+        return bool(self.embedded or self.fulltext)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +89,7 @@ class EdgeKind:
     means: str
     between: tuple[tuple[str, str], ...]
     properties: tuple[Property, ...]
+    style: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +98,17 @@ class Description:
 
     nodes: tuple[NodeKind, ...]
     edges: tuple[EdgeKind, ...]
+
+    def node(self, label: str) -> NodeKind:
+        """What there is to know of a label. Raises ValueError for one that is not in the registry."""
+        for node in self.nodes:
+            if node.label == label:
+                return node
+        raise ValueError(f"there is no label {label!r}")
+
+    def labels(self, which: str) -> tuple[str, ...]:
+        """The labels that are all, held, indexed, embedded or worked (marked for stages), or "own": none of these."""
+        return tuple(node.label for node in self.nodes if _IS[which](node))
 
     def text(self) -> str:
         """All of it in few words, for a prompt: labels and types with their properties, those of upkeep left out."""
@@ -67,10 +124,14 @@ class Description:
             lines += [f"{patterns}: {edge.means}", *_brief(edge.properties)]
         return "\n".join(lines)
 
+    def by_layer(self) -> list[NodeKind]:
+        """The labels, those of the text first, then knowledge, runs and collections."""
+        return sorted(self.nodes, key=lambda node: _LAYERS.index(node.layer))
+
     def markdown(self) -> str:
         """All of it as the page docs/SCHEMA.md."""
         parts = [_INTRODUCTION]
-        for layer, nodes in groupby(sorted(self.nodes, key=lambda n: _LAYERS.index(n.layer)), lambda n: n.layer):
+        for layer, nodes in groupby(self.by_layer(), lambda n: n.layer):
             parts.append(f"## Nodes: {layer}")
             for node in nodes:
                 own = f" Nodes carry a second label, such as `{node.label}_c7`." if node.indexed else ""
@@ -99,12 +160,21 @@ class Description:
         }
 
     def digest(self) -> str:
-        """A hash of `lines`."""
-        return hashlib.blake2b(repr(self.lines()).encode(), digest_size=8).hexdigest()
+        """A hash of `lines` and of what is indexed."""
+        indexes = [(n.label, n.embedded, n.fulltext, n.ranges, n.texts) for n in self.nodes]
+        return hashlib.blake2b(repr((self.lines(), indexes)).encode(), digest_size=8).hexdigest()
 
 
 _BAR = "\\|"
 _LAYERS = ("text", "knowledge", "runs", "collections")
+_IS: Mapping[str, Callable[[NodeKind], bool]] = {
+    "all": lambda node: True,
+    "held": lambda node: node.held,
+    "indexed": lambda node: node.indexed,
+    "embedded": lambda node: bool(node.embedded),
+    "worked": lambda node: "todo" in node.ranges,
+    "own": lambda node: False,
+}
 _INTRODUCTION = """# What is in the graph
 
 Every label, relationship type and property that kgrag writes. Every node has a `name` to read. Made from
@@ -123,14 +193,30 @@ def describe() -> Description:
     """The description of the graph that this version of kgrag writes."""
     source = tomllib.loads(files("kgrag.graph").joinpath("description.toml").read_text(encoding="utf-8"))
     return Description(
-        nodes=tuple(
-            NodeKind(label, its["layer"], its["means"], its.get("indexed", False), tuple(_properties(its)))
-            for label, its in source["nodes"].items()
-        ),
+        nodes=tuple(_node(label, its) for label, its in source["nodes"].items()),
         edges=tuple(
-            EdgeKind(type, its["means"], tuple(map(_pair, its["between"])), tuple(_properties(its)))
+            EdgeKind(type, its["means"], tuple(map(_pair, its["between"])), tuple(_properties(its)), its["style"])
             for type, its in source["relationships"].items()
         ),
+    )
+
+
+def _node(label: str, its: Mapping[str, Any]) -> NodeKind:
+    identity = its.get("identity", {})
+    return NodeKind(
+        label=label,
+        layer=its["layer"],
+        means=its["means"],
+        properties=tuple(_properties(its)),
+        style=its["style"],
+        of=identity.get("of"),
+        by=tuple(identity.get("by", ())),
+        embedded=tuple(its.get("embedded", ())),
+        sparse=its.get("sparse", False),
+        fulltext=tuple(Fulltext(k, tuple(v["on"]), v["analyzer"]) for k, v in its.get("fulltext", {}).items()),
+        ranges=tuple(its.get("ranges", ())),
+        texts=tuple(its.get("texts", ())),
+        hub=its.get("hub", False),
     )
 
 

@@ -4,23 +4,36 @@ A header is the leading comment of the file::
 
     // What the statement does, in a sentence or two.
     // mode: read | write | auto | schema
+    // label: all | held | indexed | embedded | worked | own (which labels may take the place of {label})
+    // each: held | worked (a line with {label} stands for one such line a label, joined by UNION ALL)
     // $name: TYPE [= default] - meaning
     // -> column: TYPE - meaning
     // title: a few words for lists and favourites (those under analyst/; may come first)
     // scan: why it starts from every node of a label, if it does (those under analyst/)
     // source: where it comes from (optional)
+
+No query text is made from strings, with one exception: labels, and properties in the definition of an index, cannot be
+parameters in Cypher. A template holds {label}, and under `cypher/schema` {properties}; names of the registry take their
+places (`kgrag.graph.description`), or with `own` the label of the nodes of one collection, such as Passage_c7.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
+from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from itertools import takewhile
 
+from kgrag.graph.description import describe
+
 _PARAMETER = re.compile(r"^\$(\w+): ([\w<>| ]+?)(?: = (.+?))? - (.+)$")
 _COLUMN = re.compile(r"^-> (\w+): ([\w<>| ]+?) - (.+)$")
-_ENTRIES = ("mode", "title", "scan", "source")
+_OWN = re.compile(r"([A-Z][A-Za-z]*)_c\d+")
+_PLACEHOLDER = re.compile(r"\{(label|properties)\}")
+_ENTRIES = ("mode", "label", "each", "title", "scan", "source")
 MODES = ("read", "write", "auto", "schema")
 
 
@@ -39,7 +52,8 @@ class Query:
     """A query of the catalogue.
 
     `mode`: read, write and schema run in a transaction that is retried, auto by itself (it opens its own
-    transactions); only a schema query may hold the placeholder {label}.
+    transactions). `label`: which labels may take the place of {label}; empty: the text has no placeholders. `each`: the
+    labels that a line of the text was repeated for.
     """
 
     name: str
@@ -51,6 +65,25 @@ class Query:
     text: str
     title: str = ""
     scan: str = ""
+    label: str = ""
+    each: str = ""
+
+    @property
+    def placeholders(self) -> frozenset[str]:
+        """The placeholders of a template, label and properties; none for a statement that runs as it is."""
+        return frozenset(_PLACEHOLDER.findall(self.text))
+
+    def filled(self, label: str, properties: Sequence[str] = ()) -> "Query":
+        """The statement for a label. Raises ValueError for a label or property that may not take the place."""
+        own = _OWN.fullmatch(label) if self.label == "own" else None
+        kind, allowed = (own[1], "indexed") if own else (label, self.label)
+        if kind not in describe().labels(allowed):
+            raise ValueError(f"not a label for {self.name}: {label!r}")
+        known = {p.name for p in describe().node(kind).properties}
+        if unknown := set(properties) - known:
+            raise ValueError(f"{kind} has no properties {', '.join(sorted(unknown))}")
+        text = self.text.replace("{label}", label)
+        return replace(self, text=text.replace("{properties}", ", ".join(f"n.{name}" for name in properties)))
 
 
 def parse(name: str, content: str) -> Query:
@@ -86,20 +119,42 @@ def parse(name: str, content: str) -> Query:
     if not purpose:
         raise ValueError(f"{name}: the header does not say what the query is for")
     text = "\n".join(lines[len(header) :]).strip().removesuffix(";")
-    return Query(name, " ".join(purpose), mode, tuple(parameters), tuple(columns), text=text, **said)
+    if said["each"]:
+        text = _repeated(text, describe().labels(said["each"]))
+    query = Query(name, " ".join(purpose), mode, tuple(parameters), tuple(columns), text=text, **said)
+    if bool(query.placeholders) != bool(query.label):
+        raise ValueError(f"{name}: a header has `label` if the statement holds placeholders, and only then")
+    return query
+
+
+def _repeated(text: str, labels: Iterable[str]) -> str:
+    """The statement with each line that holds {label} there once a label."""
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        if "{label}" in line:
+            lines[place] = "\n  UNION ALL\n".join([line.replace("{label}", label) for label in labels])
+    return "\n".join(lines)
 
 
 @cache
 def catalogue() -> dict[str, Query]:
-    """Every query by its name, "folder/file" without the suffix."""
+    """Every query by its name, "folder/file" without the suffix.
+
+    Those of other packages, whose names begin with that of the entry point, are found in its package: the group is
+    `kgrag.queries`.
+    """
     found: dict[str, Query] = {}
-    for folder in sorted(_folders(), key=lambda f: f.name):
+    for name, folder in _folders():
         for file in sorted(folder.iterdir(), key=lambda f: f.name):
             if file.name.endswith(".cypher"):
-                name = f"{folder.name}/{file.name.removesuffix('.cypher')}"
-                found[name] = parse(name, file.read_text(encoding="utf-8"))
+                query = f"{name}/{file.name.removesuffix('.cypher')}"
+                found[query] = parse(query, file.read_text(encoding="utf-8"))
     return found
 
 
-def _folders() -> list[Traversable]:
-    return [f for f in files("kgrag.cypher").iterdir() if f.is_dir() and not f.name.startswith("_")]
+def _folders() -> Iterator[tuple[str, Traversable]]:
+    own = [f for f in files("kgrag.cypher").iterdir() if f.is_dir() and not f.name.startswith("_")]
+    yield from sorted((folder.name, folder) for folder in own)
+    for entry in entry_points(group="kgrag.queries"):
+        with suppress(ImportError):  # whoever asks one of its queries hears that there is none
+            yield entry.name, files(entry.module)

@@ -1,4 +1,4 @@
-"""The read model: what retrievers ask of one collection, in one round trip each.
+"""The read model: what several retrievers ask of one collection, in one round trip each.
 
 What a search needs comes as one record that holds a list: a hundred records are a hundred messages to be taken apart.
 """
@@ -7,12 +7,13 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kgrag.graph.collections import Collection
+from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.lucene import escape
-from kgrag.identity import document_id
+from kgrag.identity import document_id, entity_id
 from kgrag.types import Filter, Passage
 
+Row = dict[str, Any]
 Scores = list[tuple[str, float]]
 _FILTER_CANDIDATES = 1000  # nearest passages that a filter is tried on before the filtered set is scanned
 
@@ -21,8 +22,25 @@ class Reader:
     """Reads one collection; safe to share between threads."""
 
     def __init__(self, graph: Graph, collection: Collection) -> None:
-        self._graph = graph
+        self.graph = graph
         self.collection = collection
+
+    def rows(self, name: str, /, **parameters: Any) -> list[Row]:
+        """The rows of a query of the catalogue."""
+        return [dict(r) for r in self.graph.run(name, **parameters)]
+
+    def row(self, name: str, /, **parameters: Any) -> Row:
+        """The one row of a query that always gives one."""
+        return dict(self.graph.run(name, **parameters)[0])
+
+    def stream(self, name: str, /, **parameters: Any) -> Iterator[list[Any]]:
+        """The values of the rows of a read query, one by one."""
+        return (r.values() for r in self.graph.stream(name, **parameters))
+
+    def refresh(self) -> Collection:
+        """Open the collection again, and return it. Raises NotFoundError when it is gone."""
+        self.collection = open_collection(self.graph, self.collection.name)
+        return self.collection
 
     def fulltext(self, text: str, limit: int, only: Filter | None = None) -> Scores:
         """(passage id, BM25 score) of the passages that share a word with `text`, best first, ties by id."""
@@ -55,105 +73,7 @@ class Reader:
 
     def question(self, names: list[str], stemmed: list[str], words: list[str]) -> dict[str, Any]:
         """What the graph knows of a question's names and words: see `cypher/search/question.cypher`."""
-        return self._row("search/question", collection=self.collection.name, names=names, stemmed=stemmed, words=words)
-
-    def similar_titles(self, name: str, limit: int = 20) -> list[dict[str, Any]]:
-        """Entities with titles whose name is like a normalised one, a letter or two apart in each word."""
-        query = " ".join(f"{word}~1" for word in escape(name).split())
-        if not query:
-            return []
-        index = self.collection.index("entity_name")
-        return [dict(r) for r in self._graph.run("search/similar_titles", index=index, query=query, limit=limit)]
-
-    def pathrank_seeds(self, text: str, **parameters: Any) -> list[dict[str, Any]]:
-        """The passages that a walk begins with: see `cypher/expand/pathrank_seeds.cypher`."""
-        row = self._row(
-            "expand/pathrank_seeds",
-            vector_index=self.collection.vector_index("Passage"),
-            text_index=self.collection.index("passage_text"),
-            embedding=self.collection.embedding,
-            query=escape(text),
-            **parameters,
-        )
-        seeds: list[dict[str, Any]] = row["seeds"]
-        return seeds
-
-    def pathrank_sources(self, ids: list[str], links: list[str]) -> dict[str, dict[str, Any]]:
-        """What a hop wants to know of its sources, by passage id."""
-        return {s["id"]: s for s in self._row("expand/pathrank_sources", ids=ids, links=links)["sources"]}
-
-    def pathrank(self, **parameters: Any) -> list[dict[str, Any]]:
-        """One hop of a walk: see `cypher/expand/pathrank.cypher`."""
-        hops: list[dict[str, Any]] = self._row("expand/pathrank", embedding=self.collection.embedding, **parameters)[
-            "hops"
-        ]
-        return hops
-
-    def pathrank_names(self, ids: list[str], links: list[str], cap: int) -> tuple[list[Any], list[int]]:
-        """The names that tie passages together, and the numbers of some: see `cypher/expand/pathrank_names.cypher`."""
-        row = self._row("expand/pathrank_names", ids=ids, links=links, cap=cap)
-        return row["passages"], row["links"]
-
-    def ppr_seeds(self, **parameters: Any) -> dict[str, Any]:
-        """The triples and passages nearest to a question: see `cypher/expand/ppr_seeds.cypher`."""
-        return self._row(
-            "expand/ppr_seeds",
-            triple_index=self.collection.vector_index("Triple"),
-            passage_index=self.collection.vector_index("Passage"),
-            embedding=self.collection.embedding,
-            **parameters,
-        )
-
-    def ppr(self, **parameters: Any) -> dict[str, Any]:
-        """What surrounds seeds, as lists of numbers: see `cypher/expand/ppr.cypher`."""
-        rows = self._rows("expand/ppr", **parameters)
-        return rows[0] if rows else {"seeds": [], "passages": [], "similar": []}
-
-    def ppr_passages(self) -> Iterator[list[Any]]:
-        """Every passage with what it is tied to, as in the lists of `ppr`."""
-        return (r.values() for r in self._graph.stream("expand/ppr_passages", collection=self.collection.name))
-
-    def ppr_similar(self) -> Iterator[list[Any]]:
-        """Every pair of resembling names, as in the lists of `ppr`."""
-        return (r.values() for r in self._graph.stream("expand/ppr_similar", collection=self.collection.name))
-
-    def ppr_numbers(self, ids: list[str]) -> list[list[Any]]:
-        """[id, internal number, df] of entities."""
-        return [r.values() for r in self._graph.run("expand/ppr_numbers", ids=ids)]
-
-    def ppr_names(self, numbers: list[int]) -> dict[int, str]:
-        """The names of nodes, by their internal numbers."""
-        return dict(self._row("expand/ppr_names", numbers=numbers)["names"])
-
-    def gnn_ret(self, **parameters: Any) -> list[dict[str, Any]]:
-        """The edges of one layer of GNN-Ret: see `cypher/expand/gnn_ret.cypher`."""
-        row = self._row("expand/gnn_ret", embedding=self.collection.embedding, **parameters)
-        ties: list[dict[str, Any]] = row["ties"]
-        return ties
-
-    def kgp(self, **parameters: Any) -> dict[int, list[dict[str, Any]]]:
-        """Where paths lead next, by their numbers: see `cypher/expand/kgp.cypher`."""
-        row = self._row("expand/kgp", embedding=self.collection.embedding, **parameters)
-        return {found["path"]: found["best"] for found in row["found"]}
-
-    def mdr(self, chains: list[dict[str, Any]], branch: int, candidates: int) -> list[list[dict[str, Any]]]:
-        """For each chain the passages nearest to its vector: see `cypher/expand/mdr.cypher`."""
-        row = self._row(
-            "expand/mdr",
-            index=self.collection.vector_index("Passage"),
-            embedding=self.collection.embedding,
-            chains=chains,
-            branch=branch,
-            candidates=candidates,
-        )
-        found: list[list[dict[str, Any]]] = row["found"]
-        return found
-
-    def word_stems(self, ids: Sequence[str]) -> dict[str, list[str]]:
-        """The stems of all words of passages, in their order."""
-        if not ids:
-            return {}
-        return {id: stems.split() for id, stems in self._row("search/passage_word_stems", ids=list(ids))["found"]}
+        return self.row("search/question", collection=self.collection.name, names=names, stemmed=stemmed, words=words)
 
     def edge_neighbours(
         self, ids: Sequence[str], kind: str, density: float, cap: int, candidates: int
@@ -164,7 +84,7 @@ class Reader:
         """
         if kind == "similar" and density <= self.collection.indexing.similar:
             kind = "stored"
-        rows = self._rows(
+        rows = self.rows(
             "search/edge_neighbours",
             ids=list(ids),
             kind=kind,
@@ -179,7 +99,7 @@ class Reader:
     def document_scores(self, keys: Sequence[str], vector: Sequence[float]) -> dict[str, tuple[str, float]]:
         """Document key -> the id of its passage nearest to a vector and (1 + cosine) / 2; unknown keys are left out."""
         ids = {document_id(self.collection.name, key): key for key in keys}
-        rows = self._rows(
+        rows = self.rows(
             "search/document_scores", ids=list(ids), embedding=self.collection.embedding, vector=list(vector)
         )
         return {ids[r["document"]]: (r["id"], r["score"]) for r in rows}
@@ -188,41 +108,15 @@ class Reader:
         """Document key -> the ids of its passages, in no order; unknown keys are left out."""
         ids = {document_id(self.collection.name, key): key for key in keys}
         found: dict[str, list[str]] = {}
-        for r in self._rows("search/passage_ids", ids=list(ids)):
+        for r in self.rows("search/passage_ids", ids=list(ids)):
             found.setdefault(ids[r["document"]], []).append(r["passage"])
         return found
 
     def triple_counts(self, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Document key -> how many passages it has, and how many triples these state; unknown keys are left out."""
         ids = {document_id(self.collection.name, key): key for key in keys}
-        rows = self._rows("search/triple_counts", ids=list(ids))
+        rows = self.rows("search/triple_counts", ids=list(ids))
         return {ids[r["document"]]: (r["passages"], r["triples"]) for r in rows}
-
-    def beam_start(
-        self, passages: Sequence[str], triples: Sequence[str], vector: Sequence[float], beams: int
-    ) -> list[dict[str, Any]]:
-        """The initial triples nearest to a vector: see `cypher/expand/beam_start.cypher`."""
-        row = self._row(
-            "expand/beam_start",
-            passages=list(passages),
-            triples=list(triples),
-            embedding=self.collection.embedding,
-            vector=list(vector),
-            beams=beams,
-        )
-        found: list[dict[str, Any]] = row["triples"]
-        return found
-
-    def beam_step(self, **parameters: Any) -> list[dict[str, Any]]:
-        """The neighbours of beams of triples: see `cypher/expand/beam_step.cypher`."""
-        row = self._row(
-            "expand/beam_step",
-            index=self.collection.vector_index("Triple"),
-            embedding=self.collection.embedding,
-            **parameters,
-        )
-        found: list[dict[str, Any]] = row["neighbours"]
-        return found
 
     def similar_triples(
         self, vectors: Sequence[Sequence[float]], words: Sequence[str], limit: int, over_fetch: int
@@ -230,7 +124,7 @@ class Reader:
         """The triples most similar to texts by vector, and by words: see `cypher/search/similar_triples.cypher`."""
         if not vectors:
             return [], []
-        row = self._row(
+        row = self.row(
             "search/similar_triples",
             vector_index=self.collection.vector_index("Triple"),
             text_index=self.collection.index("triple_text"),
@@ -243,34 +137,29 @@ class Reader:
 
     def has_triples(self) -> bool:
         """Whether the collection holds triples."""
-        return bool(self._row("search/has_triples", collection=self.collection.name)["found"])
+        return bool(self.row("search/has_triples", collection=self.collection.name)["found"])
 
-    def structured_documents(self, only: Filter, *, sections: bool) -> list[dict[str, Any]]:
-        """Documents with pages, tables or headings: see `cypher/search/structured_documents.cypher`."""
+    def structured_documents(
+        self, kinds: Sequence[str], names: Sequence[str], files: Sequence[str], headings: Sequence[str], only: Filter
+    ) -> list[dict[str, Any]]:
+        """At most 51 documents that a question may mean: see `cypher/search/structured_documents.cypher`.
+
+        `names`: normalised, those that a title may have; `headings`: in lower case.
+        """
         name = self.collection.name
-        return self._rows(
-            "search/structured_documents", collection=name, sections=sections, limit=5000, **_filter(only)
+        return self.rows(
+            "search/structured_documents",
+            collection=name,
+            kinds=list(kinds),
+            names=[entity_id(name, title) for title in names],
+            files=list(files),
+            index=self.collection.index("passage_text"),
+            phrases=" OR ".join(f'"{escape(heading)}"' for heading in headings if escape(heading)),
+            headings=list(headings),
+            reach=1000 if only else 51,
+            limit=51,
+            **_filter(only),
         )
-
-    def structure(self, documents: list[str]) -> dict[str, dict[str, Any]]:
-        """What documents consist of, by their ids: see `cypher/search/document_structure.cypher`."""
-        return {r["document"]: r for r in self._rows("search/document_structure", ids=documents)}
-
-    def outlines(self, documents: list[str]) -> dict[str, list[str]]:
-        """The headings of documents, by their ids: see `cypher/search/outlines.cypher`."""
-        return {r["document"]: r["paths"] for r in self._rows("search/outlines", ids=documents)}
-
-    def pages(self, ids: list[str]) -> dict[str, dict[str, Any]]:
-        """What stands on pages, by their ids: see `cypher/search/page_contents.cypher`."""
-        return {r["id"]: r for r in self._rows("search/page_contents", ids=ids)}
-
-    def tables(self, ids: list[str]) -> dict[str, dict[str, Any]]:
-        """What tables hold, by their ids: see `cypher/search/table_contents.cypher`."""
-        return {r["id"]: r for r in self._rows("search/table_contents", ids=ids)}
-
-    def sections(self, document: str, paths: list[str], headings: list[str]) -> list[dict[str, Any]]:
-        """The passages under headings: see `cypher/search/section_contents.cypher`."""
-        return self._rows("search/section_contents", document=document, paths=paths, headings=headings)
 
     def nearest_of(self, ids: list[str], vector: Sequence[float], limit: int) -> Scores:
         """Those of some passages that are nearest to a vector, as (id, (1 + cosine) / 2), best first."""
@@ -279,28 +168,21 @@ class Reader:
 
     def captions(self, entities: list[str], passages: list[str]) -> dict[str, str]:
         """The names of nodes, by their ids."""
-        row = self._row("search/entity_captions", entities=entities, passages=sorted(set(passages)))
+        row = self.row("search/entity_captions", entities=entities, passages=sorted(set(passages)))
         return dict(row["names"])
 
     def passing(self, ids: list[str], only: Filter) -> set[str]:
         """Those of some passages whose documents pass a filter."""
-        return set(self._row("search/passing", ids=ids, **_filter(only))["ids"])
-
-    def _row(self, name: str, /, **parameters: Any) -> dict[str, Any]:
-        """The one row of a query that always gives one."""
-        return self._rows(name, **parameters)[0]
+        return set(self.row("search/passing", ids=ids, **_filter(only))["ids"])
 
     def _scores(self, name: str, /, **parameters: Any) -> Scores:
-        return [(id, float(score)) for id, score in self._row(name, **parameters)["hits"]]
-
-    def _rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
-        return [dict(r) for r in self._graph.run(name, **parameters)]
+        return [(id, float(score)) for id, score in self.row(name, **parameters)["hits"]]
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
         """Passages by their ids; ids that are gone are left out."""
         if not ids:
             return {}
-        found = self._row("search/passages", ids=list(ids))["found"]
+        found = self.row("search/passages", ids=list(ids))["found"]
         return {r["id"]: passage(r["id"], r["passage"], r["document"]) for r in found}
 
 

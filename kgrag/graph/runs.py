@@ -12,7 +12,7 @@ from typing import Any
 
 from kgrag.errors import NotFoundError
 from kgrag.events import Answer, Event, Failed, Judged, Linked, Read, Remembered, Retrieved, Rewritten, Thought
-from kgrag.graph.connection import Graph, Unit
+from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.queries import catalogue
 from kgrag.identity import node_id
 from kgrag.text import caption
@@ -63,12 +63,12 @@ def save_run(graph: Graph, collection: str, answer: Answer) -> str:
     cited = [{"id": c.passage.id, "number": c.number} for c in answer.citations]
     steps = step_rows(id, answer)
 
-    def work(unit: Unit) -> bool:
-        kept = unit.run(
+    def work(tx: Transaction) -> bool:
+        kept = tx.run(
             "write/run", id=id, collection=collection, properties=properties, found=list(found.values()), cited=cited
         )
         if kept and steps:
-            unit.run("write/run_steps", run=id, rows=steps)
+            tx.run("write/run_steps", run=id, rows=steps)
         return bool(kept)
 
     if not graph.write(work):

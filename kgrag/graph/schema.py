@@ -1,34 +1,28 @@
 """The schema: constraints and indexes of the database, those of each collection, and the versions they went through."""
 
 from collections.abc import Callable
+from typing import Any
 
 from kgrag.errors import MismatchError
 from kgrag.graph.connection import Graph
-from kgrag.graph.description import describe
+from kgrag.graph.description import Fulltext, NodeKind, describe
 from kgrag.text import LONGEST_NAME, caption
 
 SCHEMA_VERSION = 5
 SLOTS = ("embedding", "embedding_b")
-_FULLTEXT = {"passage_text": "Passage", "passage_stems": "Passage", "triple_text": "Triple", "entity_name": "Entity"}
-_WITH_VECTORS = ("Passage", "Triple", "Entity")
-_WITH_WORK = ("passage", "entity", "word")
-_LABELS = ("document", "passage", "keyword", "word", "entity", "triple", "run", "step", "page", "table")
 
 
 def ensure_schema(graph: Graph) -> None:
-    """Make the constraints and indexes that all collections share, and describe the graph in it, unless that is done.
+    """Make the constraints and indexes of every label, and describe the graph in it, unless that is done.
 
-    Raises MismatchError when the database was written by an older or newer schema.
+    A new label of the registry gets its own the next time that somebody writes. Raises MismatchError when the database
+    was written by an older or newer schema.
     """
     version, described = _stored(graph)
-    if version is not None and version != SCHEMA_VERSION:
-        raise version_mismatch(version)
+    check_version(version)
     if version is None:
-        graph.run("schema/schema_id")
-        with graph.exclusively():
-            if stored_version(graph) is None:
-                ensure_shared_indexes(graph)
-                graph.run("write/set_version", version=SCHEMA_VERSION)
+        _unique(graph, "Schema")
+        graph.run("write/set_version", version=SCHEMA_VERSION)
     _describe(graph, described)
 
 
@@ -44,16 +38,26 @@ def _stored(graph: Graph) -> tuple[int | None, str | None]:
 
 
 def _describe(graph: Graph, described: str | None) -> None:
-    """Keep the description of the graph in the Schema node, unless it holds this one."""
+    """Unless the Schema node holds this description of the graph, make what it names, and keep it there."""
     description = describe()
-    if described != description.digest():
-        graph.run("write/describe", digest=description.digest(), **description.lines())
+    if described == description.digest():
+        return
+    with graph.exclusively():
+        ensure_shared_indexes(graph)
+        for collection in _collections(graph) if described else ():
+            ensure_fulltext_indexes(graph, collection["number"])
+            ensure_vector_indexes(graph, collection["number"], collection["dimension"], collection["embedding"])
+    graph.run("write/describe", digest=description.digest(), **description.lines())
 
 
 def check_schema(graph: Graph) -> None:
     """Raise MismatchError when the database was written by an older or newer schema; an empty one is fine."""
-    version = stored_version(graph)
-    if version not in (None, SCHEMA_VERSION):
+    check_version(stored_version(graph))
+
+
+def check_version(version: int | None) -> None:
+    """Raise MismatchError for the version of an older or newer schema; None stands for an empty database."""
+    if version is not None and version != SCHEMA_VERSION:
         raise version_mismatch(version)
 
 
@@ -73,10 +77,10 @@ def version_mismatch(version: int) -> MismatchError:
 def migrate(graph: Graph) -> list[str]:
     """Bring the database to the current schema version, step by step; returns what was done, nothing if up to date.
 
-    Each step can be run again after it was broken off; the version is recorded after each. Raises MismatchError for
+    Each step can be run again after it was interrupted; the version is recorded after each. Raises MismatchError for
     a database of a newer version.
     """
-    graph.run("schema/schema_id")
+    _unique(graph, "Schema")
     stored, described = _stored(graph)
     version = stored or 0
     if version > SCHEMA_VERSION:
@@ -93,47 +97,45 @@ def migrate(graph: Graph) -> list[str]:
 
 def ensure_shared_indexes(graph: Graph) -> None:
     """Make the constraints and indexes that all collections share, unless they are there."""
-    graph.run("schema/collection_name")
-    for label in _LABELS:
-        graph.run(f"schema/{label}_id")
-        graph.run(f"schema/{label}_collection")
-    graph.run("schema/entity_stemmed")
-    for label in _WITH_WORK:
-        graph.run(f"schema/{label}_todo")
+    for node in describe().nodes:
+        _unique(graph, node.label)
+        for index, properties in _ranges(node).items():
+            graph.run("schema/range", label=node.label, properties=properties, index=index)
+        for index, name in _texts(node).items():
+            graph.run("schema/text", label=node.label, properties=[name], index=index)
     graph.run("schema/await", seconds=300)
+
+
+def _unique(graph: Graph, label: str) -> None:
+    key = describe().node(label).key
+    graph.run("schema/unique", label=label, properties=[key], index=f"{label.lower()}_{key}")
+
+
+def _ranges(node: NodeKind) -> dict[str, list[str]]:
+    """The names and properties of the range indexes over a label: each is called by its last property."""
+    each = [["collection"], *(["collection", name] for name in node.ranges)] if node.held else []
+    return {f"{node.label.lower()}_{properties[-1]}": properties for properties in each}
+
+
+def _texts(node: NodeKind) -> dict[str, str]:
+    """The names and properties of the text indexes over a label."""
+    return {f"{node.label.lower()}_{name}": name for name in node.texts}
+
+
+def _collections(graph: Graph) -> list[dict[str, Any]]:
+    """The properties of the collections, but for those that are being removed."""
+    found = [record["collection"] for record in graph.run("search/collections", name=None)]
+    return [collection for collection in found if not collection.get("removing")]
 
 
 def _entity_vectors(graph: Graph) -> None:
     """Version 2: vector indexes over entities; which names are similar is found when the next ingest finishes."""
-    for record in graph.run("search/collections", name=None):
-        collection = record["collection"]
-        if collection.get("removing"):
-            continue
-        name, number, slot = collection["name"], collection["number"], collection["embedding"]
+    for collection in _collections(graph):
+        name = collection["name"]
         with graph.exclusively():
-            ensure_vector_indexes(graph, number, collection["dimension"], slot)
+            ensure_vector_indexes(graph, collection["number"], collection["dimension"], collection["embedding"])
         graph.run("write/due_named_entities", collection=name, stage="similar")
         graph.run("write/migrated_collection", name=name, version=2)
-
-
-def _runs(graph: Graph) -> None:
-    """Version 3: constraints and indexes for runs that are kept, and their steps."""
-    for label in ("run", "step"):
-        graph.run(f"schema/{label}_id")
-        graph.run(f"schema/{label}_collection")
-    graph.run("schema/await", seconds=300)
-    for record in graph.run("search/collections", name=None):
-        graph.run("write/migrated_collection", name=record["collection"]["name"], version=3)
-
-
-def _pages(graph: Graph) -> None:
-    """Version 4: constraints and indexes for pages and tables."""
-    for label in ("page", "table"):
-        graph.run(f"schema/{label}_id")
-        graph.run(f"schema/{label}_collection")
-    graph.run("schema/await", seconds=300)
-    for record in graph.run("search/collections", name=None):
-        graph.run("write/migrated_collection", name=record["collection"]["name"], version=4)
 
 
 def _names(graph: Graph) -> None:
@@ -145,8 +147,8 @@ def _names(graph: Graph) -> None:
     ]
     for start in range(0, len(rows), 5000):
         graph.run("write/names", rows=rows[start : start + 5000])
-    for record in graph.run("search/collections", name=None):
-        graph.run("write/migrated_collection", name=record["collection"]["name"], version=5)
+    for collection in _collections(graph):
+        graph.run("write/migrated_collection", name=collection["name"], version=5)
 
 
 def _shortened(name: str, ordinal: int | None) -> str:
@@ -157,21 +159,26 @@ def _shortened(name: str, ordinal: int | None) -> str:
 MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
     1: ("constraints, and indexes by collection and by work left", ensure_shared_indexes),
     2: ("vector indexes over entities; the next ingest into a collection finds its similar names", _entity_vectors),
-    3: ("constraints and indexes for kept runs and their steps", _runs),
-    4: ("constraints and indexes for pages and tables", _pages),
+    3: ("constraints and indexes for kept runs and their steps", ensure_shared_indexes),
+    4: ("constraints and indexes for pages and tables", ensure_shared_indexes),
     5: ("long names are shortened", _names),
 }
 """Schema version -> what the step to it does, and the step."""
 
 
 def index_name(kind: str, number: int) -> str:
-    """The name of an index of a collection: kind is the name of its file under cypher/schema."""
+    """The name of an index of a collection; `kind` is the label and what is indexed: passage_text, entity_embedding."""
     return f"{kind}_c{number}"
 
 
 def label_of(label: str, number: int) -> str:
     """The label that the nodes of a kind carry in one collection, besides `label` itself: Passage_c7."""
     return f"{label}_c{number}"
+
+
+def labels_of(label: str, number: int) -> list[str]:
+    """The labels of a node of a kind in one collection: Passage and Passage_c7, but Document alone."""
+    return [label, label_of(label, number)] if describe().node(label).indexed else [label]
 
 
 def ensure_collection_indexes(graph: Graph, name: str, number: int, dimension: int, embedding: str) -> None:
@@ -191,38 +198,69 @@ def await_collection_indexes(graph: Graph, number: int, embedding: str, seconds:
 
 def collection_indexes(number: int, embedding: str) -> list[str]:
     """The names of the indexes that a collection has of its own."""
-    kinds = (*_FULLTEXT, *(f"{label.lower()}_{embedding}" for label in _WITH_VECTORS))
-    return [index_name(kind, number) for kind in kinds]
+    return [*_fulltext(number), *_vectors(number, embedding)]
+
+
+def index_states(graph: Graph, number: int, embedding: str) -> dict[str, dict[str, Any]]:
+    """The indexes that a collection needs: name -> row of `cypher/search/inspect_indexes.cypher`, {} if missing."""
+    names = [*collection_indexes(number, embedding), *shared_indexes()]
+    found = {record["name"]: dict(record) for record in graph.run("search/inspect_indexes", names=names)}
+    return {name: found.get(name, {}) for name in names}
 
 
 def shared_indexes() -> list[str]:
-    """The names of the indexes that all collections share: each is that of its file under cypher/schema."""
-    each = [f"{label}_{kind}" for label in _LABELS for kind in ("id", "collection")]
-    return ["collection_name", *each, "entity_stemmed", *(f"{label}_todo" for label in _WITH_WORK)]
+    """The names of the constraints and indexes that all collections share."""
+    return [
+        name
+        for node in describe().nodes
+        for name in (f"{node.label.lower()}_{node.key}", *_ranges(node), *_texts(node))
+    ]
+
+
+def _fulltext(number: int) -> dict[str, tuple[str, Fulltext]]:
+    """The full-text indexes of a collection by name, with the label they are over."""
+    return {
+        index_name(f"{node.label.lower()}_{index.name}", number): (label_of(node.label, number), index)
+        for node in describe().nodes
+        for index in node.fulltext
+    }
+
+
+def _vectors(number: int, embedding: str) -> dict[str, str]:
+    """The vector indexes of a collection on the property `embedding` by name, with the label they are over."""
+    labels = describe().labels("embedded")
+    return {index_name(f"{label.lower()}_{embedding}", number): label_of(label, number) for label in labels}
 
 
 def ensure_fulltext_indexes(graph: Graph, number: int) -> None:
     """Make the full-text indexes of a collection, unless they are there."""
-    for kind, label in _FULLTEXT.items():
-        graph.run_schema(f"schema/{kind}", label_of(label, number), index=index_name(kind, number))
+    for name, (label, index) in _fulltext(number).items():
+        graph.run("schema/fulltext", label=label, properties=index.on, index=name, analyzer=index.analyzer)
 
 
 def ensure_vector_indexes(graph: Graph, number: int, dimension: int, embedding: str) -> None:
-    """Make the vector indexes of a collection on the property `embedding`, unless they are there."""
-    for label in _WITH_VECTORS:
-        kind = f"{label.lower()}_{embedding}"
-        graph.run_schema(f"schema/{kind}", label_of(label, number), index=index_name(kind, number), dimension=dimension)
+    """Make the vector indexes of a collection on the property `embedding`, unless they are there.
+
+    One byte a number (SCALAR): one bit (BINARY), the default since 2026, misses a quarter of the ten nearest. Call it
+    after a write: a database that a newer server took over refuses the newer setting until it is written to.
+    """
+    version = graph.run("schema/server_version")[0]["version"]
+    typed = int(version.partition(".")[0]) >= 2026
+    scalar = {"vector.quantization.type": "SCALAR"} if typed else {"vector.quantization.enabled": True}
+    config = {"vector.dimensions": dimension, "vector.similarity_function": "cosine", **scalar}
+    for name, label in _vectors(number, embedding).items():
+        graph.run("schema/vector", label=label, properties=[embedding], index=name, config=config)
 
 
 def drop_vector_indexes(graph: Graph, number: int, embedding: str) -> None:
     """Drop the vector indexes of a collection on the property `embedding`."""
-    for label in _WITH_VECTORS:
-        graph.run("schema/drop_index", index=index_name(f"{label.lower()}_{embedding}", number))
+    for name in _vectors(number, embedding):
+        graph.run("schema/drop_index", index=name)
 
 
 def drop_collection_indexes(graph: Graph, number: int) -> None:
     """Drop every index of a collection."""
-    for kind in _FULLTEXT:
-        graph.run("schema/drop_index", index=index_name(kind, number))
+    for name in _fulltext(number):
+        graph.run("schema/drop_index", index=name)
     for slot in SLOTS:
         drop_vector_indexes(graph, number, slot)

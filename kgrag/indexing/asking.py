@@ -1,10 +1,12 @@
-"""A service is asked about passages, several at a time; what fails is listed, and what is in vain ends it."""
+"""A service is asked about passages, several at a time; what fails is listed, and what cannot be retried ends it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from kgrag.errors import BudgetError, ModelError, UnavailableError
+from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.models.parallel import in_parallel
 
@@ -12,6 +14,8 @@ Result = TypeVar("Result")
 Source = Mapping[str, Any]
 
 _GROUP = 256  # passages read at once
+_BATCH = 64  # replies written at once, or fewer
+_WAIT = 5.0  # seconds after which they are
 _IN_A_ROW = 32  # failures after which it is given up
 
 
@@ -26,10 +30,17 @@ class FailedPassage:
 
 @dataclass(slots=True)
 class Outcome:
-    """What failed, and why it ended early, if it did."""
+    """How many replies were written, what failed, and why it ended early, if it did."""
 
+    written: int = 0
     failures: list[FailedPassage] = field(default_factory=list)
     stopped: ModelError | None = None
+
+
+def unread(graph: Graph, collection: Collection, property: str, version: str) -> list[str]:
+    """The passages that were not read with these settings yet: see `cypher/search/unread.cypher`."""
+    records = graph.stream("search/unread", collection=collection.name, property=property, version=version)
+    return [record["id"] for record in records]
 
 
 def passage_sources(graph: Graph, ids: Sequence[str]) -> Iterator[Source]:
@@ -39,38 +50,55 @@ def passage_sources(graph: Graph, ids: Sequence[str]) -> Iterator[Source]:
 
 
 def ask_each(
-    sources: Iterable[Source],
+    graph: Graph,
+    ids: Sequence[str],
     ask: Callable[[Source], Result],
-    take: Callable[[Source, Result], None],
-    told: Callable[[int], None],
+    write: Callable[[dict[str, Result]], None],
+    report: Callable[[int, int], None],
     threads: int,
 ) -> Outcome:
-    """Ask about each passage (a map with document and title, too) and have its result taken, in the caller's thread.
+    """Ask about each passage, and write what is said.
 
-    `told` hears how many failed so far, after each. No further passage is begun once the budget is used up, the server
-    is out of reach, or many fail in a row. Raises what is no ModelError.
+    `write` is given replies by passage id, some at a time, in the caller's thread; `report` how many there are so far,
+    and of how many passages. No further passage is begun once the budget is used up, the server is out of reach, or
+    many fail in a row. Whatever happens, what was received is written. Raises what is no ModelError.
     """
     outcome = Outcome()
-    in_a_row = 0
+    waiting: dict[str, Result] = {}
+    in_a_row, since = 0, time.monotonic()
 
-    def open_ones() -> Iterator[Source]:
-        for source in sources:
+    def sources() -> Iterator[Source]:
+        for source in passage_sources(graph, ids):
             if outcome.stopped is not None:
                 return
             yield source
 
-    for source, result in in_parallel(ask, open_ones(), threads):
-        if not isinstance(result, Exception):
-            take(source, result)
-            in_a_row = 0
-        elif isinstance(result, BudgetError | UnavailableError):
-            outcome.stopped = result
-        elif isinstance(result, ModelError):
-            outcome.failures.append(FailedPassage(source["document"], source["title"], result.message))
-            in_a_row += 1
-            if in_a_row == _IN_A_ROW:
+    def flush() -> None:
+        nonlocal waiting
+        if waiting:
+            replies, waiting = waiting, {}
+            write(replies)
+
+    try:
+        report(0, len(ids))
+        for source, result in in_parallel(ask, sources(), threads):
+            if not isinstance(result, Exception):
+                since = since if waiting else time.monotonic()
+                waiting[source["id"]] = result
+                outcome.written += 1
+                in_a_row = 0
+                if len(waiting) >= _BATCH or time.monotonic() - since > _WAIT:
+                    flush()
+            elif isinstance(result, BudgetError | UnavailableError):
                 outcome.stopped = result
-        else:
-            raise result
-        told(len(outcome.failures))
+            elif isinstance(result, ModelError):
+                outcome.failures.append(FailedPassage(source["document"], source["title"], result.message))
+                in_a_row += 1
+                if in_a_row == _IN_A_ROW:
+                    outcome.stopped = result
+            else:
+                raise result
+            report(outcome.written + len(outcome.failures), len(ids))
+    finally:
+        flush()
     return outcome

@@ -4,17 +4,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
-from typing import Any
 
+from kgrag.indexing.language import sentences
 from kgrag.settings import IndexingSettings
 from kgrag.types import Document, Section, Table
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]{{1,24}}|[^\w\s]")
 _PARAGRAPH = re.compile(r"\n\s*\n")
-_BLOCK = 50_000  # characters that spaCy is given at once; its memory grows with the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ def _text_chunks(document: Document, settings: IndexingSettings) -> list[Chunk]:
         elif size <= settings.passage_tokens:
             chunks.append(Chunk(text, section.heading, size, *pages.whole()))
         else:
-            for part, tokens in _pack(text, settings.passage_tokens):
+            for part, tokens in _pack(text, settings.passage_tokens, settings.language):
                 chunks.append(Chunk(part, section.heading, tokens, *pages.of(part)))
     return chunks
 
@@ -142,13 +140,13 @@ def _under_heading(section: Section, several: bool) -> str:
     return f"{heading.rsplit(' > ', 1)[-1]}\n\n{text}" if heading and several else text
 
 
-def _pack(text: str, limit: int) -> Iterator[tuple[str, int]]:
+def _pack(text: str, limit: int, language: str) -> Iterator[tuple[str, int]]:
     """Fill passages with sentences; a paragraph's end is kept as a blank line."""
     parts: list[str] = []
     size = 0
     for paragraph in _PARAGRAPH.split(text):
         joint = "\n\n"
-        for sentence in _sentences(paragraph.strip()):
+        for sentence in sentences(paragraph.strip(), language):
             for piece in _cut(sentence, limit):
                 tokens = count_tokens(piece)
                 if parts and size + tokens > limit:
@@ -161,14 +159,6 @@ def _pack(text: str, limit: int) -> Iterator[tuple[str, int]]:
         yield "".join(parts), size
 
 
-def _sentences(paragraph: str) -> Iterator[str]:
-    for start in range(0, len(paragraph), _BLOCK):
-        for sentence in _sentencizer()(paragraph[start : start + _BLOCK]).sents:
-            text = sentence.text.strip()
-            if text:
-                yield text
-
-
 def _cut(sentence: str, limit: int) -> Iterator[str]:
     """A sentence in pieces of at most `limit` tokens."""
     starts = [match.start() for match in _TOKEN.finditer(sentence)]
@@ -178,12 +168,3 @@ def _cut(sentence: str, limit: int) -> Iterator[str]:
     for i in range(0, len(starts), limit):
         end = starts[i + limit] if i + limit < len(starts) else len(sentence)
         yield sentence[starts[i] : end].strip()
-
-
-@cache
-def _sentencizer() -> Any:
-    import spacy  # takes a second to import, and short documents never need it
-
-    pipeline = spacy.blank("en")
-    pipeline.add_pipe("sentencizer")
-    return pipeline

@@ -2,38 +2,43 @@
 
 import hashlib
 import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from kgrag.graph.connection import Graph
+from kgrag.graph.description import NodeKind, describe
 
-KINDS = ("documents", "pages", "tables", "passages", "triples", "entities", "keywords", "words")
+_QUERIES = {
+    "Document": "search/digest_documents",
+    "Page": "search/digest_pages",
+    "Table": "search/digest_tables",
+    "Passage": "search/digest_passages",
+    "Triple": "search/digest_triples",
+    "Entity": "search/digest_entities",
+    "Keyword": "search/digest_keywords",
+    "Word": "search/digest_words",
+}
+"""Label -> the query that says what counts of its nodes; of others, every property that is not upkeep."""
 
 
 def digest(graph: Graph, collection: str) -> dict[str, str]:
-    """A hash of the nodes of each kind with their texts and structural edges; vectors and SIMILAR edges stay out."""
-    return {kind: _digest(graph, collection, kind) for kind in KINDS}
+    """A hash of the nodes of each label, by its plural, with their texts and structural edges.
+
+    Vectors, SIMILAR edges and runs stay out.
+    """
+    nodes = [node for node in describe().nodes if node.held and node.layer != "runs"]
+    return {node.plural: _digest(_rows(graph, collection, node)) for node in nodes}
 
 
-def _digest(graph: Graph, collection: str, kind: str) -> str:
+def _rows(graph: Graph, collection: str, node: NodeKind) -> Iterator[Mapping[str, Any]]:
+    if node.label in _QUERIES:
+        return graph.stream(_QUERIES[node.label], collection=collection)
+    content = [p.name for p in node.properties if not p.upkeep]
+    return graph.stream("search/digest", label=node.label, collection=collection, content=content)
+
+
+def _digest(rows: Iterable[Mapping[str, Any]]) -> str:
     hashed = hashlib.blake2b(digest_size=16)
-    for record in graph.stream(f"search/digest_{kind}", collection=collection):
+    for record in rows:
         hashed.update(json.dumps([record["id"], record["content"], sorted(record["edges"])]).encode())
     return hashed.hexdigest()
-
-
-def similar_edges(graph: Graph, collection: str) -> dict[str, frozenset[str]]:
-    """The nearest neighbours of each passage, by id."""
-    records = graph.stream("search/similar_edges", collection=collection)
-    return {r["passage"]: frozenset(r["neighbours"]) for r in records}
-
-
-def similar_names(graph: Graph, collection: str) -> dict[str, frozenset[str]]:
-    """The names nearest to each entity, by id; entities without any are left out."""
-    records = graph.stream("search/similar_names", collection=collection)
-    return {r["entity"]: frozenset(r["neighbours"]) for r in records}
-
-
-def overlap(one: dict[str, frozenset[str]], other: dict[str, frozenset[str]]) -> float:
-    """The share of SIMILAR edges that two graphs have in common: 2 |A & B| / (|A| + |B|), 1 if both have none."""
-    total = sum(map(len, one.values())) + sum(map(len, other.values()))
-    common = sum(len(neighbours & other.get(id, frozenset())) for id, neighbours in one.items())
-    return 2 * common / total if total else 1.0

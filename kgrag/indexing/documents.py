@@ -34,10 +34,12 @@ class Plan:
     known: bool = False
 
 
-def embedding_text(title: str, section: str, text: str) -> str:
-    """What the vector of a passage is made of."""
-    heading = f"{title}: {section}" if section else title
-    return f"{heading}\n{text}" if heading else text
+def embedding_text(*parts: str) -> str:
+    """What a vector is made of: the last part, below a heading of those before it, such as title and section."""
+    *heading, text = parts
+    while heading and not heading[-1]:
+        heading.pop()
+    return "\n".join([": ".join(heading), text]) if heading else text
 
 
 def plan(collection: str, document: Document, settings: IndexingSettings) -> Plan:
@@ -214,10 +216,10 @@ def _name(batch: Batch, collection: str, item: Plan) -> None:
     about = []
     for alias in title_aliases(item.document.title, lead):
         entity = _entity(batch, collection, alias.normal, alias.surface)
-        about.append({"document": item.id, "entity": entity, "weight": alias.weight})
+        about.append({"id": item.id, "entity": entity, "weight": alias.weight})
     batch.about.extend(about)
     if item.known:
-        batch.rewritten.append({"document": item.id, "entities": [a["entity"] for a in about]})
+        batch.rewritten.append({"id": item.id, "entities": [a["entity"] for a in about]})
 
 
 def _name_passages(batch: Batch, collection: str, item: Plan, part: Sequence[Row]) -> None:
@@ -229,10 +231,10 @@ def _name_passages(batch: Batch, collection: str, item: Plan, part: Sequence[Row
             properties = passage["properties"]
             for alias in passage_aliases(properties["section"], properties["text"], headings):
                 entity = _entity(batch, collection, alias.normal, alias.surface)
-                about.append({"passage": passage["id"], "entity": entity, "weight": alias.weight})
+                about.append({"id": passage["id"], "entity": entity, "weight": alias.weight})
         batch.passages_about.extend(about)
         if passage["id"] in item.existing:
-            batch.renamed.append({"passage": passage["id"], "entities": [a["entity"] for a in about]})
+            batch.renamed.append({"id": passage["id"], "entities": [a["entity"] for a in about]})
 
 
 def _seal(batch: Batch, collection: str, item: Plan) -> None:

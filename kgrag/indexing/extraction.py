@@ -1,8 +1,8 @@
 """Extraction: a language model is asked once a passage for its entities and triples, jointly (GEAR, section 3).
 
 The graph is the ledger: a passage carries the version of the prompt that it was extracted with, written together with
-its triples. Broken off at any moment and run again, the passages that lack it are asked for, and no others; another
-prompt asks for all anew, and takes back what the one before gave.
+its triples. Interrupted at any moment and run again, the passages that lack it are asked for, and no others; another
+prompt asks for all again, and takes back what the one before gave.
 """
 
 import threading
@@ -10,25 +10,24 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from kgrag.errors import ModelError
 from kgrag.events import Called, Event
 from kgrag.graph.collections import Collection
-from kgrag.graph.connection import Graph, Unit
-from kgrag.indexing.asking import FailedPassage, ask_each, passage_sources
+from kgrag.graph.connection import Graph, Transaction
+from kgrag.indexing.asking import FailedPassage, ask_each, passage_sources, unread
 from kgrag.indexing.extracted import Extraction, FactRows
 from kgrag.indexing.finish import finish
 from kgrag.models.embed import Embedder
-from kgrag.models.prompts import Prompt, load_prompt
+from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
 from kgrag.types import Progress, Usage
 
 TASK = "extract"
 _STAGE = "extraction"
-_BATCH = 64  # passages written at once, or fewer
-_WAIT = 5.0  # seconds after which they are
 _LETTERS = 4  # of a token
 _WRITTEN = {"extract": 450, "extract-linked": 550}
 """Tokens of a reply on average: about 11 triples (GEAR, section 3) of 22 tokens, and as many entities of 18, or 27."""
@@ -88,33 +87,23 @@ def extract(
     """
     started = time.monotonic()
     prompt = tasks.prompt(prompt_name(linked))
-    waiting = _due(graph, collection, prompt)
+    waiting = unread(graph, collection, "extracted", prompt.version)
     due = waiting[:limit]
     usage = _Meter()
-    asked = tasks.heard_by(usage)
+    asked = tasks.with_listener(usage)
     writer = _Writer(graph, collection, embedder, prompt.version)
 
     def ask(source: Mapping[str, Any]) -> Extraction:
         return asked.structured(TASK, Extraction, prompt=prompt.name, **_values(source))
 
-    try:
-        progress(_STAGE, 0, len(due))
-        outcome = ask_each(
-            passage_sources(graph, due),
-            ask,
-            lambda source, extraction: writer.add(source["id"], extraction),
-            lambda failed: progress(_STAGE, writer.added + failed, len(due)),
-            threads,
-        )
-    finally:
-        writer.flush()
+    outcome = ask_each(graph, due, ask, writer.write, partial(progress, _STAGE), threads)
     finish(graph, collection, settings, progress, embedder)
     return ExtractionReport(
-        passages=writer.added,
+        passages=outcome.written,
         triples=writer.triples,
         dropped=dict(writer.dropped),
         failures=tuple(outcome.failures),
-        left=len(waiting) - writer.added,
+        left=len(waiting) - outcome.written,
         usage=usage.total,
         seconds=time.monotonic() - started,
         stopped=outcome.stopped,
@@ -132,7 +121,7 @@ def estimate(
 ) -> ExtractionEstimate:
     """What an extraction would take at most; nothing is asked. Replies are taken to be of an average length."""
     prompt = load_prompt(prompt_name(linked), chat.prompts)
-    due = _due(graph, collection, prompt)[:limit]
+    due = unread(graph, collection, "extracted", prompt.version)[:limit]
     letters = 0
     for number, source in enumerate(passage_sources(graph, due), 1):
         letters += sum(len(message.content) for message in prompt.messages(**_values(source)))
@@ -142,11 +131,6 @@ def estimate(
     price = chat.prices.get(model) if model is not None else None
     cost = (read * price[0] + written * price[1]) / 1e6 if price is not None else None
     return ExtractionEstimate(len(due), len(due), read, written, model, cost)
-
-
-def _due(graph: Graph, collection: Collection, prompt: Prompt) -> list[str]:
-    records = graph.stream("search/unextracted", collection=collection.name, version=prompt.version)
-    return [record["id"] for record in records]
 
 
 def _values(source: Mapping[str, Any]) -> dict[str, str]:
@@ -173,51 +157,37 @@ class _Writer:
 
     def __init__(self, graph: Graph, collection: Collection, embedder: Embedder, version: str) -> None:
         self._graph, self._collection, self._embedder, self._version = graph, collection, embedder, version
-        self._waiting: dict[str, Extraction] = {}
-        self._since = time.monotonic()
-        self.added = self.triples = 0
+        self.triples = 0
         self.dropped: Counter[str] = Counter()
 
-    def add(self, passage: str, extraction: Extraction) -> None:
-        """Take in what a passage gave, and write when it is enough, or time."""
-        if not self._waiting:
-            self._since = time.monotonic()
-        self._waiting[passage] = extraction
-        self.added += 1
-        if len(self._waiting) >= _BATCH or time.monotonic() - self._since > _WAIT:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what waits."""
-        waiting, self._waiting = self._waiting, {}
-        if not waiting:
-            return
+    def write(self, extracted: Mapping[str, Extraction]) -> None:
+        """Write what some passages gave, by their ids."""
         facts = FactRows()
-        for passage, extraction in waiting.items():
+        for passage, extraction in extracted.items():
             facts.add(self._collection.name, passage, extraction)
         vectors = self._embedder.embed([row["properties"]["text"] for row in facts.triples]).tolist()
         for row, vector in zip(facts.triples, vectors, strict=True):
             row["vector"] = vector
-        self._graph.write(lambda unit: self._write(unit, list(waiting), facts))
+        self._graph.write(lambda tx: self._write(tx, list(extracted), facts))
         self.triples += len(facts.triples)
         self.dropped += facts.dropped
 
-    def _write(self, unit: Unit, passages: list[str], facts: FactRows) -> None:
-        there = {r["id"] for r in unit.run("write/extracted", ids=passages, version=self._version)}
-        touched = {r["entity"] for r in unit.run("write/remove_extracted", ids=sorted(there))}
+    def _write(self, tx: Transaction, passages: list[str], facts: FactRows) -> None:
+        there = {r["id"] for r in tx.run("write/extracted", ids=passages, version=self._version)}
+        touched = {r["entity"] for r in tx.run("write/remove_extracted", ids=sorted(there))}
         triples = [row for row in facts.triples if row["passage"] in there]
         if triples:
             named = {row[end]["id"] for row in triples for end in ("subject", "object")}
             entities = [row for row in facts.entity_rows() if row["id"] in named]
             label = self._collection.label
-            unit.run("write/entities", rows=entities, collection=self._collection.name, labels=[label("Entity")])
-            unit.run(
+            tx.run("write/entities", rows=entities, collection=self._collection.name, labels=[label("Entity")])
+            tx.run(
                 "write/extracted_triples",
                 rows=triples,
                 labels=[label("Triple")],
                 embedding=self._collection.embedding,
                 version=self._version,
             )
-            unit.run("write/entity_aliases", rows=[e for e in entities if e["aliases"] or e["wikipedia"]])
+            tx.run("write/entity_aliases", rows=[e for e in entities if e["aliases"] or e["wikipedia"]])
         if touched:
-            unit.run("write/settle_entities", ids=sorted(touched))
+            tx.run("write/settle_entities", ids=sorted(touched))

@@ -1,10 +1,12 @@
 """The corpus-wide stages, in their order: word counts, mentions, keywords, nearest neighbours and similar names.
 
 Each visits only the nodes that are marked for it (`todo`), and takes its mark off in the transaction that writes its
-result: broken off at any moment, it goes on where it was. A new name marks the passages that hold it; a word whose
+result: interrupted at any moment, it goes on where it was. A new name marks the passages that hold it; a word whose
 document frequency passes a power of two marks the passages that hold it. So half of a corpus and then the other half
 give the graph that all of it at once gives.
 """
+
+from collections.abc import Callable, Mapping
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
@@ -18,6 +20,30 @@ from kgrag.indexing.work import Work
 from kgrag.models.embed import Embedder
 from kgrag.settings import BRIDGE_CAP, Settings
 from kgrag.types import Progress
+
+
+def _mentions(work: Work) -> None:
+    spread_names(work)
+    link_mentions(work)
+    work.graph.run("write/density", collection=work.name, cap=BRIDGE_CAP)
+
+
+def _keywords(work: Work) -> None:
+    link_keywords(work, spread_words(work))
+
+
+def _similar(work: Work) -> None:
+    link_similar(work)
+    link_synonyms(work)
+
+
+STAGES: Mapping[str, Callable[[Work], None]] = {
+    "words": count_statistics,
+    "mentions": _mentions,
+    "keywords": _keywords,
+    "similar": _similar,
+}
+"""The stages in their order, by the mark that every new passage has for each."""
 
 
 def finish(
@@ -36,11 +62,6 @@ def finish(
     if not removed and not graph.run("search/unfinished", collection=collection.name)[0]["number"]:
         return
     await_collection_indexes(graph, collection.number, collection.embedding)
-    with Work(graph, collection, settings, progress) as work:
-        count_statistics(work)
-        spread_names(work)
-        link_mentions(work)
-        graph.run("write/density", collection=collection.name, cap=BRIDGE_CAP)
-        link_keywords(work, spread_words(work))
-        link_similar(work)
-        link_synonyms(work, embedder)
+    with Work(graph, collection, settings, progress, embedder) as work:
+        for stage in STAGES.values():
+            stage(work)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from kgrag.graph.connection import Unit
+from kgrag.graph.connection import Transaction
 from kgrag.identity import keyword_id, word_id
-from kgrag.indexing.work import Work, phrase
+from kgrag.indexing.work import Work
 from kgrag.text import is_content, stems, tokens
 
 _BATCH = 2000
@@ -76,17 +76,14 @@ def spread_words(work: Work) -> int:
     if work.graph.run("search/corpus_class", collection=work.name)[0]["class"] != corpus_class:
         work.graph.run("write/due_all_passages", collection=work.name, stage="keywords")
 
-    def phrases(ids: list[str]) -> list[str]:
-        return [phrase([r["stem"]]) for r in work.graph.run("search/word_stems", ids=ids)]
-
-    work.spread("words", "spread", phrases, "keywords")
+    work.spread("Word", "spread", work.word_phrases, "keywords")
     work.graph.run("write/corpus_class", collection=work.name, **{"class": corpus_class})
     return corpus_class
 
 
 def link_keywords(work: Work, corpus_class: int) -> None:
     """Write the keywords of the passages that are marked, and count the passages of each keyword."""
-    for ids in work.batches(work.due("passages", "keywords"), _BATCH, "keywords"):
+    for ids in work.batches(work.due("Passage", "keywords"), _BATCH, "keywords"):
         sources = work.graph.run("search/texts", ids=ids)
         found = {r["id"]: terms(f"{r['title']}\n{r['text']}") for r in sources}
         words = sorted({stem for its in found.values() for stem in its.counts})
@@ -103,9 +100,9 @@ def link_keywords(work: Work, corpus_class: int) -> None:
         rows = [{"id": p, "keywords": [{"id": key[s], "weight": w} for s, w in terms]} for p, terms in best.items()]
         parameters = {"collection": work.name, "keywords": keywords, "rows": rows}
 
-        def write(unit: Unit, parameters: dict[str, Any] = parameters) -> None:
+        def write(tx: Transaction, parameters: dict[str, Any] = parameters) -> None:
             touched = {row["id"] for row in parameters["keywords"]}
-            touched.update(unit.run("write/keywords", **parameters)[0]["before"])
-            unit.run("write/settle_keywords", ids=sorted(touched))
+            touched.update(tx.run("write/keywords", **parameters)[0]["before"])
+            tx.run("write/settle_keywords", ids=sorted(touched))
 
-        work.commit("passages", "keywords", ids, write)
+        work.commit("Passage", "keywords", ids, write)

@@ -7,8 +7,9 @@ only while the corpus writes that word with a capital more often than not. Sourc
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, Self
 
-from kgrag.graph.connection import Unit
+from kgrag.graph.connection import Transaction
 from kgrag.identity import entity_id, word_id
+from kgrag.indexing.language import named_entities
 from kgrag.indexing.work import Work, phrase
 from kgrag.names import capitalised_phrases, find_names
 from kgrag.text import stems, tokens
@@ -20,9 +21,10 @@ Row = dict[str, Any]
 class Gazetteer:
     """The names of a collection that are looked for in texts."""
 
-    def __init__(self, collection: str, known: set[str]) -> None:
-        """`known`: normal forms."""
+    def __init__(self, collection: str, known: set[str], pipeline: str | None = None) -> None:
+        """`known`: normal forms; `pipeline`: of spaCy, which finds more names in a text."""
         self.known = known
+        self.pipeline = pipeline
         self._collection = collection
 
     @classmethod
@@ -40,7 +42,7 @@ class Gazetteer:
             words = [word_id(work.name, stem) for stem in stems(part)]
             proper = set(work.graph.run("search/proper_words", ids=sorted(set(words)))[0]["ids"])
             known.update(name for name, word in zip(part, words, strict=True) if word in proper)
-        return cls(work.name, known)
+        return cls(work.name, known, work.collection.indexing.pipeline)
 
     def entity(self, name: str) -> str:
         """The id that an entity with this normalised name has, whether there is one or not."""
@@ -59,18 +61,18 @@ def spread_names(work: Work) -> None:
         names = work.graph.run("search/entity_names", ids=ids)
         return [phrase(stems(r["normal"].split()), slop=1) for r in names]
 
-    work.spread("entities", "spread", phrases, "mentions")
-    for ids in work.batches(work.due("entities", "titles"), _BATCH, "titles"):
+    work.spread("Entity", "spread", phrases, "mentions")
+    for ids in work.batches(work.due("Entity", "titles"), _BATCH, "titles"):
 
-        def count(unit: Unit, ids: list[str] = ids) -> None:
-            unit.run("write/count_titles", ids=ids)
+        def count(tx: Transaction, ids: list[str] = ids) -> None:
+            tx.run("write/count_titles", ids=ids)
 
-        work.commit("entities", "titles", ids, count)
+        work.commit("Entity", "titles", ids, count)
 
 
 def link_mentions(work: Work) -> None:
     """Write the mentions of the passages that are marked, and count the passages of each name."""
-    due = work.due("passages", "mentions")
+    due = work.due("Passage", "mentions")
     if not due:
         return
     gazetteer = Gazetteer.of_graph(work)
@@ -84,16 +86,17 @@ def link_mentions(work: Work) -> None:
         add_rare(found, phrases, set(work.graph.run("search/rare_names", ids=tried)[0]["ids"]))
         rows = [{"id": passage, "mentions": list(its.values())} for passage, its in found.items()]
 
-        def write(unit: Unit, rows: list[Row] = rows) -> None:
+        def write(tx: Transaction, rows: list[Row] = rows) -> None:
             touched = {mention["entity"] for row in rows for mention in row["mentions"]}
-            touched.update(unit.run("write/mentions", rows=rows)[0]["before"])
-            unit.run("write/count_mentions", ids=sorted(touched))
+            touched.update(tx.run("write/mentions", rows=rows)[0]["before"])
+            tx.run("write/count_mentions", ids=sorted(touched))
 
-        work.commit("passages", "mentions", ids, write)
+        work.commit("Passage", "mentions", ids, write)
 
 
 def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str, Row], list[str]]:
-    """The mentions of one passage by entity: names in its text, names within its title, the names of its triples.
+    """The mentions of one passage by entity: names in its text, names within its title, those that
+    spaCy finds, the names of its triples.
 
     And the entities of those of its capitalised phrases that the gazetteer leaves out.
     `source`: a row of `cypher/search/mention_sources.cypher`; the maps given back are those of `write/mentions`.
@@ -114,6 +117,8 @@ def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str,
         entity = gazetteer.entity(name)
         before = found[entity]["positions"] if entity in found else []
         found[entity] = {"entity": entity, "via": "title", "positions": positions + before}
+    for entity in map(gazetteer.entity, named_entities(source["text"], gazetteer.pipeline)):
+        found.setdefault(entity, {"entity": entity, "via": "spacy", "positions": None})
     for entity in source["stated"]:
         if entity not in found:
             found[entity] = {"entity": entity, "via": "triple", "positions": None}

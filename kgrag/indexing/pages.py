@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from kgrag import identity
-from kgrag.graph.connection import Unit
+from kgrag.graph.connection import Transaction
 from kgrag.text import caption
 from kgrag.types import Document
 
@@ -63,18 +63,18 @@ def add_pages(rows: PageRows, collection: str, id: str, document: Document, pass
             rows.passages.append(place | {"pages": on, "table": tables.get(passage["table"])})
 
 
-def write_pages(unit: Unit, rows: PageRows) -> None:
+def write_pages(tx: Transaction, rows: PageRows) -> None:
     """Write them within a transaction, after the passages; pages and tables that are gone are removed."""
     if rows.documents:
-        unit.run("write/remove_pages", rows=rows.documents)
-    for name, parts in (
-        ("pages", rows.pages),
-        ("next_pages", rows.next),
-        ("tables", rows.tables),
-        ("page_passages", rows.passages),
+        tx.run("write/remove_pages", rows=rows.documents)
+    for query, parts in (
+        ("write/pages", rows.pages),
+        ("write/next_pages", rows.next),
+        ("write/tables", rows.tables),
+        ("write/page_passages", rows.passages),
     ):
         for start in range(0, len(parts), _ROWS):
-            unit.run(f"write/{name}", rows=parts[start : start + _ROWS])
+            tx.run(query, rows=parts[start : start + _ROWS])
 
 
 def _between(ids: dict[int, str], first: int | None, last: int | None) -> list[str]:

@@ -4,6 +4,7 @@ The graph is the ledger: a document whose content hash is recorded is not touche
 embedded again, and whatever the corpus-wide stages have yet to visit is marked on the nodes themselves.
 """
 
+import logging
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -19,6 +20,7 @@ from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.types import Document, IngestReport, Problem, Progress
 
+_LOG = logging.getLogger(__name__)
 _GROUP = 256  # documents whose hashes are asked for at once
 _GROUP_CHARS = 16_000_000  # that they have together at most, but for the last
 
@@ -54,7 +56,7 @@ def ingest(
 ) -> IngestReport:
     """Write documents into a collection and bring its corpus-wide edges up to date.
 
-    Can be broken off at any moment and run again. `total`: number of documents, if known, for the progress bar.
+    Can be interrupted at any moment and run again. `total`: number of documents, if known, for the progress bar.
     Raises DatabaseError when Neo4j goes away.
     """
     started = time.monotonic()
@@ -73,6 +75,8 @@ def ingest(
             break
         source, tally.again, tally.seen = list(tally.again.values()), {}, set()
     progress("documents", tally.documents, total if total is None else tally.documents)
+    seconds = time.monotonic() - started
+    _LOG.info("documents: %d, with %d new passages, in %.1f s", tally.documents, tally.passages, seconds)
     finish(graph, collection, settings, progress, embedder)
     return IngestReport(
         added=tally.added,

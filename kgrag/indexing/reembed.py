@@ -1,11 +1,9 @@
-"""Embedding a collection anew with another embedder: new vectors and index beside the old, swapped when complete."""
-
-from collections.abc import Callable, Mapping
-from typing import Any
+"""Embedding a collection again, with another embedder: new vectors and index beside the old, swapped when complete."""
 
 from kgrag.graph import schema
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
+from kgrag.graph.description import describe
 from kgrag.indexing.documents import embedding_text
 from kgrag.indexing.finish import finish
 from kgrag.models.embed import Embedder
@@ -13,18 +11,12 @@ from kgrag.settings import Settings
 from kgrag.types import Progress
 
 _BATCH = 512
-_TEXTS: dict[str, tuple[str, str, Callable[[Mapping[str, Any]], str]]] = {
-    "passage": ("passages", "passage_contents", lambda r: embedding_text(r["title"], r["section"], r["text"])),
-    "triple": ("triples", "triple_contents", lambda r: str(r["text"])),
-    "entity": ("entities", "entity_names", lambda r: str(r["normal"])),
-}
-"""What has vectors -> its plural, the query that fetches what they are made of, and the text that is embedded."""
 
 
 def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, progress: Progress) -> Collection:
     """Embed every passage, triple and name of a collection with `embedder`; searches use the old vectors until the end.
 
-    Broken off and run again, it goes on where it was. Returns the collection as it is afterwards.
+    Interrupted and run again, it goes on where it was. Returns the collection as it is afterwards.
     """
     collection = open_collection(graph, name)
     discard_old_vectors(graph, collection)
@@ -34,8 +26,8 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
             _discard(graph, collection, slot)  # another embedder's unfinished work
         graph.run("write/begin_reembed", name=name, embedder=embedder.name, dimension=embedder.dimension, slot=slot)
         schema.ensure_vector_indexes(graph, collection.number, embedder.dimension, slot)
-        for kind in _TEXTS:
-            add_vectors(graph, name, kind, slot, embedder, progress)
+        for label in describe().labels("embedded"):
+            add_vectors(graph, name, label, slot, embedder, progress)
         schema.await_collection_indexes(graph, collection.number, slot)
         graph.run("write/swap_embedding", name=name)
         collection = open_collection(graph, name)
@@ -45,7 +37,7 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
 
 
 def discard_old_vectors(graph: Graph, collection: Collection) -> None:
-    """Remove what a swap left behind; nearest neighbours and similar names must be found anew."""
+    """Remove what a swap left behind; nearest neighbours and similar names must be found again."""
     if collection.discard is None:
         return
     graph.run("write/due_all_passages", collection=collection.name, stage="similar")
@@ -56,20 +48,28 @@ def discard_old_vectors(graph: Graph, collection: Collection) -> None:
 
 def _discard(graph: Graph, collection: Collection, slot: str) -> None:
     schema.drop_vector_indexes(graph, collection.number, slot)
-    for kind in _TEXTS:
-        graph.run(f"write/drop_{kind}_vectors", collection=collection.name, embedding=slot)
+    for label in describe().labels("embedded"):
+        graph.run("write/drop_vectors", label=label, collection=collection.name, embedding=slot)
 
 
-def add_vectors(graph: Graph, name: str, kind: str, slot: str, embedder: Embedder, progress: Progress) -> int:
-    """Embed what has no vector in a slot, of a kind: passage, triple or entity; returns how many."""
-    plural, contents, text = _TEXTS[kind]
-    ids = [r["id"] for r in graph.stream(f"search/{plural}_without_vector", collection=name, embedding=slot)]
+def add_vectors(graph: Graph, name: str, label: str, slot: str, embedder: Embedder, progress: Progress) -> int:
+    """Embed the nodes of a label that have no vector in a slot; returns how many."""
+    ids = without_vector(graph, name, label, slot)
+    parts = list(describe().node(label).embedded)
+    stage = f"{label.lower()} vectors"
     for start in range(0, len(ids), _BATCH):
-        progress(f"{kind} vectors", start, len(ids))
-        records = graph.run(f"search/{contents}", ids=ids[start : start + _BATCH])
-        vectors = embedder.embed([text(r) for r in records]).tolist()
+        progress(stage, start, len(ids))
+        records = graph.run("search/embedded", label=label, ids=ids[start : start + _BATCH], parts=parts)
+        vectors = embedder.embed([embedding_text(*r["parts"]) for r in records]).tolist()
         rows = [{"id": r["id"], "vector": v} for r, v in zip(records, vectors, strict=True)]
-        graph.run(f"write/{kind}_vectors", rows=rows, embedding=slot)
+        graph.run("write/vectors", label=label, rows=rows, embedding=slot)
     if ids:
-        progress(f"{kind} vectors", len(ids), len(ids))
+        progress(stage, len(ids), len(ids))
     return len(ids)
+
+
+def without_vector(graph: Graph, name: str, label: str, slot: str) -> list[str]:
+    """The ids of the nodes of a label that should have a vector in a slot, and have none."""
+    sparse = describe().node(label).sparse
+    records = graph.stream("search/without_vector", label=label, collection=name, embedding=slot, sparse=sparse)
+    return [r["id"] for r in records]

@@ -1,4 +1,4 @@
-"""Removal: documents by their keys, or a whole collection; broken off and run again, it goes on where it was."""
+"""Removal: documents by their keys, or a whole collection; interrupted and run again, it goes on where it was."""
 
 from collections.abc import Iterable
 

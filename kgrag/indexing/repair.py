@@ -5,8 +5,9 @@ import time
 from kgrag.graph import schema
 from kgrag.graph.collections import open_collection
 from kgrag.graph.connection import Graph
+from kgrag.graph.description import describe
 from kgrag.indexing.finish import finish
-from kgrag.indexing.reembed import add_vectors, discard_old_vectors
+from kgrag.indexing.reembed import add_vectors, discard_old_vectors, without_vector
 from kgrag.indexing.synonyms import is_fit
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
@@ -16,9 +17,9 @@ _BATCH = 5000
 
 
 def repair(graph: Graph, name: str, embedder: Embedder, settings: Settings, progress: Progress) -> RepairReport:
-    """Make the indexes and vectors that are missing, and finish what was broken off; touches nothing that is whole.
+    """Make the indexes and vectors that are missing, and finish what was interrupted; touches nothing that is whole.
 
-    Broken off and run again, it goes on where it was. `embedder` is the collection's own.
+    Interrupted and run again, it goes on where it was. `embedder` is the collection's own.
     """
     began = time.monotonic()
     collection = open_collection(graph, name)
@@ -31,10 +32,14 @@ def repair(graph: Graph, name: str, embedder: Embedder, settings: Settings, prog
         schema.ensure_collection_indexes(graph, name, collection.number, collection.dimension, slot)
         progress("indexes", len(indexes), len(indexes))
     # Marked before they have vectors: after a kill nothing would tell that their neighbours are still to be found.
-    passages = [r["id"] for r in graph.stream("search/passages_without_vector", collection=name, embedding=slot)]
+    passages = without_vector(graph, name, "Passage", slot)
     for start in range(0, len(passages), _BATCH):
-        graph.run("write/due_passages", ids=passages[start : start + _BATCH], stage="similar")
-    vectors = {f"{kind}s": add_vectors(graph, name, kind, slot, embedder, progress) for kind in ("passage", "triple")}
+        graph.run("write/due", label="Passage", ids=passages[start : start + _BATCH], stage="similar")
+    vectors = {
+        node.plural: add_vectors(graph, name, node.label, slot, embedder, progress)
+        for node in describe().nodes
+        if node.embedded and not node.sparse
+    }
     names = [
         r["id"]
         for r in graph.stream("search/named_without_vector", collection=name, embedding=slot)
@@ -42,7 +47,7 @@ def repair(graph: Graph, name: str, embedder: Embedder, settings: Settings, prog
     ]
     if collection.indexing.synonyms:
         for start in range(0, len(names), _BATCH):
-            graph.run("write/due_entities", ids=names[start : start + _BATCH], stage="similar")
+            graph.run("write/due", label="Entity", ids=names[start : start + _BATCH], stage="similar")
         vectors["names"] = len(names)
     unfinished = graph.run("search/unfinished", collection=name)[0]["number"]
     finish(graph, collection, settings, progress, embedder)
@@ -50,12 +55,10 @@ def repair(graph: Graph, name: str, embedder: Embedder, settings: Settings, prog
 
 
 def _indexes(graph: Graph, number: int, slot: str) -> list[str]:
-    """The indexes that are missing; those that failed are dropped first."""
-    own = schema.collection_indexes(number, slot)
-    names = [*own, *schema.shared_indexes()]
-    states = {r["name"]: r["state"] for r in graph.run("search/inspect_indexes", names=names)}
-    for name in own:
-        if states.get(name) == "FAILED":
+    """The indexes that are missing; of the collection's own, those that failed or are binary are dropped first."""
+    states = schema.index_states(graph, number, slot)
+    for name in schema.collection_indexes(number, slot):
+        if states[name] and (states[name]["state"] == "FAILED" or states[name]["quantization"] == "BINARY"):
             graph.run("schema/drop_index", index=name)
-            del states[name]
-    return [name for name in names if name not in states]
+            states[name] = {}
+    return [name for name, row in states.items() if not row]

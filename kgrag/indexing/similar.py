@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kgrag.graph.connection import Unit
+from kgrag.graph.connection import Transaction
+from kgrag.graph.description import describe
 from kgrag.indexing import neighbours
 from kgrag.indexing.work import Work
 
@@ -15,32 +16,27 @@ _BATCH = 1000
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is compared: `label` as in the names of the queries of work left, `node` as in the name of its index.
-
-    `vectors`, `near` and `edges` name the queries that read all vectors, ask the index, and write the result. At most
-    `k` neighbours are kept, all of at least the score `least`.
-    """
+    """What is compared: the nodes of a label. At most `k` neighbours are kept, all of at least the score `least`."""
 
     label: str
-    node: str
-    vectors: str
-    near: str
-    edges: str
     k: int
     least: float = -1.0
+
+    @property
+    def plural(self) -> str:
+        """What the nodes are called."""
+        return describe().node(self.label).plural
 
 
 def link_similar(work: Work) -> None:
     """Write the nearest neighbours of the passages that are marked, and of those that a new passage comes close to."""
-    due = work.due("passages", "similar")
+    due = work.due("Passage", "similar")
     if not due:
         return
     if work.collection.indexing.similar == 0:
-        work.graph.run("write/done_passages", ids=due, stage="similar")
+        work.done("Passage", due, "similar")
         return
-    k = work.collection.indexing.similar
-    passages = Kind("passages", "Passage", "search/vectors", "search/neighbours", "write/similar", k)
-    link_nearest(work, passages, due, work.count_passages)
+    link_nearest(work, Kind("Passage", work.collection.indexing.similar), due, work.count_passages)
 
 
 def link_nearest(work: Work, kind: Kind, due: Sequence[str], count: Callable[[], int]) -> None:
@@ -56,14 +52,15 @@ def _exactly(work: Work, kind: Kind, due: Sequence[str], total: int) -> None:
     ids: list[str] = []
     vectors = np.empty((total, work.collection.dimension), np.float32)
     floors = np.full(total, kind.least, np.float32)
-    stream = work.graph.stream(kind.vectors, collection=work.name, embedding=work.collection.embedding)
+    slot = work.collection.embedding
+    stream = work.graph.stream("search/vectors", label=kind.label, collection=work.name, embedding=slot)
     for i, record in enumerate(stream):
         ids.append(record["id"])
         vectors[i] = record["vector"]
         floors[i] = kind.least if record["floor"] is None else record["floor"]
         if i % 10_000 == 0:
-            work.progress(f"vectors of {kind.label}", i, total)
-    work.progress(f"vectors of {kind.label}", len(ids), len(ids))
+            work.progress(f"vectors of {kind.plural}", i, total)
+    work.progress(f"vectors of {kind.plural}", len(ids), len(ids))
     vectors, floors = vectors[: len(ids)], floors[: len(ids)]
     position = {id: i for i, id in enumerate(ids)}
     rows = np.array(sorted(position[id] for id in due if id in position), np.intp)
@@ -76,12 +73,12 @@ def _exactly(work: Work, kind: Kind, due: Sequence[str], total: int) -> None:
         near = [{"id": ids[j], "score": score} for j, score in found if score >= kind.least]
         pending.append(_row(ids[row], near, kind.k))
         if len(pending) == _BATCH:
-            work.progress(f"similar {kind.label}", done, len(rows))
+            work.progress(f"similar {kind.plural}", done, len(rows))
             _write(work, kind, pending)
             pending = []
     _write(work, kind, pending)
     work.flush()
-    work.progress(f"similar {kind.label}", len(rows), len(rows))
+    work.progress(f"similar {kind.plural}", len(rows), len(rows))
 
 
 def _by_index(work: Work, kind: Kind, due: Sequence[str]) -> None:
@@ -93,13 +90,14 @@ def _by_index(work: Work, kind: Kind, due: Sequence[str]) -> None:
 def _write_by_index(work: Work, kind: Kind, due: Sequence[str], *, spread: bool) -> list[str]:
     """Write the neighbours of nodes; with `spread` mark and return those whose own last neighbour is further away."""
     displaced: set[str] = set()
-    for ids in work.batches(due, 100, f"similar {kind.label}"):
+    for ids in work.batches(due, 100, f"similar {kind.plural}"):
         found = work.graph.run(
-            kind.near,
+            "search/neighbours",
+            label=kind.label,
             ids=ids,
-            index=work.collection.vector_index(kind.node),
+            index=work.collection.vector_index(kind.label),
             embedding=work.collection.embedding,
-            candidates=work.settings.retrieval.over_fetch,
+            candidates=work.settings.over_fetch,
             k=kind.k,
         )
         rows = {r["id"]: [n for n in r["neighbours"] if n["score"] >= kind.least] for r in found}
@@ -119,7 +117,7 @@ def _row(id: str, near: list[dict[str, Any]], k: int) -> dict[str, Any]:
 def _write(work: Work, kind: Kind, rows: list[dict[str, Any]]) -> None:
     if rows:
 
-        def write(unit: Unit) -> None:
-            unit.run(kind.edges, rows=rows)
+        def write(tx: Transaction) -> None:
+            tx.run("write/similar", label=kind.label, rows=rows)
 
         work.commit(kind.label, "similar", [row["id"] for row in rows], write)

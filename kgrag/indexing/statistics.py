@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kgrag.graph.collections import Collection
-from kgrag.graph.connection import Unit
+from kgrag.graph.connection import Transaction
 from kgrag.identity import entity_id, word_id
-from kgrag.indexing.work import Work, phrase
+from kgrag.indexing.language import named_entities
+from kgrag.indexing.work import Work
 from kgrag.names import capitalised_phrases
 from kgrag.text import Token, content_stems, tokens
 
@@ -21,31 +22,31 @@ Row = dict[str, Any]
 
 def count_statistics(work: Work) -> None:
     """Count the words and capitalised phrases of new passages; words that change their case mark their passages."""
-    for ids in work.batches(work.due("passages", "words"), _BATCH, "words"):
-        words, phrases = statistics(work.name, work.graph.run("search/texts", ids=ids))
+    for ids in work.batches(work.due("Passage", "words"), _BATCH, "words"):
+        texts = work.graph.run("search/texts", ids=ids)
+        words, phrases = statistics(work.name, texts, pipeline=work.collection.indexing.pipeline)
 
-        def count(unit: Unit, words: list[Row] = words, phrases: list[Row] = phrases) -> None:
-            write_statistics(unit, work.collection, words, phrases)
+        def count(tx: Transaction, words: list[Row] = words, phrases: list[Row] = phrases) -> None:
+            write_statistics(tx, work.collection, words, phrases)
 
-        work.commit("passages", "words", ids, count)
-
-    def holders(ids: list[str]) -> list[str]:
-        return [phrase([r["stem"]]) for r in work.graph.run("search/word_stems", ids=ids)]
-
-    work.spread("words", "case", holders, "mentions")
+        work.commit("Passage", "words", ids, count)
+    work.spread("Word", "case", work.word_phrases, "mentions")
 
 
-def write_statistics(unit: Unit, collection: Collection, words: list[Row], phrases: list[Row]) -> None:
+def write_statistics(tx: Transaction, collection: Collection, words: list[Row], phrases: list[Row]) -> None:
     """Add to the counts of words and names, within a transaction."""
-    unit.run("write/count_words", rows=words, collection=collection.name)
-    unit.run("write/count_phrases", rows=phrases, collection=collection.name, labels=[collection.label("Entity")])
+    tx.run("write/count_words", rows=words, collection=collection.name)
+    tx.run("write/count_phrases", rows=phrases, collection=collection.name, labels=[collection.label("Entity")])
 
 
-def statistics(collection: str, texts: Iterable[Mapping[str, Any]], sign: int = 1) -> tuple[list[Row], list[Row]]:
+def statistics(
+    collection: str, texts: Iterable[Mapping[str, Any]], sign: int = 1, pipeline: str | None = None
+) -> tuple[list[Row], list[Row]]:
     """The rows of words and of phrases that passages (maps with title and text) add, or with sign -1 take away.
 
     A word's row counts passages that hold its stem (n), and how often it is written with a capital and without inside
-    sentences (upper, lower). A phrase's row counts the passages that hold it.
+    sentences (upper, lower). A phrase's row counts the passages that hold it; the names that a
+    trained `pipeline` finds count as phrases.
     """
     df: Counter[str | None] = Counter()
     inside: Counter[Token] = Counter()  # words of texts
@@ -53,7 +54,7 @@ def statistics(collection: str, texts: Iterable[Mapping[str, Any]], sign: int = 
     surfaces: dict[str, str] = {}
     for source in texts:
         title, body = tokens(source["title"]), tokens(source["text"])
-        found = capitalised_phrases(title) | capitalised_phrases(body)
+        found = named_entities(source["text"], pipeline) | capitalised_phrases(title) | capitalised_phrases(body)
         phrases.update(found.keys())
         for name, surface in found.items():
             surfaces[name] = min(surface, surfaces.get(name, surface))

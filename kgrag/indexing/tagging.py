@@ -3,20 +3,21 @@
 What it finds are mentions: an article is the entity of its title's normal form, as for extraction with links. A mention
 that the passage holds anyway stays one edge, with the way in which it was found; `tagme` is TAGME's rho in any case.
 The graph is the ledger: a passage carries the settings that it was tagged with, written together with its mentions.
-Broken off at any moment and run again, the passages that lack it are asked for, and no others.
+Interrupted at any moment and run again, the passages that lack it are asked for, and no others.
 """
 
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kgrag.errors import ModelError
 from kgrag.graph.collections import Collection
-from kgrag.graph.connection import Graph, Unit
+from kgrag.graph.connection import Graph, Transaction
 from kgrag.identity import entity_id
-from kgrag.indexing.asking import FailedPassage, ask_each, passage_sources
+from kgrag.indexing.asking import FailedPassage, ask_each, unread
 from kgrag.indexing.finish import finish
 from kgrag.models.embed import Embedder
 from kgrag.models.tagme import Annotation, Tagme, address
@@ -27,8 +28,6 @@ from kgrag.types import Progress
 _FORM = 1
 """Counts up when what is made of a reply changes."""
 _STAGE = "tagging"
-_BATCH = 64  # passages written at once, or fewer
-_WAIT = 5.0  # seconds after which they are
 Row = dict[str, Any]
 
 
@@ -49,14 +48,13 @@ class TaggingReport:
 
 
 def version(settings: TagmeSettings) -> str:
-    """What tells the settings from others that give other mentions."""
+    """What distinguishes the settings from others that give other mentions."""
     return f"{_FORM} {address(settings)} {settings.lang} {settings.threshold:g}"
 
 
 def untagged(graph: Graph, collection: Collection, settings: TagmeSettings) -> list[str]:
     """The passages that were not tagged with these settings yet."""
-    records = graph.stream("search/untagged", collection=collection.name, version=version(settings))
-    return [record["id"] for record in records]
+    return unread(graph, collection, "tagged", version(settings))
 
 
 def tag(
@@ -78,27 +76,24 @@ def tag(
     started = time.monotonic()
     waiting = untagged(graph, collection, settings.tagme)
     due = waiting[:limit]
-    writer = _Writer(graph, collection, settings.tagme)
+    mentions = 0
 
-    def ask(source: Mapping[str, Any]) -> list[Annotation]:
-        return tagme.annotate(source["text"])
+    def ask(source: Mapping[str, Any]) -> list[Row]:
+        found = tagme.annotate(source["text"])
+        kept = [annotation for annotation in found if annotation.rho >= settings.tagme.threshold]
+        return mention_rows(collection.name, source, kept)
 
-    try:
-        outcome = ask_each(
-            passage_sources(graph, due),
-            ask,
-            writer.add,
-            lambda failed: progress(_STAGE, writer.added + failed, len(due)),
-            threads,
-        )
-    finally:
-        writer.flush()
+    def write(tagged: Mapping[str, list[Row]]) -> None:
+        nonlocal mentions
+        mentions += graph.write(lambda tx: _write(tx, collection, version(settings.tagme), tagged))
+
+    outcome = ask_each(graph, due, ask, write, partial(progress, _STAGE), threads)
     finish(graph, collection, settings, progress, embedder)
     return TaggingReport(
-        passages=writer.added,
-        mentions=writer.mentions,
+        passages=outcome.written,
+        mentions=mentions,
         failures=tuple(outcome.failures),
-        left=len(waiting) - writer.added,
+        left=len(waiting) - outcome.written,
         seconds=time.monotonic() - started,
         stopped=outcome.stopped,
     )
@@ -124,47 +119,23 @@ def mention_rows(collection: str, source: Mapping[str, Any], found: Sequence[Ann
     return [row | {"positions": sorted(spots[id])} for id, row in rows.items()]
 
 
-class _Writer:
-    """Writes what was found, some passages a transaction; `mentions` counts those of rho at the threshold or above."""
-
-    def __init__(self, graph: Graph, collection: Collection, settings: TagmeSettings) -> None:
-        self._graph, self._collection, self._settings = graph, collection, settings
-        self._waiting: dict[str, list[Row]] = {}
-        self._since = time.monotonic()
-        self.added = self.mentions = 0
-
-    def add(self, source: Mapping[str, Any], found: Sequence[Annotation]) -> None:
-        """Take in what was found in a passage, and write when it is enough, or time."""
-        if not self._waiting:
-            self._since = time.monotonic()
-        kept = [annotation for annotation in found if annotation.rho >= self._settings.threshold]
-        self._waiting[source["id"]] = mention_rows(self._collection.name, source, kept)
-        self.added += 1
-        if len(self._waiting) >= _BATCH or time.monotonic() - self._since > _WAIT:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what waits."""
-        waiting, self._waiting = self._waiting, {}
-        if waiting:
-            self.mentions += self._graph.write(lambda unit: self._write(unit, waiting))
-
-    def _write(self, unit: Unit, waiting: Mapping[str, Sequence[Row]]) -> int:
-        there = {r["id"] for r in unit.run("write/tagged", ids=sorted(waiting), version=version(self._settings))}
-        gone = {r["entity"] for r in unit.run("write/remove_tagged", ids=sorted(there))}
-        rows = [row for passage in sorted(there) for row in waiting[passage]]
-        if rows:
-            nodes: dict[str, Row] = {}
-            for node in (row["node"] for row in rows):  # of two spellings of a title, the first
-                nodes[node["id"]] = min(nodes.get(node["id"], node), node, key=lambda n: str(n["name"]))
-            unit.run(
-                "write/tagged_entities",
-                rows=[nodes[id] for id in sorted(nodes)],
-                collection=self._collection.name,
-                labels=[self._collection.label("Entity")],
-            )
-            mentions = [{key: row[key] for key in row if key != "node"} for row in rows]
-            unit.run("write/tagged_mentions", rows=sorted(mentions, key=lambda row: str(row["entity"])))
-        if gone:
-            unit.run("write/settle_entities", ids=sorted(gone))
-        return len(rows)
+def _write(tx: Transaction, collection: Collection, version: str, tagged: Mapping[str, Sequence[Row]]) -> int:
+    """Write the mentions of passages that are still there; returns how many."""
+    there = {r["id"] for r in tx.run("write/tagged", ids=sorted(tagged), version=version)}
+    gone = {r["entity"] for r in tx.run("write/remove_tagged", ids=sorted(there))}
+    rows = [row for passage in sorted(there) for row in tagged[passage]]
+    if rows:
+        nodes: dict[str, Row] = {}
+        for node in (row["node"] for row in rows):  # of two spellings of a title, the first
+            nodes[node["id"]] = min(nodes.get(node["id"], node), node, key=lambda n: str(n["name"]))
+        tx.run(
+            "write/tagged_entities",
+            rows=[nodes[id] for id in sorted(nodes)],
+            collection=collection.name,
+            labels=[collection.label("Entity")],
+        )
+        mentions = [{key: row[key] for key in row if key != "node"} for row in rows]
+        tx.run("write/tagged_mentions", rows=sorted(mentions, key=lambda row: str(row["entity"])))
+    if gone:
+        tx.run("write/settle_entities", ids=sorted(gone))
+    return len(rows)

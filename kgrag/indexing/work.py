@@ -1,13 +1,19 @@
 """What the corpus-wide stages share: the nodes marked for a stage (`todo`), in batches, and taking the mark off."""
 
+import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Self
 
 from kgrag.graph.collections import Collection
-from kgrag.graph.connection import Graph, Unit
+from kgrag.graph.connection import Graph, Transaction
+from kgrag.graph.description import describe
+from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.types import Progress
+
+_LOG = logging.getLogger(__name__)
 
 
 class Work:
@@ -16,11 +22,19 @@ class Work:
     One transaction is written in the background while the next batch is prepared.
     """
 
-    def __init__(self, graph: Graph, collection: Collection, settings: Settings, progress: Progress) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        collection: Collection,
+        settings: Settings,
+        progress: Progress,
+        embedder: Embedder | None = None,
+    ) -> None:
         self.graph = graph
         self.collection = collection
         self.settings = settings
         self.progress = progress
+        self.embedder = embedder
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="kgrag-stage")
         self._writing: Future[None] | None = None
 
@@ -40,27 +54,29 @@ class Work:
         return self.collection.name
 
     def due(self, label: str, stage: str) -> list[str]:
-        """The ids of the nodes marked for a stage; `label`: passages, entities or words."""
-        return [r["id"] for r in self.graph.stream(f"search/todo_{label}", collection=self.name, stage=stage)]
+        """The ids of the nodes of a label that are marked for a stage."""
+        return [r["id"] for r in self.graph.stream("search/todo", label=label, collection=self.name, stage=stage)]
 
     def batches(self, ids: Sequence[str], size: int, stage: str) -> Iterator[list[str]]:
         """The ids, `size` at a time, reporting progress; at the end all is written."""
+        started = time.perf_counter()
         for start in range(0, len(ids), size):
             self.progress(stage, start, len(ids))
             yield list(ids[start : start + size])
         self.flush()
         if ids:
             self.progress(stage, len(ids), len(ids))
+            _LOG.info("%s: %d in %.1f s", stage, len(ids), time.perf_counter() - started)
 
-    def commit(self, label: str, stage: str, ids: Sequence[str], work: Callable[[Unit], object]) -> None:
+    def commit(self, label: str, stage: str, ids: Sequence[str], work: Callable[[Transaction], object]) -> None:
         """Write a result and take the stage's mark off its nodes, in one transaction, once the one before is through.
 
         Raises what the one before raised.
         """
 
-        def run(unit: Unit) -> None:
-            work(unit)
-            unit.run(f"write/done_{label}", ids=list(ids), stage=stage)
+        def run(tx: Transaction) -> None:
+            work(tx)
+            tx.run("write/done", label=label, ids=list(ids), stage=stage)
 
         self.flush()
         self._writing = self._writer.submit(self.graph.write, run)
@@ -72,13 +88,22 @@ class Work:
             writing.result()
 
     def mark(self, label: str, ids: Sequence[str], stage: str) -> None:
-        """Mark nodes for a stage; `label`: passages or entities."""
+        """Mark nodes of a label for a stage."""
         if ids:
-            self.graph.run(f"write/due_{label}", ids=list(ids), stage=stage)
+            self.graph.run("write/due", label=label, ids=list(ids), stage=stage)
+
+    def done(self, label: str, ids: Sequence[str], stage: str) -> None:
+        """Take a stage's mark off nodes of a label that there is nothing to write for."""
+        if ids:
+            self.graph.run("write/done", label=label, ids=list(ids), stage=stage)
 
     def count_passages(self) -> int:
         """How many passages the collection has; recorded on it, too."""
         return int(self.graph.run("write/count_passages", collection=self.name)[0]["passages"])
+
+    def word_phrases(self, ids: list[str]) -> list[str]:
+        """The Lucene phrases of words, by their ids."""
+        return [phrase([r["stem"]]) for r in self.graph.run("search/word_stems", ids=ids)]
 
     def spread(self, label: str, mark: str, phrases: Callable[[list[str]], list[str]], stage: str) -> None:
         """Mark for `stage` the passages that hold a word or name marked `mark`; all of them when that is quicker.
@@ -88,17 +113,18 @@ class Work:
         due = self.due(label, mark)
         if not due:
             return
+        new = f"new {describe().node(label).plural}"
         if len(due) > max(1000, self.count_passages() // 4):
             self.graph.run("write/due_all_passages", collection=self.name, stage=stage)
-            for ids in self.batches(due, 10_000, f"new {label}"):
-                self.graph.run(f"write/done_{label}", ids=ids, stage=mark)
+            for ids in self.batches(due, 10_000, new):
+                self.done(label, ids, mark)
             return
         index = self.collection.index("passage_stems")
-        for ids in self.batches(due, 200, f"new {label}"):
+        for ids in self.batches(due, 200, new):
             wanted = phrases(ids)
 
-            def look(unit: Unit, wanted: list[str] = wanted) -> None:
-                unit.run("write/due_holders", index=index, phrases=wanted, stage=stage)
+            def look(tx: Transaction, wanted: list[str] = wanted) -> None:
+                tx.run("write/due_holders", index=index, phrases=wanted, stage=stage)
 
             self.commit(label, mark, ids, look)
 

@@ -6,12 +6,11 @@ from typing import Any
 
 from kgrag.graph import schema
 from kgrag.graph.collections import Collection
-from kgrag.graph.connection import Graph, Unit
+from kgrag.graph.connection import Graph, Transaction
+from kgrag.graph.description import describe
+from kgrag.indexing.finish import STAGES
 from kgrag.indexing.pages import PageRows, write_pages
 from kgrag.indexing.statistics import statistics, write_statistics
-
-STAGES = ("words", "mentions", "keywords", "similar")
-"""The corpus-wide stages that every new passage waits for, in their order."""
 
 Row = dict[str, Any]
 
@@ -41,16 +40,16 @@ class Batch:
 def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
     """Write a batch of documents in one transaction."""
 
-    def work(unit: Unit) -> None:
+    def work(tx: Transaction) -> None:
         touched: set[str] = set()
         if batch.stale_triples:
-            touched.update(r["entity"] for r in unit.run("write/remove_triples", ids=batch.stale_triples))
+            touched.update(r["entity"] for r in tx.run("write/remove_triples", ids=batch.stale_triples))
         if batch.stale_passages:
-            touched |= remove_passages(unit, collection, batch.stale_passages)
+            touched |= remove_passages(tx, collection, batch.stale_passages)
         if batch.documents:
-            unit.run("write/documents", rows=batch.documents)
+            tx.run("write/documents", rows=batch.documents)
         if batch.passages:
-            unit.run(
+            tx.run(
                 "write/passages",
                 rows=batch.passages,
                 labels=[collection.label("Passage")],
@@ -58,50 +57,50 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
                 todo=list(STAGES),
             )
         if batch.sealed:
-            unit.run("write/order", rows=batch.sealed)
+            tx.run("write/order", rows=batch.sealed)
         if batch.entities:
             rows = sorted(batch.entities.values(), key=lambda row: str(row["id"]))
-            unit.run("write/entities", rows=rows, collection=collection.name, labels=[collection.label("Entity")])
-        if batch.rewritten:
-            touched.update(r["entity"] for r in unit.run("write/not_about", rows=batch.rewritten))
-        if batch.renamed:
-            touched.update(r["entity"] for r in unit.run("write/passages_not_about", rows=batch.renamed))
-        if batch.about:
-            unit.run("write/about", rows=sorted(batch.about, key=lambda row: str(row["entity"])))
-        if batch.passages_about:
-            unit.run("write/passages_about", rows=sorted(batch.passages_about, key=lambda row: str(row["entity"])))
+            tx.run("write/entities", rows=rows, collection=collection.name, labels=[collection.label("Entity")])
+        for label, rows in (("Document", batch.rewritten), ("Passage", batch.renamed)):
+            if rows:
+                touched.update(r["entity"] for r in tx.run("write/not_about", label=label, rows=rows))
+        for label, rows in (("Document", batch.about), ("Passage", batch.passages_about)):
+            if rows:
+                tx.run("write/about", label=label, rows=sorted(rows, key=lambda row: str(row["entity"])))
         if batch.triples:
-            unit.run(
+            tx.run(
                 "write/triples",
                 rows=batch.triples,
                 labels=[collection.label("Triple")],
                 embedding=collection.embedding,
             )
         if touched:
-            unit.run("write/settle_entities", ids=sorted(touched))
-        write_pages(unit, batch.pages)
+            tx.run("write/settle_entities", ids=sorted(touched))
+        write_pages(tx, batch.pages)
         if batch.sealed:
-            unit.run("write/seal", rows=batch.sealed, collection=collection.name)
+            tx.run("write/seal", rows=batch.sealed, collection=collection.name)
 
     graph.write(work)
 
 
-def remove_passages(unit: Unit, collection: Collection, ids: Sequence[str]) -> set[str]:
+def remove_passages(tx: Transaction, collection: Collection, ids: Sequence[str]) -> set[str]:
     """Remove passages within a transaction, taking back their counts; returns the entities to be settled."""
-    words, phrases = statistics(collection.name, unit.run("search/counted_texts", ids=list(ids)), -1)
-    write_statistics(unit, collection, words, phrases)
-    unit.run("write/remove_unused_words", ids=[row["id"] for row in words])
-    removed = unit.run("write/remove_passages", ids=list(ids))
+    words, phrases = statistics(
+        collection.name, tx.run("search/counted_texts", ids=list(ids)), -1, collection.indexing.pipeline
+    )
+    write_statistics(tx, collection, words, phrases)
+    tx.run("write/remove_unused_words", ids=[row["id"] for row in words])
+    removed = tx.run("write/remove_passages", ids=list(ids))
     keywords = {k for r in removed for k in r["keywords"]}
     if keywords:
-        unit.run("write/settle_keywords", ids=sorted(keywords))
+        tx.run("write/settle_keywords", ids=sorted(keywords))
     return {e for r in removed for e in r["entities"]} | {row["id"] for row in phrases}
 
 
 def remove_document(graph: Graph, collection: Collection, document: str, *, batch: int = 1000) -> int:
     """Remove a document by its id, its passages some at a time; returns how many passages it had.
 
-    It is unsealed first, so a broken-off removal leaves a document that is written again or removed again, never one
+    It is unsealed first, so an interrupted removal leaves a document that is written again or removed again, never one
     that is taken for whole.
     """
     graph.run("write/unseal", ids=[document])
@@ -109,14 +108,14 @@ def remove_document(graph: Graph, collection: Collection, document: str, *, batc
     for start in range(0, len(passages), batch):
         part = passages[start : start + batch]
 
-        def remove(unit: Unit, part: list[str] = part) -> None:
-            unit.run("write/settle_entities", ids=sorted(remove_passages(unit, collection, part)))
+        def remove(tx: Transaction, part: list[str] = part) -> None:
+            tx.run("write/settle_entities", ids=sorted(remove_passages(tx, collection, part)))
 
         graph.write(remove)
 
-    def finish(unit: Unit) -> None:
-        touched = [r["entity"] for r in unit.run("write/remove_documents", ids=[document])]
-        unit.run("write/settle_entities", ids=sorted(touched))
+    def finish(tx: Transaction) -> None:
+        touched = [r["entity"] for r in tx.run("write/remove_documents", ids=[document])]
+        tx.run("write/settle_entities", ids=sorted(touched))
 
     graph.write(finish)
     return len(passages)
@@ -126,7 +125,7 @@ def remove_collection(graph: Graph, collection: str, number: int) -> None:
     """Remove a collection with all it holds, a few thousand nodes a transaction; run again, it goes on where it was."""
     graph.run("write/close_collection", collection=collection)
     schema.drop_collection_indexes(graph, number)
-    kinds = "runs steps triples passages tables pages documents keywords words entities"
-    for label in kinds.split():
-        graph.run(f"write/clear_{label}", collection=collection)
+    for node in sorted(describe().nodes, key=lambda node: node.hub):  # a hub's edges go with the nodes around it
+        if node.held:
+            graph.run("write/clear", label=node.label, collection=collection)
     graph.run("write/remove_collection", collection=collection)

@@ -1,18 +1,18 @@
 """What is wrong with a collection, or worth a look, each with what to do about it."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
-from kgrag.graph.schema import collection_indexes, shared_indexes
+from kgrag.graph.schema import collection_indexes
 from kgrag.inspection.result import Coverage, Finding, Level, Reading
 
 EXAMPLES = 5
 """How many examples a finding names."""
 
-_REMOVE = "`kgrag show ID` tells the document, `kgrag delete --document KEY` removes it."
+_REMOVE = "`kgrag show ID` names the document, `kgrag delete --document KEY` removes it."
 
 _LOOSE: dict[str, tuple[Level, str, str]] = {
     "passages without a document": (
@@ -50,11 +50,16 @@ _LOOSE: dict[str, tuple[Level, str, str]] = {
 
 
 def find(
-    graph: Graph, collection: Collection, near: float, coverage: Sequence[Coverage], readings: Sequence[Reading]
+    graph: Graph,
+    collection: Collection,
+    near: float,
+    indexes: Mapping[str, Mapping[str, Any]],
+    coverage: Sequence[Coverage],
+    readings: Sequence[Reading],
 ) -> Iterator[Finding]:
-    """The findings on a collection, errors first, then warnings, then notes."""
+    """The findings on a collection, errors first, then warnings, then notes; `indexes` as `index_states` gives them."""
     found = [
-        *_indexes(graph, collection),
+        *_indexes(collection, indexes),
         *_vectors(collection, coverage),
         *_work(graph, collection),
         *_loose(graph, collection),
@@ -65,14 +70,14 @@ def find(
     yield from sorted(found, key=lambda finding: order.index(finding.level))
 
 
-def _indexes(graph: Graph, collection: Collection) -> Iterator[Finding]:
-    """Indexes that are not there, or do not answer yet, or never will."""
+def _indexes(collection: Collection, indexes: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
+    """Indexes that are not there, or do not answer yet, or never will, or miss much."""
     own = collection_indexes(collection.number, collection.embedding)
-    names = [*own, *shared_indexes()]
-    states = {row["name"]: row for row in graph.run("search/inspect_indexes", names=names)}
-    missing = [name for name in names if name not in states]
-    failed = [name for name, row in states.items() if row["state"] == "FAILED"]
-    filling = [f"{name} ({row['percent']:.0f} %)" for name, row in states.items() if row["state"] == "POPULATING"]
+    missing = [name for name, row in indexes.items() if not row]
+    there = {name: row for name, row in indexes.items() if row}
+    failed = [name for name, row in there.items() if row["state"] == "FAILED"]
+    filling = [f"{name} ({row['percent']:.0f} %)" for name, row in there.items() if row["state"] == "POPULATING"]
+    binary = [name for name, row in there.items() if row["quantization"] == "BINARY"]
     again = f"Make them again: kgrag repair {shlex.quote(collection.name)}"
     shared = [name for name in failed if name not in own]
     first = f"In Neo4j Browser, DROP INDEX {', '.join(shared)} (or the constraint of that name). " if shared else ""
@@ -85,6 +90,9 @@ def _indexes(graph: Graph, collection: Collection) -> Iterator[Finding]:
     if filling:
         message = "Indexes are being filled: searches may miss passages."
         yield _finding("indexes filling", "warning", len(filling), message, "Wait a little.", filling)
+    if binary:
+        message = "Vector indexes keep one bit of each number (BINARY): searches by meaning miss near passages."
+        yield _finding("binary indexes", "warning", len(binary), message, again, binary)
 
 
 def _vectors(collection: Collection, coverage: Sequence[Coverage]) -> Iterator[Finding]:
@@ -103,13 +111,13 @@ def _work(graph: Graph, collection: Collection) -> Iterator[Finding]:
     waiting = graph.run("search/inspect_work", collection=collection.name)
     if waiting:
         stages = [f"{row['stage']}: {row['number']:,} {row['label']} nodes" for row in waiting]
-        message = "Work is left: an ingest is running, or was broken off, or a newer kgrag does more."
+        message = "Work is left: an ingest is running, or was interrupted, or a newer kgrag does more."
         remedy = f"Unless an ingest is running, finish it: kgrag repair {shlex.quote(collection.name)}"
         yield _finding("unfinished", "warning", sum(row["number"] for row in waiting), message, remedy, stages)
     if collection.reembedding is not None:
-        message = f"Vectors of {collection.reembedding} are being made, or their making was broken off."
+        message = f"Vectors of {collection.reembedding} are being made, or this was interrupted."
         remedy = f"Finish it: kgrag reembed {collection.name} --embedder {collection.reembedding}"
-        yield Finding("embedding anew", "warning", 1, message, remedy)
+        yield Finding("embedding again", "warning", 1, message, remedy)
     if collection.discard is not None:
         message = "Old vectors are still there after a change of embedder."
         remedy = f"Remove them: kgrag reembed {collection.name} --embedder {collection.embedder}"
@@ -133,7 +141,7 @@ def _read_in_part(collection: Collection, readings: Sequence[Reading]) -> Iterat
         read = "extracted" if reading.kind == "extract" else "tagged"
         if reading.version:
             message = f"{reading.number:,} passages were {read} with another {what} ({reading.version})."
-            name, remedy = f"{read} otherwise", f"To have them read anew: {command[reading.kind]}"
+            name, remedy = f"{read} otherwise", f"To have them read again: {command[reading.kind]}"
         else:
             message = f"{reading.number:,} passages are not {read} yet, others are."
             name, remedy = f"not {read}", f"To go on: {command[reading.kind]}"

@@ -34,6 +34,7 @@ def html(found: Inspection) -> str:
             (f"{escape(e.source)} <em>—{escape(e.type)}→</em> {escape(e.target)}", f"{e.number:,}") for e in found.edges
         ),
         coverage=_table((escape(name), *rest) for name, *rest in coverage),
+        indexes=_table((f"vector index {escape(name)}", kind) for name, kind in found.quantization.items()),
         readings=_table((escape(reading.name), f"{reading.number:,}") for reading in found.readings),
         distributions="".join(map(_distribution, found.distributions)),
     )

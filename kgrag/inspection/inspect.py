@@ -9,6 +9,7 @@ from kgrag.errors import ConfigurationError
 from kgrag.graph.collections import open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
+from kgrag.graph.schema import index_states
 from kgrag.indexing.extraction import prompt_name
 from kgrag.indexing.tagging import version as tagging_version
 from kgrag.inspection.findings import find
@@ -34,10 +35,11 @@ def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) 
     nodes = {row["label"]: row["number"] for row in graph.run("search/count_nodes", collection=name)}
     passages = graph.run("search/inspect_passages", collection=name, embedding=collection.embedding)
     entities = graph.run("search/inspect_entities", collection=name)
-    vectors = graph.run("search/inspect_vectors", collection=name, embedding=collection.embedding)
+    vectors = _vectors(graph, name, collection.embedding)
     hubs = graph.run("search/inspect_hubs", collection=name, limit=_TOP)
     coverage = _coverage(passages, vectors)
     readings = _readings(passages, settings)
+    indexes = index_states(graph, collection.number, collection.embedding)
     return Inspection(
         collection=name,
         embedder=collection.embedder,
@@ -46,17 +48,18 @@ def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) 
         near=near,
         nodes=nodes,
         edges=tuple(_edges(graph, name)),
+        quantization={name: row["quantization"] for name, row in indexes.items() if row.get("quantization")},
         coverage=coverage,
         distributions=_distributions(passages, entities, hubs),
         readings=readings,
-        findings=tuple(find(graph, collection, near, coverage, readings)),
+        findings=tuple(find(graph, collection, near, indexes, coverage, readings)),
         seconds=time.perf_counter() - started,
     )
 
 
 def _edges(graph: Graph, name: str) -> Iterable[Edges]:
     """The edges by kind, in the order of the description; what it does not know comes last."""
-    found = {(r["source"], r["type"]): r["number"] for r in graph.run("search/inspect_edges", collection=name)}
+    found = {(r["source"], r["type"]): r["number"] for r in graph.run("search/count_edges", collection=name)}
     for edge in describe().edges:
         for source in dict.fromkeys(start for start, _ in edge.between):
             number = found.pop((source, edge.type), 0)
@@ -68,7 +71,7 @@ def _edges(graph: Graph, name: str) -> Iterable[Edges]:
 
 
 def _coverage(passages: Iterable[Row], vectors: Iterable[Row]) -> tuple[Coverage, ...]:
-    """The passages that have mentions, keywords, triples, neighbours and a vector; triples and names with vectors."""
+    """The passages that have mentions, keywords, triples, neighbours and a vector; other nodes with vectors."""
     kinds = {"mentions": "mentions", "keywords": "keywords", "triples": "triples", "neighbours": "similar"}
     rows = list(passages)
     number = sum(row["number"] for row in rows)
@@ -76,9 +79,19 @@ def _coverage(passages: Iterable[Row], vectors: Iterable[Row]) -> tuple[Coverage
         Coverage(f"passages with {kind}", sum(row["number"] for row in rows if row[key]), number)
         for kind, key in {**kinds, "a vector": "vector"}.items()
     ]
-    plural = {"Triple": "triples with a vector", "Entity": "names with a vector"}
-    found += [Coverage(plural[r["label"]], r["having"], r["number"]) for r in vectors if r["number"]]
+    found += [Coverage(f"{r['kind']} with a vector", r["having"], r["number"]) for r in vectors if r["number"]]
     return tuple(found)
+
+
+def _vectors(graph: Graph, name: str, slot: str) -> list[Row]:
+    """How many nodes have a vector of how many, by kind; passages are counted elsewhere."""
+    rows: list[Row] = []
+    for label in describe().labels("embedded"):
+        if label != "Passage":
+            kind = "names" if label == "Entity" else describe().node(label).plural
+            counted = graph.run("search/count_vectors", label=label, collection=name, embedding=slot)[0]
+            rows.append({"kind": kind, **counted})
+    return rows
 
 
 def _distributions(passages: Iterable[Row], entities: Iterable[Row], hubs: Iterable[Row]) -> tuple[Distribution, ...]:

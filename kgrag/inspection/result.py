@@ -98,7 +98,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A collection as it is now. `nodes`: label -> number; `near`: the score that counted as nearly the same."""
+    """A collection as it is now.
+
+    `nodes`: label -> number; `near`: the score that counted as nearly the same; `quantization`: vector index -> SCALAR
+    (a byte a number), BINARY (a bit) or NONE.
+    """
 
     collection: str
     embedder: str
@@ -107,6 +111,7 @@ class Inspection:
     near: float
     nodes: Mapping[str, int]
     edges: tuple[Edges, ...]
+    quantization: Mapping[str, str]
     coverage: tuple[Coverage, ...]
     distributions: tuple[Distribution, ...]
     readings: tuple[Reading, ...]

@@ -44,7 +44,7 @@ class ChatModel(Protocol):
     ) -> Reply:
         """The reply to messages; with `json` the model is told to answer with a JSON object.
 
-        `on_text` is called with all that there is of the reply whenever it grows; it begins anew when the reply breaks
+        `on_text` is called with all that there is of the reply whenever it grows; it begins again when the reply breaks
         off and is asked for again. `fresh`: not from the cache. Raises ModelError when there is no reply after all
         retries, BudgetError when the call could cross the budget.
         """

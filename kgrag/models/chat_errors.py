@@ -19,7 +19,7 @@ class LostReply(Exception):
 
 
 def server_error(error: "openai.OpenAIError", model: str, address: str, settings: "ChatSettings") -> ModelError:
-    """The error of the openai client as a ModelError whose remedy names the setting that mends it."""
+    """The error of the openai client as a ModelError whose remedy names the setting to change."""
     import openai
 
     tries = f"after {settings.retries + 1} tries" if settings.retries else "at the first try"

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.errors import ConfigurationError
+from kgrag.plugins import Plugins
 
 Vectors = NDArray[np.float32]
 
@@ -31,7 +32,7 @@ class WordLlamaEmbedder:
     name = "wordllama"
     dimension = 256
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "wordllama") -> None:
         root = logging.getLogger()
         handlers, level = root.handlers[:], root.level
         import wordllama  # which makes every library's logging appear on standard error
@@ -165,17 +166,10 @@ def unit(vectors: Any) -> Vectors:
     return rows
 
 
+EMBEDDERS: Plugins[Callable[[str], Embedder]] = Plugins("kgrag.embedders", "embedder")
+"""What makes an embedder of its whole name, by the part of the name before a colon."""
+
+
 def load_embedder(name: str) -> Embedder:
-    """The embedder of that name. Raises ConfigurationError when it is unknown or its package is missing."""
-    if name == "wordllama":
-        return WordLlamaEmbedder()
-    if name == "minilm" or name.startswith("sbert:"):
-        return SentenceTransformerEmbedder(name)
-    if name.startswith("dpr:"):
-        return BiEncoder(name)
-    if name.startswith("openai:"):
-        return OpenAIEmbedder(name)
-    raise ConfigurationError(
-        f"There is no embedder {name!r}.",
-        "Choose wordllama, minilm, sbert:MODEL, dpr:QUESTION_MODEL,PASSAGE_MODEL or openai:MODEL.",
-    )
+    """The embedder of that name. Raises NotFoundError when it is unknown, ConfigurationError when it does not work."""
+    return EMBEDDERS.find(name.partition(":")[0])(name)

@@ -1,5 +1,6 @@
 """Language models behind any server that speaks OpenAI's chat protocol."""
 
+import logging
 import os
 import random
 import socket
@@ -21,6 +22,8 @@ from kgrag.types import Usage
 
 if TYPE_CHECKING:
     import openai
+
+_LOG = logging.getLogger(__name__)
 
 OnText = Callable[[str], None]
 
@@ -111,7 +114,21 @@ class OpenAIChat:
         fresh: bool = False,
     ) -> Reply:
         """See ChatModel."""
-        request = self._request(messages, self.name(task), json)
+        started = time.perf_counter()
+        reply = self._reply(self._request(messages, self.name(task), json), on_text, fresh)
+        _LOG.info(
+            "%s: %s read %d tokens and wrote %d in %.1f s%s",
+            task,
+            reply.model,
+            reply.usage.prompt_tokens,
+            reply.usage.completion_tokens,
+            time.perf_counter() - started,
+            " (kept)" if reply.usage.cached else "",
+        )
+        return reply
+
+    def _reply(self, request: dict[str, Any], on_text: OnText | None, fresh: bool) -> Reply:
+        """The reply that is kept, else the server's."""
         if self._cache is None:
             return self._paid(request, on_text)
         key = self._cache.key(self._base_url, request)
@@ -231,7 +248,7 @@ def _whole(raw: Any) -> Kept:
 
 
 def _streamed(raw: Any, on_text: OnText) -> Kept:
-    """The reply piece by piece. Raises LostReply when it breaks off."""
+    """The reply piece by piece. Raises LostReply when it is interrupted."""
     text, ended, read, written = "", "", 0, 0
     for piece, reason, usage in _pieces(raw):
         ended = reason or ended
@@ -241,7 +258,7 @@ def _streamed(raw: Any, on_text: OnText) -> Kept:
             text += piece
             on_text(text)
     if not ended:
-        raise LostReply("it broke off")
+        raise LostReply("it was interrupted")
     return Kept(text, read, written, ended == "length")
 
 
@@ -258,7 +275,7 @@ def _pieces(raw: Any) -> Iterator[tuple[str, str, Any]]:
                 text = (choice.delta.content or "") if choice is not None and choice.delta is not None else ""
                 piece = text, (choice.finish_reason or "") if choice is not None else "", chunk.usage
             except Exception as error:  # of the client, of what it stands on, or of a chunk in no known form
-                raise LostReply(f"it broke off: {error}") from error
+                raise LostReply(f"it was interrupted: {error}") from error
             yield piece
 
 

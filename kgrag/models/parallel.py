@@ -1,5 +1,6 @@
 """Work on many items at once, most of which is waiting for a server."""
 
+import contextvars
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -44,7 +45,8 @@ def in_parallel(
                 waiting.put((item,))
                 under_way += 1
                 if started < threads:
-                    threading.Thread(target=work, name=f"kgrag-{started}", daemon=True).start()
+                    context = contextvars.copy_context()  # the limits of the call hold here, too
+                    threading.Thread(target=context.run, args=(work,), name=f"kgrag-{started}", daemon=True).start()
                     started += 1
             if not under_way:
                 return

@@ -1,4 +1,4 @@
-"""TAGME: a server that tells which Wikipedia articles a text speaks of, and how sure it is of each.
+"""TAGME: a server that says which Wikipedia articles a text speaks of, and how sure it is of each.
 
 P. Ferragina and U. Scaiella, "TAGME: on-the-fly annotation of short text fragments (by Wikipedia entities)", CIKM 2010.
 The `tagme` package asks once, without a time limit, and takes a refusal for an empty reply; so the same API is spoken

@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from kgrag import limits
 from kgrag.errors import ModelError
 from kgrag.events import Called, Event
 from kgrag.models.chat import ChatModel, Message, Reply
@@ -30,7 +31,7 @@ class Tasks:
     prompts: Path | None = None
     listener: Listener | None = None
 
-    def heard_by(self, listener: Listener | None) -> Self:
+    def with_listener(self, listener: Listener | None) -> Self:
         """The same, whose calls another listener hears of; None: as it is."""
         return self if listener is None else replace(self, listener=listener)
 
@@ -80,8 +81,11 @@ class Tasks:
             ) from error
 
     def _chat(self, messages: list[Message], *, task: str, **options: Any) -> Reply:
+        limits.remaining()
+        limits.check_budget()
         started = time.perf_counter()
         reply = self.model.chat(messages, task=task, **options)
+        limits.spend(reply.usage.cost)
         if self.listener is not None:
             seconds = time.perf_counter() - started
             self.listener(Called(task=task, model=reply.model, usage=reply.usage, seconds=seconds))

@@ -1,14 +1,34 @@
 """The contract of retrieval: a Retriever turns a question into a Ranking of passages, each with its trail."""
 
+import logging
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, Self
 
-from kgrag.graph.reader import Reader
+from pydantic import Field
+
+from kgrag.errors import ConfigurationError, MismatchError
+from kgrag.graph.reader import Reader, Row
 from kgrag.models.embed import Embedder, embed_questions
 from kgrag.models.tasks import Listener, Tasks
-from kgrag.settings import RetrievalSettings
+from kgrag.options import Options, resolve
+from kgrag.retrieval.expression import Expression
+from kgrag.settings import BRIDGE_CAP
 from kgrag.types import Filter, Hit, Ranking, Step
+
+__all__ = [
+    "BRIDGE_CAP",
+    "FusionOptions",
+    "Query",
+    "Retriever",
+    "Scored",
+    "SearchContext",
+    "Searchable",
+    "VectorOptions",
+]
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +41,7 @@ class Query:
     _vectors: dict[str, list[float]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def vector(self, embedder: Embedder) -> list[float]:
-        """The question's unit vector; embedded once, however many retrievers of a composition ask for it."""
+        """The question's unit vector [d]; embedded once, however many retrievers of a composition ask for it."""
         if embedder.name not in self._vectors:
             self._vectors[embedder.name] = embed_questions(embedder, [self.text])[0].tolist()
         return self._vectors[embedder.name]
@@ -36,23 +56,134 @@ class Scored:
     why: tuple[Step, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
-    """What a retriever works on: a collection, its embedder, the constants, and a language model if there is one."""
+class SearchContext:
+    """What retrievers work on: an open collection, its embedder, a language model if there is one, and defaults.
 
-    reader: Reader
-    embedder: Embedder
-    settings: RetrievalSettings
-    tasks: Tasks | None = None
+    `defaults`: option -> value, for every retriever that has the option, and retriever -> {option: value}; `agents`:
+    strategy -> {option: value}, under "answer" for all. `load`: makes an embedder by its name.
+    Safe to share between threads.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        embedder: Embedder,
+        defaults: Mapping[str, Any] | None = None,
+        agents: Mapping[str, Any] | None = None,
+        tasks: Tasks | None = None,
+        load: Callable[[str], Embedder] | None = None,
+    ) -> None:
+        self.reader = reader
+        self.embedder = embedder
+        self.defaults = defaults or {}
+        self.agents = agents or {}
+        self.tasks = tasks
+        self._load = load
+
+    @property
+    def context(self) -> Self:
+        """Itself: a retriever is made over a context, or over anything that has one."""
+        return self
+
+    def rows(self, name: str, /, **parameters: Any) -> list[Row]:
+        """The rows of a query of the catalogue."""
+        return self.reader.rows(name, **parameters)
+
+    def row(self, name: str, /, **parameters: Any) -> Row:
+        """The one row of a query that always gives one."""
+        return self.reader.row(name, **parameters)
+
+    def refresh(self) -> bool:
+        """Open the collection again; whether it has changed: been made again, or embedded again.
+
+        Raises NotFoundError when it is gone.
+        """
+        before = self.reader.collection
+        now = self.reader.refresh()
+        if now.embedder != before.embedder and self._load is not None:
+            self.embedder = self._load(now.embedder)
+        return now != before
+
+
+class Searchable(Protocol):
+    """A collection, a context, or another retriever."""
+
+    @property
+    def context(self) -> SearchContext:
+        """What retrievers work on."""
+        ...
+
+
+class VectorOptions(Options):
+    """Options of what asks a vector index."""
+
+    over_fetch: int = Field(200, ge=1, description="vector index candidates that are scored again exactly")
+
+
+class FusionOptions(Options):
+    """Options of what fuses rankings."""
+
+    rrf: float = Field(60.0, gt=0, description="reciprocal rank fusion: 1 / (rrf + rank) (GEAR, section 3)")
 
 
 class Retriever(ABC):
-    """Ranks the passages of a collection. Retrievers are safe to share between threads, and compose."""
+    """Ranks the passages of a collection. Retrievers are safe to share between threads, and compose.
+
+    A retriever is a class with a `name`, a `summary`, its `options` and the method `rank`, found by an entry point of
+    the group `kgrag.retrievers`. It is made over a collection, with options as keywords: `PathRank(c, cap=20)`; or over
+    other retrievers, if it works on such: `NaiveGe(Bm25(c), beams=5)`. Operators as in PyTerrier:
+
+    - `a % 10`: the best ten of a;  `a >> b`: b, working on a;  `a ^ b`: those of a, then the others of b;
+    - `a | b`: what either finds, `a & b`: what both find, each fused by reciprocal ranks. (PyTerrier's `+` and `*`
+      add and scale scores; scores of different retrievers are on different scales, so there are none here.)
+
+    `over`: the names of the retrievers that it works on when none is given, empty when it works on no other;
+    `several`: whether it takes any number of them; `needs`: what it cannot do without besides the graph.
+    """
 
     name: str
+    summary: ClassVar[str]
+    options: ClassVar[type[Options]] = Options
+    over: ClassVar[tuple[str, ...]] = ()
+    several: ClassVar[bool] = False
+    needs: ClassVar[str] = ""
 
-    def __init__(self, index: Index) -> None:
-        self.index = index
+    settings: Options
+    """The options in force."""
+
+    expression: Expression
+    parts: tuple["Retriever", ...]
+    """What it works on."""
+
+    def __init__(self, *on: Searchable, **options: Any) -> None:
+        """Over a collection or other retrievers. Raises ConfigurationError for options that it does not have."""
+        kind = type(self)
+        self.given = options
+        self.context = on[0].context if on else _nothing(kind.name)
+        parts = tuple(part for part in on if isinstance(part, Retriever))
+        self.settings = kind.check(options, parts, self.context.defaults)
+        self.expression = Expression(kind.name, tuple(p.expression for p in parts), tuple(options.items()))
+        self.name = str(self.expression)
+        self.parts = parts or tuple(_named(name)(self.context) for name in kind.over)
+
+    @classmethod
+    def check(
+        cls, options: Mapping[str, Any], parts: Sequence[object] = (), defaults: Mapping[str, Any] | None = None
+    ) -> Options:
+        """The options in force, with `defaults` as of a SearchContext. Raises ConfigurationError."""
+        if parts and not cls.over:
+            raise ConfigurationError(
+                f"{cls.name!r} works on no other retriever.", f"Leave out what stands in its parentheses: {cls.name}"
+            )
+        if len(parts) > len(cls.over) and not cls.several:
+            raise ConfigurationError(
+                f"{cls.name!r} works on {len(cls.over)} other retriever, not {len(parts)}.",
+                f"Fuse them: {cls.name}(rrf({', '.join(str(getattr(p, 'name', p)) for p in parts)})).",
+            )
+        defaults = defaults or {}
+        own = defaults.get(cls.name.replace("-", "_"), {})
+        shared = {key: value for key, value in defaults.items() if not isinstance(value, Mapping)}
+        return resolve(cls.options, cls.name, options, own, shared)
 
     @abstractmethod
     def rank(self, query: Query, n: int) -> list[Scored]:
@@ -60,12 +191,62 @@ class Retriever(ABC):
 
     def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
         """What to know of a ranking that it made, such as that the collection lacks what it works with."""
-        return ()
+        return tuple(dict.fromkeys(note for part in self.parts for note in part.notes(ranked)))
 
     def retrieve(self, query: str | Query, k: int = 8) -> Ranking:
         """The best `k` passages with their texts and trails; fewer when the collection holds no more that fit."""
+        started = time.perf_counter()
         question = Query(query) if isinstance(query, str) else query
-        scored = self.rank(question, k)[:k] if question.text.strip() and k > 0 else []
-        passages = self.index.reader.passages([s.id for s in scored])
-        hits = tuple(Hit(passages[s.id], s.score, s.why) for s in scored if s.id in passages)
+        if not question.text.strip() or k < 1:
+            return Ranking(question.text, self.name)
+        try:
+            scored = self.rank(question, k)[:k]
+        except MismatchError:  # an index is gone: the collection was made or embedded again since it was opened
+            if not self.context.refresh():
+                raise
+            scored = self.rank(question, k)[:k]
+        hits = self.hits(scored)
+        _LOG.info("%s: %d of %d passages in %.0f ms", self.name, len(hits), k, 1000 * (time.perf_counter() - started))
         return Ranking(question.text, self.name, hits, self.notes(scored))
+
+    def hits(self, scored: Sequence[Scored]) -> tuple[Hit, ...]:
+        """The passages with their texts, in order; those that are gone are left out."""
+        passages = self.context.reader.passages([s.id for s in scored])
+        return tuple(Hit(passages[s.id], s.score, s.why) for s in scored if s.id in passages)
+
+    def on(self, *parts: "Retriever") -> Self:
+        """The same, working on other retrievers."""
+        return type(self)(*parts, **self.given)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+    def __mod__(self, k: int) -> "Retriever":
+        return _named("top")(self, k=k)
+
+    def __rshift__(self, other: "Retriever") -> "Retriever":
+        return other.on(self)
+
+    def __or__(self, other: "Retriever") -> "Retriever":
+        return self._join("rrf", other)
+
+    def __and__(self, other: "Retriever") -> "Retriever":
+        return self._join("common", other)
+
+    def __xor__(self, other: "Retriever") -> "Retriever":
+        return self._join("concat", other)
+
+    def _join(self, name: str, other: "Retriever") -> "Retriever":
+        """`a | b | c` is rrf(a, b, c): what an operator has joined already is not nested."""
+        flat = self.expression.name == name and self.expression.parts and not self.given
+        return _named(name)(*(self.parts if flat else (self,)), other)
+
+
+def _named(name: str) -> type[Retriever]:
+    from kgrag.retrieval.registry import RETRIEVERS  # which knows all retrievers, those of this package among them
+
+    return RETRIEVERS[name]
+
+
+def _nothing(name: str) -> SearchContext:
+    raise ConfigurationError(f"{name!r} is made over nothing.", "Give it a collection: kg['notes'].")

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from pydantic import Field
 
-from kgrag.retrieval.base import Index, Query, Retriever, Scored
-from kgrag.retrieval.fusion import reciprocal_rank_fusion
-from kgrag.settings import BeamSettings
+from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, SearchContext
+from kgrag.retrieval.compose import reciprocal_rank_fusion
+from kgrag.retrieval.trail import follow
 from kgrag.types import Step
 
 
@@ -41,6 +42,19 @@ class Beam:
     square: float
 
 
+class BeamOptions(FusionOptions):
+    """Options of the diverse triple beam search (GEAR, section 4.2 and appendix C)."""
+
+    beams: int = Field(10, ge=1, description="b: chains kept at each step (appendix C)")
+    length: int = Field(2, ge=1, le=8, description="l: triples of a chain (appendix C)")
+    neighbours: int = Field(100, ge=1, le=500, description="triples that a chain tries next, at most (appendix C)")
+    diverse: bool = Field(True, description="whether a beam's lesser children count less; false: standard beam search")
+    gamma: float | None = Field(None, gt=0, description="of the n-th child exp(-min(n, gamma) / gamma); none: 2 beams")
+    exact: bool = Field(False, description="embed each chain's text, instead of the mean of its triples' vectors")
+    hub: int = Field(100, ge=0, description="an entity of more triples is a hub: it gives only near ones")
+    hub_triples: int = Field(50, ge=1, description="the question's nearest triples, of which hubs give theirs")
+
+
 def base_ranking(base: Retriever, query: Query, n: int) -> list[Scored]:
     """The best `n` passages of the retriever that is expanded, with its rank in their trails."""
     found = []
@@ -53,16 +67,16 @@ def base_ranking(base: Retriever, query: Query, n: int) -> list[Scored]:
 def notes_on_triples(retriever: Retriever, base: Retriever, ranked: Sequence[Scored]) -> tuple[str, ...]:
     """The base's notes, and one more when there are no triples to expand it by."""
     notes = base.notes(ranked)
-    if any(step.label == "Triple" for x in ranked for step in x.why) or retriever.index.reader.has_triples():
+    if any(step.label == "Triple" for x in ranked for step in x.why) or retriever.context.reader.has_triples():
         return notes
     return (*notes, f"This collection holds no triples: {retriever.name} cannot lead on from what {base.name} finds.")
 
 
 def expand(
-    index: Index,
+    context: SearchContext,
     query: Query,
     base: Sequence[Scored],
-    settings: BeamSettings,
+    settings: BeamOptions,
     *,
     passages: Sequence[str] = (),
     triples: Sequence[str] = (),
@@ -71,25 +85,37 @@ def expand(
 
     The chains begin as in `beam_search`. Where there are none, the ranking is left as it is.
     """
-    found = source_passages(beam_search(index, query, settings, passages=passages, triples=triples))
+    found = source_passages(beam_search(context, query, settings, passages=passages, triples=triples))
     if query.filter and found:
-        allowed = index.reader.passing([x.id for x in found], query.filter)
+        allowed = context.reader.passing([x.id for x in found], query.filter)
         found = [x for x in found if x.id in allowed]
-    return reciprocal_rank_fusion([base, found], index.settings.rrf) if found else list(base)
+    return reciprocal_rank_fusion([base, found], settings.rrf) if found else list(base)
 
 
 def beam_search(
-    index: Index, query: Query, settings: BeamSettings, *, passages: Sequence[str] = (), triples: Sequence[str] = ()
+    context: SearchContext,
+    query: Query,
+    settings: BeamOptions,
+    *,
+    passages: Sequence[str] = (),
+    triples: Sequence[str] = (),
 ) -> list[Beam]:
     """The best chains that begin with a triple of `passages` or with one of `triples` (ids); ties by ids.
 
     All are equally long: `settings.length` triples, or fewer where no chain leads on.
     """
-    vector = query.vector(index.embedder)
-    rows = index.reader.beam_start(passages, triples, vector, settings.beams)
+    vector = query.vector(context.embedder)
+    rows = context.row(
+        "expand/beam_start",
+        passages=list(passages),
+        triples=list(triples),
+        embedding=context.reader.collection.embedding,
+        vector=vector,
+        beams=settings.beams,
+    )["triples"]
     beams = [Beam((_link(row, row["cosine"]),), row["cosine"], row["cosine"], 1.0) for row in rows]
     for _ in range(settings.length - 1):
-        longer = _step(index, vector, beams, settings) if beams else []
+        longer = _step(context, vector, beams, settings) if beams else []
         if not longer:
             break
         beams = longer
@@ -106,7 +132,7 @@ def source_passages(beams: Sequence[Beam]) -> list[Scored]:
     return list(found.values())
 
 
-def best(branches: Sequence[Sequence[Beam]], settings: BeamSettings) -> list[Beam]:
+def best(branches: Sequence[Sequence[Beam]], settings: BeamOptions) -> list[Beam]:
     """The best beams of all branches, where a branch holds what one beam grew into (Algorithm 1, lines 15 to 20).
 
     The n-th best of a branch, from 0, counts exp(-min(n, gamma) / gamma) of its score, unless `diverse` is off.
@@ -120,20 +146,24 @@ def best(branches: Sequence[Sequence[Beam]], settings: BeamSettings) -> list[Bea
     return sorted(pool, key=_order)[: settings.beams]
 
 
-def _step(index: Index, vector: list[float], beams: Sequence[Beam], s: BeamSettings) -> list[Beam]:
+def _step(context: SearchContext, vector: list[float], beams: Sequence[Beam], s: BeamOptions) -> list[Beam]:
     """The best of what the beams grow into with one more triple (Algorithm 1, lines 7 to 20)."""
-    rows = index.reader.beam_step(
+    collection = context.reader.collection
+    rows = context.row(
+        "expand/beam_step",
+        index=collection.vector_index("Triple"),
+        embedding=collection.embedding,
         beams=[{"triples": [x.id for x in b.links], "dot": b.dot, "square": b.square} for b in beams],
         vector=vector,
         neighbours=s.neighbours,
         keep=s.neighbours if s.exact else s.beams,
         hub=s.hub,
         hub_triples=s.hub_triples,
-    )
+    )["neighbours"]
     grown = [_grow(beams[row["beam"]], row) for row in rows]
     if s.exact and grown:
         texts = [" ".join(x.text for x in beam.links) for beam in grown]
-        cosines = (index.embedder.embed(texts) @ np.asarray(vector, np.float32)).tolist()
+        cosines = (context.embedder.embed(texts) @ np.asarray(vector, np.float32)).tolist()
     else:
         cosines = [beam.dot / math.sqrt(max(beam.square, 1e-9)) for beam in grown]
     branches: list[list[Beam]] = [[] for _ in beams]
@@ -164,4 +194,4 @@ def _trail(links: Sequence[Link]) -> tuple[Step, ...]:
         if link.entity:
             steps.append(Step("names", "Entity", link.entity))
         steps.append(Step("named in" if link.entity else "resembles", "Triple", link.text, link.cosine))
-    return (*steps, Step("stated in", "Passage", links[-1].title))
+    return (*steps, follow("STATES", "Passage", links[-1].title))

@@ -8,10 +8,11 @@ class Bm25(Retriever):
     """Passages that share words with the question (English stemming)."""
 
     name = "bm25"
+    summary = "words shared with the question: full-text index, English stemming"
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever. A question of stop words only finds nothing."""
-        found = self.index.reader.fulltext(query.text, n, query.filter)
+        found = self.context.reader.fulltext(query.text, n, query.filter)
         return [
             Scored(id, score, (Step(f"bm25 rank {rank}", "Passage", "", score),))
             for rank, (id, score) in enumerate(found, 1)

@@ -1,4 +1,4 @@
-"""Late interaction (ColBERT): the passages of another retriever, ranked anew word by word.
+"""Late interaction (ColBERT): the passages of another retriever, ranked again word by word.
 
 Question and passage are encoded apart, a vector a token; each token of the question counts with the cosine of the
 passage's token nearest to it, and the score of a passage is their sum (MaxSim). Source: ColBERTv2, section 3.1; a
@@ -11,29 +11,43 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from kgrag.errors import ConfigurationError
-from kgrag.retrieval.base import Index, Query, Retriever, Scored
+from kgrag.options import Options
+from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.types import Step
 
 _ONE_AT_A_TIME = threading.Lock()  # one model, many threads: torch would fight over the cores
 
 
+class ColbertOptions(Options):
+    """Options of late interaction."""
+
+    model: str = Field(
+        "colbert-ir/colbertv2.0", description="late-interaction model: a name on the hub or a folder (GEAR, section 5)"
+    )
+    depth: int = Field(50, ge=1, description="passages of the other retriever that are ranked again")
+
+
 class Colbert(Retriever):
     """The best passages of another retriever in the order of a late-interaction model."""
 
-    def __init__(self, index: Index, base: Retriever) -> None:
-        super().__init__(index)
-        self.base = base
-        self.name = f"colbert({base.name})"
+    name = "colbert"
+    summary = "another's best passages, ranked again by late interaction (extra: colbert)"
+    options = ColbertOptions
+    over = ("hybrid",)
+    needs = "kgrag[colbert] and a model"
+    settings: ColbertOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are MaxSim. Passages beyond the base's best `depth` are not looked at.
 
         Raises ConfigurationError when sentence-transformers is not installed or the model cannot be loaded.
         """
-        s = self.index.settings.colbert
-        found = self.base.rank(query, s.depth)
-        passages = self.index.reader.passages([hit.id for hit in found])
+        s = self.settings
+        found = self.parts[0].rank(query, s.depth)
+        passages = self.context.reader.passages([hit.id for hit in found])
         found = [hit for hit in found if hit.id in passages]
         if not found:
             return []

@@ -1,6 +1,6 @@
 """Dense retrieval: nearest passages by embedding, approximate candidates scored exactly."""
 
-from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.retrieval.base import Query, Retriever, Scored, VectorOptions
 from kgrag.types import Step
 
 
@@ -8,11 +8,14 @@ class Dense(Retriever):
     """Passages whose embedding is nearest to the question's."""
 
     name = "dense"
+    summary = "nearest embeddings: vector index, scored again exactly"
+    options = VectorOptions
+    settings: VectorOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are (1 + cosine) / 2."""
-        vector = query.vector(self.index.embedder)
-        found = self.index.reader.vector(vector, n, self.index.settings.over_fetch, query.filter)
+        vector = query.vector(self.context.embedder)
+        found = self.context.reader.vector(vector, n, self.settings.over_fetch, query.filter)
         return [
             Scored(id, score, (Step(f"dense rank {rank}", "Passage", "", score),))
             for rank, (id, score) in enumerate(found, 1)

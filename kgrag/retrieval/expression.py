@@ -1,8 +1,8 @@
-"""How retrievers are composed in one line: `rrf(hybrid, ppr)`, `naive-ge(bm25, diverse=false)`.
+"""How retrievers are composed in one line: `rrf(hybrid, ppr)`, `naive-ge(bm25, diverse=false)`, `bm25 % 50 >> colbert`.
 
-An expression is a name, or a name with others between parentheses that it works on, and options `key=value` that
-stand for its settings. Names may hold hyphens; values are numbers, words, 'other text' in quotes, true, false, none or
-(tuples, of, these).
+An expression is a name, or a name with others between parentheses that it works on, and options `key=value`. Names may
+hold hyphens; values are numbers, words, 'other text' in quotes, true, false, none or (tuples, of, these). The operators
+are those of `retrieval.base.Retriever`.
 """
 
 import ast
@@ -40,7 +40,18 @@ def parse(text: str) -> Expression:
         raise ConfigurationError(f"{text!r} does not say how to search{reason}.", _HELP) from error
 
 
+def joined(name: str, one: Expression, other: Expression) -> Expression:
+    """`a | b | c` as rrf(a, b, c): what an operator has joined already is not nested."""
+    parts = one.parts if one.name == name and one.parts and not one.options else (one,)
+    return Expression(name, (*parts, other))
+
+
+_JOINING: dict[type[ast.operator], str] = {ast.BitOr: "rrf", ast.BitAnd: "common", ast.BitXor: "concat"}
+
+
 def _expression(node: ast.expr) -> Expression:
+    if isinstance(node, ast.BinOp):
+        return _operation(node)
     if isinstance(node, ast.Name):
         return Expression(_name(node.id))
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
@@ -51,6 +62,20 @@ def _expression(node: ast.expr) -> Expression:
             raise ValueError("** means nothing here")
         options.append((keyword.arg, _value(keyword.value)))
     return Expression(_name(node.func.id), tuple(map(_expression, node.args)), tuple(options))
+
+
+def _operation(node: ast.BinOp) -> Expression:
+    one = _expression(node.left)
+    if isinstance(node.op, ast.Mod):
+        return Expression("top", (one,), (("k", _value(node.right)),))
+    other = _expression(node.right)
+    if isinstance(node.op, ast.RShift):
+        if other.parts:
+            raise ValueError(f"{other} works on another already")
+        return Expression(other.name, (one,), other.options)
+    if type(node.op) not in _JOINING:
+        raise ValueError("the operators are %, >>, |, & and ^")
+    return joined(_JOINING[type(node.op)], one, other)
 
 
 def _name(identifier: str) -> str:

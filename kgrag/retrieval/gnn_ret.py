@@ -7,9 +7,13 @@ Source: GNN-Ret, section 3.2, equations 1 and 2; the twin statement is `cypher/e
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
-from kgrag.retrieval.base import Index, Query, Retriever, Scored
+from pydantic import Field
+
+from kgrag.retrieval.base import Query, Retriever, Scored, SearchContext, VectorOptions
+from kgrag.retrieval.trail import follow
 from kgrag.types import Step
 
 
@@ -79,12 +83,13 @@ def distance(score: float) -> float:
     return 2 - 2 * score
 
 
-def neighbours_of(index: Index, vector: Sequence[float]) -> Neighbours:
+def neighbours_of(context: SearchContext, s: "GnnRetOptions", vector: Sequence[float]) -> Neighbours:
     """The edges of the graph of passages, for a question's vector: one round trip for each call."""
-    s = index.settings.gnn_ret
 
     def neighbours(senders: Sequence[str]) -> list[Edge]:
-        ties = index.reader.gnn_ret(
+        ties = context.row(
+            "expand/gnn_ret",
+            embedding=context.reader.collection.embedding,
             senders=list(senders),
             vector=list(vector),
             edges=list(s.edges),
@@ -92,24 +97,48 @@ def neighbours_of(index: Index, vector: Sequence[float]) -> Neighbours:
             mention_cap=s.mention_cap,
             title_cap=s.title_cap,
             titled=s.titled,
-        )
+        )["ties"]
         return [Edge(t["sender"], t["id"], distance(t["score"]), t["kind"], t["name"]) for t in ties]
 
     return neighbours
+
+
+GraphEdge = Literal["next", "keyword", "mention", "title"]
+
+
+class GnnRetOptions(VectorOptions):
+    """Options of GNN-Ret."""
+
+    alphas: tuple[Annotated[float, Field(ge=0, le=1)], ...] = Field(
+        (0.5, 0.5),
+        min_length=1,
+        description="a: share of its own distance that a passage keeps in each layer (section 3.2, appendix F)",
+    )
+    k: int = Field(5, ge=1, description="K: passages that send in each layer (section 3.2 and Table 1: 5 or 10)")
+    edges: tuple[GraphEdge, ...] = Field(
+        ("next", "mention", "title"), description="what ties passages (section 3.1): next, keyword, mention, title"
+    )
+    keyword_cap: int = Field(2, ge=1, description="passages that a keyword may have to tie them")
+    mention_cap: int = Field(2, ge=1, description="passages that may mention a name to be tied by it")
+    title_cap: int = Field(50, ge=1, description="documents that a name may be the title of to tie them")
+    titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
 
 
 class GnnRet(Retriever):
     """Dense retrieval whose nearness spreads over adjacent passages and those that share names or keywords."""
 
     name = "gnn-ret"
+    summary = "dense, passed on to passages that are adjacent or share names; GNN-Ret"
+    options = GnnRetOptions
+    settings: GnnRetOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are (1 + cosine) / 2 after the layers, the trail is where the message came from."""
-        s = self.index.settings.gnn_ret
-        reader, over_fetch = self.index.reader, self.index.settings.over_fetch
-        vector = query.vector(self.index.embedder)
+        s = self.settings
+        reader, over_fetch = self.context.reader, self.settings.over_fetch
+        vector = query.vector(self.context.embedder)
         start = {id: distance(score) for id, score in reader.vector(vector, max(n, s.k), over_fetch)}
-        states = propagate(start, s.alphas, s.k, neighbours_of(self.index, vector))
+        states = propagate(start, s.alphas, s.k, neighbours_of(self.context, self.settings, vector))
         if query.filter:
             passing = reader.passing(list(states), query.filter)
             fitting = {id: state for id, state in states.items() if id in passing}
@@ -123,12 +152,13 @@ class GnnRet(Retriever):
         return [Scored(id, 1 - best[id].distance / 2, _steps(id, state, names, start)) for id, state in best.items()]
 
 
-_VIA = {
-    "keyword": ("has keyword", "Keyword", "keyword of"),
-    "mention": ("mentions", "Entity", "mentioned in"),
-    "title": ("mentions", "Entity", "title of"),
-    "titled": ("is titled", "Entity", "mentioned in"),
+OVER = {
+    "keyword": (("HAS_KEYWORD", "Keyword"), "HAS_KEYWORD"),
+    "mention": (("MENTIONS", "Entity"), "MENTIONS"),
+    "title": (("MENTIONS", "Entity"), "ABOUT"),
+    "titled": (("ABOUT", "Entity"), "MENTIONS"),
 }
+"""What ties two passages over a node -> (edge to it, its label), the edge from it."""
 
 
 def _steps(id: str, state: State, names: Mapping[str, str], start: Mapping[str, float]) -> tuple[Step, ...]:
@@ -137,10 +167,10 @@ def _steps(id: str, state: State, names: Mapping[str, str], start: Mapping[str, 
     nearness = 1 - start.get(origin, state.distance) / 2
     steps = [Step("resembles the question", "Passage", names.get(origin, ""), nearness)]
     for edge in state.trail:
-        via = "next to"
-        if edge.kind in _VIA:
-            out, label, via = _VIA[edge.kind]
-            steps.append(Step(out, label, edge.name))
-        steps.append(Step(via, "Passage", names.get(edge.receiver, "")))
-    steps[-1] = Step(steps[-1].via, "Passage", steps[-1].name, 1 - state.distance / 2)
+        last = "NEXT"
+        if edge.kind in OVER:
+            out, last = OVER[edge.kind]
+            steps.append(follow(*out, edge.name))
+        steps.append(follow(last, "Passage", names.get(edge.receiver, "")))
+    steps[-1] = replace(steps[-1], score=1 - state.distance / 2)
     return tuple(steps)

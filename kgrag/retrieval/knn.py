@@ -4,25 +4,41 @@ Wording is compared by Levenshtein distance, which no index answers: the passage
 embedding and the best by words. Source: KGP, section 5.1.2 and appendix A.2.3.
 """
 
+from typing import Literal
+
+from pydantic import Field
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from kgrag.retrieval.base import Query, Retriever, Scored
-from kgrag.retrieval.fusion import reciprocal_rank_fusion
+from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, VectorOptions
+from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.types import Step
+
+
+class KnnOptions(FusionOptions, VectorOptions):
+    """Options of KNN with fuzzy search."""
+
+    candidates: int = Field(100, ge=1, description="nearest passages, and best by words, that are compared letterwise")
+    compare: Literal["whole", "part"] = Field(
+        "whole",
+        description="with the whole passage by Levenshtein distance (appendix A.2.3), or with the part most alike",
+    )
 
 
 class Knn(Retriever):
     """Reciprocal rank fusion of the embedding's ranking with that of a fuzzy comparison of texts."""
 
     name = "knn"
+    summary = "dense, fused with the passages whose wording is most like the question (Levenshtein)"
+    options = KnnOptions
+    settings: KnnOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever."""
-        s, reader = self.index.settings.knn, self.index.reader
+        s, reader = self.settings, self.context.reader
         depth = max(n, s.candidates)
-        vector = query.vector(self.index.embedder)
-        near = reader.vector(vector, depth, max(depth, self.index.settings.over_fetch), query.filter)
+        vector = query.vector(self.context.embedder)
+        near = reader.vector(vector, depth, max(depth, self.settings.over_fetch), query.filter)
         worded = reader.fulltext(query.text, depth, query.filter)
         passages = reader.passages(list(dict.fromkeys(id for id, _ in near + worded)))
         asked = query.text.lower()
@@ -32,10 +48,10 @@ class Knn(Retriever):
             [Scored(id, score, (Step(f"{name} rank {rank}", "Passage", "", score),)) for rank, (id, score) in listed]
             for name, listed in (("dense", enumerate(near[:n], 1)), ("fuzzy", enumerate(fuzzy[:n], 1)))
         ]
-        return reciprocal_rank_fusion(rankings, self.index.settings.rrf)[:n]
+        return reciprocal_rank_fusion(rankings, self.settings.rrf)[:n]
 
     def _alike(self, question: str, text: str) -> float:
         """How much wording agrees, 0 to 1."""
-        if self.index.settings.knn.compare == "part":
+        if self.settings.compare == "part":
             return fuzz.partial_ratio(question, text) / 100
         return Levenshtein.normalized_similarity(question, text)

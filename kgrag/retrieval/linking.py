@@ -10,9 +10,10 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from kgrag.graph.reader import Reader
+from kgrag.graph.lucene import escape
 from kgrag.identity import entity_id, word_id
 from kgrag.names import LONGEST_NAME, QUESTION_WORDS
+from kgrag.retrieval.base import SearchContext
 from kgrag.text import STOP_WORDS, Token, is_content, stems, tokens
 
 _INFLECTED = 0.7
@@ -60,10 +61,11 @@ class LinkedQuestion:
         return " ".join(word.raw for i, word in enumerate(self.words) if i not in without)
 
 
-def link_question(reader: Reader, text: str) -> LinkedQuestion:
+def link_question(context: SearchContext, text: str) -> LinkedQuestion:
     """Find the entities that a question names: longest first, from left to right, then misspelt titles."""
     words = tokens(text)[:MOST_WORDS]
     stemmed = stems([w.norm for w in words])
+    reader = context.reader
     collection = reader.collection.name
     spans = [(i, i + n) for i in range(len(words)) for n in range(1, min(LONGEST_NAME, len(words) - i) + 1)]
     normal = {span: " ".join(w.norm for w in words[slice(*span)]) for span in spans}
@@ -91,14 +93,15 @@ def link_question(reader: Reader, text: str) -> LinkedQuestion:
                 length = n
                 break
         i += length or 1
-    links = _misspelt(reader, words, links)
+    links = _misspelt(context, words, links)
     return LinkedQuestion(tuple(words), tuple(stemmed), idf, tuple(links), passages, known["density"] or 0.0)
 
 
-def question_terms(reader: Reader, text: str) -> list[dict[str, Any]]:
+def question_terms(context: SearchContext, text: str) -> list[dict[str, Any]]:
     """The stems of a question's words as {stem (between spaces), weight}, weighed by idf; they add up to 1."""
     words = tokens(text)[:MOST_WORDS]
     stemmed = stems([w.norm for w in words])
+    reader = context.reader
     collection = reader.collection.name
     known = reader.question(names=[], stemmed=[], words=[word_id(collection, s) for s in set(stemmed)])
     return LinkedQuestion(tuple(words), tuple(stemmed), _idf(known), (), 0, 0.0).terms()
@@ -139,9 +142,10 @@ def _link(
     return Link(*span, entity["id"], entity["name"], weight, entity["ntit"])
 
 
-def _misspelt(reader: Reader, words: Sequence[Token], links: list[Link]) -> list[Link]:
+def _misspelt(context: SearchContext, words: Sequence[Token], links: list[Link]) -> list[Link]:
     """Runs of capitalised words that no title covers: the nearest title, if it is near enough."""
     covered = {i for link in links if link.titles for i in range(link.start, link.end)}
+    runs: list[tuple[int, int, str]] = []
     start = 0
     while start < len(words):
         if not words[start].is_capital or (start == 0 and words[0].norm in QUESTION_WORDS | STOP_WORDS):
@@ -151,14 +155,28 @@ def _misspelt(reader: Reader, words: Sequence[Token], links: list[Link]) -> list
         name = " ".join(w.norm for w in words[start:end])
         open_words = [i for i in range(start, end) if i not in covered and words[i].norm not in STOP_WORDS]
         if end - start > 1 and len(name) >= _SHORTEST_MISSPELT and open_words:
-            scored = [(fuzz.ratio(name, e["normal"]), e) for e in reader.similar_titles(name) if " " in e["normal"]]
-            best, entity = max(scored, key=lambda s: (s[0], s[1]["id"]), default=(0.0, None))
-            if entity is not None and best >= _ALIKE and len(entity["normal"]) >= _SHORTEST_MISSPELT:
-                links = [link for link in links if link.end <= start or link.start >= end]
-                weight = _MISSPELT * best / 100
-                links.append(Link(start, end, entity["id"], entity["name"], weight, entity["ntit"]))
+            runs.append((start, end, name))
         start = end
+    for (start, end, name), titles in zip(runs, _similar_titles(context, [name for *_, name in runs]), strict=True):
+        scored = [(fuzz.ratio(name, e["normal"]), e) for e in titles if " " in e["normal"]]
+        best, entity = max(scored, key=lambda s: (s[0], s[1]["id"]), default=(0.0, None))
+        if entity is not None and best >= _ALIKE and len(entity["normal"]) >= _SHORTEST_MISSPELT:
+            links = [link for link in links if link.end <= start or link.start >= end]
+            weight = _MISSPELT * best / 100
+            links.append(Link(start, end, entity["id"], entity["name"], weight, entity["ntit"]))
     return sorted(links, key=lambda link: link.start)
+
+
+def _similar_titles(context: SearchContext, names: Sequence[str], limit: int = 20) -> list[list[Mapping[str, Any]]]:
+    """For each normalised name the entities with titles that are called alike: a letter apart in each word."""
+    if not names:
+        return []
+    index = context.reader.collection.index("entity_name")
+    queries = [" ".join(f"{word}~1" for word in escape(name).split()) for name in names]
+    found: list[list[Mapping[str, Any]]] = context.row(
+        "search/similar_titles", index=index, queries=queries, limit=limit
+    )["found"]
+    return found
 
 
 def _run(words: Sequence[Token], start: int) -> int:

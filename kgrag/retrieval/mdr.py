@@ -6,9 +6,12 @@ was trained for it: `kgrag train next-fact`. Source: KGP, appendix A.2.3, after 
 """
 
 from dataclasses import dataclass
+from typing import Any
+
+from pydantic import Field
 
 from kgrag.models.embed import embed_questions
-from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.retrieval.base import Query, Retriever, Scored, VectorOptions
 from kgrag.retrieval.hops import so_far
 from kgrag.types import Step
 
@@ -22,16 +25,30 @@ class Chain:
     score: float
 
 
+class MdrOptions(VectorOptions):
+    """Options of multi-hop dense retrieval (KGP, appendix A.2.3)."""
+
+    hops: int = Field(2, ge=1, le=8, description="passages of a chain")
+    width: int = Field(15, ge=1, description="passages that chains begin with")
+    branch: int = Field(3, ge=1, description="passages that a chain goes on to")
+    beams: int = Field(45, ge=1, description="chains kept at each hop")
+    candidates: int = Field(50, ge=1, description="vector index candidates for these, scored again exactly")
+
+
 class Mdr(Retriever):
     """The passages of the best chains, best chain first; then the others that are near to the question."""
 
     name = "mdr"
+    summary = "chains of passages, each nearest to the question and those before it; MDR"
+    options = MdrOptions
+    needs = "an encoder of `kgrag train next-fact`"
+    settings: MdrOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are 1 / rank."""
-        s, reader = self.index.settings.mdr, self.index.reader
-        vector = query.vector(self.index.embedder)
-        near = reader.vector(vector, max(n, s.width), max(n, self.index.settings.over_fetch), query.filter)
+        s, reader = self.settings, self.context.reader
+        vector = query.vector(self.context.embedder)
+        near = reader.vector(vector, max(n, s.width), max(n, self.settings.over_fetch), query.filter)
         names = reader.captions([], [id for id, _ in near])
         starts = [
             Chain((id,), (Step("resembles the question", "Passage", names.get(id, ""), score),), score)
@@ -53,12 +70,12 @@ class Mdr(Retriever):
 
     def _longer(self, question: str, chains: list[Chain]) -> list[Chain]:
         """The best chains of one passage more; those of all chains are searched in one round trip."""
-        s, reader = self.index.settings.mdr, self.index.reader
+        s, reader = self.settings, self.context.reader
         if not chains:
             return []
         texts = reader.passages(sorted({id for chain in chains for id in chain.ids}))
         asked = [so_far(question, [(texts[id].title, texts[id].text) for id in c.ids if id in texts]) for c in chains]
-        vectors = embed_questions(self.index.embedder, asked).tolist()
+        vectors = embed_questions(self.context.embedder, asked).tolist()
         parts = [{"ids": list(c.ids), "vector": vector} for c, vector in zip(chains, vectors, strict=True)]
         longer = [
             Chain(
@@ -66,7 +83,21 @@ class Mdr(Retriever):
                 (*chain.why, Step("resembles both", "Passage", row["name"], row["score"])),
                 chain.score * row["score"],
             )
-            for chain, rows in zip(chains, reader.mdr(parts, s.branch, s.candidates), strict=True)
+            for chain, rows in zip(chains, self._nearest(parts), strict=True)
             for row in rows
         ]
         return sorted(longer, key=lambda chain: (-chain.score, chain.ids))[: s.beams]
+
+    def _nearest(self, chains: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+        """For each chain the passages nearest to its vector: see `cypher/expand/mdr.cypher`."""
+        collection = self.context.reader.collection
+        row = self.context.row(
+            "expand/mdr",
+            index=collection.vector_index("Passage"),
+            embedding=collection.embedding,
+            chains=chains,
+            branch=self.settings.branch,
+            candidates=self.settings.candidates,
+        )
+        found: list[list[dict[str, Any]]] = row["found"]
+        return found

@@ -3,7 +3,8 @@
 Link the names in the question, start from the passages that they lead to, walk over the names that those mention, and
 score each target against the rest of the question: the question without the words that led there. The best path is
 kept, and a little personalised PageRank over the passages at hand is added. The twin statements are
-`cypher/expand/pathrank*.cypher`; at most eight round trips a question.
+`cypher/expand/pathrank*.cypher`; six round trips a question with two hops, the passages' texts included, and one more
+when a name is misspelt.
 """
 
 import math
@@ -12,16 +13,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import rustworkx
+from pydantic import Field
 
+from kgrag.graph.lucene import escape
 from kgrag.names import without_parenthesis
-from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.options import Options
+from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
 from kgrag.retrieval.linking import Link, LinkedQuestion, link_question, prefixes
-from kgrag.settings import PathRankSettings
+from kgrag.retrieval.trail import follow
 from kgrag.text import stems, tokens
 from kgrag.types import Step
 
 _Hop = tuple[str, str, int]
-"""Source, the entity that leads on, and how it ties the target: MENTIONED, TITLE or BACK."""
+"""Source, the name of the entity that leads on, and how it ties the target: MENTIONED, TITLE or BACK."""
 
 _MENTIONED, _TITLE, _BACK = 0, 1, 2  # the target mentions the entity, bears its name, or mentions the source's own
 
@@ -46,21 +50,52 @@ class _Walk:
     off: float
     passages: dict[str, _Passage] = field(default_factory=dict)
     details: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+
+
+class PathRankOptions(Options):
+    """Options of the PathRank recipe, one set for all collections."""
+
+    k0: int = Field(30, ge=1, description="seeds from the vector index, and from the full-text index")
+    candidates: int = Field(120, ge=1, description="vector index candidates for these, scored again exactly")
+    width: tuple[int, ...] = Field((10, 10), description="K: passages expanded in each hop")
+    cap: int = Field(BRIDGE_CAP, ge=1, description="passages that a name may have to serve as a bridge")
+    emax: int = Field(10, ge=1, description="names that lead on from a passage")
+    keep: int = Field(60, ge=1, description="passages that one passage leads to")
+    titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
+    beta: float = Field(0.25, description="weight of shared words beside the cosine")
+    lambda_title: float = Field(1.0, description="bonus of a passage whose title the question names")
+    lambda_mention: float = Field(0.4, description="bonus of a passage that mentions a name without a title")
+    gamma: float = Field(0.5, description="share of the source's score that goes on to the target")
+    off: float = Field(0.6, description="cost of a hop")
+    iota: float = Field(0.4, description="weight of a name's rarity")
+    pi: float = Field(0.1, description="weight of a question word near the name")
+    tau: float = Field(0.3, description="weight of being the name's title")
+    nu: float = Field(0.1, description="weight of the name being part of the title")
+    omega: float = Field(0.15, description="weight of log10 of the personalised PageRank")
+    pagerank_passages: int = Field(120, ge=1, description="passages in the personalised PageRank")
+    pagerank_seeds: int = Field(5, ge=1, description="passages that it is reset to")
+    damping: float = Field(0.5, gt=0, lt=1, description="its damping")
+    dens: float = Field(0.8, description="name density under which words count more and paths less")
+    slack: float = Field(1.5, description="how much more and less")
 
 
 class PathRank(Retriever):
     """Walks from the names in the question over the names that passages mention."""
 
     name = "pathrank"
+    summary = "walks from the question's names over the names that passages mention; multi-hop, no model"
+    options = PathRankOptions
+    settings: PathRankOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; the trail is the path of names and passages."""
-        s = self.index.settings.pathrank
-        question = link_question(self.index.reader, query.text)
+        s = self.settings
+        question = link_question(self.context, query.text)
         if not question.words:
             return []
         sparse = s.slack * max(0.0, s.dens - question.density)
-        vector = query.vector(self.index.embedder)
+        vector = query.vector(self.context.embedder)
         walk = _Walk(question, vector, s.beta + sparse, s.off + sparse)
         self._seed(walk, query, s)
         done: set[str] = set()
@@ -72,15 +107,20 @@ class PathRank(Retriever):
         final = self._pagerank(walk, s)
         ranked = sorted(final, key=lambda x: (-final[x], x))
         if query.filter:
-            allowed = self.index.reader.passing(ranked, query.filter)
+            allowed = self.context.reader.passing(ranked, query.filter)
             ranked = [x for x in ranked if x in allowed]
         trails = self._trails(walk, ranked[:n])
         return [Scored(x, final[x], trails[x]) for x in ranked[:n]]
 
-    def _seed(self, walk: _Walk, query: Query, s: PathRankSettings) -> None:
+    def _seed(self, walk: _Walk, query: Query, s: PathRankOptions) -> None:
         links = walk.question.links
-        rows = self.index.reader.pathrank_seeds(
-            text=query.text,
+        collection = self.context.reader.collection
+        rows = self.context.row(
+            "expand/pathrank_seeds",
+            vector_index=collection.vector_index("Passage"),
+            text_index=collection.index("passage_text"),
+            embedding=collection.embedding,
+            query=escape(query.text),
             vector=walk.vector,
             terms=walk.question.terms(),
             links=sorted({link.entity for link in links}),
@@ -89,7 +129,7 @@ class PathRank(Retriever):
             candidates=s.candidates,
             titled=s.titled,
             most=s.cap,
-        )
+        )["seeds"]
         for row in rows:
             walk.passages[row["id"]] = _Passage(row["base"], row["base"])
             walk.details[row["id"]] = row
@@ -101,17 +141,15 @@ class PathRank(Retriever):
         for passage in walk.passages.values():
             passage.score = passage.base + passage.bonus
 
-    def _hop(self, walk: _Walk, ids: Sequence[str], hop: int, s: PathRankSettings) -> None:
+    def _hop(self, walk: _Walk, ids: Sequence[str], hop: int, s: PathRankOptions) -> None:
         if not ids:
             return
-        unknown = [x for x in ids if x not in walk.details]
         linked = sorted({link.entity for link in walk.question.links})
-        if unknown:
-            walk.details.update(self.index.reader.pathrank_sources(unknown, linked))
         dropped = {x: _residual(walk, x) for x in ids}
         texts = {x: walk.question.text(dropped[x]) for x in ids}
         distinct = list(dict.fromkeys(texts.values()))
-        vectors = self.index.embedder.embed(distinct).tolist()
+        vectors = self.context.embedder.embed(distinct).tolist()
+        inherited = {x: s.gamma * walk.passages[x].score - walk.off for x in ids}
         sources = []
         for x in ids:
             own = [o["id"] for o in walk.details[x]["own"]]
@@ -125,10 +163,13 @@ class PathRank(Retriever):
                     "own": own,
                     "own_words": sorted(words),
                     "skip": skip,
+                    "inherited": inherited[x],
                 }
             )
-        rows = self.index.reader.pathrank(
+        found = self.context.row(
+            "expand/pathrank",
             sources=sources,
+            embedding=self.context.reader.collection.embedding,
             vectors=vectors,
             vector=walk.vector,
             terms=walk.question.terms(),
@@ -143,15 +184,21 @@ class PathRank(Retriever):
             emax=s.emax,
             keep=s.keep,
             titled=s.titled,
+            links=linked,
+            next=max(s.width[hop + 1 :], default=0),
         )
-        came_from = {x: walk.passages[x].score for x in ids}
+        for described in found["next"]:
+            walk.details.setdefault(described["id"], described)
         best: dict[str, tuple[float, _Hop]] = {}
-        for row in rows:
+        for row in found["hops"]:
             source = row["source"]
-            inherited = s.gamma * came_from[source] - walk.off
+            raised = inherited[source]
             for x, entity, kind, score, base in row["targets"]:
-                walk.passages.setdefault(x, _Passage(base, base))
-                best[x] = max(best.get(x, (-math.inf, ("", "", 0))), (score + inherited, (source, entity, kind)))
+                if x not in walk.passages:
+                    walk.passages[x] = _Passage(base, base)
+                way = (score + raised, (source, entity, kind))
+                if x not in best or way > best[x]:
+                    best[x] = way
         for x, (score, step) in best.items():
             passage = walk.passages[x]
             if score > max(passage.score, passage.base):
@@ -159,34 +206,38 @@ class PathRank(Retriever):
                 if not passage.dropped:
                     passage.dropped = dropped[step[0]]
 
-    def _pagerank(self, walk: _Walk, s: PathRankSettings) -> dict[str, float]:
+    def _pagerank(self, walk: _Walk, s: PathRankOptions) -> dict[str, float]:
         """Path scores plus omega log10 of the personalised PageRank on the passages at hand and their names."""
         order = sorted(walk.passages, key=lambda x: (-walk.passages[x].score, x))
         top = order[: s.pagerank_passages]
-        graph = rustworkx.PyDiGraph()
-        node = {x: graph.add_node(x) for x in top}
-        entity: dict[int, int] = {}
+        node = {x: i for i, x in enumerate(top)}
         links = walk.question.links
-        named, numbers = self.index.reader.pathrank_names(top, [link.entity for link in links], s.cap)
-        for x, mentions, titles in named:
-            own: dict[int, float] = dict(titles)
-            for e in {*mentions, *own}:
-                if e not in entity:
-                    entity[e] = graph.add_node(e)
-                weight = 1 + own.get(e, 0.0)
-                graph.add_edge(node[x], entity[e], weight)
-                graph.add_edge(entity[e], node[x], weight)
+        linked = sorted({link.entity for link in links})
+        found = self.context.row("expand/pathrank_names", ids=top, links=linked, cap=s.cap)
+        number = dict(found["links"])
+        entity: dict[int, int] = {}
+        weights: dict[tuple[int, int], float] = {}
+        for x, name, mentioned, own in found["passages"]:
+            walk.names[x] = name
+            i = node[x]
+            for e in mentioned:
+                weights[i, entity.setdefault(e, len(top) + len(entity))] = 1.0
+            for e, weight in own:
+                weights[i, entity.setdefault(e, len(top) + len(entity))] = 1.0 + weight
         scores = {x: walk.passages[x].score for x in order}
-        if not entity:
+        if not weights:
             return scores
+        graph = rustworkx.PyDiGraph()
+        graph.add_nodes_from(range(len(top) + len(entity)))
+        graph.extend_from_weighted_edge_list([(i, e, w) for (i, e), w in weights.items()])
+        graph.extend_from_weighted_edge_list([(e, i, w) for (i, e), w in weights.items()])
         reset: dict[int, float] = {}
         hubs = sorted(top, key=lambda x: (-walk.passages[x].base - walk.passages[x].bonus, x))[: s.pagerank_seeds]
         level = walk.passages[hubs[-1]].base + walk.passages[hubs[-1]].bonus
         for x in hubs:
             reset[node[x]] = max(walk.passages[x].base + walk.passages[x].bonus - level, 1e-3)
-        for link, number in zip(links, numbers, strict=True):
-            if number in entity:
-                index = entity[number]
+        for link in links:
+            if (index := entity.get(number.get(link.entity, -1))) is not None:
                 reset[index] = reset.get(index, 0.0) + link.weight / math.sqrt(max(1, graph.in_degree(index)))
         rank = rustworkx.pagerank(
             graph, alpha=s.damping, personalization=reset, weight_fn=float, tol=1e-8, max_iter=200
@@ -198,14 +249,14 @@ class PathRank(Retriever):
         }
 
     def _trails(self, walk: _Walk, ids: Sequence[str]) -> dict[str, tuple[Step, ...]]:
-        paths = {x: _path(walk, x) for x in ids}
-        entities = sorted({e for path in paths.values() for _, e, _ in path})
-        passages = sorted({x for path in paths.values() for x, _, _ in path})
-        names = self.index.reader.captions(entities, [*passages, *ids]) if ids else {}
-        return {x: tuple(_steps(walk, x, path, names)) for x, path in paths.items()}
+        names = walk.names | {x: row["name"] for x, row in walk.details.items()}
+        missing = [x for x in ids if x not in names]
+        if missing:
+            names |= self.context.reader.captions([], missing)
+        return {x: tuple(_steps(walk, x, _path(walk, x), names)) for x in ids}
 
 
-def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], s: PathRankSettings) -> list[tuple[str, float]]:
+def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], s: PathRankOptions) -> list[tuple[str, float]]:
     """What a link adds to the passages that it leads to: the best few of its title, or of those that mention it."""
     titled = []
     for row in rows:
@@ -257,11 +308,11 @@ def _steps(walk: _Walk, x: str, path: Sequence[_Hop], names: Mapping[str, str]) 
     else:
         steps.append(Step("names", "Entity", link.name, link.weight))
         own = {o["id"] for o in walk.details[seed]["own"]} if seed in walk.details else set()
-        via = "title of" if link.entity in own else "mentioned in"
-        steps.append(Step(via, "Passage", names.get(seed, ""), walk.passages[seed].base))
+        edge = "ABOUT" if link.entity in own else "MENTIONS"
+        steps.append(follow(edge, "Passage", names.get(seed, ""), walk.passages[seed].base))
     for i, (_, entity, kind) in enumerate(path):
         target = path[i + 1][0] if i + 1 < len(path) else x
-        steps.append(Step("is titled" if kind == _BACK else "mentions", "Entity", names.get(entity, "")))
-        via = "title of" if kind == _TITLE else "mentioned in"
-        steps.append(Step(via, "Passage", names.get(target, ""), walk.passages[target].score))
+        steps.append(follow("ABOUT" if kind == _BACK else "MENTIONS", "Entity", entity))
+        edge = "ABOUT" if kind == _TITLE else "MENTIONS"
+        steps.append(follow(edge, "Passage", names.get(target, ""), walk.passages[target].score))
     return steps

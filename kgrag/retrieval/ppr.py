@@ -6,6 +6,7 @@ that it mentions or whose title it bears, the two entities of a triple, and name
 HippoRAG, section 2.2; HippoRAG 2, section 3. The twin statements are `cypher/expand/ppr*.cypher`.
 """
 
+import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,19 +16,16 @@ from typing import Any
 import numpy as np
 import rustworkx
 from numpy.typing import NDArray
+from pydantic import Field
 
-from kgrag.retrieval.base import Index, Query, Retriever, Scored
+from kgrag.options import Options
+from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored, Searchable
 from kgrag.retrieval.linking import link_question
-from kgrag.settings import PprSettings
+from kgrag.retrieval.trail import follow
 from kgrag.types import Step
 
-_MENTIONS, _TITLED, _TRIPLE, _SIMILAR = "mentions", "titled", "triple", "similar"
-_VIA = {  # what an edge is called: (from an entity, to an entity)
-    _MENTIONS: ("mentioned in", "mentions"),
-    _TITLED: ("title of", "is titled"),
-    _TRIPLE: ("in a triple with", "in a triple with"),
-    _SIMILAR: ("resembles", "resembles"),
-}
+_MENTIONS, _TITLED, _TRIPLE, _SIMILAR = "MENTIONS", "ABOUT", "", "SIMILAR"
+"""The types of edges; two entities of a triple are tied over it."""
 
 
 @dataclass(slots=True)
@@ -65,21 +63,43 @@ class _Network:
     kinds: dict[tuple[int, int], str] = field(default_factory=dict)
 
 
+class PprOptions(Options):
+    """Options of personalised PageRank (HippoRAG 2, section 3.3 and appendix)."""
+
+    damping: float = Field(0.5, gt=0, lt=1, description="share of the walk that goes on at each step")
+    triples: int = Field(5, ge=0, description="nearest triples whose entities the walk restarts at")
+    link: float = Field(2.0, ge=0, description="weight of an entity that the question names; the best triple's have 1")
+    passages: int = Field(30, ge=1, description="nearest passages that the walk restarts at")
+    candidates: int = Field(100, ge=1, description="vector index candidates for both, scored again exactly")
+    passage_weight: float = Field(0.05, ge=0, description="weight of the nearest of them")
+    exact: bool = Field(False, description="walk over the whole collection, not what surrounds the seeds alone")
+    cap: int = Field(BRIDGE_CAP, ge=1, description="passages or triples that an entity may have to lead on")
+    titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
+    most: int = Field(150, ge=0, description="passages that share names with the seeds' own, without triples")
+    most_stated: int = Field(0, ge=0, description="the same where the nearest triples lead there")
+    near: int = Field(50, ge=1, description="entities that lead to passages: seeds, and what a few triples tie to them")
+    surrounding: int = Field(100, ge=1, description="passages that these lead to: those that the walk reaches most")
+
+
 class Ppr(Retriever):
     """Personalised PageRank from the question's triples, names and nearest passages.
 
-    With `exact` the whole collection is read at the first question, and taken to be the same at the next ones.
+    With `exact` the whole collection is read at the first question; a retriever that is made later reads it again.
     """
 
     name = "ppr"
+    summary = "personalised PageRank from the nearest triples, named entities and nearest passages; HippoRAG 2"
+    options = PprOptions
+    settings: PprOptions
 
-    def __init__(self, index: Index) -> None:
-        super().__init__(index)
+    def __init__(self, *on: Searchable, **options: Any) -> None:
+        super().__init__(*on, **options)
+        self._lock = threading.Lock()
         self._whole: _Network | None = None
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are shares of the walk, which add up to 1 over all nodes."""
-        s = self.index.settings.ppr
+        s = self.settings
         seeds = self._seeds(query, s)
         if not seeds:
             return []
@@ -98,15 +118,20 @@ class Ppr(Retriever):
         scores = {x: share[i] for x, i in network.passages.items()}
         ranked = sorted((x for x in scores if scores[x] > 0), key=lambda x: (-scores[x], x))
         if query.filter:
-            allowed = self.index.reader.passing(ranked, query.filter)
+            allowed = self.context.reader.passing(ranked, query.filter)
             ranked = [x for x in ranked if x in allowed]
         trails = self._trails(network, seeds, reset, ranked[:n])
         return [Scored(x, scores[x], trails.get(x, ())) for x in ranked[:n]]
 
-    def _seeds(self, query: Query, s: PprSettings) -> _Seeds:
+    def _seeds(self, query: Query, s: PprOptions) -> _Seeds:
         """What the walk restarts at (HippoRAG 2, section 3.3); an entity's weight is the mean over its triples."""
-        vector = query.vector(self.index.embedder)
-        found = self.index.reader.ppr_seeds(
+        vector = query.vector(self.context.embedder)
+        collection = self.context.reader.collection
+        found = self.context.row(
+            "expand/ppr_seeds",
+            triple_index=collection.vector_index("Triple"),
+            passage_index=collection.vector_index("Passage"),
+            embedding=collection.embedding,
             vector=vector,
             candidates=max(s.candidates, s.triples, s.passages),
             triples=s.triples,
@@ -118,12 +143,12 @@ class Ppr(Retriever):
         for triple in found["triples"]:
             cosine = 2 * triple["score"] - 1
             for entity in {e["id"]: e for e in triple["entities"]}.values():
-                occurrences.setdefault(entity["id"], []).append(max(cosine, 0.0) / best)
+                occurrences.setdefault(entity["id"], []).append(max(cosine, 0.0) / best if best > 0 else 0.0)
                 stated = Step("resembles the question", "Triple", triple["text"], triple["score"])
                 seeds.steps.setdefault(entity["id"], (stated, Step("is about", "Entity", entity["name"])))
         for id, weights in occurrences.items():
             seeds.entities[id] = sum(weights) / len(weights)
-        for link in link_question(self.index.reader, query.text).links:
+        for link in link_question(self.context, query.text).links:
             weight = s.link * link.weight
             if weight > seeds.entities.get(link.entity, 0.0):
                 seeds.steps[link.entity] = (Step("names", "Entity", link.name, link.weight),)
@@ -136,11 +161,12 @@ class Ppr(Retriever):
             seeds.passages = dict.fromkeys(seeds.cosines, s.passage_weight)
         return seeds
 
-    def _network(self, seeds: _Seeds, s: PprSettings) -> _Network:
-        reader, entities = self.index.reader, sorted(seeds.entities)
+    def _network(self, seeds: _Seeds, s: PprOptions) -> _Network:
+        entities = sorted(seeds.entities)
         if not s.exact:
             most = s.most_stated if seeds.stated else s.most
-            found = reader.ppr(
+            rows = self.context.rows(
+                "expand/ppr",
                 entities=entities,
                 passages=sorted(seeds.passages),
                 cap=s.cap,
@@ -149,22 +175,31 @@ class Ppr(Retriever):
                 surrounding=s.surrounding,
                 most=most,
             )
-            return _network(found["passages"], found["similar"], found["seeds"])
-        if self._whole is None:
-            self._whole = _network(reader.ppr_passages(), reader.ppr_similar(), ())
-        return replace(self._whole, entities=_placed(reader.ppr_numbers(entities), self._whole.node))
+            return _network(rows[0]["passages"], rows[0]["similar"], rows[0]["seeds"]) if rows else _network((), (), ())
+        reader = self.context.reader
+        with self._lock:  # read once, however many threads ask first
+            if self._whole is None:
+                name = reader.collection.name
+                similar = reader.stream("expand/ppr_similar", collection=name)
+                self._whole = _network(reader.stream("expand/ppr_passages", collection=name), similar, ())
+        numbers = (list(row.values()) for row in self.context.rows("expand/ppr_numbers", ids=entities))
+        return replace(self._whole, entities=_placed(numbers, self._whole.node))
 
     def _trails(
         self, network: _Network, seeds: _Seeds, reset: Mapping[int, float], ids: Sequence[str]
     ) -> dict[str, tuple[Step, ...]]:
         """The strongest path to each passage: the largest product of a restart's share and those of its steps."""
-        paths = _strongest_paths(network, reset, self.index.settings.ppr.damping, [network.passages[x] for x in ids])
+        paths = _strongest_paths(network, reset, self.settings.damping, [network.passages[x] for x in ids])
         number = {i: number for number, i in network.node.items()}
-        names = self.index.reader.ppr_names(sorted({number[i] for path in paths for i in path}))
+        names = dict(
+            self.context.row("expand/ppr_names", numbers=sorted({number[i] for path in paths for i in path}))["names"]
+        )
         places = {i: e for e, (i, _) in network.entities.items()}
         is_passage = set(network.passages.values())
         trails = {}
         for x, path in zip(ids, paths, strict=True):
+            if not path:
+                continue
             start = path[0]
             if start in is_passage:
                 nearest = next((c for p, c in seeds.cosines.items() if network.passages.get(p) == start), None)
@@ -172,10 +207,9 @@ class Ppr(Retriever):
             else:
                 steps = list(seeds.steps[places[start]])
             for one, other in pairwise(path):
-                kind = network.kinds.get((one, other)) or network.kinds.get((other, one), _MENTIONS)
-                via = _VIA[kind][one in is_passage]
-                label = "Passage" if other in is_passage else "Entity"
-                steps.append(Step(via, label, names[number[other]]))
+                kind = network.kinds.get((one, other), network.kinds.get((other, one), _MENTIONS))
+                name, label = names[number[other]], "Passage" if other in is_passage else "Entity"
+                steps.append(follow(kind, label, name) if kind else Step("in a triple with", label, name))
             trails[x] = tuple(steps)
         return trails
 
@@ -237,7 +271,7 @@ def _reset(network: _Network, seeds: _Seeds) -> dict[int, float]:
 def _strongest_paths(
     network: _Network, reset: Mapping[int, float], damping: float, targets: Sequence[int]
 ) -> list[list[int]]:
-    """The most probable way of the walk from a restart to each target: lists of indices."""
+    """The most probable way of the walk from a restart to each target: lists of indices, empty where there is none."""
     leaving = np.bincount(network.sources, network.weights)
     costs = (-np.log(damping * network.weights / leaving[network.sources])).tolist()
     graph, total = network.graph.copy(), sum(reset.values())
@@ -245,4 +279,4 @@ def _strongest_paths(
     graph.add_edges_from([(start, i, len(costs) + j) for j, i in enumerate(reset)])
     costs += (-np.log(np.array(list(reset.values())) / total)).tolist()
     paths = rustworkx.dijkstra_shortest_paths(graph, start, weight_fn=costs.__getitem__)
-    return [list(paths[target])[1:] for target in targets]
+    return [list(paths[target])[1:] if target in paths else [] for target in targets]

@@ -5,42 +5,58 @@ and the diverse triple beam search (`beam`) goes on from there. One call of a la
 """
 
 from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import Field
 
 from kgrag.events import Linked, Read
 from kgrag.models.chat import no_model
 from kgrag.models.facts import read
-from kgrag.retrieval.base import Index, Query, Retriever, Scored
-from kgrag.retrieval.beam import base_ranking, expand, notes_on_triples
-from kgrag.retrieval.fusion import reciprocal_rank_fusion
+from kgrag.retrieval.base import Query, Retriever, Scored, Searchable, VectorOptions
+from kgrag.retrieval.beam import BeamOptions, base_ranking, expand, notes_on_triples
+from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.types import Triple
 
 _WORDED = 10  # triples of each ranking that a hybrid link fuses
+
+
+class SyncGeOptions(BeamOptions, VectorOptions):
+    """Options of SyncGE."""
+
+    passages: int = Field(15, ge=1, description="base passages that the model reads (appendix B.2)")
+    link: Literal["vector", "hybrid"] = Field(
+        "vector", description="tripleLink: the most similar triple by vector, or by vector and words (section 4.1)"
+    )
 
 
 class SyncGe(Retriever):
     """The base retriever's passages, fused with those that chains of triples lead to from what a model read there."""
 
     name = "sync-ge"
+    summary = "the same from the triples like the facts that a language model reads there; GEAR's retriever"
+    options = SyncGeOptions
+    over = ("hybrid",)
+    needs = "a language model"
+    settings: SyncGeOptions
 
-    def __init__(self, index: Index, base: Retriever) -> None:
+    def __init__(self, *on: Searchable, **options: Any) -> None:
         """Raises ConfigurationError when no language model is configured."""
-        super().__init__(index)
-        if index.tasks is None:
+        super().__init__(*on, **options)
+        if self.context.tasks is None:
             raise no_model()
-        self.tasks = index.tasks
-        self.base = base
+        self.tasks = self.context.tasks
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; the base ranking itself where nothing is read or linked. Raises ModelError."""
-        read_first = self.index.settings.sync_ge.passages
-        base = base_ranking(self.base, query, max(n, read_first))
+        read_first = self.settings.passages
+        base = base_ranking(self.parts[0], query, max(n, read_first))
         return self.expand(query, base, self.read(query, base[:read_first]))[:n]
 
     def read(self, query: Query, base: Sequence[Scored]) -> tuple[Triple, ...]:
         """The facts (proximal triples) that the model finds in passages. Raises ModelError."""
         ids = [x.id for x in base]
-        texts = self.index.reader.passages(ids)
-        facts = read(self.tasks.heard_by(query.listener), query.text, [texts[id] for id in ids if id in texts])
+        texts = self.context.reader.passages(ids)
+        facts = read(self.tasks.with_listener(query.listener), query.text, [texts[id] for id in ids if id in texts])
         if query.listener is not None:
             query.listener(Read(query=query.text, triples=facts))
         return facts
@@ -48,15 +64,15 @@ class SyncGe(Retriever):
     def expand(self, query: Query, base: Sequence[Scored], facts: Sequence[Triple]) -> list[Scored]:
         """The base passages fused with those of the chains that begin at the triples most like the facts."""
         linked = self.link(query, facts)
-        return expand(self.index, query, base, self.index.settings.sync_ge, triples=linked) if linked else list(base)
+        return expand(self.context, query, base, self.settings, triples=linked) if linked else list(base)
 
     def link(self, query: Query, facts: Sequence[Triple]) -> list[str]:
         """tripleLink (section 4.1, equation 2): the id of the triple most similar to each fact, each once."""
-        settings = self.index.settings
-        hybrid = settings.sync_ge.link == "hybrid"
+        settings = self.settings
+        hybrid = settings.link == "hybrid"
         texts = [fact.text for fact in facts]
-        near, worded = self.index.reader.similar_triples(
-            self.index.embedder.embed(texts).tolist(),
+        near, worded = self.context.reader.similar_triples(
+            self.context.embedder.embed(texts).tolist(),
             texts if hybrid else [""] * len(texts),
             _WORDED if hybrid else 1,
             settings.over_fetch,
@@ -76,4 +92,4 @@ class SyncGe(Retriever):
 
     def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
         """See Retriever; says so when the collection holds no triples."""
-        return notes_on_triples(self, self.base, ranked)
+        return notes_on_triples(self, self.parts[0], ranked)

@@ -10,26 +10,39 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 
+from pydantic import Field
+
 from kgrag.identity import word_id
+from kgrag.options import Options
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.linking import MOST_WORDS
 from kgrag.text import is_content, stems, tokens
 from kgrag.types import Step
 
 
+class TfIdfOptions(Options):
+    """Options of TF-IDF."""
+
+    candidates: int = Field(100, ge=1, description="passages of the full-text index that are ranked by cosine")
+
+
 class TfIdf(Retriever):
     """The full-text index's best passages, ranked by the cosine of their TF-IDF vectors to the question's."""
 
     name = "tfidf"
+    summary = "words shared with the question, by cosine of TF-IDF, among bm25's best"
+    options = TfIdfOptions
+    settings: TfIdfOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are cosines, 0 to 1. A question of stop words only finds nothing."""
         words = [t.norm for t in tokens(query.text)[:MOST_WORDS] if is_content(t.norm)]
         asked = Counter(stems(words))
-        reader = self.index.reader
-        candidates = max(n, self.index.settings.tfidf.candidates)
-        found = reader.word_stems([id for id, _ in reader.fulltext(query.text, candidates, query.filter)])
-        counts = {id: Counter(its) for id, its in found.items()}
+        reader = self.context.reader
+        candidates = max(n, self.settings.candidates)
+        ids = [id for id, _ in reader.fulltext(query.text, candidates, query.filter)]
+        found = self.context.row("search/passage_word_stems", ids=ids)["found"] if ids else []
+        counts = {id: Counter(its.split()) for id, its in found}
         idf = self._idf(set(asked).union(*counts.values()))
         question = _weights(asked, idf)
         scored = []
@@ -48,9 +61,9 @@ class TfIdf(Retriever):
 
     def _idf(self, all_stems: set[str]) -> dict[str, float]:
         """The weight of each stem that the collection counts; stop words are not counted."""
-        collection = self.index.reader.collection.name
+        collection = self.context.reader.collection.name
         ids = [word_id(collection, stem) for stem in sorted(all_stems)]
-        known = self.index.reader.question(names=[], stemmed=[], words=ids)
+        known = self.context.reader.question(names=[], stemmed=[], words=ids)
         passages = known["passages"] or 0
         return {w["stem"]: 1 + math.log((1 + passages) / (1 + w["df"])) for w in known["words"] if w["df"] > 0}
 

@@ -8,6 +8,28 @@ ORIGIN = "question"
 """Where a path through the graph begins."""
 
 
+_PHRASES = {
+    ("MENTIONS", "Entity"): "mentions",
+    ("MENTIONS", "Passage"): "mentioned in",
+    ("ABOUT", "Entity"): "is titled",
+    ("ABOUT", "Passage"): "title of",
+    ("HAS_KEYWORD", "Keyword"): "has keyword",
+    ("HAS_KEYWORD", "Passage"): "keyword of",
+    ("SIMILAR", "Entity"): "resembles",
+    ("SIMILAR", "Passage"): "similar to",
+    ("NEXT", "Passage"): "next to",
+    ("CONTAINS", "Page"): "on",
+    ("CONTAINS", "Passage"): "holds",
+    ("STATES", "Passage"): "stated in",
+}
+"""The type of an edge and the label that it leads to -> how a trail says so."""
+
+
+def follow(edge: str, label: str, name: str, score: float | None = None) -> Step:
+    """The step over an edge of the graph to a node."""
+    return Step(_PHRASES[edge, label], label, name, score, edge)
+
+
 def trail(hit: Hit) -> str:
     """The trail of a hit: "bm25 rank 3 (12.1) + dense rank 1 (0.83)", or "question —names→ Entity Fram —…→ …".
 

@@ -4,64 +4,33 @@ Nested groups use two underscores: KGRAG_INDEXING__PASSAGE_TOKENS=300.
 """
 
 from pathlib import Path
+from typing import Any, Literal
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from kgrag.settings.agents import AgentSettings, AnswerSettings, GearSettings, IrcotSettings
 from kgrag.settings.gateway import GatewaySettings
 from kgrag.settings.models import ChatSettings, TagmeSettings
-from kgrag.settings.retrieval import (
-    BRIDGE_CAP,
-    BeamSettings,
-    ColbertSettings,
-    GnnRetSettings,
-    GraphEdge,
-    KgpEdge,
-    KgpSettings,
-    KnnSettings,
-    MdrSettings,
-    NaiveGeSettings,
-    PathRankSettings,
-    PprSettings,
-    RetrievalSettings,
-    SyncGeSettings,
-    TfIdfSettings,
-)
 from kgrag.settings.training import GnnRetTraining, NextEvidenceTraining, NextFactTraining
 
 __all__ = [
     "BRIDGE_CAP",
-    "AgentSettings",
-    "AnswerSettings",
-    "BeamSettings",
     "ChatSettings",
-    "ColbertSettings",
     "GatewaySettings",
-    "GearSettings",
-    "GnnRetSettings",
     "GnnRetTraining",
-    "GraphEdge",
     "IndexingSettings",
-    "IrcotSettings",
-    "KgpEdge",
-    "KgpSettings",
-    "KnnSettings",
     "LoadingSettings",
     "LocalSettings",
-    "MdrSettings",
-    "NaiveGeSettings",
     "NextEvidenceTraining",
     "NextFactTraining",
-    "PathRankSettings",
-    "PprSettings",
-    "RetrievalSettings",
     "Settings",
-    "SyncGeSettings",
     "TagmeSettings",
-    "TfIdfSettings",
 ]
+
+
+BRIDGE_CAP = 50
+"""Passages that a name may have to serve as a bridge; part of the graph (a collection's name density)."""
 
 
 class LocalSettings(BaseModel):
@@ -69,13 +38,17 @@ class LocalSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    version: Literal["5.26", "2026"] | None = Field(
+        None, description="line of Neo4j that a new home gets (unset: 5.26); `kgrag up --version` upgrades an old one"
+    )
     bolt_port: int = Field(7687, description="preferred Bolt port; the next free one is taken if it is in use")
     http_port: int = Field(7474, description="preferred HTTP port of Neo4j Browser")
     heap: str = Field("1g", description="maximum heap of the server (-Xmx)")
     page_cache: str = Field("512m", description="page cache of the server")
     transaction_memory: str = Field("512m", description="memory of one transaction, of the heap")
     maven_repository: str | None = Field(None, description="another Maven repository, for example a company mirror")
-    start_timeout: float = Field(120.0, description="seconds to wait for the server to answer")
+    start_timeout: float = Field(120.0, gt=0, description="seconds to wait for the server to answer")
+    stop_timeout: float = Field(30.0, ge=0, description="seconds that `kgrag down` waits before it ends it by force")
     guide: bool = Field(True, description="Neo4j Browser opens a guide to the demo whenever it connects")
 
 
@@ -86,6 +59,7 @@ class LoadingSettings(BaseModel):
 
     processes: int = Field(0, ge=0, le=64, description="that read one PDF together; 0: one for each core, 8 at most")
     memory_mb: int = Field(1536, ge=256, description="memory that each of them may take (where the system keeps to it)")
+    follow_links: bool = Field(False, description="also follow links in a folder that lead out of it")
     page_seconds: float = Field(30.0, gt=0, description="seconds that reading a page may take")
     file_seconds: float = Field(900.0, gt=0, description="seconds that reading a file may take")
 
@@ -97,6 +71,10 @@ class IndexingSettings(BaseModel):
 
     whole_tokens: int = Field(512, ge=1, description="a document of at most this many tokens stays one passage")
     passage_tokens: int = Field(256, ge=8, description="longer documents are cut into passages of at most this many")
+    language: str = Field(
+        "en", pattern="^[a-z]{2,3}$", description="whose rules tell sentences apart (spaCy; xx: several)"
+    )
+    pipeline: str | None = Field(None, description="trained spaCy pipeline that finds names, such as en_core_web_sm")
     keywords: int = Field(10, ge=0, le=100, description="TF-IDF keywords kept per passage (KGP, section 3)")
     similar: int = Field(5, ge=0, le=100, description="nearest neighbours kept per passage (KGP, KNN-ST)")
     synonyms: int = Field(10, ge=0, le=100, description="most similar names kept per entity")
@@ -118,9 +96,9 @@ class Settings(BaseSettings):
     )
 
     neo4j_uri: str | None = Field(None, description="bolt://, neo4j:// or neo4j+s:// address; unset: the local server")
-    neo4j_user: str = "neo4j"
-    neo4j_password: SecretStr | None = None
-    neo4j_database: str = "neo4j"
+    neo4j_user: str = Field("neo4j", description="user of the server at that address")
+    neo4j_password: SecretStr | None = Field(None, description="the user's password")
+    neo4j_database: str = Field("neo4j", description="database of the server")
     home: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("kgrag", appauthor=False)),
         description="where the local server keeps its data, password and logs",
@@ -136,11 +114,16 @@ class Settings(BaseSettings):
     exact_neighbours_mb: int = Field(
         512, ge=1, description="neighbours are found exactly while a collection's vectors fit into this much memory"
     )
+    over_fetch: int = Field(200, ge=1, description="vector index candidates per neighbour search, scored again exactly")
     local: LocalSettings = Field(default_factory=LocalSettings)
     loading: LoadingSettings = Field(default_factory=LoadingSettings)
     indexing: IndexingSettings = Field(default_factory=IndexingSettings)
-    retrieval: RetrievalSettings = Field(default_factory=RetrievalSettings)
+    retrieval: dict[str, Any] = Field(
+        default_factory=dict, description="options of retrievers: KGRAG_RETRIEVAL__PATHRANK__CAP, of all: ...__RRF"
+    )
     chat: ChatSettings = Field(default_factory=ChatSettings)
     tagme: TagmeSettings = Field(default_factory=TagmeSettings)
-    agents: AgentSettings = Field(default_factory=AgentSettings)
+    agents: dict[str, Any] = Field(
+        default_factory=dict, description="options of strategies: KGRAG_AGENTS__GEAR__STEPS, of all: ...__ANSWER__WORDS"
+    )
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)

@@ -12,7 +12,7 @@ class GatewaySettings(BaseModel):
     rows: int = Field(1000, ge=1, description="rows given back; what is left is not fetched")
     megabytes: float = Field(16.0, gt=0, description="size of what is given back, roughly")
     list_items: int = Field(10_000, ge=10, description="values that a list made by the statement may have")
-    steps: int = Field(300_000, ge=1000, description="steps over lists within one row, which nothing breaks off")
+    steps: int = Field(300_000, ge=1000, description="steps over lists within one row, which nothing interrupts")
     hops: int = Field(15, ge=1, description="relationships of a path of variable length, shortest paths apart")
     characters: int = Field(10_000, ge=100, description="length of the statement")
     parameter_items: int = Field(20_000, ge=1, description="values in all parameters together")

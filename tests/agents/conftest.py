@@ -14,9 +14,9 @@ COAST = "agents-coast"
 
 @pytest.fixture(scope="module")
 def coast(kg: KnowledgeGraph) -> Iterator[str]:
-    kg.ingest(documents(FACTS), COAST)
+    kg[COAST].ingest(documents(FACTS))
     yield COAST
-    kg.delete(COAST)
+    kg[COAST].delete()
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ _FAULTS = ("429", "429:1", "500", "503", "timeout", "cut", "malformed", "html", 
 
 def _ask_all(settings: Settings, questions: list[str], coast: str) -> dict[str, Answer]:
     with KnowledgeGraph.connect(settings=settings) as client:
-        found = dict(client.ask_many(questions, coast, system="gear(steps=3)+hybrid", short=True, threads=8))
+        found = dict(client[coast].ask_many(questions, system="gear(steps=3)+hybrid", short=True, threads=8))
     assert [error for error in found.values() if isinstance(error, Exception)] == []
     return {question: answer for question, answer in found.items() if isinstance(answer, Answer)}
 

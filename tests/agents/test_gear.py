@@ -26,7 +26,7 @@ def _two_steps(scripted: Scripted) -> None:
 
 def test_two_steps(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     _two_steps(scripted)
-    answer = talking.ask(QUESTION, coast, system="gear(passages=3)+bm25", short=True, k=8)
+    answer = talking[coast].ask(QUESTION, system="gear(passages=3)+bm25", short=True, k=8)
     assert (answer.text, answer.found, answer.problem, answer.system) == ("salmon", True, "", "gear(passages=3)+bm25")
     assert [call["task"] for call in scripted.calls] == [
         "read",
@@ -65,7 +65,7 @@ def test_two_steps(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> N
 
 def test_what_the_model_is_shown(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     _two_steps(scripted)
-    talking.ask(QUESTION, coast, system="gear(passages=3)+bm25", short=True)
+    talking[coast].ask(QUESTION, system="gear(passages=3)+bm25", short=True)
     sync, reason, rewrite, again, gist, _, reader = (
         "\n".join(message["content"] for message in call["messages"] if message["role"] == "user")
         for call in scripted.calls
@@ -84,7 +84,7 @@ def test_what_the_model_is_shown(talking: KnowledgeGraph, scripted: Scripted, co
 def test_the_facts_are_linked_to_the_graph(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("read", {"triples": [_CAPTAIN, ["Stilla", "famous for", "its salmon"]]})
     scripted.say("answer", "salmon")
-    answer = talking.ask(QUESTION, coast, system="gear(steps=1)+bm25", short=True)
+    answer = talking[coast].ask(QUESTION, system="gear(steps=1)+bm25", short=True)
     linked = [event for event in answer.trace if isinstance(event, Linked)]
     assert [event.text for event in linked] == ["Ole Brandvik captain of Fjord Queen", "Stilla known for salmon"]
     assert 0.9 < linked[0].score <= 1.0 and linked[1].score < linked[0].score
@@ -97,7 +97,7 @@ def test_it_stops_after_its_steps(talking: KnowledgeGraph, scripted: Scripted, c
     scripted.say("read", {"triples": []})
     scripted.say("rewrite", "Who was the captain?")
     scripted.say("answer", "Not in the evidence.")
-    answer = talking.ask(QUESTION, coast, system="gear(steps=3)+bm25")
+    answer = talking[coast].ask(QUESTION, system="gear(steps=3)+bm25")
     assert (answer.found, answer.text, answer.citations) == (False, "Not in the evidence.", ())
     assert [event.step for event in answer.trace if isinstance(event, Retrieved)] == [1, 2, 3]
     assert "reason" not in [call["task"] for call in scripted.calls]  # there is nothing to reason from
@@ -110,7 +110,7 @@ def test_a_model_that_fails_costs_the_rest_of_the_search_not_the_answer(
 ) -> None:
     _two_steps(scripted)
     scripted.say(task, "no JSON here" if task != "rewrite" else " ")
-    answer = talking.ask(QUESTION, coast, system="gear+bm25", short=True)
+    answer = talking[coast].ask(QUESTION, system="gear+bm25", short=True)
     assert answer.text == "salmon"
     assert repr(task) in answer.problem
     assert [event.problem for event in answer.trace if isinstance(event, Failed)] == [answer.problem]
@@ -119,16 +119,16 @@ def test_a_model_that_fails_costs_the_rest_of_the_search_not_the_answer(
 
 def test_without_an_answer_there_is_a_reason(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("answer", "")
-    answer = talking.ask(QUESTION, coast, system="single+bm25", short=True)
+    answer = talking[coast].ask(QUESTION, system="single+bm25", short=True)
     assert (answer.text, answer.found) == ("", False)
     assert "nothing" in answer.problem
     assert len(answer.ranking) > 0
 
 
 def test_without_triples(talking: KnowledgeGraph, scripted: Scripted, collection_name: str) -> None:
-    talking.ingest(documents({}), collection_name)
+    talking[collection_name].ingest(documents({}))
     _two_steps(scripted)
-    answer = talking.ask(QUESTION, collection_name, system="gear+bm25", short=True)
+    answer = talking[collection_name].ask(QUESTION, system="gear+bm25", short=True)
     assert answer.text == "salmon"
     assert any("no triples" in note for note in answer.ranking.notes)
     assert not [event for event in answer.trace if isinstance(event, Linked)]
@@ -139,14 +139,14 @@ def test_over_pathrank_and_within_some_documents(talking: KnowledgeGraph, script
     _two_steps(scripted)
     from kgrag.types import Filter
 
-    answer = talking.ask(QUESTION, coast, system="gear+pathrank", short=True, filter=Filter(where={"n": len("Stilla")}))
+    answer = talking[coast].ask(QUESTION, system="gear+pathrank", short=True, filter=Filter(where={"n": len("Stilla")}))
     assert {hit.passage.title for hit in answer.ranking} == {"Stilla"}
     assert len(FACTS) == 4
 
 
 def test_usage_is_counted_by_task_and_step(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     _two_steps(scripted)
-    answer = talking.ask(QUESTION, coast, system="gear+bm25", short=True)
+    answer = talking[coast].ask(QUESTION, system="gear+bm25", short=True)
     called = [(event.step, event.task) for event in answer.trace if isinstance(event, Called)]
     assert called == [
         (1, "read"), (1, "reason"), (2, "rewrite"), (2, "read"), (2, "read"), (2, "reason"), (0, "answer"),

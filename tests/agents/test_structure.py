@@ -9,8 +9,7 @@ from click.testing import CliRunner
 from scripted import Scripted
 from shelf import PLACES, manual, minutes, page_text, report
 
-from kgrag.agents.structure import Lookup
-from kgrag.agents.structure.words import named, roman
+from kgrag.agents.lookup import Lookup
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
@@ -36,28 +35,28 @@ def page(number: int) -> str:
 
 @pytest.fixture(scope="module")
 def solo(kg: KnowledgeGraph) -> Iterator[str]:
-    kg.ingest([REPORT], SOLO)
+    kg[SOLO].ingest([REPORT])
     yield SOLO
-    kg.delete(SOLO)
+    kg[SOLO].delete()
 
 
 @pytest.fixture(scope="module")
 def shelf(kg: KnowledgeGraph) -> Iterator[str]:
     other = replace(report("in/annual 2020.pdf", "Annual Report 2020", 4, 1), metadata={"year": 2020})
-    kg.ingest([REPORT, manual(), minutes(), other, Document("notes.txt", (Section("No pages here."),))], SHELF)
+    kg[SHELF].ingest([REPORT, manual(), minutes(), other, Document("notes.txt", (Section("No pages here."),))])
     yield SHELF
-    kg.delete(SHELF)
+    kg[SHELF].delete()
 
 
 @pytest.fixture(scope="module")
 def plain(kg: KnowledgeGraph) -> Iterator[str]:
-    kg.ingest([Document("notes.txt", (Section("The page on the table was blank."),), "Notes")], PLAIN)
+    kg[PLAIN].ingest([Document("notes.txt", (Section("The page on the table was blank."),), "Notes")])
     yield PLAIN
-    kg.delete(PLAIN)
+    kg[PLAIN].delete()
 
 
 def found(kg: KnowledgeGraph, question: str, collection: str, filter: Filter | None = None) -> Lookup:
-    lookup = kg.look_up(question, collection, filter=filter)
+    lookup = kg[collection].look_up(question, filter=filter)
     assert lookup is not None, question
     return lookup
 
@@ -85,16 +84,13 @@ STRUCTURAL = {
     "Please print slide 3": page(3),
     "What does the last page say?": page(12),
     "the final page": page(12),
-    "second to last page": page(11),
     "the penultimate page": page(11),
-    "the last but one page": page(11),
     "the first page of the report": page(1),
     "page 12's content": page(12),
     "table 2": markdown(2),
     "Show table 2": markdown(2),
     "What does Table 2 contain?": markdown(2),
     "Give me the second table": markdown(2),
-    "tab. 2": markdown(2),
     "table no 2": markdown(2),
     "table two in report.pdf": markdown(2),
     "table 2 on page 5": markdown(2),
@@ -110,20 +106,11 @@ STRUCTURAL = {
     "table two on page 5": markdown(2),
     "How many pages are there?": "report.pdf has 12 pages.",
     "How many pages does report.pdf have?": "report.pdf has 12 pages.",
-    "What is the number of pages?": "report.pdf has 12 pages.",
-    "page count": "report.pdf has 12 pages.",
     "How many tables are in the harbour report?": "report.pdf has 3 tables.",
     "how many tables does this document contain in total": "report.pdf has 3 tables.",
-    "How many tables are on page 5?": "There is 1 table on page 5 of report.pdf.",
-    "How many tables are there on the last page?": "There are 0 tables on page 12 of report.pdf.",
+    "How many tables are on page 5?": "report.pdf has 1 table on page 5.",
+    "How many tables are there on the last page?": "report.pdf has no tables on page 12.",
     "how many sections are there": "report.pdf has 4 sections.",
-    "On which page is table 2?": "Table 2: Ships of Cobh stands on pp. 5-6 of report.pdf.",
-    "What are the headings?": "- 1 Introduction\n- 2 Methods\n- 3 Findings\n- 3 Findings > 3.2 Losses\n- 4 Outlook",
-    "Where is table 3?": "Table 3 stands on p. 7 of report.pdf.",
-    "List the tables": "- Table 1: Ships of Bodo (p. 3)\n- Table 2: Ships of Cobh (pp. 5-6)\n- Table 3 (p. 7)",
-    "Which pages have tables?": "- Table 1: Ships of Bodo (p. 3)\n- Table 2: Ships of Cobh (pp. 5-6)\n- Table 3 (p. 7)",
-    "which sections are there": "- 1 Introduction\n- 2 Methods\n- 3 Findings\n- 3 Findings > 3.2 Losses\n- 4 Outlook",
-    "Show the table of contents": "- 1 Introduction\n- 2 Methods\n- 3 Findings\n- 3 Findings > 3.2 Losses\n- 4 Outlook",
 }
 PARTS = {
     "pages 2 to 4": [page(2), page(3), page(4)],
@@ -132,7 +119,6 @@ PARTS = {
     "sec. 4": [page_text(PLACES[10], 11), page_text(PLACES[11], 12)],
     "section IV": [page_text(PLACES[10], 11), page_text(PLACES[11], 12)],
     "What do pages 1 and 12 say?": [page(1), page(12)],
-    "the last two pages": [page(11), page(12)],
     "tables 1 and 3": [markdown(1), markdown(3)],
     "What does section 4 say?": [page_text(PLACES[10], 11), page_text(PLACES[11], 12)],
     "section 3": [page_text(PLACES[4], 5), page_text(PLACES[9], 10)],
@@ -165,6 +151,9 @@ CONTENT = [
     "Turn the page, what happens?",
     "How deep is the water table in Faro?",
     "Which chapter of the Hells Angels is the oldest?",
+    "What does page 3 of the annual report say?",
+    "Where is table 3?",
+    "Show the first two tables",
     "In Ulysses, what is on page 3?",
     "Who wrote page one headlines about whales?",
     "What stands on the page after page 2?",
@@ -191,7 +180,7 @@ def test_what_has_several_parts(kg: KnowledgeGraph, solo: str, question: str) ->
 
 @pytest.mark.parametrize("question", CONTENT)
 def test_questions_of_content_are_left_alone(kg: KnowledgeGraph, solo: str, question: str) -> None:
-    assert kg.look_up(question, solo) is None
+    assert kg[solo].look_up(question) is None
 
 
 def test_generated_questions(kg: KnowledgeGraph, solo: str) -> None:
@@ -203,7 +192,7 @@ def test_generated_questions(kg: KnowledgeGraph, solo: str) -> None:
         asked[form.format(ordinals[n - 1] if form == "{} table" else n)] = markdown(n)
         asked[f"Table {n} on page {2 * n + 1}"] = markdown(n)
         asked[f"What does the table on page {2 * n + 1} say?"] = markdown(n)
-    found = {question: kg.look_up(question, solo) for question in asked}
+    found = {question: kg[solo].look_up(question) for question in asked}
     right = sum(its is not None and its.found and its.text == asked[question] for question, its in found.items())
     assert right / len(asked) >= 0.95, f"{right} of {len(asked)}"
 
@@ -214,10 +203,9 @@ def test_generated_questions(kg: KnowledgeGraph, solo: str) -> None:
         ("page 40", "report.pdf has 12 pages; there is no page 40."),
         ("What does page 0 say?", "report.pdf has 12 pages; there is no page 0."),
         ("page iv", "report.pdf has 12 pages; there is no page iv."),
-        ("What does page 40 say about whales?", "report.pdf has 12 pages; there is no page 40."),
         ("table 9", "report.pdf has 3 tables; there is no table 9."),
         ("table 9 on page 5", "report.pdf has 1 table on page 5; there is no table 9 there."),
-        ("the table on page 2", "report.pdf has no table on page 2."),
+        ("the table on page 2", "report.pdf has no tables on page 2."),
         ("the second table on page 5", "report.pdf has 1 table on page 5; there is no table 2 there."),
         ("section 0", "report.pdf has 4 sections; there is no section 0."),
         ("table 1 on page 99", "report.pdf has 12 pages; there is no page 99."),
@@ -241,7 +229,7 @@ def test_what_is_there_in_part(kg: KnowledgeGraph, solo: str) -> None:
     ("question", "begins"),
     [
         ("page 3 of report.pdf", page(3)),
-        ("What does page 3 of the annual report say?", page_text(PLACES[2], 3)),
+        ("What does page 3 of the Annual Report 2020 say?", page_text(PLACES[2], 3)),
         ("How many pages does Annual Report 2020 have?", "annual 2020.pdf has 4 pages."),
         ("page iv of the manual", "Leaf 4 "),
         ("page IV in Rigging", "Leaf 4 "),
@@ -263,27 +251,57 @@ def test_which_document(kg: KnowledgeGraph, shelf: str) -> None:
     lookup = found(kg, "What does page 3 say?", shelf)
     assert not lookup.found
     assert lookup.text == (
-        "Which document is meant? There are Fundargerð_Æskulýðs.docx (2 pages), annual 2020.pdf (4 pages), "
-        "report.pdf (12 pages), manual.pdf (10 pages). Name one, by its title or its file."
+        "Which document is meant? There are annual 2020.pdf (4 pages), report.pdf (12 pages), "
+        "manual.pdf (10 pages). Name one, by its title or its file."
     )
     assert "manual" not in found(kg, "Show table 1", shelf).text
     assert found(kg, "page 3", shelf, Filter(source="manual")).text.startswith("Leaf 7")
     assert found(kg, "page 3", shelf, Filter(where={"year": 2020})).text.startswith(page_text(PLACES[2], 3))
-    assert kg.look_up("page 3", shelf, filter=Filter(source="notes")) is None
+    assert kg[shelf].look_up("page 3", filter=Filter(source="notes")) is None
     assert (
         found(kg, "How many tables are there?", shelf).text.splitlines()[0] == "Fundargerð_Æskulýðs.docx has 2 tables."
     )
 
 
 def test_without_pages_there_is_nothing_to_look_up(kg: KnowledgeGraph, plain: str) -> None:
-    assert kg.look_up("What does page 3 say?", plain) is None
+    assert kg[plain].look_up("What does page 3 say?") is None
+
+
+def test_one_file_among_many(kg: KnowledgeGraph) -> None:
+    """An index finds it by its name, and lists no more than a few of the others."""
+    name = "structure-many"
+    kg[name].ingest(replace(minutes(), key=f"deep/in/a{n}.pdf", title=f"Minutes {n}") for n in range(80))
+    try:
+        assert found(kg, "page 1 of a77.pdf", name).places[0].name.startswith("a77.pdf, ")
+        assert found(kg, "What does page 2 of Minutes 78 say?", name).places[0].name.startswith("a78.pdf, ")
+        assert found(kg, "page 1", name).text.endswith(" and others. Name one, by its title or its file.")
+    finally:
+        kg[name].delete()
+
+
+def test_what_it_costs_a_question_of_content(kg: KnowledgeGraph, plain: str, caplog: pytest.LogCaptureFixture) -> None:
+    """No round trip unless the grammar reads a page, table or section; one then, when there are none."""
+
+    collection = kg[plain]
+    collection.look_up("page 3")  # opens it
+
+    def trips(question: str) -> int:
+        caplog.clear()
+        with caplog.at_level("DEBUG", "neo4j.io"):
+            assert collection.look_up(question) is None
+        return sum(" C: RUN " in record.getMessage() for record in caplog.records)
+
+    opening = trips("Who designed the Fram?")
+    assert trips("Which page served King Edward?") == opening
+    assert trips("What does page 3 say?") == opening + 1
+    assert trips("What does the section on rowing say?") == opening + 1
 
 
 def test_no_model_is_asked_for_a_page(
     kg: KnowledgeGraph, talking: KnowledgeGraph, scripted: Scripted, solo: str
 ) -> None:
     for client in (kg, talking):
-        answer = client.ask("What does table 2 on page 5 say?", solo)
+        answer = client[solo].ask("What does table 2 on page 5 say?")
         assert (answer.text, answer.found, answer.problem) == (markdown(2), True, "")
         assert [(e.kind, e.name) for e in answer.trace if isinstance(e, Looked)] == [
             ("table", "report.pdf, Table 2: Ships of Cobh")
@@ -292,28 +310,33 @@ def test_no_model_is_asked_for_a_page(
         assert [hit.passage.page for hit in answer.ranking] == [5]
         assert answer.ranking.hits[0].why[0].name == "Table 2: Ships of Cobh"
     assert not scripted.attempts
-    assert talking.save(answer, solo)
+    assert talking[solo].save(answer)
     with pytest.raises(ConfigurationError):
-        kg.ask("Where were whales seen?", solo)
+        kg[solo].ask("Where were whales seen?")
 
 
 def test_content_within_a_page_is_read_there(talking: KnowledgeGraph, scripted: Scripted, solo: str) -> None:
+    named = {"kind": "page", "ask": "text", "number": 3, "page": "", "document": "", "within": True}
+    scripted.say("structure", named)
     scripted.say("answer", "In spring [1].")
-    answer = talking.ask("What does page 3 say about whales?", solo)
+    answer = talking[solo].ask("What does page 3 say about whales?")
     assert answer.text == "In spring [1]."
-    assert [call["task"] for call in scripted.calls] == ["answer"]
+    assert [call["task"] for call in scripted.calls] == ["structure", "answer"]
     assert all(h.passage.page is not None and h.passage.page <= 3 <= (h.passage.last_page or 0) for h in answer.ranking)
     assert answer.citations[0].passage == answer.ranking.hits[0].passage
-    shown = scripted.calls[0]["messages"][-1]["content"]
+    shown = scripted.calls[1]["messages"][-1]["content"]
     assert page(3) in shown
     assert page_text(PLACES[3], 4) not in shown
 
-    other = talking.ask("What is the difference between Page 1 and Page 12?", solo)
+    scripted.say("structure", named | {"number": "1, 12"})
+    other = talking[solo].ask("What is the difference between Page 1 and Page 12?")
     assert {h.passage.section for h in other.ranking} == {"1 Introduction", "4 Outlook"}
-    row = talking.ask("In Table 3, which ship is the longest?", solo)
+    scripted.say("structure", named | {"kind": "table"})
+    row = talking[solo].ask("In Table 3, which ship is the longest?")
     assert {h.why[0].label for h in row.ranking} == {"Table"}
     assert markdown(3) in scripted.calls[-1]["messages"][-1]["content"]
-    outlook = talking.ask("Which places does section 4 name?", solo)
+    scripted.say("structure", named | {"kind": "section", "number": "4"})
+    outlook = talking[solo].ask("Which places does section 4 name?")
     assert {h.passage.section for h in outlook.ranking} == {"4 Outlook"}
 
 
@@ -325,41 +348,33 @@ def test_short_sections_that_share_a_passage(kg: KnowledgeGraph) -> None:
     caption = "Table 1: Reeds"
     pages = (replace(pages[0], text=f"Before.\n\n{caption}\n\nAfter."), *pages[1:])
     table = Table(1, (("Reed", "Wind"), ("1.1", "west")), caption, 1, 1)
-    kg.ingest([Document("reeds.pdf", sections, "Reeds", pages=pages, tables=(table,))], "structure-reeds")
+    kg["structure-reeds"].ingest([Document("reeds.pdf", sections, "Reeds", pages=pages, tables=(table,))])
     try:
         for n, text in enumerate(texts, 1):
             assert found(kg, f"What does section {n} say?", "structure-reeds").text == f"{n} Part {n}\n\n{text}"
-            for form in (
-                "Where is section {}?",
-                "Where does section {} start?",
-                "On which page does section {} begin?",
-            ):
-                where = found(kg, form.format(n), "structure-reeds").text
-                assert where == f"{n} Part {n} begins on p. {n} of reeds.pdf."
         assert found(kg, "how many sections are there", "structure-reeds").text == "reeds.pdf has 6 sections."
         assert found(kg, "page i of reeds.pdf", "structure-reeds").text == (
             f"Before.\n\n{caption}\n\n{table.markdown}\n\nAfter."
         )
         assert found(kg, "What is on p. v?", "structure-reeds").text.startswith("2 Part 2")
-        hits = found(kg, "What does section 3 say about the wind?", "structure-reeds").hits
+        hits = found(kg, "What does section 3 say?", "structure-reeds").hits
         assert [hit.passage.text for hit in hits] == [f"3 Part 3\n\n{texts[2]}"]
     finally:
-        kg.delete("structure-reeds")
+        kg["structure-reeds"].delete()
 
 
 def test_it_can_be_switched_off(talking: KnowledgeGraph, scripted: Scripted, solo: str) -> None:
     scripted.say("answer", "Bodo [1].")
-    answer = talking.ask("What does page 3 say?", solo, system="single(structure=false)+bm25")
+    answer = talking[solo].ask("What does page 3 say?", system="single(structure=false)+bm25")
     assert answer.text == "Bodo [1]."
     assert not any(isinstance(e, Looked) for e in answer.trace)
 
 
 def test_the_model_decides_when_the_rules_do_not(talking: KnowledgeGraph, scripted: Scripted, solo: str) -> None:
     question = "Read out the page right after the fourth"
-    assert named(question) is None
     said = {"kind": "page", "ask": "text", "number": 5, "page": "", "document": "report.pdf", "within": False}
     scripted.say("structure", said)
-    answer = talking.ask(question, solo)
+    answer = talking[solo].ask(question)
     assert answer.text == page(5)
     assert [call["task"] for call in scripted.calls] == ["structure"]
     assert "report.pdf" in scripted.calls[0]["messages"][1]["content"]
@@ -367,11 +382,11 @@ def test_the_model_decides_when_the_rules_do_not(talking: KnowledgeGraph, script
     scripted.reset()
     scripted.say("structure", {"kind": "content"})
     scripted.say("answer", "Nobody.")
-    assert talking.ask("Who was the page boy of Bodo?", solo, system="bm25").text == "Nobody."
+    assert talking[solo].ask("Who was the page boy of Bodo?", system="bm25").text == "Nobody."
     scripted.reset()
     scripted.say("structure", "I do not know")
     scripted.say("answer", "Nobody.")
-    assert talking.ask("Who was the page boy of Bodo?", solo, system="bm25").text == "Nobody."
+    assert talking[solo].ask("Who was the page boy of Bodo?", system="bm25").text == "Nobody."
 
 
 def test_the_command(neo4j_env: dict[str, str], solo: str) -> None:
@@ -381,10 +396,3 @@ def test_the_command(neo4j_env: dict[str, str], solo: str) -> None:
     assert "report.pdf, Table 2" in run.stderr
     missing = CliRunner().invoke(main, ["ask", "page 40", "-c", solo], env=neo4j_env)
     assert "there is no page 40" in missing.stdout
-
-
-@pytest.mark.parametrize(
-    ("text", "number"), [("iv", 4), ("IX", 9), ("xl", 40), ("mix", 0), ("iiii", 0), ("", 0), ("c", 100)]
-)
-def test_roman(text: str, number: int) -> None:
-    assert roman(text) == number

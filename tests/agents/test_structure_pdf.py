@@ -201,10 +201,10 @@ def made(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         make(document)
         document.maker.save()
         documents.append(document)
-    report = kg.ingest(folder, COLLECTION)
+    report = kg[COLLECTION].ingest(folder)
     assert not report.problems
     yield documents
-    kg.delete(COLLECTION)
+    kg[COLLECTION].delete()
 
 
 def table_text(caption: str, rows: Rows) -> str:
@@ -243,14 +243,7 @@ def asked(m: Made) -> Iterator[tuple[str, str, str]]:
         yield "table", f"table {here.index((caption, first, last, rows)) + 1} on page {at} of {m.name}", text
         if len(here) == 1:
             yield "table", f"Show the table on page {at} of {m.name}", text
-        stands = f"p. {first}" if first == last else f"pp. {first}-{last}"
-        yield (
-            "where",
-            f"On which page is table {n} of {m.name}?",
-            f"{caption or f'Table {n}'} stands on {stands} of {m.name}.",
-        )
-    for n, (heading, first, texts) in enumerate(m.sections, 1):
-        yield "where", f"Where is section {n} of {m.name}?", f"{heading} begins on p. {first} of {m.name}."
+    for n, (heading, _, texts) in enumerate(m.sections, 1):
         yield "section", f"What does section {n} of {m.name} say?", " ".join([heading, *texts])
     if m.sections:
         yield "count", f"How many sections does {m.name} have?", f"{m.name} has {len(m.sections)} sections."
@@ -266,7 +259,7 @@ def test_questions_about_generated_pdfs(kg: KnowledgeGraph, made: list[Made]) ->
     right: Counter[tuple[str, str]] = Counter()
     for m in made:
         for kind, question, answer in asked(m):
-            lookup = kg.look_up(question, COLLECTION)
+            lookup = kg[COLLECTION].look_up(question)
             total[m.name, kind] += 1
             if lookup is not None and lookup.found and normalised(lookup.text) == normalised(answer):
                 right[m.name, kind] += 1

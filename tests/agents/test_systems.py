@@ -37,7 +37,7 @@ def test_names(name: str, standard: str, retriever: str) -> None:
         ("geer", "Did you mean 'gear'"),
         ("gear+hybird", "Choose one of"),
         ("gear(cap=2)", "has no option 'cap'.*It has: steps"),
-        ("gear(steps=0)", "steps=0 will not do"),
+        ("gear(steps=0)", "steps=0 is invalid"),
         ("gear(hybrid)", r"gear\+hybrid"),
         ("", "does not say"),
         ("gear+pathrank)", "does not say"),
@@ -53,7 +53,7 @@ def test_names_that_are_none(name: str, complaint: str) -> None:
 def test_ircot_asks_what_it_thinks(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("think", "Her captain was\nOle Brandvik.", "So the answer is: Nordvika.")
     scripted.say("answer", "Nordvika")
-    answer = talking.ask(QUESTION, coast, system="ircot(passages=3)+bm25", short=True)
+    answer = talking[coast].ask(QUESTION, system="ircot(passages=3)+bm25", short=True)
     queries = [event.query for event in answer.trace if isinstance(event, Retrieved)]
     assert queries == [QUESTION, "Her captain was Ole Brandvik."]
     assert [event.text for event in answer.trace if isinstance(event, Thought)][1] == "So the answer is: Nordvika."
@@ -67,7 +67,7 @@ def test_ircot_asks_what_it_thinks(talking: KnowledgeGraph, scripted: Scripted, 
 def test_ircot_never_ends_by_itself(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("think", "It must be known where the captain grew up.")
     scripted.say("answer", "Not in the evidence")
-    answer = talking.ask(QUESTION, coast, system="ircot+ppr", short=True)
+    answer = talking[coast].ask(QUESTION, system="ircot+ppr", short=True)
     assert not answer.found
     assert [call["task"] for call in scripted.calls] == ["think", "think", "think", "answer"]
 
@@ -75,7 +75,7 @@ def test_ircot_never_ends_by_itself(talking: KnowledgeGraph, scripted: Scripted,
 def test_an_explained_answer_cites_passages(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("answer", "Nordvika. Ole Brandvik was her captain [1], and grew up there [2, 9].")
     heard: list[Event] = []
-    answer = talking.system("bm25", coast).ask(QUESTION, stream=True, listener=heard.append)
+    answer = talking[coast].system("bm25").ask(QUESTION, stream=True, listener=heard.append)
     assert answer.text == "Nordvika. Ole Brandvik was her captain [1], and grew up there [2]."
     cited_ids = [citation.passage.id for citation in answer.citations]
     assert cited_ids == [hit.passage.id for hit in answer.ranking.hits[:2]]
@@ -87,7 +87,7 @@ def test_an_explained_answer_cites_passages(talking: KnowledgeGraph, scripted: S
 
 def test_a_short_answer_is_bare(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("answer", "Answer: Nordvika\nBecause he grew up there.")
-    answer = talking.ask(QUESTION, coast, system="bm25", short=True)
+    answer = talking[coast].ask(QUESTION, system="bm25", short=True)
     assert answer.text == "Nordvika"
     assert "at most 6" in scripted.calls[0]["messages"][0]["content"]
 
@@ -95,13 +95,13 @@ def test_a_short_answer_is_bare(talking: KnowledgeGraph, scripted: Scripted, coa
 def test_the_closed_book_sees_no_passage(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("answer", "In Oslo.")
     for short in (True, False):
-        answer = talking.ask(QUESTION, coast, system="closed-book", short=short)
+        answer = talking[coast].ask(QUESTION, system="closed-book", short=short)
         assert (answer.text, answer.found, len(answer.ranking)) == ("In Oslo.", True, 0)
     assert not any("Title:" in str(call["messages"]) for call in scripted.calls)
 
 
 def test_nothing_found_is_not_asked(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
-    answer = talking.ask("zzz qqq", coast, system="bm25")
+    answer = talking[coast].ask("zzz qqq", system="bm25")
     assert (answer.text, answer.found) == ("Not in the evidence.", False)
     assert scripted.calls == []
 
@@ -111,7 +111,7 @@ def test_many_questions_at_once(talking: KnowledgeGraph, scripted: Scripted, coa
     scripted.fail("400", task="answer")
     scripted.delay(0.1)
     asked = [f"{QUESTION} ({i})" for i in range(12)]
-    found = dict(talking.ask_many(asked, coast, system="bm25", short=True, threads=4))
+    found = dict(talking[coast].ask_many(asked, system="bm25", short=True, threads=4))
     assert set(found) == set(asked)
     answers = [answer for answer in found.values() if isinstance(answer, Answer)]
     assert sorted(answer.text for answer in answers) == [""] + ["Nordvika"] * 11
@@ -121,10 +121,10 @@ def test_many_questions_at_once(talking: KnowledgeGraph, scripted: Scripted, coa
 
 def test_without_a_model(kg: KnowledgeGraph, coast: str) -> None:
     with pytest.raises(ConfigurationError, match="No language model is configured") as caught:
-        kg.ask(QUESTION, coast)
+        kg[coast].ask(QUESTION)
     assert "KGRAG_CHAT__MODEL" in caught.value.remedy and "localhost:11434" in caught.value.remedy
     with pytest.raises(ConfigurationError, match="No language model"):
-        kg.search(QUESTION, coast, retriever="sync-ge")
+        kg[coast].search(QUESTION, retriever="sync-ge")
 
 
 def test_numbers_that_cite_nothing_are_taken_out() -> None:

@@ -31,7 +31,7 @@ def _said(scripted: Scripted) -> list[str]:
 
 def test_right_at_once(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("cypher", _fenced(ABOUT + ";"))
-    answer = talking.ask_cypher(QUESTION, coast)
+    answer = talking[coast].ask_cypher(QUESTION)
     assert answer.rows is not None
     assert [row["name"] for row in answer.rows] == NAMES
     assert (answer.statement, answer.parameters) == (ABOUT, {"collection": coast})
@@ -54,7 +54,7 @@ def test_right_at_once(talking: KnowledgeGraph, scripted: Scripted, coast: str) 
 )
 def test_what_stands_around_the_statement(talking: KnowledgeGraph, scripted: Scripted, coast: str, reply: str) -> None:
     scripted.say("cypher", reply)
-    answer = talking.ask_cypher(QUESTION, coast)
+    answer = talking[coast].ask_cypher(QUESTION)
     assert answer.rows is not None and len(answer.rows) == 3
     assert answer.statement == ABOUT
 
@@ -67,7 +67,7 @@ def test_parameters_of_its_own_and_those_that_are_given(
         "RETURN node.name AS name, node.collection = $collection AS here"
     )
     scripted.say("cypher", _fenced(statement, **{"$name": "Brandvik", "collection": "another", "entity_name": "x"}))
-    answer = talking.ask_cypher("Who is Brandvik?", coast)
+    answer = talking[coast].ask_cypher("Who is Brandvik?")
     assert answer.rows is not None
     assert {"name": "Ole Brandvik", "here": True} in list(answer.rows)
     assert answer.parameters["name"] == "Brandvik" and answer.parameters["collection"] == coast
@@ -89,7 +89,7 @@ def test_what_is_wrong_is_told_once(
 ) -> None:
     counted = talking.collections()
     scripted.say("cypher", first, _fenced(ABOUT))
-    answer = talking.ask_cypher(QUESTION, coast)
+    answer = talking[coast].ask_cypher(QUESTION)
     assert answer.rows is not None
     assert [row["name"] for row in answer.rows] == NAMES
     assert [bool(attempt.problem) for attempt in answer.attempts] == [True, False]
@@ -104,7 +104,7 @@ def test_what_is_wrong_is_told_once(
 def test_twice_wrong_is_an_error_with_the_statement(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("cypher", "", "MATCH (n:Nothing RETURN n", _fenced(WRITE))
     with pytest.raises(ModelError) as failure:
-        talking.ask_cypher(QUESTION, coast)
+        talking[coast].ask_cypher(QUESTION)
     assert WRITE in failure.value.message and "'cypher'" in failure.value.message
     assert "KGRAG_CHAT__MODELS" in failure.value.remedy
     assert len(scripted.calls) == 3  # the empty reply is asked for again
@@ -113,20 +113,20 @@ def test_twice_wrong_is_an_error_with_the_statement(talking: KnowledgeGraph, scr
 def test_nothing_said(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("cypher", "")
     with pytest.raises(ModelError, match="replied nothing"):
-        talking.ask_cypher(QUESTION, coast)
+        talking[coast].ask_cypher(QUESTION)
 
 
 def test_only_the_statement(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("cypher", _fenced(WRITE))
-    answer = talking.ask_cypher(QUESTION, coast, run=False)
+    answer = talking[coast].ask_cypher(QUESTION, run=False)
     assert answer.rows is None and answer.statement == WRITE
 
 
 def test_without_a_model_or_a_collection(kg: KnowledgeGraph, talking: KnowledgeGraph, coast: str) -> None:
     with pytest.raises(ConfigurationError, match="No language model"):
-        kg.ask_cypher(QUESTION, coast)
+        kg[coast].ask_cypher(QUESTION)
     with pytest.raises(NotFoundError):
-        talking.ask_cypher(QUESTION, "no such")
+        talking["no such"].ask_cypher(QUESTION)
 
 
 @pytest.mark.parametrize(

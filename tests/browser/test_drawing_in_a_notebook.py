@@ -56,7 +56,7 @@ def test_a_ranking_is_drawn(chromium: "Browser", tmp_path: Path) -> None:
 
 
 def test_what_a_client_draws(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg.ingest([Document("fram", (Section("The Fram was designed by Colin Archer."),), "Fram")], collection_name)
+    kg[collection_name].ingest([Document("fram", (Section("The Fram was designed by Colin Archer."),), "Fram")])
     statement = "MATCH path = (:Passage {collection: $collection})-[:MENTIONS]->(:Entity) RETURN path"
     graph = kg.draw(statement, {"collection": collection_name})
     looks = {(node.properties["labels"], node.caption): node.color.as_hex("long") for node in graph.nodes}
@@ -65,5 +65,5 @@ def test_what_a_client_draws(kg: KnowledgeGraph, collection_name: str) -> None:
         assert re.search(rf"^node\.{label} {{[^}}]*color: {colour}", style(()), re.IGNORECASE | re.MULTILINE)
     assert {edge.caption for edge in graph.relationships} == {"MENTIONS"}
     assert not any("embedding" in node.properties for node in graph.nodes)
-    ranking = kg.search("Who is Colin Archer?", collection_name)
+    ranking = kg[collection_name].search("Who is Colin Archer?")
     assert len(kg.draw(ranking).nodes) > len(ranking) > 0

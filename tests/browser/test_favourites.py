@@ -47,8 +47,8 @@ def run(analyst: Analyst, title: str) -> str:
 def test_browser_imports_and_runs_the_favourites(
     analyst: Analyst, kg: KnowledgeGraph, collection_name: str, tmp_path: Path
 ) -> None:
-    kg.ingest(DOCUMENTS, collection_name)
-    asked = kg.question_parameters("Who designed the ship?", collection_name)
+    kg[collection_name].ingest(DOCUMENTS)
+    asked = kg[collection_name].question_parameters("Who designed the ship?")
     made = base64.b64encode(favourites.archive(asked)).decode()
     analyst.page.evaluate(DROP, [made, "kgrag.zip"])
     analyst.page.get_by_test_id("navigationFavorites").click()

@@ -27,9 +27,9 @@ _UNREADABLE = re.compile(r"[-\d\s.,:;…]*|.*\d[.,]\d{3,}.*|.*[0-9a-f]{12,}.*")
 def demo(kg: KnowledgeGraph) -> Iterator[str]:
     """The collection of the demo, with an answer that is kept."""
     with corpus() as folder:
-        kg.ingest(folder, COLLECTION)
+        kg[COLLECTION].ingest(folder)
     asked = questions()[1]
-    ranking = kg.search(asked.question, COLLECTION, k=6)
+    ranking = kg[COLLECTION].search(asked.question, k=6)
     found = ranking.hits
     trace = (
         Read(step=1, query=asked.question, triples=(Triple("Robert Bartlett", "commanded", "Roosevelt"),)),
@@ -40,9 +40,9 @@ def demo(kg: KnowledgeGraph) -> Iterator[str]:
         Judged(step=2, answerable=True),
     )
     citation = Citation(1, found[-1].passage)
-    kg.save(Answer(asked.question, asked.answer, True, "gear+pathrank", ranking, (citation,), trace), COLLECTION)
+    kg[COLLECTION].save(Answer(asked.question, asked.answer, True, "gear+pathrank", ranking, (citation,), trace))
     yield COLLECTION
-    kg.delete(COLLECTION)
+    kg[COLLECTION].delete()
 
 
 def _names(settings: Settings, numbers: list[str]) -> dict[str, tuple[str, list[str]]]:

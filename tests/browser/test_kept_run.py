@@ -38,7 +38,7 @@ def test_a_kept_run_shows_its_steps_and_what_they_found(
     collection_name: str,
     tmp_path: Path,
 ) -> None:
-    kg.ingest(DOCUMENTS, collection_name)
+    kg[collection_name].ingest(DOCUMENTS)
     scripted.say(
         "read",
         {"triples": [["Fram", "designed by", "Colin Archer"]]},
@@ -49,7 +49,7 @@ def test_a_kept_run_shows_its_steps_and_what_they_found(
     scripted.say("answer", "In Larvik [1].")
     settings = graph_settings.model_copy(update={"chat": scripted.settings()})
     with KnowledgeGraph.connect(settings=settings) as asking:
-        id = asking.save(asking.ask(QUESTION, collection_name, system="gear+hybrid"), collection_name)
+        id = asking[collection_name].save(asking[collection_name].ask(QUESTION, system="gear+hybrid"))
 
     parameter, statement = drawing(id)
     analyst.enter(parameter)

@@ -62,7 +62,7 @@ def number(node: neo4j.graph.Node) -> str:
 def test_every_kind_of_node_is_drawn_with_its_name(
     analyst: Analyst, kg: KnowledgeGraph, graph_settings: Settings, collection_name: str, tmp_path: Path
 ) -> None:
-    kg.ingest(DOCUMENTS, collection_name)
+    kg[collection_name].ingest(DOCUMENTS)
     cypher = EVERYTHING.format(collection_name)
     expected = graph_of(graph_settings, cypher)
     analyst.run(cypher)
@@ -82,7 +82,7 @@ def test_every_kind_of_node_is_drawn_with_its_name(
 def test_a_passage_tells_its_text(
     analyst: Analyst, kg: KnowledgeGraph, graph_settings: Settings, collection_name: str, tmp_path: Path
 ) -> None:
-    kg.ingest(DOCUMENTS, collection_name)
+    kg[collection_name].ingest(DOCUMENTS)
     cypher = NEIGHBOURS.format(collection_name)
     passage = next(node for node in graph_of(graph_settings, cypher).nodes if "Passage" in node.labels)
     analyst.run(cypher)

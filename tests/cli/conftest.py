@@ -40,5 +40,5 @@ def cli(neo4j_env: dict[str, str]) -> CommandLine:
 @pytest.fixture
 def ships(kg: KnowledgeGraph, collection_name: str) -> str:
     """A collection of three documents."""
-    kg.ingest(DOCUMENTS, collection_name)
+    kg[collection_name].ingest(DOCUMENTS)
     return collection_name

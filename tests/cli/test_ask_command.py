@@ -11,6 +11,7 @@ from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.types import Document, Section, Triple
+from kgrag.wire import answer_from_json
 
 QUESTION = "Where did the designer of the Fram live?"
 DOCUMENTS = [
@@ -29,9 +30,9 @@ DOCUMENTS = [
 @pytest.fixture(scope="module")
 def fleet(kg: KnowledgeGraph) -> Iterator[str]:
     """A collection that all these tests ask."""
-    kg.ingest(DOCUMENTS, "fleet")
+    kg["fleet"].ingest(DOCUMENTS)
     yield "fleet"
-    kg.delete("fleet")
+    kg["fleet"].delete()
 
 
 @pytest.fixture
@@ -90,7 +91,8 @@ def test_json_holds_all_of_it_and_nothing_else(asked: CommandLine, scripted: Scr
     rewritten = next(event for event in found["trace"] if event["type"] == "Rewritten")
     assert rewritten == {"type": "Rewritten", "step": 2, "query": "Where did Colin Archer live?"}
     hit = next(event for event in found["trace"] if event["type"] == "Retrieved")["hits"][0]
-    assert set(hit) == {"rank", "score", "id", "title"}
+    assert set(hit) == {"rank", "score", "id", "title", "why"}
+    assert answer_from_json(found).trace[-1].step == 0
     assert found["usage"]["calls"] == len(scripted.calls) == sum(u["calls"] for u in found["by_task"].values())
     assert found["usage"]["cost"] > 0 and found["seconds"] > 0
 
@@ -148,13 +150,13 @@ def test_mistakes(asked: CommandLine, arguments: list[str], code: int, message: 
 
 
 def test_what_is_found_nowhere_and_odd_questions(asked: CommandLine, kg: KnowledgeGraph, scripted: Scripted) -> None:
-    kg.ingest([Document("a", (Section("Gone soon."),))], "emptied")
-    kg.delete("emptied", documents=["a"])
+    kg["emptied"].ingest([Document("a", (Section("Gone soon."),))])
+    kg["emptied"].delete(documents=["a"])
     try:
         empty = asked("ask", QUESTION, "-c", "emptied", "-s", "single")
         assert empty.stdout == "Not in the evidence.\n"
     finally:
-        kg.delete("emptied")
+        kg["emptied"].delete()
     odd = "Wo wohnte der Konstrukteur — 日本語 🚢 \udcff?"
     assert asked("ask", odd, "-s", "single", "-q").stdout.startswith("In Larvik [1]")
     assert "日本語 🚢 �?" in scripted.calls[-1]["messages"][-1]["content"]

@@ -31,9 +31,9 @@ def guided(kg: KnowledgeGraph) -> Iterator[str]:
         "Colin Archer": "Colin Archer was a naval architect. He lived in Larvik.",
         "Larvik": "Larvik is a town on the coast of Norway. Its harbour is old.",
     }
-    kg.ingest([Document(title, (Section(text),), title) for title, text in texts.items()], "guided")
+    kg["guided"].ingest([Document(title, (Section(text),), title) for title, text in texts.items()])
     yield "guided"
-    kg.delete("guided")
+    kg["guided"].delete()
 
 
 @pytest.fixture

@@ -28,9 +28,9 @@ DOCUMENTS = [
 @pytest.fixture(scope="module")
 def harbour(kg: KnowledgeGraph) -> Iterator[str]:
     """A collection of three documents that no test changes."""
-    kg.ingest(DOCUMENTS, "harbour")
+    kg["harbour"].ingest(DOCUMENTS)
     yield "harbour"
-    kg.delete("harbour")
+    kg["harbour"].delete()
 
 
 def test_the_list_says_what_there_is(cli: CommandLine) -> None:

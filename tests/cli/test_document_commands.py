@@ -10,7 +10,7 @@ import pytest
 from command_line import CommandLine
 
 from kgrag.client import KnowledgeGraph
-from kgrag.loaders import FORMATS
+from kgrag.loaders import LOADERS
 
 
 @pytest.fixture
@@ -89,13 +89,13 @@ def test_the_collection_comes_from_the_environment(cli: CommandLine, notes: Path
 
 
 def test_unknown_embedder(cli: CommandLine, kg: KnowledgeGraph, notes: Path, collection_name: str) -> None:
-    assert "wordllama" in cli("ingest", str(notes), "-c", collection_name, "--embedder", "no-such", code=2).stderr
+    assert "wordllama" in cli("ingest", str(notes), "-c", collection_name, "--embedder", "no-such", code=4).stderr
     assert counts(kg, collection_name) == {}
 
 
 def test_help_names_every_format(cli: CommandLine) -> None:
     text = cli("ingest", "--help").stdout
-    assert [suffix for suffix in FORMATS if suffix not in text] == []
+    assert [suffix for form in LOADERS.values() for suffix in form.extensions if suffix not in text] == []
 
 
 def test_ctrl_c_keeps_what_was_committed(

@@ -10,7 +10,7 @@ from kgrag.types import Document, Section
 
 
 def test_search_shows_rank_score_id_title_snippet_and_trail(cli: CommandLine, ships: str, kg: KnowledgeGraph) -> None:
-    hit = kg.search("Where did Colin Archer live?", ships, k=1).hits[0]
+    hit = kg[ships].search("Where did Colin Archer live?", k=1).hits[0]
     result = cli("search", "Where did Colin Archer live?", "-c", ships, "-k", "2", "-r", "hybrid")
     lines = result.stdout.splitlines()
     assert lines[0].split()[0] == "1" and hit.passage.id[:8] in lines[0] and "Colin Archer" in lines[0]
@@ -77,17 +77,17 @@ def test_the_only_collection_is_used_and_several_are_named(cli: CommandLine, shi
     assert not others, "tests delete their collections"
     result = cli("search", "Fram", "-r", "bm25")
     assert f"Collection: {ships}" in result.stderr and "Fram (ship)" in result.stdout
-    kg.ingest([Document("x", (Section("A text of its own."),))], f"{ships}-b")
+    kg[f"{ships}-b"].ingest([Document("x", (Section("A text of its own."),))])
     try:
         refused = cli("search", "Fram", code=4).stderr
         assert ships in refused and f"{ships}-b" in refused and "--collection" in refused
         assert "Fram (ship)" in cli("search", "Fram", env={"KGRAG_COLLECTION": ships}).stdout
     finally:
-        kg.delete(f"{ships}-b")
+        kg[f"{ships}-b"].delete()
 
 
 def test_a_reader_that_goes_away_is_no_error(cli: CommandLine, kg: KnowledgeGraph, collection_name: str) -> None:
-    kg.ingest([Document(str(i), (Section(f"Ship number {i}. " * 60),)) for i in range(400)], collection_name)
+    kg[collection_name].ingest([Document(str(i), (Section(f"Ship number {i}. " * 60),)) for i in range(400)])
     for options in ([], ["--json"]):
         asked = ("search", "ship number", "-c", collection_name, "-k", "400", *options)
         run = cli.start(*asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -106,7 +106,7 @@ def test_on_a_terminal_words_are_marked_and_lines_fit(cli: CommandLine, ships: s
 
 
 def test_no_text_of_a_document_steers_the_terminal(cli: CommandLine, kg: KnowledgeGraph, collection_name: str) -> None:
-    kg.ingest([Document("evil", (Section("Ship \x1b]0;owned\x07 \x1b[2J ahoy"),), title="A\x1b[31mB")], collection_name)
+    kg[collection_name].ingest([Document("evil", (Section("Ship \x1b]0;owned\x07 \x1b[2J ahoy"),), title="A\x1b[31mB")])
     for output in (
         cli("search", "ship", "-c", collection_name).stdout,
         cli("show", "evil", "-c", collection_name).stdout,
@@ -117,7 +117,7 @@ def test_no_text_of_a_document_steers_the_terminal(cli: CommandLine, kg: Knowled
 def test_an_encoding_that_lacks_a_character_is_no_error(
     cli: CommandLine, kg: KnowledgeGraph, collection_name: str
 ) -> None:
-    kg.ingest([Document("t", (Section("The harbour of Tromsø."),), title="Tromsø")], collection_name)
+    kg[collection_name].ingest([Document("t", (Section("The harbour of Tromsø."),), title="Tromsø")])
     ascii_only = CommandLine({**cli.env, "PYTHONIOENCODING": "ascii"})
     run = ascii_only.start("search", "harbour", "-c", collection_name, stdout=subprocess.PIPE)
     assert b"The harbour of Troms?." in run.communicate(timeout=60)[0]
@@ -125,7 +125,7 @@ def test_an_encoding_that_lacks_a_character_is_no_error(
 
 
 def test_show_prints_text_origin_and_edges(cli: CommandLine, ships: str, kg: KnowledgeGraph) -> None:
-    id = kg.search("Fram", ships, retriever="bm25", k=1).hits[0].passage.id
+    id = kg[ships].search("Fram", retriever="bm25", k=1).hits[0].passage.id
     by_id = cli("show", id[:8]).stdout
     for part in (
         "Fram (ship)",
@@ -163,3 +163,16 @@ def test_retrievers_are_listed_without_a_database(cli: CommandLine) -> None:
 
 def test_an_absent_server_is_a_database_error(cli: CommandLine) -> None:
     assert "does not answer" in cli("search", "x", code=3, env={"KGRAG_NEO4J_URI": "bolt://127.0.0.1:1"}).stderr
+
+
+def test_the_options_of_one_retriever_or_system(cli: CommandLine) -> None:
+    found = cli.json("retrievers", "rrf")
+    assert found["name"] == "rrf"
+    options = {option["name"]: option for option in found["options"]}
+    assert options["rrf"].keys() == {"name", "type", "default", "meaning"}
+    assert all(option["meaning"] for option in found["options"])
+    line = next(line for line in cli("retrievers", "rrf").stdout.splitlines() if line.startswith("rrf "))
+    assert options["rrf"]["default"] in line.split()
+    assert "Did you mean 'pathrank'?" in cli("retrievers", "pathrnk", code=4).stderr
+    assert {"steps", "evidence"} <= {option["name"] for option in cli.json("systems", "gear")["options"]}
+    assert "steps" in cli("systems", "ircot").stdout

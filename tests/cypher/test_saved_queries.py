@@ -53,7 +53,7 @@ EVERY = saved_queries()
 def analysed(kg: KnowledgeGraph) -> Iterator[str]:
     """The demo corpus, with triples, pages, a table and a kept answer besides."""
     with corpus() as folder:
-        kg.ingest(chain(load([folder]), [YARD]), COLLECTION)
+        kg[COLLECTION].ingest(chain(load([folder]), [YARD]))
     yard = kg.passage("yard", COLLECTION)
     triple = kg.saved_query("facts", collection=COLLECTION, entity="Colin Archer").values[0][-1].nodes[1]
     trace = (
@@ -63,10 +63,10 @@ def analysed(kg: KnowledgeGraph) -> Iterator[str]:
     )
     ranking = Ranking(QUESTION, "gear+hybrid", (Hit(yard, 0.9),))
     answer = Answer(QUESTION, "In Larvik [1].", True, "gear+hybrid", ranking, (Citation(1, yard),), trace)
-    run = kg.save(answer, COLLECTION)
+    run = kg[COLLECTION].save(answer)
     yield COLLECTION
     kg.delete_runs([run])
-    kg.delete(COLLECTION)
+    kg[COLLECTION].delete()
 
 
 @pytest.fixture(scope="module")
@@ -158,13 +158,13 @@ def test_pagerank_is_a_distribution_that_a_longer_walk_spreads(kg: KnowledgeGrap
 
 
 def test_a_vector_goes_before_the_words(kg: KnowledgeGraph, analysed: str) -> None:
-    asked = kg.question_parameters(QUESTION, analysed)
+    asked = kg[analysed].question_parameters(QUESTION)
     assert {"collection", "query", "vector", "passage_vectors", "passage_text", "embedding"} <= asked.keys()
     rows = kg.saved_query("nearest_passages", collection=analysed, vector=asked["vector"], query="nothing", limit=3)
     cosines = [row["cosine"] for row in rows]
     assert cosines == sorted(cosines, reverse=True) and len(rows) == 3
     assert cosines[0] < 0.999  # not the passage that fits the words, which would be nearest to itself
-    dense = kg.search(QUESTION, analysed, retriever="dense", k=3)
+    dense = kg[analysed].search(QUESTION, retriever="dense", k=3)
     assert [row["passage"].properties["id"] for row in rows] == [hit.passage.id for hit in dense]
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as some
 from kgrag.drawing import QUESTION, Drawing, DrawnNode, drawing, visualise
 from kgrag.errors import ConfigurationError, InputError
 from kgrag.events import Answer, Citation, Judged, Linked, Read, Retrieved, Rewritten
+from kgrag.retrieval.trail import follow
 from kgrag.rows import Edge, Node, Path, Rows
 from kgrag.types import Hit, Passage, Ranking, Step, Triple
 
@@ -33,9 +34,9 @@ def _edges(drawn: Drawing) -> list[tuple[str, str, str]]:
 def test_a_trail_is_a_path_from_the_question() -> None:
     steps = (
         Step("names", "Entity", "Fram", 1.0),
-        Step("title of", "Passage", "Fram", 0.5),
-        Step("mentions", "Entity", "Archer"),
-        Step("title of", "Passage", "Colin Archer", 0.9),
+        follow("ABOUT", "Passage", "Fram", 0.5),
+        follow("MENTIONS", "Entity", "Archer"),
+        follow("ABOUT", "Passage", "Colin Archer", 0.9),
     )
     ranking = Ranking(ASKED, "pathrank", (Hit(ARCHER, 0.9, steps), Hit(FRAM, 0.5, steps[:2])))
     drawn = drawing(ranking)
@@ -48,7 +49,13 @@ def test_a_trail_is_a_path_from_the_question() -> None:
     node = drawn.nodes["archer"]
     assert (node.label, node.properties["rank"], node.properties["score"]) == ("Passage", 1, 0.9)
     assert len(str(node.properties["text"])) <= 300
-    assert [e.type for e in drawn.edges.values()] == ["MENTIONS", "ABOUT", "MENTIONS", "ABOUT"]
+    assert [e.type for e in drawn.edges.values()] == ["", "ABOUT", "MENTIONS", "ABOUT"]
+
+
+def test_the_type_of_an_edge_is_what_its_step_says() -> None:
+    steps = (Step("names", "Entity", "Fram"), Step("about", "Passage", "Fram", 0.5, edge="ABOUT"))
+    drawn = drawing(Ranking(ASKED, "pathrank", (Hit(FRAM, 0.5, steps),)))
+    assert [(e.caption, e.type) for e in drawn.edges.values()] == [("names", ""), ("about", "ABOUT")]
 
 
 def test_ranks_in_indexes_lead_straight_to_the_passage() -> None:

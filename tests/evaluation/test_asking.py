@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_experiment import silent
+from test_retrieving import silent
 
 from kgrag.errors import BudgetError, ConfigurationError, DatabaseError
 from kgrag.evaluation.asking import ask_all
 from kgrag.evaluation.datasets import GoldText, Question
-from kgrag.evaluation.experiment import AnswerRecord, Iteration, Record
 from kgrag.evaluation.records import RecordFile
-from kgrag.evaluation.report import Report
+from kgrag.evaluation.report import Result
+from kgrag.evaluation.retrieving import AnswerRecord, Iteration, Record
 from kgrag.evaluation.summary import differences, errors, iterations, problems, table, tables_by
 from kgrag.events import Answer, Called, Event, Failed, Retrieved
 from kgrag.models.tasks import Listener
@@ -132,7 +132,7 @@ def test_one_failing_question_does_not_lose_the_others() -> None:
     assert [r.question.id for r in records] == ["q1", "q2", "q3"]
     assert [r.error for r in records] == ["", "ValueError: broken", ""]
     assert problems(records) == {"s": {"q3": "A step failed."}}
-    told = Report.of("t", records, 15).values()
+    told = Result.of("t", records, 15).values()
     assert (told["errors"], told["problems"]) == ({"s": {"q2": "ValueError: broken"}}, {"s": {"q3": "A step failed."}})
 
 

@@ -79,14 +79,32 @@ def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
         read_dataset(tmp_path / "nothing")
 
 
-def test_each_folder_and_embedder_has_a_collection_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = read_dataset(write_set(tmp_path / "small set"))
-    other = read_dataset(write_set(tmp_path / "other"))
-    names = [one.collection("wordllama"), one.collection("sbert:a/b"), other.collection("wordllama")]
-    assert len(set(names)) == 3
-    assert names[0].startswith("eval-small_set-wordllama-")
-    monkeypatch.chdir(tmp_path)
-    assert read_dataset(Path("small set")).collection("wordllama") == names[0]
+def test_the_corpus_and_the_embedder_alone_name_the_collection(tmp_path: Path) -> None:
+    folder = write_set(tmp_path / "small set")
+    name = read_dataset(folder).collection("wordllama")
+    assert name.startswith("eval-wordllama-")
+    assert read_dataset(folder).collection("sbert:a/b").startswith("eval-sbert_a_b-")
+    elsewhere = write_set(tmp_path / "elsewhere", CORPUS[::-1], QUERIES[:1])
+    assert read_dataset(elsewhere).collection("wordllama") == name
+    changed = (
+        [{**CORPUS[0], "text": "Another text."}, *CORPUS[1:]],
+        [{**CORPUS[0], "id": "other"}, *CORPUS[1:]],
+        CORPUS[1:],
+    )
+    names = {read_dataset(write_set(elsewhere, corpus)).collection("wordllama") for corpus in changed}
+    assert len(names | {name}) == 4
+    assert read_dataset(write_set(elsewhere, triples=[])).collection("wordllama") not in {name, *names}
+
+
+def test_a_folder_of_files_is_known_by_their_bytes(tmp_path: Path) -> None:
+    names = []
+    for number, text in enumerate(("Hemp is heavy.", "Hemp is heavy.", "Hemp is light.")):
+        (tmp_path / f"{number}" / "documents").mkdir(parents=True)
+        (tmp_path / f"{number}" / "documents" / "notes.md").write_text(text)
+        rows = f'{{"id": "q", "question": "Question {number}?", "gold": ["notes.md"]}}'
+        (tmp_path / f"{number}" / "queries.jsonl").write_text(rows)
+        names.append(read_dataset(tmp_path / f"{number}").collection("wordllama"))
+    assert names[0] == names[1] != names[2]
 
 
 def test_gold_outside_the_corpus_is_told(tmp_path: Path) -> None:

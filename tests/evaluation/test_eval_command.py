@@ -1,7 +1,6 @@
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from question_set import CORPUS, QUERIES, write_set
 
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import NotFoundError
 from kgrag.evaluation.readers import read_dataset
 
 Evaluate = Callable[..., Result]
@@ -28,28 +26,18 @@ def evaluate(neo4j_env: dict[str, str]) -> Evaluate:
     return run
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, kg: KnowledgeGraph) -> Iterator[Path]:
-    """A question set, whose collection is deleted afterwards."""
-    target = write_set(tmp_path_factory.mktemp("sets") / "small")
-    yield target
-    with suppress(NotFoundError):
-        kg.delete(read_dataset(write_set(target)).collection("wordllama"))
+@pytest.fixture(scope="module", autouse=True)
+def _collections_are_deleted(kg: KnowledgeGraph) -> Iterator[None]:
+    yield
+    for info in kg.collections():
+        if info.name.startswith("eval-"):
+            kg[info.name].delete()
 
 
 @pytest.fixture
-def folder(made: Path) -> Path:
-    """The question set, as it was made."""
-    return write_set(made)
-
-
-@pytest.fixture
-def fresh(tmp_path: Path, kg: KnowledgeGraph) -> Iterator[Path]:
-    """Another of the same, which nobody ingested yet."""
-    target = write_set(tmp_path / "fresh")
-    yield target
-    with suppress(NotFoundError):
-        kg.delete(read_dataset(write_set(target)).collection("wordllama"))
+def folder(tmp_path: Path) -> Path:
+    """A question set."""
+    return write_set(tmp_path / "small")
 
 
 def test_json_has_the_measures_of_every_retriever_and_nothing_else_is_on_stdout(
@@ -78,7 +66,7 @@ def test_json_has_the_measures_of_every_retriever_and_nothing_else_is_on_stdout(
 def test_a_second_run_ingests_nothing(evaluate: Evaluate, folder: Path, kg: KnowledgeGraph) -> None:
     evaluate(folder, "--retriever", "bm25")
     dataset = read_dataset(folder)
-    report = kg.ingest(dataset.documents(), dataset.collection("wordllama"))
+    report = kg[dataset.collection("wordllama")].ingest(dataset.documents())
     assert (report.added, report.changed, report.unchanged) == (0, 0, 4)
 
 
@@ -90,19 +78,44 @@ def test_the_table_names_measures_and_retrievers(evaluate: Evaluate, folder: Pat
     assert sum("bm25" in line for line in lines) == sum("dense" in line for line in lines) == 1
 
 
-def test_another_collection(evaluate: Evaluate, fresh: Path, kg: KnowledgeGraph, collection_name: str) -> None:
-    write_set(fresh, corpus=CORPUS[:3], queries=QUERIES[:2])
-    evaluate(fresh, "-r", "bm25", "--collection", collection_name)
+def test_another_question_set_over_the_same_corpus_ingests_nothing(
+    evaluate: Evaluate, folder: Path, tmp_path: Path, kg: KnowledgeGraph
+) -> None:
+    evaluate(folder, "-r", "bm25")
+    before = {info.name for info in kg.collections()}
+    other = write_set(tmp_path / "other", queries=QUERIES[:1])
+    result = evaluate(other, "-r", "bm25", "--json")
+    assert json.loads(result.stdout)["dataset"] == "other"
+    assert "vectors" not in result.stderr
+    assert {info.name for info in kg.collections()} == before
+
+
+def test_another_collection(evaluate: Evaluate, folder: Path, kg: KnowledgeGraph, collection_name: str) -> None:
+    write_set(folder, corpus=CORPUS[:3], queries=QUERIES[:2])
+    evaluate(folder, "-r", "bm25", "--collection", collection_name)
     names = {info.name: info.counts for info in kg.collections()}
     assert names[collection_name]["Document"] == 3
-    assert read_dataset(fresh).collection("wordllama") not in names
+    assert read_dataset(folder).collection("wordllama") not in names
 
 
-def test_documents_that_left_the_corpus_are_told(evaluate: Evaluate, folder: Path) -> None:
-    assert "does not have" not in evaluate(folder, "-r", "bm25").stderr
+def test_documents_that_left_the_corpus_are_reported(evaluate: Evaluate, folder: Path, collection_name: str) -> None:
+    arguments = [folder, "-r", "bm25", "--collection", collection_name]
+    assert "does not have" not in evaluate(*arguments).stderr
     write_set(folder, corpus=CORPUS[:3], queries=QUERIES[:2])
-    result = evaluate(folder, "-r", "bm25")
-    assert "holds 1 documents that the corpus does not have" in result.stderr
+    assert "holds 1 documents that the corpus does not have" in evaluate(*arguments).stderr
+
+
+def test_when_every_question_fails_it_says_why(
+    evaluate: Evaluate, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("KGRAG_CHAT__MODEL", "gone")
+    monkeypatch.setenv("KGRAG_CHAT__BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("KGRAG_CHAT__RETRIES", "0")
+    result = evaluate(folder, "-r", "bm25", "--system", "single+bm25", "--json", code=1)
+    assert json.loads(result.stdout)["systems"]["single+bm25"]["errors"] == 3
+    assert "Every question failed. single+bm25: " in result.stderr
+    assert "127.0.0.1:9" in result.stderr.split("Every question failed.")[1]
 
 
 def test_gold_that_is_not_in_the_corpus_is_told(evaluate: Evaluate, folder: Path) -> None:
@@ -126,7 +139,7 @@ def test_gold_that_is_not_in_the_corpus_is_told(evaluate: Evaluate, folder: Path
         (["--format", "squad"], 4, ["squad", "musique"]),
         (["--join", "1"], 2, ["--join"]),
         (["--limit", "0"], 2, ["--limit"]),
-        (["--embedder", "nonsense"], 2, ["nonsense", "wordllama"]),
+        (["--embedder", "nonsense"], 4, ["nonsense", "wordllama"]),
     ],
 )
 def test_what_cannot_be_measured_is_said_before_anything_is_ingested(
@@ -139,14 +152,14 @@ def test_what_cannot_be_measured_is_said_before_anything_is_ingested(
     assert {info.name for info in kg.collections()} == before
 
 
-def test_malformed_files_end_with_5_and_the_line(evaluate: Evaluate, fresh: Path, kg: KnowledgeGraph) -> None:
-    folder = fresh
+def test_malformed_files_end_with_5_and_the_line(evaluate: Evaluate, folder: Path, kg: KnowledgeGraph) -> None:
+    before = {info.name for info in kg.collections()}
     write_set(folder, queries="")
     assert "queries.jsonl is empty" in evaluate(folder, code=5).stderr
     write_set(folder, triples='{"passage": "fram"}\n')
     assert "triples.jsonl:1" in evaluate(folder, code=5).stderr
     assert "is not a folder" in evaluate(folder / "nothing", code=5).stderr
-    assert read_dataset(write_set(folder)).collection("wordllama") not in {info.name for info in kg.collections()}
+    assert {info.name for info in kg.collections()} == before
 
 
 def test_groups_and_differences(evaluate: Evaluate, folder: Path) -> None:
@@ -178,13 +191,13 @@ def test_a_second_run_asks_nothing_that_is_kept(evaluate: Evaluate, folder: Path
     (file,) = out.iterdir()
     assert [json.loads(line).get("question") for line in file.read_text().splitlines()] == [None, "q1", "q2"]
     again = evaluate(folder, "-r", "bm25", "-r", "dense", "--out", out)
-    assert "2 of 6 records" in again.stderr
+    assert "2 of 6 records were in" in again.stderr
     assert [json.loads(line).get("question") for line in file.read_text().splitlines()] == [None, "q1", "q2", "q3"]
     assert "6 of 6 records" in evaluate(folder, "-r", "bm25", "-r", "dense", "--out", out).stderr
-    assert "records are in" not in evaluate(folder, "-r", "bm25", "--out", out, "--depth", 20).stderr
-    assert "records are in" not in evaluate(folder, "-r", "bm25", "--out", out, "--perturb", "lower").stderr
+    assert "records were in" not in evaluate(folder, "-r", "bm25", "--out", out, "--depth", 20).stderr
+    assert "records were in" not in evaluate(folder, "-r", "bm25", "--out", out, "--perturb", "lower").stderr
     write_set(folder, corpus=[{**CORPUS[0], "text": "Another text."}, *CORPUS[1:]])
-    assert "records are in" not in evaluate(folder, "-r", "bm25", "--out", out).stderr
+    assert "records were in" not in evaluate(folder, "-r", "bm25", "--out", out).stderr
 
 
 def test_long_documents_and_other_corpora_at_once(

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,6 @@ from scripted import TASKS, Scripted
 
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import NotFoundError
-from kgrag.evaluation.readers import read_dataset
 
 pytestmark = pytest.mark.long
 
@@ -50,19 +47,18 @@ def evaluate(neo4j_env: dict[str, str], scripted: Scripted) -> Evaluate:
     return run
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, kg: KnowledgeGraph) -> Iterator[Path]:
-    """A question set with answers, whose collection is deleted afterwards."""
-    target = write_set(tmp_path_factory.mktemp("sets") / "answered", CORPUS[:3], KNOWN, TRIPLES)
-    yield target
-    with suppress(NotFoundError):
-        kg.delete(read_dataset(target).collection("wordllama"))
+@pytest.fixture(scope="module", autouse=True)
+def _collections_are_deleted(kg: KnowledgeGraph) -> Iterator[None]:
+    yield
+    for info in kg.collections():
+        if info.name.startswith("eval-"):
+            kg[info.name].delete()
 
 
 @pytest.fixture
-def folder(made: Path) -> Path:
-    """The question set, as it was made."""
-    return write_set(made, CORPUS[:3], KNOWN, TRIPLES)
+def folder(tmp_path: Path) -> Path:
+    """A question set with answers."""
+    return write_set(tmp_path / "answered", CORPUS[:3], KNOWN, TRIPLES)
 
 
 def tokens(calls: list[dict[str, Any]], *said: str) -> int:
@@ -153,11 +149,11 @@ def test_what_answers_depend_on_has_records_of_its_own(
     assert "1 of 1 records" in evaluate(*arguments, "--threads", 1).stderr
     prompts.mkdir()
     (prompts / "answer-short.txt").write_text("[user]\n$passages\n\nQuestion: $question\nIn $words words:")
-    assert "records are in" not in evaluate(*arguments, prompts=prompts).stderr
-    assert "records are in" not in evaluate(*arguments, temperature=1.0).stderr
-    assert "records are in" not in evaluate(*arguments, models={"answer": "reason"}).stderr
+    assert "records were in" not in evaluate(*arguments, prompts=prompts).stderr
+    assert "records were in" not in evaluate(*arguments, temperature=1.0).stderr
+    assert "records were in" not in evaluate(*arguments, models={"answer": "reason"}).stderr
     monkeypatch.setenv("KGRAG_AGENTS__ANSWER__EVIDENCE", "2")
-    assert "records are in" not in evaluate(*arguments).stderr
+    assert "records were in" not in evaluate(*arguments).stderr
     assert len(list(out.iterdir())) == 5
 
 
@@ -204,16 +200,14 @@ def test_the_gold_alone_is_read(evaluate: Evaluate, folder: Path, scripted: Scri
 def test_a_setting_is_varied(evaluate: Evaluate, folder: Path, tmp_path: Path) -> None:
     arguments = [folder, "-r", "kgp", "-r", "bm25", "--vary", "branch=1,2", "--json"]
     assert list(json.loads(evaluate(*arguments).stdout)["systems"]) == ["kgp(branch=1)", "kgp(branch=2)", "bm25"]
-    assert "--vary replaces the baseline kgp" in evaluate(*arguments, "--baseline", "kgp", code=2).stderr
+    assert "vary replaces the baseline kgp" in evaluate(*arguments, "--baseline", "kgp", code=2).stderr
     system = [folder, "--system", "single+bm25", "--vary", "evidence=1,2", "--limit", 1, "--markdown"]
     text = evaluate(*system, "--plot", tmp_path / "sweep.png").stdout
     assert "| `single(evidence=2)+bm25` | " in text
     assert (tmp_path / "sweep.png").stat().st_size > 1000
 
 
-def test_questions_of_structure_on_files(
-    evaluate: Evaluate, kg: KnowledgeGraph, scripted: Scripted, tmp_path: Path
-) -> None:
+def test_questions_of_structure_on_files(evaluate: Evaluate, scripted: Scripted, tmp_path: Path) -> None:
     """A set of files: what they say under a heading is the gold, and no model is needed to look it up."""
     (tmp_path / "documents").mkdir()
     sails, oars = ("Sail cloth of hemp is heavy. " * 60).strip(), ("Oars of *ash* bend. " * 60).strip()
@@ -226,11 +220,8 @@ def test_questions_of_structure_on_files(
     ]
     (tmp_path / "queries.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     arguments = [tmp_path, "--system", "look-up", "--system", "golden", "--out", tmp_path / "runs", "--json"]
-    try:
-        found = json.loads(evaluate(*arguments).stdout)["systems"]
-        again = json.loads(evaluate(*arguments).stdout)["systems"]
-    finally:
-        kg.delete(read_dataset(tmp_path).collection("wordllama"))
+    found = json.loads(evaluate(*arguments).stdout)["systems"]
+    again = json.loads(evaluate(*arguments).stdout)["systems"]
     assert (found["look-up"]["Struct-EM"], found["golden"]["Struct-EM"]) == (33.3, 100)
     assert again["look-up"]["Struct-EM"] == 33.3
     assert found["look-up"]["R@5"] == 33.3
@@ -272,9 +263,9 @@ def test_a_budget_ends_the_run_before_it_is_crossed(
         (["--system", "gear", "--budget", "-1"], {}, 2, ["--budget"]),
         (["--system", "golden"], {"model": None}, 2, ["No language model", "KGRAG_CHAT__MODEL"]),
         (["--system", "look-up", "--grade"], {"model": None}, 2, ["No language model"]),
-        (["-r", "bm25", "--grade"], {}, 2, ["--grade marks the answers of systems"]),
+        (["-r", "bm25", "--grade"], {}, 2, ["grade marks the answers of systems"]),
         (["-r", "bm25", "--vary", "branch=1"], {}, 2, ["None of bm25 has a setting 'branch'"]),
-        (["-r", "kgp", "--vary", "branch=0"], {}, 2, ["branch=0 will not do"]),
+        (["-r", "kgp", "--vary", "branch=0"], {}, 2, ["branch=0 is invalid"]),
     ],
 )
 def test_what_cannot_be_asked_is_said_before_anything_is_ingested(

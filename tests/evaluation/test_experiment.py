@@ -1,160 +1,167 @@
+"""Experiments as a Python user runs them: objects and names side by side; the result as values, tables, a picture."""
+
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
+from question_set import CORPUS, QUERIES, write_set
+from test_asking import ONE_STEP, Scripted
+from test_retrieving import Fixed
 
-from kgrag.errors import DatabaseError
-from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.experiment import Record, run
-from kgrag.evaluation.gold import distinct_documents
-from kgrag.evaluation.metrics import ranks_of
-from kgrag.evaluation.summary import Rows, differences, errors, measures, table, tables_by
-from kgrag.types import Hit, Passage, Ranking
-
-
-class Fixed:
-    """A system that knows its ranking of documents; each entry is a passage."""
-
-    def __init__(self, *documents: str) -> None:
-        self.hits = tuple(Hit(Passage(f"p{i}", d, d, d), 1 / (i + 1)) for i, d in enumerate(documents))
-        self.asked: list[tuple[str, int]] = []
-
-    def retrieve(self, query: str, k: int = 8) -> Ranking:
-        self.asked.append((query, k))
-        return Ranking(query, "fixed", self.hits[:k])
+from kgrag.client import Collection, KnowledgeGraph
+from kgrag.errors import ConfigurationError, NotFoundError
+from kgrag.evaluation import Experiment, join, merge, read_dataset
+from kgrag.evaluation.datasets import Dataset
+from kgrag.evaluation.retrieving import retrieve_all
+from kgrag.events import Answer
+from kgrag.models.tasks import Listener
+from kgrag.wire import dumps
 
 
-def silent(stage: str, done: int, total: int | None) -> None:
-    pass
+class Best(Fixed):
+    """A retriever of one's own."""
+
+    def __init__(self, name: str, *documents: str) -> None:
+        super().__init__(*documents)
+        self.name = name
 
 
-def questions(number: int) -> list[Question]:
-    return [Question(f"q{i}", f"Question {i}?", ("a", "c")) for i in range(number)]
+class Oracle:
+    """A system of one's own, which answers all questions alike."""
+
+    name = "oracle"
+
+    def ask(
+        self, question: str, /, *, short: bool = False, depth: int = 15, listener: Listener | None = None
+    ) -> Answer:
+        return replace(ONE_STEP, question=question)
 
 
-def test_a_document_counts_once_at_its_first_passage() -> None:
-    ranking = Fixed("a", "b", "a", "c", "b").retrieve("?", 10)
-    assert distinct_documents(ranking) == ("a", "b", "c")
+@pytest.fixture
+def data(tmp_path: Path) -> Dataset:
+    return read_dataset(str(write_set(tmp_path / "small", CORPUS[:3], QUERIES[:2])))
 
 
-def test_every_system_is_asked_every_question_warm_and_in_order() -> None:
-    systems, asked = {"one": Fixed("a"), "two": Fixed("b")}, questions(12)
-    records = run(systems, asked, silent)
-    assert [(r.system, r.question.id) for r in records] == [(s, q.id) for s in systems for q in asked]
-    assert [q for q, _ in systems["one"].asked] == [q.text for q in [*asked[:10], *asked]]
-    assert all(r.seconds > 0 for r in records)
+@pytest.fixture
+def searched(kg: KnowledgeGraph, data: Dataset, collection_name: str) -> Collection:
+    return data.ingest(kg, collection=collection_name).collection
 
 
-def test_it_looks_deeper_until_it_has_enough_documents() -> None:
-    deep = Fixed(*["a"] * 40, *["b"] * 40, *(f"d{i}" for i in range(30)))
-    record = run({"deep": deep}, questions(1), silent)[0]
-    assert record.documents == ("a", "b", *(f"d{i}" for i in range(13)))
-    assert [k for _, k in deep.asked] == [15, 15, 60, 240]
+def test_objects_need_no_collection_and_the_result_is_plain(data: Dataset, tmp_path: Path) -> None:
+    found = Experiment(
+        [Oracle(), Best("all", "fram", "archer", "larvik"), Best("one", "larvik")],
+        data,
+        baseline=Best("none", "x"),
+        by=("type", "hops"),
+        seed=3,
+    ).run()
+    assert [row["system"] for row in found.table()] == ["all", "one", "none", "oracle"]
+    all_of_it, one = found.table()[:2]
+    assert (all_of_it["R@5"], one["R@5"], one["questions"]) == (100, 50, 2)
+    assert (found.baseline, found.differences["all"]["R@5"].value) == ("none", 100)
+    assert list(found.groups["hops"]) == ["1", "2"]
+    assert [(r.system, r.question.id) for r in found.records[:2]] == [("all", "q1"), ("all", "q2")]
+    form = found.values()
+    assert (form["version"], form["dataset"], form["depth"], form["seed"]) == (1, "small", 15, 3)
+    assert "Neo4j" not in form["machine"]
+    assert dumps(form)
+    assert "| `all` | " in str(found)
+    html = found._repr_html_()
+    assert html.count("<table>") == len(found.sheets()) == 5
+    assert "<caption>small: 2 questions, 8 threads</caption>" in html
+    pytest.importorskip("matplotlib")
+    found.plot(tmp_path / "recall.svg")
+    assert "oracle" in (tmp_path / "recall.svg").read_text()
 
 
-def test_it_stops_when_there_are_no_more_passages() -> None:
-    short = Fixed("a", "a", "b")
-    assert run({"short": short}, questions(1), silent)[0].documents == ("a", "b")
-    assert {k for _, k in short.asked} == {15}
+def test_names_are_looked_up_in_the_collection(data: Dataset, searched: Collection) -> None:
+    systems = ["look-up", " rrf( bm25,dense )", Best("mine", "fram", "archer")]
+    found = Experiment(systems, data, collection=searched, baseline="bm25", by=["density"]).run()
+    assert list(found.rows) == ["rrf(bm25, dense)", "mine", "bm25", "look-up"]
+    assert found.title == "small: 2 questions, wordllama, 8 threads"
+    assert found.about == {"dataset": "small", "embedder": "wordllama", "collection": searched.name}
+    assert "Neo4j" in found.conditions["machine"]
+    by_hand = retrieve_all({"bm25": searched.retriever("bm25")}, data.questions, lambda *_: None)
+    assert [r.ranks for r in found.records if r.system == "bm25"] == [r.ranks for r in by_hand]
 
 
-def record(system: str, question: Question, documents: tuple[str, ...], seconds: float, error: str = "") -> Record:
-    return Record(system, question, documents, ranks_of(documents, question.gold), seconds, error)
+def test_a_run_goes_on_in_its_folder(data: Dataset, searched: Collection, tmp_path: Path) -> None:
+    first = Experiment(["bm25"], data.first(1), collection=searched, out=tmp_path / "runs").run()
+    assert first.notes == ()
+    mine = Best("mine", "fram")
+    again = Experiment(["bm25", mine], data, out=str(tmp_path / "runs")).run(collection=searched)
+    assert again.notes == (f"1 of 4 records were in {tmp_path / 'runs'} already.",)
+    assert Experiment([mine], data, collection=searched, out=tmp_path / "runs").run().records == tuple(
+        replace(r, seconds=round(r.seconds, 6)) for r in again.records if r.system == "mine"
+    )
 
 
-def test_the_table_is_a_view_of_the_records() -> None:
-    one, two = questions(2)
-    records = [
-        record("x", one, ("a", "b", "c"), 0.010),
-        record("x", two, ("b", "c", "d"), 0.030),
-        record("y", one, (), 0.001),
-        record("y", two, (*(f"d{i}" for i in range(7)), "a", "c"), 0.001),
-    ]
-    rows = table(records)
-    assert list(rows) == ["x", "y"]
-    assert rows["x"] == {
-        "R@2": 50.0,
-        "R@5": 75.0,
-        "R@10": 75.0,
-        "R@15": 75.0,
-        "perfect@8": 0.5,
-        "MRR": 0.75,
-        "nDCG@10": pytest.approx((1.5 / 1.631 + 0.631 / 1.631) / 2, abs=0.001),
-        "p50_ms": pytest.approx(20),
-        "p95_ms": pytest.approx(29),
-        "questions": 2,
-    }
-    assert rows["y"]["R@5"] == 0
-    assert rows["y"]["R@10"] == 50
-    assert rows["y"]["perfect@8"] == 0
-    assert table([]) == {}
+def test_sweeps_and_perturbed_questions(data: Dataset, searched: Collection) -> None:
+    experiment = Experiment(["kgp", "bm25"], data, vary="branch=1,2", perturb="lower")
+    assert experiment.names == ("kgp(branch=1)", "kgp(branch=2)", "bm25")
+    found = experiment.run(collection=searched)
+    assert found.sweep is not None
+    assert {r.question.text for r in found.records} == {q.text.lower() for q in data.questions}
+    assert found.title.endswith("lower case")
 
 
-def test_measures_follow_the_depth() -> None:
-    assert list(measures(15)) == ["R@2", "R@5", "R@10", "R@15", "perfect@8", "MRR", "nDCG@10"]
-    assert list(measures(50)) == ["R@2", "R@5", "R@10", "R@15", "R@50", "perfect@8", "MRR", "nDCG@10"]
-    assert list(measures(6)) == ["R@2", "R@5", "MRR"]
-    system = Fixed(*(f"d{i}" for i in range(99)))
-    assert len(run({"deep": system}, questions(1), silent, depth=40)[0].documents) == 40
-    assert {k for _, k in system.asked} == {40}
+def test_variants_of_a_corpus_are_ingested_apart(data: Dataset, kg: KnowledgeGraph, tmp_path: Path) -> None:
+    other = read_dataset(write_set(tmp_path / "other", CORPUS[1:3], QUERIES[1:2]))
+    done = [variant.ingest(kg) for variant in (merge(data, [other]), join(data, 3))]
+    try:
+        assert [ingested.report.added for ingested in done] == [5, 1]
+        found = Experiment(["bm25"], join(data, 3), collection=done[1].collection).run()
+        assert found.rows["bm25"]["R@5"] == 100
+        again = data.ingest(done[1].collection)
+        assert (again.collection.name, again.report.added, again.others) == (done[1].collection.name, 3, 1)
+    finally:
+        for ingested in done:
+            ingested.collection.delete()
 
 
-def test_by_type_and_by_hops() -> None:
-    asked = [
-        Question("q1", "?", ("a",), type="bridge"),
-        Question("q2", "?", ("a", "b"), type="comparison"),
-        Question("q3", "?", ("a",), type="bridge", steps=10),
-        Question("q4", "?", ("a",)),
-    ]
-    records = [record("x", q, ("a",), 0.01) for q in asked]
-    by_type = tables_by(records, {q.id: (0, q.type or "(none)") for q in asked})
-    assert {group: rows["x"]["questions"] for group, rows in by_type.items()} == {
-        "(none)": 1,
-        "bridge": 2,
-        "comparison": 1,
-    }
-    assert by_type["comparison"]["x"]["R@5"] == 50
-    assert list(tables_by(records, {q.id: (q.hops, str(q.hops)) for q in asked})) == ["1", "2", "10"]
+def test_a_system_that_fails_on_every_question_is_named(data: Dataset) -> None:
+    silent = Scripted({question.text: ValueError("no words") for question in data.questions})
+    silent.name = "silent"  # type: ignore[attr-defined]
+    found = Experiment([silent, Best("mine", "fram")], data, threads=2).run()  # type: ignore[list-item]
+    assert found.failed == {"silent": "ValueError: no words"}
 
 
-def test_a_failed_question_counts_as_nothing_found_and_is_told() -> None:
-    class Moody(Fixed):
-        def retrieve(self, query: str, k: int = 8) -> Ranking:
-            if "1" in query:
-                raise ValueError("no words\nat all")
-            return super().retrieve(query, k)
-
-    records = run({"moody": Moody("a", "c")}, questions(3), silent)
-    assert errors(records) == {"moody": {"q1": "ValueError: no words"}}
-    row: Rows = table(records)
-    assert row["moody"]["R@5"] == pytest.approx(66.7)
-    assert (row["moody"]["questions"], row["moody"]["errors"]) == (3, 1)
-    assert "errors" not in table(run({"fine": Fixed("a")}, questions(1), silent))["fine"]
-
-
-def test_a_lost_database_ends_the_run_instead_of_failing_every_question() -> None:
-    class Down:
-        calls = 0
-
-        def retrieve(self, query: str, k: int = 8) -> Ranking:
-            self.calls += 1
-            raise DatabaseError("gone")
-
-    down = Down()
-    with pytest.raises(DatabaseError):
-        run({"down": down}, questions(50), silent)
-    assert down.calls < 6
+@pytest.mark.parametrize(
+    ("systems", "options", "error", "words"),
+    [
+        (["nonsense"], {}, NotFoundError, "nonsense"),
+        (["bm25"], {"baseline": "gear+nonsense"}, NotFoundError, "nonsense"),
+        (["bm25"], {"vary": "branch=1"}, ConfigurationError, "None of bm25 has a setting"),
+        (["kgp"], {"vary": "branch=1,2", "baseline": "kgp"}, ConfigurationError, "vary replaces the baseline kgp"),
+        (["bm25"], {"grade": True}, ConfigurationError, "marks the answers of systems"),
+        (["bm25"], {"perturb": "noise"}, ConfigurationError, "typo, lower"),
+    ],
+)
+def test_what_cannot_be_measured_is_said_at_once(
+    data: Dataset, systems: list[str], options: dict[str, object], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        Experiment(systems, data, **options)  # type: ignore[arg-type]
 
 
-def test_differences_are_paired_and_in_the_units_of_the_table() -> None:
-    asked = questions(40)
-    records = [record("base", q, ("x",), 0.01) for q in asked]
-    records += [record("better", q, ("a", "c"), 0.01) for q in asked]
-    records += [record("same", q, ("x",), 0.01) for q in asked]
-    records += [record("mixed", q, ("a",) if i % 20 == 0 else ("x",), 0.01) for i, q in enumerate(asked)]
-    found = differences(records, "base")
-    assert list(found) == ["better", "same", "mixed"]
-    assert list(found["better"]) == ["R@5", "R@10", "R@15", "perfect@8", "MRR", "nDCG@10"]
-    assert (found["better"]["R@5"].value, found["better"]["R@5"].verdict) == (100, "better")
-    assert (found["better"]["perfect@8"].value, found["better"]["MRR"].value) == (1, 1)
-    assert found["same"]["R@5"].noise
-    assert found["mixed"]["R@5"].noise
-    assert found["mixed"]["R@5"].value == 2.5
-    assert differences(records, "better")["base"]["MRR"].verdict == "worse"
+@pytest.mark.parametrize(
+    ("systems", "options", "words"),
+    [
+        (["bm25"], {}, "find 'bm25' without a collection"),
+        ([Best("mine")], {"by": ["density"]}, "count triples without a collection"),
+        ([Best("mine")], {"out": "runs"}, "keep records without a collection"),
+        ([Oracle()], {"grade": True}, "mark answers without a collection"),
+        ([Best("mine")], {"by": ["colour"]}, "grouped by 'colour'"),
+    ],
+)
+def test_what_a_collection_is_needed_for(
+    data: Dataset,
+    systems: list[str | Best | Oracle],
+    options: dict[str, object],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigurationError, match=words):
+        Experiment(systems, data, **options).run()  # type: ignore[arg-type]

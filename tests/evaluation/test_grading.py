@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from test_asking import ONE_STEP, SUBJECT, Scripted, answered, questions
-from test_experiment import silent
+from test_retrieving import silent
 
 from kgrag.errors import BudgetError, ModelError
 from kgrag.evaluation.asking import ask_all
@@ -94,7 +94,7 @@ def test_what_has_no_known_answer_is_not_marked_and_what_failed_is_wrong() -> No
     assert (row["Acc"], row["errors"], len(marker.asked)) == (50, 1, 1)
 
 
-def test_marks_are_kept_and_those_of_another_model_are_made_anew(tmp_path: Path) -> None:
+def test_marks_are_kept_and_those_of_another_model_are_made_again(tmp_path: Path) -> None:
     with RecordFile(tmp_path, "s", SUBJECT) as log:
         run(None, log=log)
     marker = Marker()

@@ -35,15 +35,15 @@ def made(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     folder = write_set(tmp_path_factory.mktemp("quality"), _CORPUS, _QUERIES, None)
     data = read_dataset(folder)
     name = data.collection("wordllama")
-    kg.ingest(data.documents(), name)
+    kg[name].ingest(data.documents())
     yield folder, name
-    kg.delete(name)
+    kg[name].delete()
 
 
 def measured(kg: KnowledgeGraph, made: tuple[Path, str], kind: str) -> dict[int, Quality]:
     folder, name = made
     questions = read_dataset(folder).questions
-    index = kg.retriever("tfidf", name).index
+    index = kg[name].context
     return {q.setting: q for q in quality(index, questions, 1, [kind], "wordllama", silent)}
 
 
@@ -68,8 +68,8 @@ def test_more_neighbours_reach_more(kg: KnowledgeGraph, made: tuple[Path, str]) 
 def test_a_keyword_ties_only_those_that_have_it_among_their_best(kg: KnowledgeGraph, made: tuple[Path, str]) -> None:
     found = measured(kg, made, "keyword")
     assert found[1].neighbours <= found[10].neighbours
-    index = kg.retriever("tfidf", made[1]).index
-    ids = {hit.passage.document: hit.passage.id for hit in kg.search("salmon nets", made[1], retriever="bm25")}
+    index = kg[made[1]].context
+    ids = {hit.passage.document: hit.passage.id for hit in kg[made[1]].search("salmon nets", retriever="bm25")}
     for density in (1, 3, 10):
         near = index.reader.edge_neighbours(list(ids.values()), "keyword", density, 50, 200)
         assert (ids["nets"] in near[ids["captain"]]) == (ids["captain"] in near[ids["nets"]])
@@ -78,8 +78,8 @@ def test_a_keyword_ties_only_those_that_have_it_among_their_best(kg: KnowledgeGr
 def test_a_title_is_a_keyword_besides_the_best(kg: KnowledgeGraph, made: tuple[Path, str]) -> None:
     """The passages that a keyword ties, and those that a title does."""
     assert list(measured(kg, made, "keyword+title")) == list(KINDS["keyword+title"])
-    index = kg.retriever("tfidf", made[1]).index
-    ids = [hit.passage.id for hit in kg.search("salmon nets", made[1], retriever="bm25")]
+    index = kg[made[1]].context
+    ids = [hit.passage.id for hit in kg[made[1]].search("salmon nets", retriever="bm25")]
 
     def tied(kind: str, density: float) -> dict[str, set[str]]:
         found = index.reader.edge_neighbours(ids, kind, density, 50, 200)

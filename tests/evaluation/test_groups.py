@@ -39,7 +39,7 @@ def test_density_is_the_triples_of_a_gold_passage(kg: KnowledgeGraph, collection
     ]
     queries = [*QUERIES, {"id": "q4", "question": "Lost?", "gold": ["lost"]}]
     data = read_dataset(write_set(tmp_path / "dense", queries=queries, triples=triples))
-    kg.ingest(data.documents(), collection_name)
+    kg[collection_name].ingest(data.documents())
     reader = Reader(kg.graph, open_collection(kg.graph, collection_name))
     found = {id: name for id, (_, name) in grouped(data, "density", reader).items()}
     assert found == {"q1": "9-11", "q2": ">= 13", "q3": "< 9", "q4": "(none)"}

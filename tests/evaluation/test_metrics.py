@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.evaluation.metrics import ndcg_at, percentile, perfect_at, ranks_of, recall_at, reciprocal_rank
+from kgrag.evaluation.metrics import ndcg_at, perfect_at, ranks_of, recall_at, reciprocal_rank
 
 keys = st.sampled_from("abcdefghij")
 rankings = st.lists(keys, unique=True)
@@ -85,18 +85,3 @@ def test_two_golds_in_one_passage_are_no_better_than_ideal() -> None:
     assert recall_at([1, 1, None], 1) == pytest.approx(2 / 3)
     assert perfect_at([3, 3], 3)
     assert not perfect_at([3, None], 3)
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1), st.floats(0, 1))
-def test_a_percentile_lies_among_the_values_and_does_not_mind_their_order(values: list[float], share: float) -> None:
-    found = percentile(values, share)
-    assert min(values) - 1e-6 <= found <= max(values) + 1e-6
-    assert percentile(values[::-1], share) == found
-
-
-def test_percentiles_interpolate() -> None:
-    assert percentile([3, 1, 2], 0.5) == 2
-    assert percentile([0, 10], 0.95) == pytest.approx(9.5)
-    assert percentile([4], 0.95) == 4
-    with pytest.raises(ValueError, match="no values"):
-        percentile([], 0.5)

@@ -41,7 +41,7 @@ def test_names_of_near_points_do_not_cover_each_other(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_drawn(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="no picture"):
+    with pytest.raises(ConfigurationError, match="not a picture"):
         plot(ROWS, "x", tmp_path / "recall.txt")
     with pytest.raises(InputError, match="cannot be written"):
         plot(ROWS, "x", tmp_path / "nowhere" / "recall.png")

@@ -223,7 +223,7 @@ def test_every_format_is_recognised_and_holds_together(tmp_path: Path, name: str
     assert keys <= dataset.keys
     assert all(q.text and q.gold and set(q.gold) <= keys for q in dataset.questions)
     assert dataset.unreachable(dataset.questions) == {}
-    other = next(n for n in FORMATS if n != name)
+    other = "kgrag" if name != "kgrag" else "beir"
     with pytest.raises(InputError) as caught:
         read_dataset(path, other)
     assert caught.value.remedy
@@ -352,19 +352,31 @@ def test_what_is_no_question_set_is_told_with_the_known_formats(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "text", "what"),
     [
-        ("musique", '{"id": "a", "question": "?", "paragraphs": 7}', "paragraphs is missing or no list"),
-        ("musique", '{"id": "a", "question": "?", "paragraphs": [7]}', "paragraphs holds what is no object"),
-        ("hotpotqa", '[{"_id": "a", "question": "?", "context": [["t"]]}]', "#1: context is no list of pairs"),
+        ("musique", '{"id": "a", "question": "?", "paragraphs": 7}', "paragraphs is missing or not a list"),
+        (
+            "musique",
+            '{"id": "a", "question": "?", "paragraphs": [7]}',
+            "paragraphs holds an item that is not an object",
+        ),
+        ("hotpotqa", '[{"_id": "a", "question": "?", "context": [["t"]]}]', "#1: context is not a list of pairs"),
         ("hotpotqa", '[{"_id": "a", "question": "?", "context": [["t", [1]]]}]', "#1: context holds no lists"),
         ("hotpotqa", json.dumps([HOTPOT[0], {**HOTPOT[0], "question": ""}]), "#2: question is empty"),
         ("hotpotqa", json.dumps([HOTPOT[0], HOTPOT[0]]), "'h1' occurs more than once"),
         ("hotpotqa", json.dumps(HOTPOT)[:-30], "#2: not JSON"),
-        ("hotpotqa", json.dumps(HOTPOT)[:-1], "ends too early"),
+        ("hotpotqa", json.dumps(HOTPOT)[:-1], "#3: not JSON"),
         ("hotpotqa", "[]", "is empty"),
-        ("quality", '{"article_id": "1", "article": "x", "questions": [1]}', ":1: questions holds what is no object"),
+        (
+            "quality",
+            '{"article_id": "1", "article": "x", "questions": [1]}',
+            ":1: questions holds an item that is not an object",
+        ),
         ("quality", '{"article": "x", "questions": []}', ":1: article_id is missing"),
         ("iirc", '[{"title": "a", "text": "b", "links": []}]', "#1: questions is missing"),
-        ("popqa", "question\tpossible_answers\ts_wiki_title\nx\tnot json\ty\n", ":2: possible_answers is no JSON list"),
+        (
+            "popqa",
+            "question\tpossible_answers\ts_wiki_title\nx\tnot json\ty\n",
+            ":2: possible_answers is not a JSON list",
+        ),
     ],
 )
 def test_what_is_wrong_in_a_file_is_named_with_its_place(tmp_path: Path, name: str, text: str, what: str) -> None:

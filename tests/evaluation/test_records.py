@@ -3,12 +3,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_experiment import Fixed, questions, silent
+from test_retrieving import Fixed, questions, silent
 
 from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.experiment import Record, run
 from kgrag.evaluation.records import RecordFile
+from kgrag.evaluation.retrieving import Record, retrieve_all
 from kgrag.types import Ranking
 
 SUBJECT = {"corpus": "abc", "embedder": "wordllama", "depth": 15}
@@ -26,16 +26,16 @@ class Killed(Fixed):
 def test_a_run_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
     asked = questions(5)
     with RecordFile(tmp_path / "runs", "bm25", SUBJECT) as log, pytest.raises(KeyboardInterrupt):
-        run({"bm25": Killed("a", "x", "c")}, asked, silent, logs={"bm25": log})
+        retrieve_all({"bm25": Killed("a", "x", "c")}, asked, silent, logs={"bm25": log})
     again = Fixed("other")
     with RecordFile(tmp_path / "runs", "bm25", SUBJECT) as log:
         assert [log.find(q) is not None for q in asked] == [True, True, True, False, False]
-        records = run({"bm25": again}, asked, silent, logs={"bm25": log})
+        records = retrieve_all({"bm25": again}, asked, silent, logs={"bm25": log})
     assert {query for query, _ in again.asked} == {"Question 3?", "Question 4?"}
     assert [r.documents for r in records] == [("a", "x", "c")] * 3 + [("other",)] * 2
     assert records[0].ranks == (1, 3)
     with RecordFile(tmp_path / "runs", "bm25", SUBJECT) as log:
-        assert run({"bm25": Fixed()}, asked, silent, logs={"bm25": log}) == [
+        assert retrieve_all({"bm25": Fixed()}, asked, silent, logs={"bm25": log}) == [
             replace(r, seconds=round(r.seconds, 6)) for r in records
         ]
 
@@ -75,7 +75,7 @@ def test_a_torn_last_line_is_dropped(tmp_path: Path, torn: int) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 30])
-def test_a_file_cut_in_its_first_line_begins_anew(tmp_path: Path, size: int) -> None:
+def test_a_file_cut_in_its_first_line_begins_again(tmp_path: Path, size: int) -> None:
     (question,) = questions(1)
     with RecordFile(tmp_path, "bm25", SUBJECT) as log:
         log.add(Record("bm25", question, ("a",), (1, None), 0.1))

@@ -40,7 +40,7 @@ def test_names(text: str, retrievers: list[str], systems: list[str], names: list
         ("branch=", "does not say"),
         ("branch=1;2", "does not say"),
         ("kgp.branch=1", "does not say"),
-        ("branch=0,1", "branch=0 will not do"),
+        ("branch=0,1", "branch=0 is invalid"),
         ("depth=1,2", "has a setting 'depth'"),
         ("branch=x y", "does not say"),
     ],

@@ -37,9 +37,9 @@ def example() -> Iterator[ModuleType]:
 
 @pytest.fixture(scope="module")
 def fleet(kg: KnowledgeGraph) -> Iterator[str]:
-    kg.ingest([Document(title, (Section(text),), title) for title, text in TEXTS.items()], COLLECTION)
+    kg[COLLECTION].ingest([Document(title, (Section(text),), title) for title, text in TEXTS.items()])
     yield COLLECTION
-    kg.delete(COLLECTION)
+    kg[COLLECTION].delete()
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_pandas(example: ModuleType, kg: KnowledgeGraph, fleet: str) -> None:
     table = example.largest_documents(kg, fleet)
     assert sorted(table["title"]) == sorted(TEXTS)
     assert table["tokens"].is_monotonic_decreasing and table.iloc[-1]["title"] == "Larvik"
-    edges = next(e.number for e in kg.inspect(fleet).edges if e.type == "MENTIONS")
+    edges = next(e.number for e in kg[fleet].inspect().edges if e.type == "MENTIONS")
     assert table["mentions"].sum() == edges
     assert list(example.largest_documents(kg, "none of that name").columns) == list(table.columns)
 

@@ -15,7 +15,7 @@ def whole(kg: KnowledgeGraph) -> Iterator[str]:
     """The collection; tests may delete it if they import it again."""
     make_whole(kg, "büro; \"whole\", 'all' & <1>")
     yield "büro; \"whole\", 'all' & <1>"
-    kg.delete("büro; \"whole\", 'all' & <1>")
+    kg["büro; \"whole\", 'all' & <1>"].delete()
     query(kg, "MATCH (n:Elsewhere) DETACH DELETE n")
 
 
@@ -35,7 +35,7 @@ def exported(
     def make(name: str) -> Path:
         path = folder / name
         if not path.exists():
-            report = kg.export(str(path), whole)
+            report = kg[whole].export(str(path))
             assert report.digest == state.total()
         return path
 

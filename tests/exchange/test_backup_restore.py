@@ -81,7 +81,7 @@ def test_there_and_back(own: Settings, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="already"):
         backup(server, DATABASE, file, _silent, overwrite=False)
     with KnowledgeGraph.local(own) as kg:
-        kg.delete("whole")
+        kg["whole"].delete()
         query(kg, "CREATE (:Mine)")
     found = restore(server, DATABASE, file, _silent)
     assert found.collections == ("whole",)
@@ -90,7 +90,7 @@ def test_there_and_back(own: Settings, tmp_path: Path) -> None:
     assert _state(own) == before
     assert server.password_path.read_text() == password
     with KnowledgeGraph.local(own) as kg:
-        assert kg.search("Tromsø", "whole").hits
+        assert kg["whole"].search("Tromsø").hits
 
     server.stop()
     backup(server, DATABASE, file, _silent, overwrite=True)
@@ -166,7 +166,7 @@ def test_killed_it_can_be_run_again(own: Settings, tmp_path: Path, command: str)
 def test_neo4j_admin_reads_the_csv(own: Settings, tmp_path: Path) -> None:
     folder = tmp_path / "csv"
     with KnowledgeGraph.local(own) as kg:
-        kg.export(str(folder), "whole")
+        kg["whole"].export(str(folder))
         expected = fingerprint(kg.graph, "whole")
     other = _own(tmp_path / "other")
     server = LocalServer(other)
@@ -174,7 +174,7 @@ def test_neo4j_admin_reads_the_csv(own: Settings, tmp_path: Path) -> None:
         with server.offline():
             command = server.home.admin_command("database", "import", "full", DATABASE, f"@{folder / ARGUMENTS}")
             environment = os.environ | server.home.admin_environment()
-            subprocess.run([find_java().path, *command], cwd=folder, env=environment, check=True)
+            subprocess.run([find_java(server.line().java).path, *command], cwd=folder, env=environment, check=True)
             bulk.write_note(server.home, bulk.Note(DATABASE, "index", None))
         with KnowledgeGraph.local(other) as kg:
             found = fingerprint(kg.graph, "whole")
@@ -182,6 +182,6 @@ def test_neo4j_admin_reads_the_csv(own: Settings, tmp_path: Path) -> None:
             # what CSV has no type for is text there
             differ = {kind for kind, value in found.hashes().items() if value != expected.hashes()[kind]}
             assert differ <= {"Document", "Entity", "Step"}
-            assert kg.search("Tromsø", "whole").hits
+            assert kg["whole"].search("Tromsø").hits
     finally:
         server.stop()

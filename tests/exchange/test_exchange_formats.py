@@ -22,7 +22,7 @@ from kgrag.graph.values import parsed, text, to_json, vector
 pytestmark = pytest.mark.long
 
 HEADER = Header("c", 4, "0.1.0", "e" * 32, "2026-11-21T18:00:00+00:00")
-FORMATS = ("jsonl", "graphml", "csv")
+FORMATS = ("jsonl", "csv")
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 _SINGLE = st.one_of(_TEXTS, st.integers(-(2**63), 2**63 - 1), st.booleans(), st.floats(allow_nan=False))
 _LISTS = st.one_of(*(st.lists(of, max_size=3) for of in (_TEXTS, st.integers(-9, 9), st.booleans(), st.floats(-9, 9))))
@@ -136,7 +136,6 @@ _MANY = [{"text": f'Text {i}, "quoted"\nin two lines', "number": i} for i in ran
 Damage = Callable[[bytes], bytes]
 
 
-@pytest.mark.parametrize("format", ["jsonl", "graphml"])
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
@@ -144,20 +143,16 @@ Damage = Callable[[bytes], bytes]
         (lambda b: b[: b.rindex(b"\n", 0, -30) + 1], r"cut off"),
         (lambda b: b.replace(b"Text 7,", b"Text 8,"), r"not what was exported \(NEXT|Passage\)"),
         (lambda b: b.replace(b"Text 7", b"Text \xff"), "(utf-8|invalid token)"),
-        (
-            lambda b: b.replace(b'"version": 1', b'"version": 9').replace(b"version&quot;: 1", b"version&quot;: 9"),
-            "newer kind",
-        ),
+        (lambda b: b.replace(b'"version": 1', b'"version": 9'), "newer kind"),
         (lambda b: b.replace(b"Passage", b"Message"), "(no label|cannot be read)"),
-        (lambda b: b"<html><body>no</body></html>\n", "no export of kgrag"),
+        (lambda b: b"<graphml/>\n", "only JSON Lines and CSV"),
         (lambda b: b'{"id": 1, "text": "a document"}\n', "no export of kgrag"),
-        (lambda b: b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aa">]><graphml/>', "no export of kgrag"),
         (lambda b: b"", "no export of kgrag"),
         (lambda b: gzip.compress(b)[:-9], "cut off or broken"),
     ],
 )
-def test_damage_is_told(tmp_path: Path, format: str, damage: Damage, told: str) -> None:
-    path = _write(tmp_path / "x", format, _items(*_MANY))
+def test_damage_is_told(tmp_path: Path, damage: Damage, told: str) -> None:
+    path = _write(tmp_path / "x", "jsonl", _items(*_MANY))
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(InputError, match=told) as caught:
         _read_through(reading(str(path)), lambda *_: None)

@@ -41,17 +41,17 @@ def _import(path: Path, name: str, env: dict[str, str]) -> subprocess.Popen[str]
 
 @pytest.mark.parametrize("name", ["killed", "renamed"])
 def test_killed_imports(kg: KnowledgeGraph, neo4j_env: dict[str, str], tmp_path: Path, name: str) -> None:
-    kg.ingest(_documents(2500), "killed")
+    kg["killed"].ingest(_documents(2500))
     path = tmp_path / "killed.jsonl"
-    kg.export(str(path), "killed")
-    kg.delete("killed")
+    kg["killed"].export(str(path))
+    kg["killed"].delete()
     began = time.monotonic()
     whole = _import(path, name, neo4j_env)
     out, error = whole.communicate()
     assert whole.returncode == 0, error
     taken = time.monotonic() - began
     total = fingerprint(kg.graph, name).total()
-    kg.delete(name)
+    kg[name].delete()
     chance, broken_off = random.Random(5), 0
     for _ in range(6):
         process = _import(path, name, neo4j_env)
@@ -67,6 +67,6 @@ def test_killed_imports(kg: KnowledgeGraph, neo4j_env: dict[str, str], tmp_path:
             assert again.returncode == 0, error
             broken_off += json.loads(out)["resumed"] > 0
         assert fingerprint(kg.graph, name).total() == total
-        assert kg.search("Who sailed with Nansen?", name, retriever="bm25").hits
-        kg.delete(name)
+        assert kg[name].search("Who sailed with Nansen?", retriever="bm25").hits
+        kg[name].delete()
     assert broken_off, "at least one was killed amid its work"

@@ -51,8 +51,8 @@ CREATE (d)-[:LEADS_OUT]->(:Elsewhere {name: 'not of the collection'})
 
 def make_whole(kg: KnowledgeGraph, collection: str) -> None:
     """Make it: ingested, with a kept run, with what an analyst added."""
-    kg.ingest(DOCUMENTS, collection)
-    ranking = kg.search(QUESTION, collection, retriever="bm25")
+    kg[collection].ingest(DOCUMENTS)
+    ranking = kg[collection].search(QUESTION, retriever="bm25")
     triple = query(kg, "MATCH (t:Triple {collection: $c}) RETURN t.id AS id ORDER BY id LIMIT 1", c=collection)[0]["id"]
     trace = (
         Rewritten(query=QUESTION, step=1),
@@ -64,7 +64,7 @@ def make_whole(kg: KnowledgeGraph, collection: str) -> None:
     answer = Answer(
         QUESTION, "Loki [1][2].", True, "gear", ranking, citations=(Citation(1, best), Citation(2, best)), trace=trace
     )
-    kg.save(answer, collection)
+    kg[collection].save(answer)
     query(kg, BY_HAND, c=collection)
 
 

@@ -1,9 +1,11 @@
 """Connections: every way in which they fail ends in one error with a remedy, and never shows the password."""
 
+import logging
 import signal
 import socket
 
 import pytest
+from neo4j.exceptions import ServiceUnavailable
 from pydantic import SecretStr
 
 from kgrag.client import KnowledgeGraph
@@ -50,11 +52,11 @@ def test_a_cluster_is_told_what_was_written(graph_settings: Settings, collection
     uri = _uri(graph_settings).replace("bolt://", "neo4j://")
     with KnowledgeGraph.connect(uri, "neo4j", graph_settings.neo4j_password.get_secret_value()) as kg:
         before = kg.graph._bookmarks.get_bookmarks()  # type: ignore[union-attr]
-        kg.ingest([Document("eel", (Section("The eel swims to Sargasso."),))], collection_name)
+        kg[collection_name].ingest([Document("eel", (Section("The eel swims to Sargasso."),))])
         after = kg.graph._bookmarks.get_bookmarks()  # type: ignore[union-attr]
         assert set(before) != set(after)
-        assert [hit.passage.text for hit in kg.search("eel", collection_name)] == ["The eel swims to Sargasso."]
-        kg.delete(collection_name)
+        assert [hit.passage.text for hit in kg[collection_name].search("eel")] == ["The eel swims to Sargasso."]
+        kg[collection_name].delete()
 
 
 def test_no_secret_in_repr(kg: KnowledgeGraph, graph_settings: Settings) -> None:
@@ -73,6 +75,53 @@ def test_reads_cannot_write(kg: KnowledgeGraph) -> None:
         patch.setattr(connection, "catalogue", lambda: {"test/wrong": wrong})
         with pytest.raises(DatabaseError, match="access mode"):
             kg.graph.run("test/wrong")
+
+
+def test_a_search_takes_at_most_eight_round_trips(kg: KnowledgeGraph, collection_name: str) -> None:
+    """Opening the collection included; a collection that is open is not opened again."""
+    texts = {
+        "Anna Bergstrom": "Anna Bergstrom was born in Visby Harbour.",
+        "Visby Harbour": "Visby Harbour is a town on Gotland Island, where Carl Lindqvist built a church.",
+        "Carl Lindqvist": "Carl Lindqvist lived on Gotland Island and taught Anna Bergstrom.",
+    }
+    kg[collection_name].ingest([Document(title, (Section(text),), title=title) for title, text in texts.items()])
+    asked: list[str] = []
+    with kg.graph.listening(lambda name, parameters: asked.append(name)):
+        first = kg[collection_name].search("Where was Anna Bergstrom born?")
+        assert len(asked) <= 8, asked
+        asked.clear()
+        misspelt = kg[collection_name].search("Who taught Anna Bergstrum, and where is Visby Harbuor?")
+        assert "search/similar_titles" in asked
+        assert len(asked) <= 7, asked
+        asked.clear()
+        kg[collection_name].search("Where was Anna Bergstrom born?", retriever="hybrid")
+        assert len(asked) <= 3, asked
+    assert first.hits[0].passage.title == "Anna Bergstrom"
+    assert misspelt.hits
+    asked.clear()
+    kg[collection_name].search("Visby")
+    assert not asked
+
+
+def test_a_query_can_be_made_to_fail(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest([Document("eel", (Section("The eel swims to Sargasso."),))])
+
+    def unplugged(name: str, parameters: object) -> None:
+        if name == "search/fulltext":
+            raise ServiceUnavailable
+
+    with kg.graph.listening(unplugged), pytest.raises(DatabaseError, match="does not answer"):
+        kg[collection_name].search("eel", retriever="bm25")
+    assert kg[collection_name].search("eel", retriever="bm25").hits
+
+
+def test_what_runs_is_logged_without_its_parameters(kg: KnowledgeGraph, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "kgrag.graph"):
+        kg.graph.run("search/texts", ids=["of-the-user"])
+    assert [record.name for record in caplog.records] == ["kgrag.graph"]
+    assert "search/texts: " in caplog.text
+    assert "records" in caplog.text
+    assert "of-the-user" not in caplog.text
 
 
 @pytest.mark.parametrize("milliseconds", [2, 5, 10, 20, 40, 80, 160, 320])

@@ -32,7 +32,7 @@ def full(
     with LocalTagme(spots) as tagme:
         make_full_graph(graph_settings, scripted_server.settings(), tagme.settings(), NAME)
     yield NAME
-    kg.delete(NAME)
+    kg[NAME].delete()
 
 
 def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
@@ -125,7 +125,7 @@ def test_every_node_has_a_name_that_reads(kg: KnowledgeGraph, full: str) -> None
     cut = [name for name in named if name.endswith("…")]
     assert {name[:9] for name in cut} >= {"Table 1: ", "In which ", "1. In whi", "was desig"}
     assert _rows(kg, "MATCH (r:Run {collection: $name}) RETURN r.question AS q", name=full) == [{"q": QUESTION}]
-    assert [run.question for run in kg.runs(full)] == [QUESTION]
+    assert [run.question for run in kg[full].runs()] == [QUESTION]
 
 
 def test_the_database_describes_itself(kg: KnowledgeGraph) -> None:
@@ -164,7 +164,7 @@ def test_long_names_of_version_4_are_shortened(kg: KnowledgeGraph, full: str) ->
         kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
     assert done == ["4 -> 5: long names are shortened"]
     assert _rows(kg, query, name=full) == expected
-    assert [run.question for run in kg.runs(full)] == [QUESTION]
+    assert [run.question for run in kg[full].runs()] == [QUESTION]
 
 
 def test_the_documentation_is_made_from_the_description() -> None:

@@ -1,10 +1,13 @@
 """Every query file says of itself what the server says of it."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+import kgrag
 from kgrag.client import KnowledgeGraph
+from kgrag.graph.description import describe
 from kgrag.graph.queries import MODES, Query, catalogue, parse
 
 _SAMPLES = {
@@ -36,21 +39,53 @@ def test_header_matches_the_statement(query: Query, migrated: KnowledgeGraph) ->
     unknown = {p.type for p in query.parameters} - _SAMPLES.keys()
     assert not unknown
     parameters = {p.name: _SAMPLES[p.type] for p in query.parameters}
-    query_type, columns = migrated.graph.explain(query, parameters)
-    assert query_type in _QUERY_TYPES[query.mode]
-    assert columns == [name for name, _, _ in query.columns]
+    for statement in _statements(query):
+        query_type, columns = migrated.graph.explain(statement, parameters)
+        assert query_type in _QUERY_TYPES[query.mode]
+        assert columns == [name for name, _, _ in query.columns]
+
+
+def _statements(query: Query) -> list[Query]:
+    """A query, or a template for every label that may take its place."""
+    if not query.placeholders:
+        return [query]
+    properties = ["name"] if "properties" in query.placeholders else []
+    labels = describe().labels(query.label) or [f"{label}_c7" for label in describe().labels("indexed")]
+    return [query.filled(label, properties) for label in labels]
 
 
 @pytest.mark.parametrize("query", catalogue().values(), ids=lambda q: q.name)
-def test_placeholders_stay_in_the_schema(query: Query) -> None:
-    if query.mode != "schema":
-        assert "{label}" not in query.text
+def test_placeholders_stay_out_of_what_an_analyst_runs(query: Query) -> None:
+    parameters = {p.name for p in query.parameters}
+    assert query.placeholders <= ({"label", "properties"} if query.mode == "schema" else {"label"}) - parameters
+    if query.name.startswith("analyst/"):
+        assert not query.placeholders and not query.each
     assert len(query.purpose) > 10
+
+
+def test_a_line_is_repeated_for_each_label() -> None:
+    header = "// Purpose here.\n// mode: read\n// each: worked\n"
+    query = parse("test/query", f"{header}CALL () {{\n  MATCH (n:{{label}}) RETURN n\n}}\nRETURN n")
+    assert query.text == (
+        "CALL () {\n  MATCH (n:Passage) RETURN n\n  UNION ALL\n  MATCH (n:Entity) RETURN n\n  UNION ALL\n"
+        "  MATCH (n:Word) RETURN n\n}\nRETURN n"
+    )
+    assert query.placeholders == set()
+
+
+def test_every_query_is_named_as_it_is_where_it_runs() -> None:
+    """A search for the name of a query finds who runs it, so no name is put together."""
+    sources = [path.read_text(encoding="utf-8") for path in Path(kgrag.__file__).parent.rglob("*.py")]
+    named = {name for source in sources for name in re.findall(r"\"((?:schema|search|write|expand)/\w+)\"", source)}
+    assert named == {name for name in catalogue() if not name.startswith("analyst/")}
+    for source in sources:
+        assert not re.search(r"\bf[\"'](?:schema|search|write|expand)/", source)
+        assert not re.search(r"\.(?:run|stream)\(\s*f[\"']", source)
 
 
 def test_catalogue_is_complete() -> None:
     names = catalogue()
-    assert {"search/fulltext", "search/vector", "write/passages", "schema/passage_text"} <= names.keys()
+    assert {"search/fulltext", "search/vector", "write/passages", "schema/fulltext"} <= names.keys()
     assert {q.mode for q in names.values()} == set(MODES)
 
 
@@ -63,6 +98,8 @@ def test_catalogue_is_complete() -> None:
         ("// Purpose here.\n// mode: read\n// $x STRING\nRETURN $x", "not a parameter line"),
         ("// Purpose here.\n// mode: read\n// -> x\nRETURN 1 AS x", "not a column line"),
         ("// Purpose here.\n// mode: read\n// chatter\nRETURN 1", "unexpected header line"),
+        ("// Purpose here.\n// mode: read\nMATCH (n:{label}) RETURN n", "has `label` if"),
+        ("// Purpose here.\n// mode: read\n// label: held\nRETURN 1", "has `label` if"),
     ],
 )
 def test_bad_headers_are_refused(content: str, complaint: str) -> None:
@@ -77,7 +114,20 @@ def test_parameters_are_checked(kg: KnowledgeGraph) -> None:
         kg.graph.run("search/nothing")
 
 
-@pytest.mark.parametrize("label", ["", "passage", "A-b", "A` ON EACH", "P" + "x" * 61, "Ä"])
-def test_only_generated_labels_fill_the_placeholder(kg: KnowledgeGraph, label: str) -> None:
+@pytest.mark.parametrize(
+    "label",
+    ["", "passage", "A-b", "A` ON EACH", "P" + "x" * 61, "Ä", "Document", "Passage", "Document_c1", "Passage_cx"],
+)
+def test_only_generated_labels_take_a_place_in_the_indexes_of_a_collection(kg: KnowledgeGraph, label: str) -> None:
     with pytest.raises(ValueError, match="not a label"):
-        kg.graph.run_schema("schema/passage_text", label, index="x")
+        kg.graph.run("schema/fulltext", label=label, properties=["text"], index="x", analyzer="english")
+    with pytest.raises(ValueError, match="has no properties"):
+        kg.graph.run("schema/fulltext", label="Passage_c1", properties=["text] //"], index="x", analyzer="english")
+
+
+@pytest.mark.parametrize("label", ["Schema", "Collection", "Passage_c1", "Nothing", "Passage) //"])
+def test_only_labels_that_a_header_allows_take_a_place(kg: KnowledgeGraph, label: str) -> None:
+    with pytest.raises(ValueError, match="not a label"):
+        kg.graph.run("write/clear", label=label, collection="x")
+    with pytest.raises(TypeError, match="write/clear takes"):
+        kg.graph.run("write/clear", collection="x")

@@ -42,9 +42,9 @@ DOCUMENTS = [
 @pytest.fixture(scope="module")
 def lasting(kg: KnowledgeGraph) -> Iterator[str]:
     """A collection that the tests leave as it is, runs apart."""
-    kg.ingest(DOCUMENTS, "runs")
+    kg["runs"].ingest(DOCUMENTS)
     yield "runs"
-    kg.delete("runs")
+    kg["runs"].delete()
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, A
 
 def test_a_run_holds_the_answer_and_its_steps_in_order(kg: KnowledgeGraph, ships: str) -> None:
     answer = _answer(kg, ships)
-    id = kg.save(answer, ships)
+    id = kg[ships].save(answer)
     steps = _rows(
         kg,
         """MATCH (:Run {id: $id, collection: $c})-[:HAS_STEP]->(s:Step {collection: $c})
@@ -145,15 +145,15 @@ def test_a_run_holds_the_answer_and_its_steps_in_order(kg: KnowledgeGraph, ships
 
 def test_runs_are_listed_newest_first_and_deleted_by_a_beginning(kg: KnowledgeGraph, ships: str) -> None:
     answer = _answer(kg, ships)
-    first = kg.save(answer, ships)
+    first = kg[ships].save(answer)
     unknown_price = replace(answer, usage=Usage(2, 1, 5, 5, None), text="", found=False, problem="down")
-    second = kg.save(unknown_price, ships)
-    newest, oldest = kg.runs(ships)
+    second = kg[ships].save(unknown_price)
+    newest, oldest = kg[ships].runs()
     assert (newest.id, oldest.id) == (second, first)
     assert (oldest.question, oldest.answer, oldest.found, oldest.steps) == (QUESTION, "In Larvik [1].", True, 2)
     assert (oldest.calls, oldest.tokens, oldest.cost, oldest.seconds) == (1, 110, 0.5, 2.5)
     assert (newest.cost, newest.found, newest.problem) == (None, False, "down")
-    assert kg.runs("elsewhere") == []
+    assert kg["elsewhere"].runs() == []
     for wrong in ("ffffffffff", first[:5], ""):
         with pytest.raises(NotFoundError, match="no run"):
             kg.delete_runs([second, wrong])
@@ -165,7 +165,7 @@ def test_runs_are_listed_newest_first_and_deleted_by_a_beginning(kg: KnowledgeGr
 def test_steps_of_thoughts_and_failures(kg: KnowledgeGraph, ships: str) -> None:
     answer = _answer(kg, ships)
     trace = (Thought(step=1, text="So the answer is Larvik."), Failed(step=2, problem="no reply"))
-    id = kg.save(replace(answer, trace=trace), ships)
+    id = kg[ships].save(replace(answer, trace=trace))
     steps = _rows(
         kg,
         "MATCH (:Run {id: $id})-[:HAS_STEP]->(s) RETURN s.name AS name, s.problem AS problem ORDER BY s.number",
@@ -175,13 +175,13 @@ def test_steps_of_thoughts_and_failures(kg: KnowledgeGraph, ships: str) -> None:
         {"name": "1. So the answer is Larvik.", "problem": None},
         {"name": "step 2", "problem": "no reply"},
     ]
-    bare = kg.save(replace(answer, trace=(), citations=(), ranking=Ranking("q", "closed-book")), ships)
+    bare = kg[ships].save(replace(answer, trace=(), citations=(), ranking=Ranking("q", "closed-book")))
     assert {run.id: run.steps for run in kg.runs()} == {id: 2, bare: 0}
 
 
 def test_what_browser_draws_is_the_run_with_all_it_touched(kg: KnowledgeGraph, ships: str) -> None:
     answer = _answer(kg, ships)
-    id = kg.save(answer, ships)
+    id = kg[ships].save(answer)
     parameter, statement = drawing(id)
     assert parameter == f":param id => '{id}'"
     drawn = kg.graph._driver.execute_query(statement, id=id, result_transformer_=neo4j.Result.graph)
@@ -194,7 +194,7 @@ def test_what_browser_draws_is_the_run_with_all_it_touched(kg: KnowledgeGraph, s
 def test_runs_count_but_change_no_digest(kg: KnowledgeGraph, ships: str) -> None:
     answer = _answer(kg, ships)
     before = digest(kg.graph, ships)
-    kg.save(answer, ships)
+    kg[ships].save(answer)
     assert digest(kg.graph, ships) == before
     info = _info(kg, ships)
     assert (info.counts["Run"], info.counts["Step"], info.counts["HAS_STEP"], info.counts["RETRIEVED"]) == (1, 2, 2, 4)
@@ -202,27 +202,27 @@ def test_runs_count_but_change_no_digest(kg: KnowledgeGraph, ships: str) -> None
 
 
 def test_a_deleted_document_takes_its_edges_along(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg.ingest(DOCUMENTS, collection_name)
+    kg[collection_name].ingest(DOCUMENTS)
     answer = _answer(kg, collection_name)
-    kg.save(answer, collection_name)
-    kg.delete(collection_name, documents=["fram"])
+    kg[collection_name].save(answer)
+    kg[collection_name].delete(documents=["fram"])
     info = _info(kg, collection_name)
     assert (info.counts["Run"], info.counts["Step"], info.counts["RETRIEVED"]) == (1, 2, 2)
     assert (info.counts["FOUND"], info.counts.get("LINKED")) == (1, None)
-    late = kg.save(answer, collection_name)  # whose passages are gone in part
+    late = kg[collection_name].save(answer)  # whose passages are gone in part
     assert {run.id for run in kg.runs()} >= {late}
-    kg.ingest(DOCUMENTS, collection_name)
+    kg[collection_name].ingest(DOCUMENTS)
     assert _info(kg, collection_name).finished
 
 
 def test_a_deleted_collection_takes_its_runs_along(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg.ingest(DOCUMENTS, collection_name)
+    kg[collection_name].ingest(DOCUMENTS)
     answer = _answer(kg, collection_name)
-    kg.save(answer, collection_name)
-    kg.delete(collection_name)
+    kg[collection_name].save(answer)
+    kg[collection_name].delete()
     assert _rows(kg, "MATCH (n) WHERE n:Run OR n:Step RETURN n") == []
     with pytest.raises(NotFoundError):
-        kg.save(answer, collection_name)
+        kg[collection_name].save(answer)
 
 
 def test_version_2_becomes_version_3(kg: KnowledgeGraph, ships: str) -> None:
@@ -234,7 +234,7 @@ def test_version_2_becomes_version_3(kg: KnowledgeGraph, ships: str) -> None:
             _rows(kg, f"DROP INDEX {name}_collection")
         _rows(kg, "MATCH (c:Collection {name: $c}) SET c.schema_version = 2", c=ships)
         kg.graph.run("write/set_version", version=2)
-        for call in (lambda: kg.save(answer, ships), kg.runs, lambda: kg.search("Fram", ships)):
+        for call in (lambda: kg[ships].save(answer), kg.runs, lambda: kg[ships].search("Fram")):
             with pytest.raises(MismatchError, match="version 2") as error:
                 call()
             assert "kgrag migrate" in error.value.remedy
@@ -243,4 +243,4 @@ def test_version_2_becomes_version_3(kg: KnowledgeGraph, ships: str) -> None:
         schema.migrate(kg.graph)
     assert len(_rows(kg, made)) == 4
     assert _info(kg, ships).schema_version == schema.SCHEMA_VERSION
-    assert kg.save(answer, ships) and kg.search("Fram", ships).hits
+    assert kg[ships].save(answer) and kg[ships].search("Fram").hits

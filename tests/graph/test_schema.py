@@ -1,14 +1,17 @@
 """The schema is made once, versioned, and migrated; collections are opened only with what they were made with."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from neighbours import similar
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, MismatchError, NotFoundError
 from kgrag.graph import collections, queries, schema
+from kgrag.graph.connection import Graph
 from kgrag.indexing import finish
-from kgrag.indexing.digest import digest, similar_edges, similar_names
+from kgrag.indexing.digest import digest
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.types import Document, Section, Triple
 
@@ -29,23 +32,50 @@ def test_schema_is_idempotent(kg: KnowledgeGraph) -> None:
     assert {"passage_id", "entity_id", "passage_todo", "collection_name"} <= before
 
 
+def test_a_label_that_is_new_to_a_database_gets_its_indexes(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest([DOCUMENT])
+    before = _indexes(kg)
+    own = collections.open_collection(kg.graph, collection_name).index("triple_text")
+    with kg.graph._driver.session() as session:
+        session.run("MATCH (s:Schema) SET s.described = 'before there were tables'").consume()
+        for name in ("table_collection", own):
+            session.run(f"DROP INDEX {name}").consume()
+    kg[collection_name].ingest([DOCUMENT])
+    assert _indexes(kg) == before
+
+
+def test_a_collection_is_opened_in_one_round_trip(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest([DOCUMENT])
+    asked: list[str] = []
+    run = Graph.run
+
+    def listening(graph: Graph, name: str, /, **parameters: Any) -> Any:
+        asked.append(name)
+        return run(graph, name, **parameters)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Graph, "run", listening)
+        assert collections.open_collection(kg.graph, collection_name).name == collection_name
+    assert asked == ["search/collections"]
+
+
 def test_every_version_has_a_step() -> None:
     assert sorted(schema.MIGRATIONS) == list(range(1, schema.SCHEMA_VERSION + 1))
 
 
 def test_old_and_new_versions(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg.ingest([DOCUMENT], collection_name)
+    kg[collection_name].ingest([DOCUMENT])
     try:
         kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION - 1)
         with pytest.raises(MismatchError) as error:
-            kg.search("Alpha", collection_name)
+            kg[collection_name].search("Alpha")
         assert "kgrag migrate" in error.value.remedy
         assert kg.migrate()
-        assert [h.passage.title for h in kg.search("Alpha", collection_name)] == ["Alpha"]
+        assert [h.passage.title for h in kg[collection_name].search("Alpha")] == ["Alpha"]
         assert kg.migrate() == []
         kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION + 1)
         with pytest.raises(MismatchError, match="knows only"):
-            kg.search("Alpha", collection_name)
+            collections.open_collection(kg.graph, collection_name)
         with pytest.raises(MismatchError):
             kg.migrate()
     finally:
@@ -70,13 +100,13 @@ def _write_as_version_1(kg: KnowledgeGraph, name: str, documents: list[Document]
     entities = replace(known["write/entities"], text=_VERSION_1_ENTITIES)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(schema, "SCHEMA_VERSION", 1)
-        patch.setattr(schema, "_WITH_VECTORS", ("Passage", "Triple"))
-        patch.setattr(finish, "link_synonyms", lambda work, embedder: None)
+        patch.setattr(finish, "link_synonyms", lambda work: None)
         patch.setitem(known, "write/entities", entities)
         schema.MIGRATIONS[1][1](kg.graph)
         kg.graph.run("write/set_version", version=1)
-        kg.ingest(documents, name)
+        kg[name].ingest(documents)
         found = collections.open_collection(kg.graph, name)
+        kg.graph.run("schema/drop_index", index=found.vector_index("Entity"))  # version 1 had none
         with kg.graph._driver.session() as session:
             session.run(  # settings that version 1 did not have
                 "MATCH (c:Collection {name: $name}) SET c.settings = $settings",
@@ -85,7 +115,7 @@ def _write_as_version_1(kg: KnowledgeGraph, name: str, documents: list[Document]
             )
     assert found.schema_version == 1
     assert f"entity_embedding_c{found.number}" not in _indexes(kg)
-    assert similar_names(kg.graph, name) == {}
+    assert not any(similar(kg.graph, name, "Entity").values())
 
 
 def test_version_1_becomes_version_2(kg: KnowledgeGraph, collection_name: str) -> None:
@@ -94,15 +124,15 @@ def test_version_1_becomes_version_2(kg: KnowledgeGraph, collection_name: str) -
         Document("s", (Section("Skibladner was built by Motala Verkstads."),), "Skibladner", triples=triples),
         Document("m", (Section("Motala is a town. Motala Verkstad lies there."),), "Motala"),
     ]
-    kg.ingest(documents, collection_name)
+    kg[collection_name].ingest(documents)
     expected = digest(kg.graph, collection_name)
-    near, names = similar_edges(kg.graph, collection_name), similar_names(kg.graph, collection_name)
-    assert names
-    kg.delete(collection_name)
+    near, names = similar(kg.graph, collection_name), similar(kg.graph, collection_name, "Entity")
+    assert any(names.values())
+    kg[collection_name].delete()
     try:
         _write_as_version_1(kg, collection_name, documents)
         with pytest.raises(MismatchError, match="version 1"):
-            kg.search("Motala", collection_name)
+            kg[collection_name].search("Motala")
         done = kg.migrate()
         assert done[0].startswith("1 -> 2")
     finally:
@@ -110,19 +140,19 @@ def test_version_1_becomes_version_2(kg: KnowledgeGraph, collection_name: str) -
     found = collections.open_collection(kg.graph, collection_name)
     assert found.schema_version == schema.SCHEMA_VERSION
     assert f"entity_embedding_c{found.number}" in _indexes(kg)
-    assert kg.search("Motala", collection_name).hits[0].passage.title == "Motala"
+    assert kg[collection_name].search("Motala").hits[0].passage.title == "Motala"
     assert digest(kg.graph, collection_name) == expected
     assert not collections.describe(kg.graph, found).finished
 
-    assert kg.ingest(documents, collection_name).unchanged == 2  # fills what is due
-    assert similar_names(kg.graph, collection_name) == names
-    assert similar_edges(kg.graph, collection_name) == near
+    assert kg[collection_name].ingest(documents).unchanged == 2  # fills what is due
+    assert similar(kg.graph, collection_name, "Entity") == names
+    assert similar(kg.graph, collection_name) == near
     assert digest(kg.graph, collection_name) == expected
     assert collections.describe(kg.graph, found).finished
 
 
 def test_wrong_embedder_names_reembed(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg.ingest([DOCUMENT], collection_name)
+    kg[collection_name].ingest([DOCUMENT])
     found = collections.open_collection(kg.graph, collection_name)
     with pytest.raises(MismatchError) as error:
         collections.check_embedder(found, "minilm")
@@ -132,25 +162,25 @@ def test_wrong_embedder_names_reembed(kg: KnowledgeGraph, collection_name: str) 
 
 
 def test_other_settings_are_refused(kg: KnowledgeGraph, collection_name: str, graph_settings: Settings) -> None:
-    kg.ingest([DOCUMENT], collection_name)
+    kg[collection_name].ingest([DOCUMENT])
     other = graph_settings.model_copy(update={"indexing": IndexingSettings(passage_tokens=99)})
     with (
         KnowledgeGraph.connect(settings=other) as second,
         pytest.raises(MismatchError, match="passage_tokens = 256, not 99"),
     ):
-        second.ingest([DOCUMENT], collection_name)
+        second[collection_name].ingest([DOCUMENT])
 
 
 def test_unknown_collection_names_those_there_are(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg.ingest([DOCUMENT], collection_name)
+    kg[collection_name].ingest([DOCUMENT])
     with pytest.raises(NotFoundError, match=collection_name):
-        kg.search("x", "no-such-collection")
+        kg["no-such-collection"].search("x")
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "x" * 201])
 def test_names_that_cannot_be(kg: KnowledgeGraph, name: str) -> None:
     with pytest.raises(ConfigurationError):
-        kg.ingest([DOCUMENT], name)
+        kg[name].ingest([DOCUMENT])
 
 
 def test_two_makers_of_one_collection(kg: KnowledgeGraph, collection_name: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from neighbours import overlap, similar
 
 from kgrag.cli.documents import ingest
 from kgrag.client import KnowledgeGraph
@@ -21,7 +22,7 @@ from kgrag.errors import ConfigurationError, LocalServerError, MismatchError
 from kgrag.graph.csv_files import Table as CsvTable
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.indexing.bulk import BulkReport
-from kgrag.indexing.digest import digest, overlap, similar_edges
+from kgrag.indexing.digest import digest
 from kgrag.settings import LocalSettings, Settings
 from kgrag.types import Document, Page, Section, Table, Triple
 
@@ -77,7 +78,7 @@ class Loaded:
 
     def state(self) -> tuple[dict[str, str], dict[str, frozenset[str]]]:
         with KnowledgeGraph.local(self.settings) as kg:
-            return digest(kg.graph, _COLLECTION), similar_edges(kg.graph, _COLLECTION)
+            return digest(kg.graph, _COLLECTION), similar(kg.graph, _COLLECTION)
 
 
 @pytest.fixture(scope="module")
@@ -92,24 +93,24 @@ def loaded(tmp_path_factory: pytest.TempPathFactory, make_documents: Make) -> It
 
 
 def test_the_graph_is_that_of_an_ingest(loaded: Loaded, kg: KnowledgeGraph) -> None:
-    ingested = kg.ingest(loaded.documents, _COLLECTION)
+    ingested = kg[_COLLECTION].ingest(loaded.documents)
     try:
         with KnowledgeGraph.local(loaded.settings) as other:
             assert digest(other.graph, _COLLECTION) == digest(kg.graph, _COLLECTION)
-            near = similar_edges(other.graph, _COLLECTION)
-            assert overlap(near, similar_edges(kg.graph, _COLLECTION)) > 0.99
+            near = similar(other.graph, _COLLECTION)
+            assert overlap(near, similar(kg.graph, _COLLECTION)) > 0.99
             assert _nodes(other) == _nodes(kg)
             one, two = (next(c for c in g.collections() if c.name == _COLLECTION) for g in (other, kg))
             assert one.finished
             assert one.counts == two.counts
             for retriever in _RETRIEVERS:
-                rankings = [g.search(_QUESTION, _COLLECTION, retriever=retriever) for g in (other, kg)]
+                rankings = [g[_COLLECTION].search(_QUESTION, retriever=retriever) for g in (other, kg)]
                 found, expected = ([(round(hit.score, 4), hit.passage.id) for hit in r] for r in rankings)
                 assert [score for score, _ in found] == [score for score, _ in expected] != []
                 least = found[-1][0]  # of equal scores, which come first and which are left out is chance
                 assert {hit for hit in found if hit[0] > least} == {hit for hit in expected if hit[0] > least}
     finally:
-        kg.delete(_COLLECTION)
+        kg[_COLLECTION].delete()
     report = loaded.report
     assert (report.added, report.passages, report.embedded) == (ingested.added, ingested.passages, ingested.embedded)
     assert [p.message for p in report.problems] == ["holds no text"]
@@ -144,9 +145,9 @@ def test_a_database_that_holds_something_is_refused(loaded: Loaded) -> None:
 
 def test_afterwards_it_is_a_collection_like_any_other(loaded: Loaded) -> None:
     with KnowledgeGraph.local(loaded.settings) as kg:
-        report = kg.ingest([*loaded.documents[:59], replace(loaded.documents[59], title="New Title")], _COLLECTION)
+        report = kg[_COLLECTION].ingest([*loaded.documents[:59], replace(loaded.documents[59], title="New Title")])
         assert (report.unchanged, report.changed) == (59, 1)
-        assert kg.delete(_COLLECTION, documents=["odd"]) == 1
+        assert kg[_COLLECTION].delete(documents=["odd"]) == 1
 
 
 def test_only_the_local_server(graph_settings: Settings) -> None:

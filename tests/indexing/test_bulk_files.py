@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from kgrag.graph.csv_files import FoundColumns, Table, floats, integers
-from kgrag.indexing.bulk.files import Partitions, Spill, deal
+from kgrag.indexing.bulk.files import Partitions, Spill, partition
 
 
 def test_vectors_keep_their_numbers() -> None:
@@ -53,7 +53,7 @@ def test_rows_wait_on_disk(tmp_path: Path) -> None:
     parts = Partitions(tmp_path, "parts")
     rows = [(f"{i:08x}", i) for i in range(10)] * 2
     for start in range(0, 20, 2):
-        parts.add(deal(rows[start : start + 2]))
+        parts.add(partition(rows[start : start + 2]))
     found = [list(part) for part in parts]
     assert sorted(row for part in found for row in part) == sorted(rows)
     where = {(row[0], number) for number, part in enumerate(found) for row in part}

@@ -80,8 +80,8 @@ def _finished(kg: KnowledgeGraph, name: str) -> bool:
 
 def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Scripted, connect: Connect) -> None:
     kg = connect()
-    kg.ingest(
-        [_FRAM, _ARCHER, *(Document(f"l{i}", (Section(f"Wool for {i} crowns."),)) for i in range(3))], collection_name
+    kg[collection_name].ingest(
+        [_FRAM, _ARCHER, *(Document(f"l{i}", (Section(f"Wool for {i} crowns."),)) for i in range(3))]
     )
     scripted.say(
         "extract",
@@ -90,7 +90,7 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
         {"entities": [], "triples": []},
     )
     seen: list[tuple[str, int, int | None]] = []
-    report = kg.extract(collection_name, threads=1, progress=lambda *at: seen.append(at))
+    report = kg[collection_name].extract(threads=1, progress=lambda *at: seen.append(at))
     assert (report.passages, report.triples, report.left, report.failures) == (5, 4, 0, ())
     assert report.usage.calls == len(scripted.calls) == 5
     assert report.usage.prompt_tokens > 100
@@ -106,8 +106,8 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     assert _entities(kg, collection_name)["colin archer"] == ("Colin Archer", ["Archer"], None)
     assert _finished(kg, collection_name)
 
-    ranking = kg.search(
-        "Where did the designer of the Fram live?", collection_name, retriever="naive-ge(bm25, passages=1)"
+    ranking = kg[collection_name].search(
+        "Where did the designer of the Fram live?", retriever="naive-ge(bm25, passages=1)"
     )
     why = {h.passage.document: [s.name for s in h.why] for h in ranking}
     assert why["archer"][-4:] == [
@@ -118,7 +118,7 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     assert edges["MENTIONS", "Colin Archer"]["via"] == "triple"
     collection = open_collection(kg.graph, collection_name)
     words = kg.graph.run("search/fulltext", index=collection.index("triple_text"), query="shipwright", limit=5)
-    vector = kg._embedder(collection.embedder).embed(["Colin Archer was shipwright"])[0].tolist()
+    vector = kg.embedder(collection.embedder).embed(["Colin Archer was shipwright"])[0].tolist()
     near = kg.graph.run(
         "search/vector", index=collection.vector_index("Triple"), embedding=collection.embedding, vector=vector,
         candidates=20, limit=1,
@@ -130,9 +130,9 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
 
 def test_articles_merge_names(collection_name: str, scripted: Scripted, connect: Connect) -> None:
     kg = connect()
-    kg.ingest([_FRAM, _ARCHER], collection_name)
+    kg[collection_name].ingest([_FRAM, _ARCHER])
     scripted.say("extract", _said(["Fram", "designed by", "Archer"]))
-    kg.extract(collection_name)
+    kg[collection_name].extract()
     plain = [
         {"name": "Archer", "aliases": ["the shipwright"], "wikipedia": "Colin Archer"},
         {"name": "Larvik", "wikipedia": None},
@@ -146,7 +146,7 @@ def test_articles_merge_names(collection_name: str, scripted: Scripted, connect:
         _said(["the shipwright", "lived in", "Larvik"], entities=plain),
         _said(["Fram", "designed by", "C. Archer"], entities=address),
     )
-    report = kg.extract(collection_name, linked=True, threads=1)
+    report = kg[collection_name].extract(linked=True, threads=1)
     assert (report.passages, report.triples) == (2, 2)
     assert "Wikipedia" in scripted.calls[-1]["messages"][0]["content"]
     entities = _entities(kg, collection_name)
@@ -156,7 +156,7 @@ def test_articles_merge_names(collection_name: str, scripted: Scripted, connect:
         ["colin archer"],
         ["larvik"],
     )
-    kg.delete(collection_name, documents=["archer"])
+    kg[collection_name].delete(documents=["archer"])
     assert _entities(kg, collection_name)["colin archer"][1:] == (["C. Archer"], "Colin Archer")
 
 
@@ -164,10 +164,10 @@ def test_given_and_extracted_is_one(collection_name: str, scripted: Scripted, co
     """A triple that a document gives and a model extracts is one node, which stays while either does."""
     kg = connect()
     given = replace(_FRAM, triples=(Triple("Fram", "designed by", "Archer"), Triple("Fram", "kept in", "Oslo")))
-    kg.ingest([given], collection_name)
+    kg[collection_name].ingest([given])
     before = digest(kg.graph, collection_name)
     scripted.say("extract", _said(["Fram", "designed by", "Archer"], ["Fram", "sailed under", "Nansen"]))
-    kg.extract(collection_name)
+    kg[collection_name].extract()
     both = digest(kg.graph, collection_name)
     found = _triples(kg, collection_name, "fram")
     assert {text: (t["given"], t["extracted"] is not None) for text, t in found.items()} == {
@@ -177,18 +177,18 @@ def test_given_and_extracted_is_one(collection_name: str, scripted: Scripted, co
     }
     assert found["Fram designed by Archer"]["ends"] == (["fram"], ["archer", "colin archer"])
 
-    kg.ingest([_FRAM], collection_name)  # no longer gives any
+    kg[collection_name].ingest([_FRAM])  # no longer gives any
     assert len(scripted.calls) == 1
     assert {text: t["ends"][1] for text, t in _triples(kg, collection_name, "fram").items()} == {
         "Fram designed by Archer": ["colin archer"],
         "Fram sailed under Nansen": ["nansen"],
     }
-    assert kg.extract(collection_name).passages == 0
-    kg.ingest([given], collection_name)  # gives them again
+    assert kg[collection_name].extract().passages == 0
+    kg[collection_name].ingest([given])  # gives them again
     assert digest(kg.graph, collection_name) == both
 
     scripted.say("extract", _said(entities=[]))
-    kg.extract(collection_name, linked=True)
+    kg[collection_name].extract(linked=True)
     after = digest(kg.graph, collection_name)
     assert {k: v for k, v in after.items() if k != "passages"} == {k: v for k, v in before.items() if k != "passages"}
 
@@ -197,9 +197,9 @@ def test_given_and_extracted_is_one(collection_name: str, scripted: Scripted, co
 def made(kg: KnowledgeGraph, make_documents: Make) -> Iterator[list[Document]]:
     """Thirty documents in a collection that tests of this module share."""
     documents = make_documents(0, 30)
-    kg.ingest(documents, _SHARED)
+    kg[_SHARED].ingest(documents)
     yield documents
-    kg.delete(_SHARED)
+    kg[_SHARED].delete()
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ def test_half_then_half_is_all_at_once(
     made: list[Document], corpus: str, collection_name: str, scripted: Scripted, connect: Connect
 ) -> None:
     kg = connect()
-    report = kg.extract(corpus)
+    report = kg[corpus].extract()
     assert (report.passages, report.failures, report.left) == (_passages(kg, corpus), (), 0)
     assert report.triples >= 30
     whole, triples = digest(kg.graph, corpus), report.triples
@@ -232,18 +232,18 @@ def test_half_then_half_is_all_at_once(
     modes = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connection, "lookup", lambda *call: modes.append(lookup(*call).mode) or lookup(*call))
-        assert kg.extract(corpus).passages == 0
-        assert kg.ingest(made, corpus).unchanged == 30
+        assert kg[corpus].extract().passages == 0
+        assert kg[corpus].ingest(made).unchanged == 30
     assert not {"write", "auto"} & set(modes)
     assert len(scripted.calls) == calls
     assert digest(kg.graph, corpus) == whole
 
-    kg.delete(corpus)
-    kg.ingest(made[15:], corpus)
-    parts = [kg.extract(corpus, limit=10, threads=3)]
+    kg[corpus].delete()
+    kg[corpus].ingest(made[15:])
+    parts = [kg[corpus].extract(limit=10, threads=3)]
     assert (parts[0].passages, parts[0].left > 0) == (10, True)
-    kg.ingest(made[:15], corpus)
-    parts += [kg.extract(corpus, limit=20), kg.extract(corpus)]
+    kg[corpus].ingest(made[:15])
+    parts += [kg[corpus].extract(limit=20), kg[corpus].extract()]
     assert parts[2].left == 0
     assert digest(kg.graph, corpus) == whole
     assert sum(part.triples for part in parts) == triples
@@ -257,38 +257,38 @@ def test_a_changed_document_keeps_what_its_other_passages_gave(
     scripted.brain(_BRAIN)
     filler = " ".join(f"Ropes and tar were bought for ship {i}." for i in range(30))
     sections = tuple(Section(f"Port {n} was built near Bay {n}. {filler}", f"Part {n}") for n in "ABC")
-    kg.ingest([Document("a", sections, "Ports")], collection_name)
-    kg.extract(collection_name)
+    kg[collection_name].ingest([Document("a", sections, "Ports")])
+    kg[collection_name].extract()
     first = len(scripted.calls)
     assert len(_triples(kg, collection_name, "a")) == 3
     changed = Document("a", (*sections[:2], Section(f"Port D was built near Bay D. {filler}", "Part D")), "Ports")
-    kg.ingest([changed], collection_name)
+    kg[collection_name].ingest([changed])
     assert sorted(_triples(kg, collection_name, "a")) == [f"Port {n} was built near Bay {n}" for n in "AB"]
-    kg.extract(collection_name)
+    kg[collection_name].extract()
     assert {text[:12] for text in _asked(scripted)[first:]} == {"Title: Ports"}
     assert 0 < len(scripted.calls) - first < first
     assert len(_triples(kg, collection_name, "a")) == 3
     state = digest(kg.graph, collection_name)
-    kg.delete(collection_name)
-    kg.ingest([changed], collection_name)
-    kg.extract(collection_name)
+    kg[collection_name].delete()
+    kg[collection_name].ingest([changed])
+    kg[collection_name].extract()
     assert digest(kg.graph, collection_name) == state
 
 
-def test_another_prompt_extracts_anew(corpus: str, scripted: Scripted, connect: Connect, tmp_path: Path) -> None:
+def test_another_prompt_extracts_again(corpus: str, scripted: Scripted, connect: Connect, tmp_path: Path) -> None:
     kg = connect()
-    kg.extract(corpus)
+    kg[corpus].extract()
     before, calls = digest(kg.graph, corpus), len(scripted.calls)
     (tmp_path / "extract.txt").write_text("[system]\nAll facts as JSON.\n[user]\nTitle: $title\n$text\n")
     other = connect(prompts=tmp_path)
-    half = other.extract(corpus, limit=20)
+    half = other[corpus].extract(limit=20)
     assert (half.passages, half.left) == (20, calls - 20)
-    other.extract(corpus)
+    other[corpus].extract()
     assert len(scripted.calls) == 2 * calls
     after = digest(kg.graph, corpus)
     assert after["triples"] != before["triples"]  # they say which prompt they are from
     assert {k: after[k] for k in ("entities", "words")} == {k: before[k] for k in ("entities", "words")}
-    kg.extract(corpus)
+    kg[corpus].extract()
     assert digest(kg.graph, corpus) == before
 
 
@@ -296,16 +296,16 @@ def test_faults_of_all_kinds(corpus: str, scripted: Scripted, connect: Connect) 
     kg = connect()
     faults = ["429", "500", "bad-json", "empty", "malformed", "truncated", "cut", "html"] * 2
     scripted.fail(*faults, task="extract")
-    report = kg.extract(corpus)
+    report = kg[corpus].extract()
     assert report.passages + len(report.failures) == _passages(kg, corpus)
     assert report.left == len(report.failures)
     assert report.stopped is None
-    assert kg.extract(corpus).left == 0
+    assert kg[corpus].extract().left == 0
 
     ids = [kg.passage(f"d{n}", corpus).id for n in range(8)]
     kg.graph.run("write/extracted", ids=ids, version="old")
     scripted.fail("500", "bad-json", "empty", "400:The text is too long", task="extract")
-    report = connect(retries=0).extract(corpus, threads=1)
+    report = connect(retries=0)[corpus].extract(threads=1)
     assert [f.document for f in report.failures] == ["d0", "d1", "d2"]
     wrong, twice, long = (f.reason for f in report.failures)
     assert "500" in wrong
@@ -314,21 +314,21 @@ def test_faults_of_all_kinds(corpus: str, scripted: Scripted, connect: Connect) 
     assert (report.passages, report.left) == (5, 3)
     assert _finished(kg, corpus)
     calls = len(scripted.calls)
-    assert kg.extract(corpus).passages == 3 == len(scripted.calls) - calls
+    assert kg[corpus].extract().passages == 3 == len(scripted.calls) - calls
 
 
 def test_a_server_out_of_reach_stops_it(corpus: str, scripted: Scripted, connect: Connect) -> None:
-    report = connect(base_url="http://127.0.0.1:9/v1").extract(corpus, threads=2)
+    report = connect(base_url="http://127.0.0.1:9/v1")[corpus].extract(threads=2)
     assert isinstance(report.stopped, UnavailableError)
     assert (report.passages, report.failures) == (0, ())
     kg = connect(retries=0)
     scripted.fail("quota", task="extract")
-    report = kg.extract(corpus, threads=2)
+    report = kg[corpus].extract(threads=1)
     assert isinstance(report.stopped, UnavailableError)
-    assert len(scripted.attempts) <= 5
+    assert len(scripted.attempts) <= 2  # the refused one, and the one that was waiting behind it
     assert report.passages == len(scripted.calls)  # what was under way is kept
     scripted.fail(*["400"] * 40, task="extract")
-    report = kg.extract(corpus, threads=2)
+    report = kg[corpus].extract(threads=2)
     assert report.stopped is not None
     assert 32 <= len(report.failures) < 40
     assert report.left == _passages(kg, corpus) - len(scripted.calls)
@@ -337,7 +337,7 @@ def test_a_server_out_of_reach_stops_it(corpus: str, scripted: Scripted, connect
 def test_the_budget_is_not_crossed(corpus: str, scripted: Scripted, connect: Connect) -> None:
     prices = dict.fromkeys(["other", *scripted.settings().models], (0.0, 0.0)) | {"extract": (1.0, 2.0)}
     kg = connect(prices=prices, budget=0.02, max_tokens=1000)
-    report = kg.extract(corpus)
+    report = kg[corpus].extract()
     assert isinstance(report.stopped, BudgetError)
     assert report.usage.cost is not None
     assert 0 < report.usage.cost <= 0.02
@@ -345,17 +345,17 @@ def test_the_budget_is_not_crossed(corpus: str, scripted: Scripted, connect: Con
     assert report.left == _passages(kg, corpus) - report.passages
     assert _finished(kg, corpus)
     calls = len(scripted.calls)
-    assert connect().extract(corpus).passages == report.left == len(scripted.calls) - calls
+    assert connect()[corpus].extract().passages == report.left == len(scripted.calls) - calls
 
 
 _PROGRAM = """
 import sys
 from pathlib import Path
 from kgrag.client import KnowledgeGraph
-from kgrag.indexing import extraction
-extraction._BATCH = 4
+from kgrag.indexing import asking
+asking._BATCH = 4
 with KnowledgeGraph.connect() as kg:
-    kg.extract(sys.argv[1], threads=2)
+    kg[sys.argv[1]].extract(threads=2)
 """
 
 
@@ -376,13 +376,13 @@ def test_broken_off_and_run_again(
     first = len(scripted.calls)
     assert _passages(kg, corpus) - first <= missing < _passages(kg, corpus)
     kept = {asked for asked, done in _done(kg, corpus).items() if done}
-    report = kg.extract(corpus)
+    report = kg[corpus].extract()
     assert report.passages == len(scripted.calls) - first == missing
     assert not kept & set(_asked(scripted)[first:])
     state = digest(kg.graph, corpus)
     with kg.graph._driver.session() as session:
         session.run("MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=corpus).consume()
-    kg.extract(corpus)
+    kg[corpus].extract()
     assert digest(kg.graph, corpus) == state
 
 
@@ -406,18 +406,18 @@ def _settled(kg: KnowledgeGraph, name: str) -> int:
 def test_any_script_and_no_passages(collection_name: str, scripted: Scripted, connect: Connect) -> None:
     kg = connect()
     document = Document("北京", (Section("北京是中国的首都。Łódź leży w Polsce 🦊."),), "北京")
-    kg.ingest([document], collection_name)
+    kg[collection_name].ingest([document])
     facts = (["北京", "是首都", "中国"], ["Łódź", "leży w", "Polska\ud83e \0🦊"])
     scripted.say("extract", json.dumps(_said(*facts, entities=["北京", "Łódź", "中国"])))
-    assert kg.extract(collection_name).triples == 2
+    assert kg[collection_name].extract().triples == 2
     assert sorted(_triples(kg, collection_name, "北京")) == ["Łódź leży w Polska 🦊", "北京 是首都 中国"]
-    kg.delete(collection_name, documents=["北京"])
-    empty = kg.extract(collection_name)
+    kg[collection_name].delete(documents=["北京"])
+    empty = kg[collection_name].extract()
     assert (empty.passages, empty.left, empty.usage.calls) == (0, 0, 0)
-    assert kg.estimate_extraction(collection_name).prompt_tokens == 0
+    assert kg[collection_name].estimate_extraction().prompt_tokens == 0
     assert not _entities(kg, collection_name)
 
 
 def test_without_a_model(kg: KnowledgeGraph, corpus: str) -> None:
     with pytest.raises(ConfigurationError, match=r"No language model"):
-        kg.extract(corpus)
+        kg[corpus].extract()

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from neighbours import overlap, similar
 
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.local import LocalServer
-from kgrag.indexing.digest import digest, overlap, similar_edges
+from kgrag.indexing.digest import digest
 from kgrag.settings import Settings
 from kgrag.types import Document
 
@@ -61,7 +62,7 @@ def _reference(corpus: Path, env: dict[str, str], kg: KnowledgeGraph) -> tuple[d
     out, err = process.communicate()
     assert process.returncode == 0, err
     taken = time.monotonic() - started
-    state, near = digest(kg.graph, _COLLECTION), similar_edges(kg.graph, _COLLECTION)
+    state, near = digest(kg.graph, _COLLECTION), similar(kg.graph, _COLLECTION)
     assert json.loads(out)["embedded"] == _vectors(kg)
     return state, near, _vectors(kg), taken
 
@@ -70,7 +71,7 @@ def test_killed_ingests(kg: KnowledgeGraph, neo4j_env: dict[str, str], corpus: P
     state, near, vectors, taken = _reference(corpus, neo4j_env, kg)
     chance = random.Random(7)
     for _ in range(10):
-        kg.delete(_COLLECTION)
+        kg[_COLLECTION].delete()
         process = _ingest(corpus, neo4j_env)
         time.sleep(chance.uniform(0.1, 1.0) * taken)
         process.send_signal(signal.SIGKILL)
@@ -82,7 +83,7 @@ def test_killed_ingests(kg: KnowledgeGraph, neo4j_env: dict[str, str], corpus: P
         assert again.returncode == 0, err
         assert json.loads(out)["embedded"] == vectors - committed
         assert digest(kg.graph, _COLLECTION) == state
-        assert overlap(similar_edges(kg.graph, _COLLECTION), near) >= 0.99  # type: ignore[arg-type]
+        assert overlap(similar(kg.graph, _COLLECTION), near) >= 0.99  # type: ignore[arg-type]
 
 
 def test_killed_servers(tmp_path: Path, corpus: Path) -> None:
@@ -91,7 +92,7 @@ def test_killed_servers(tmp_path: Path, corpus: Path) -> None:
     env = {"KGRAG_HOME": str(settings.home)}
     with KnowledgeGraph.local(settings) as kg:
         state, near, vectors, taken = _reference(corpus, env, kg)
-        kg.delete(_COLLECTION)
+        kg[_COLLECTION].delete()
     chance = random.Random(11)
     try:
         for _ in range(3):
@@ -110,8 +111,8 @@ def test_killed_servers(tmp_path: Path, corpus: Path) -> None:
                 assert again.returncode == 0, err
                 assert json.loads(out)["embedded"] == vectors - committed
                 assert digest(kg.graph, _COLLECTION) == state
-                assert overlap(similar_edges(kg.graph, _COLLECTION), near) >= 0.99  # type: ignore[arg-type]
-                kg.delete(_COLLECTION)
+                assert overlap(similar(kg.graph, _COLLECTION), near) >= 0.99  # type: ignore[arg-type]
+                kg[_COLLECTION].delete()
     finally:
         server.stop()
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from neighbours import overlap, similar
 
 from kgrag.client import KnowledgeGraph
 from kgrag.graph import connection
 from kgrag.graph.connection import lookup
-from kgrag.indexing.digest import digest, overlap, similar_edges
+from kgrag.indexing.digest import digest
 from kgrag.models.embed import Vectors, WordLlamaEmbedder
 from kgrag.types import Document, Section
 
@@ -44,45 +45,45 @@ def _state(kg: KnowledgeGraph, name: str) -> dict[str, str]:
 
 def test_half_then_half_is_all_at_once(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
     documents = make_documents(0, 240)
-    kg.ingest(documents, collection_name)
-    whole, near = _state(kg, collection_name), similar_edges(kg.graph, collection_name)
-    kg.delete(collection_name)
-    kg.ingest(documents[120:], collection_name)
-    kg.ingest(documents[:120], collection_name)
+    kg[collection_name].ingest(documents)
+    whole, near = _state(kg, collection_name), similar(kg.graph, collection_name)
+    kg[collection_name].delete()
+    kg[collection_name].ingest(documents[120:])
+    kg[collection_name].ingest(documents[:120])
     assert _state(kg, collection_name) == whole
-    assert overlap(similar_edges(kg.graph, collection_name), near) > 0.99
+    assert overlap(similar(kg.graph, collection_name), near) > 0.99
 
 
 def test_few_added_to_many(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
     """A few documents take the path by phrases, on which only passages that hold a new name or word are visited."""
     documents = make_documents(0, 200)
-    kg.ingest(documents, collection_name)
-    whole, near = _state(kg, collection_name), similar_edges(kg.graph, collection_name)
-    kg.delete(collection_name)
-    kg.ingest(documents[:195], collection_name)
-    kg.ingest(documents[195:], collection_name)
+    kg[collection_name].ingest(documents)
+    whole, near = _state(kg, collection_name), similar(kg.graph, collection_name)
+    kg[collection_name].delete()
+    kg[collection_name].ingest(documents[:195])
+    kg[collection_name].ingest(documents[195:])
     assert _state(kg, collection_name) == whole
-    assert overlap(similar_edges(kg.graph, collection_name), near) > 0.99
+    assert overlap(similar(kg.graph, collection_name), near) > 0.99
 
 
 def test_deleting_is_never_having_had(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
     documents = make_documents(0, 120)
-    kg.ingest(documents[:100], collection_name)
-    before, near = _state(kg, collection_name), similar_edges(kg.graph, collection_name)
-    kg.ingest(documents[100:], collection_name)
+    kg[collection_name].ingest(documents[:100])
+    before, near = _state(kg, collection_name), similar(kg.graph, collection_name)
+    kg[collection_name].ingest(documents[100:])
     assert _state(kg, collection_name) != before
-    kg.delete(collection_name, documents=[d.key for d in documents[100:]])
+    kg[collection_name].delete(documents=[d.key for d in documents[100:]])
     assert _state(kg, collection_name) == before
-    assert overlap(similar_edges(kg.graph, collection_name), near) > 0.99
+    assert overlap(similar(kg.graph, collection_name), near) > 0.99
 
 
 def test_unchanged_input_writes_nothing(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
     documents = make_documents(0, 60)
-    kg.ingest(documents, collection_name)
+    kg[collection_name].ingest(documents)
     modes = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connection, "lookup", lambda *call: modes.append(lookup(*call).mode) or lookup(*call))
-        report = kg.ingest(documents, collection_name)
+        report = kg[collection_name].ingest(documents)
     assert (report.unchanged, report.added, report.changed, report.embedded) == (60, 0, 0, 0)
     assert "read" in modes
     assert not {"write", "auto"} & set(modes)
@@ -93,32 +94,32 @@ def test_a_changed_document_keeps_its_unchanged_passages(
 ) -> None:
     parts = [" ".join(f"Sentence {i} of part {n} speaks of the Rhine." for i in range(20)) for n in range(6)]
     document = Document("long", tuple(Section(p, f"Part {n}") for n, p in enumerate(parts)), "Long Story")
-    kg.ingest([document], collection_name, embedder=embedder)
+    kg[collection_name].ingest([document], embedder=embedder)
     first = embedder.texts
-    ids = set(similar_edges(kg.graph, collection_name))
+    ids = set(similar(kg.graph, collection_name))
     changed = replace(
         document,
         sections=(*document.sections[:3], Section(parts[3].replace("Rhine", "Main"), "New"), *document.sections[4:]),
     )
-    report = kg.ingest([changed], collection_name, embedder=embedder)
+    report = kg[collection_name].ingest([changed], embedder=embedder)
     assert report.changed == 1
     assert 0 < embedder.texts - first < first
-    kept = set(similar_edges(kg.graph, collection_name)) & ids
+    kept = set(similar(kg.graph, collection_name)) & ids
     assert len(kept) == len(ids) - 1
     again = _state(kg, collection_name)
-    kg.delete(collection_name)
-    kg.ingest([changed], collection_name)
+    kg[collection_name].delete()
+    kg[collection_name].ingest([changed])
     assert _state(kg, collection_name) == again
 
 
 def test_a_changed_title_renames_everywhere(kg: KnowledgeGraph, collection_name: str) -> None:
     old = Document("a", (Section("It lies on a river."),), "Old Town")
     other = Document("b", (Section("People came from Old Town and from New Town."),), "Travellers")
-    kg.ingest([old, other], collection_name)
-    kg.ingest([replace(old, title="New Town")], collection_name)
+    kg[collection_name].ingest([old, other])
+    kg[collection_name].ingest([replace(old, title="New Town")])
     state = _state(kg, collection_name)
-    kg.delete(collection_name)
-    kg.ingest([replace(old, title="New Town"), other], collection_name)
+    kg[collection_name].delete()
+    kg[collection_name].ingest([replace(old, title="New Town"), other])
     assert _state(kg, collection_name) == state
 
 
@@ -131,11 +132,11 @@ def test_headings_follow_their_document(kg: KnowledgeGraph, collection_name: str
     short = Document("a", (Section("Built in Larvik.", "Fram Museum"),))
     states = []
     for steps in ([long, other], [short], [long]):
-        kg.ingest(steps, collection_name)
+        kg[collection_name].ingest(steps)
         states.append(_state(kg, collection_name))
     assert states[0] == states[2] != states[1]
-    kg.delete(collection_name)
-    kg.ingest([other, short], collection_name)
+    kg[collection_name].delete()
+    kg[collection_name].ingest([other, short])
     assert _state(kg, collection_name) == states[1]
 
 
@@ -146,10 +147,10 @@ def test_the_last_of_several_versions_stays(
     """However many documents lie between two with the same key, the graph is that of the last one alone."""
     versions = [Document("a", (Section(f"Version {n} speaks of the Rhine."),), "Notes") for n in range(3)]
     others = make_documents(0, between)
-    kg.ingest([versions[0], *others, versions[1], versions[2]], collection_name)
+    kg[collection_name].ingest([versions[0], *others, versions[1], versions[2]])
     state = _state(kg, collection_name)
-    kg.delete(collection_name)
-    kg.ingest([*others, versions[2]], collection_name)
+    kg[collection_name].delete()
+    kg[collection_name].ingest([*others, versions[2]])
     assert _state(kg, collection_name) == state
     (info,) = [c for c in kg.collections() if c.name == collection_name]
     assert info.counts["Document"] == between + 1
@@ -158,19 +159,19 @@ def test_the_last_of_several_versions_stays(
 def test_repeated_boilerplate_stays_apart(kg: KnowledgeGraph, collection_name: str) -> None:
     text = " ".join(["All rights reserved by the Company."] * 100)
     document = Document("a", (Section(text, "One"), Section(text, "Two"), Section(text, "Two")), "Notice")
-    report = kg.ingest([document], collection_name)
-    assert report.passages == len(similar_edges(kg.graph, collection_name)) > 3
+    report = kg[collection_name].ingest([document])
+    assert report.passages == len(similar(kg.graph, collection_name)) > 3
 
 
 def test_a_document_longer_than_a_batch(kg: KnowledgeGraph, collection_name: str) -> None:
     text = "\n\n".join(f"Paragraph {i} tells of the city of Lübeck and its {i} towers. " * 6 for i in range(400))
     small = kg.settings.model_copy(update={"batch_passages": 16})
     with KnowledgeGraph.connect(settings=small) as client:
-        report = client.ingest([Document("big", (Section(text),), "Big Book")], collection_name)
+        report = client[collection_name].ingest([Document("big", (Section(text),), "Big Book")])
     assert report.embedded_batches > 3
     whole = _state(kg, collection_name)
-    kg.delete(collection_name)
-    kg.ingest([Document("big", (Section(text),), "Big Book")], collection_name)
+    kg[collection_name].delete()
+    kg[collection_name].ingest([Document("big", (Section(text),), "Big Book")])
     assert _state(kg, collection_name) == whole
 
 

@@ -94,7 +94,7 @@ def test_without_pages_nothing_changes() -> None:
 
 
 def test_the_graph_of_a_document_with_pages(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg.ingest([report()], collection_name)
+    kg[collection_name].ingest([report()])
     counts = state(kg, collection_name)[1]
     assert (counts["Page"], counts["Table"], counts["HAS_PAGE"], counts["HAS_TABLE"]) == (6, 2, 6, 2)
     pages = rows(
@@ -132,8 +132,8 @@ def test_the_graph_of_a_document_with_pages(kg: KnowledgeGraph, collection_name:
 
 
 def test_search_and_show_tell_the_page(kg: KnowledgeGraph, collection_name: str, neo4j_env: dict[str, str]) -> None:
-    kg.ingest([report()], collection_name)
-    hit = kg.search("Ship27 Length", collection_name, retriever="bm25").hits[0].passage
+    kg[collection_name].ingest([report()])
+    hit = kg[collection_name].search("Ship27 Length", retriever="bm25").hits[0].passage
     assert (hit.page, hit.last_page, hit.place) == (3, 4, "pp. 3-4")
     assert "Ship: Ship27; Length: 7 m" in hit.text
     run = CliRunner(env=neo4j_env)
@@ -159,24 +159,24 @@ CHANGES = [
 def test_a_changed_document_is_as_if_it_had_always_been_so(
     kg: KnowledgeGraph, collection_name: str, number: int
 ) -> None:
-    kg.ingest([CHANGES[number]], collection_name)
+    kg[collection_name].ingest([CHANGES[number]])
     expected = state(kg, collection_name)
-    kg.delete(collection_name)
-    kg.ingest([report()], collection_name)
+    kg[collection_name].delete()
+    kg[collection_name].ingest([report()])
     assert state(kg, collection_name) != expected
-    assert kg.ingest([CHANGES[number]], collection_name).changed == 1
+    assert kg[collection_name].ingest([CHANGES[number]]).changed == 1
     assert state(kg, collection_name) == expected
-    assert kg.ingest([CHANGES[number]], collection_name).unchanged == 1
+    assert kg[collection_name].ingest([CHANGES[number]]).unchanged == 1
 
 
 def test_removed_with_the_document_and_the_collection(kg: KnowledgeGraph, collection_name: str) -> None:
     other = report(pages=2, tables=1, key="other.pdf")
-    kg.ingest([other], collection_name)
+    kg[collection_name].ingest([other])
     expected = state(kg, collection_name)
-    kg.ingest([report()], collection_name)
-    kg.delete(collection_name, documents=["report.pdf"])
+    kg[collection_name].ingest([report()])
+    kg[collection_name].delete(documents=["report.pdf"])
     assert state(kg, collection_name) == expected
-    kg.delete(collection_name)
+    kg[collection_name].delete()
     left = rows(kg, "MATCH (n {collection: $name}) RETURN count(n) AS n", collection_name)
     assert left == [{"n": 0}]
 
@@ -184,9 +184,9 @@ def test_removed_with_the_document_and_the_collection(kg: KnowledgeGraph, collec
 def test_broken_off_at_every_batch(kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [report(pages=20, tables=3), report(pages=4, tables=1, word="quay", key="b.pdf")]
     settings = kg.settings.model_copy(update={"batch_passages": 4})
-    kg.ingest(documents, collection_name)
+    kg[collection_name].ingest(documents)
     expected = state(kg, collection_name)
-    kg.delete(collection_name)
+    kg[collection_name].delete()
     written: list[int] = []
 
     def fail(graph: Graph, collection: object, batch: writer.Batch, stop: Sequence[int]) -> None:
@@ -202,6 +202,6 @@ def test_broken_off_at_every_batch(kg: KnowledgeGraph, collection_name: str, mon
                 written.clear()
                 patch.setattr("kgrag.indexing.pipeline.write_batch", lambda *a, stop=stop: fail(*a, stop=[stop]))
                 with pytest.raises(RuntimeError):
-                    small.ingest(documents, collection_name)
-        small.ingest(documents, collection_name)
+                    small[collection_name].ingest(documents)
+        small[collection_name].ingest(documents)
         assert state(kg, collection_name) == expected

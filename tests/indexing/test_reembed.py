@@ -1,13 +1,13 @@
-"""Embedding anew: the old vectors serve until the new ones are complete; broken off, it goes on where it was."""
+"""Embedding again: the old vectors serve until the new ones are complete; interrupted, it goes on where it was."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from neighbours import similar
 
 from kgrag.client import KnowledgeGraph
 from kgrag.graph import collections
-from kgrag.indexing.digest import similar_edges, similar_names
 from kgrag.models.embed import Vectors, unit
 from kgrag.types import Document
 
@@ -38,40 +38,40 @@ class LetterEmbedder:
 
 def test_reembed_is_resumed(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
     documents = make_documents(0, 600)
-    kg.ingest(documents, collection_name)
-    before = kg.search("Banor built near", collection_name, retriever="dense")
+    kg[collection_name].ingest(documents)
+    before = kg[collection_name].search("Banor built near", retriever="dense")
     total = next(c for c in kg.collections() if c.name == collection_name).counts
     opened = collections.open_collection(kg.graph, collection_name)
-    names = kg.graph.run("search/count_entity_vectors", collection=collection_name, embedding=opened.embedding)
-    assert names[0]["number"] > 0
-    vectors = total["Passage"] + total["Triple"] + names[0]["number"]
-    near, alike = similar_edges(kg.graph, collection_name), similar_names(kg.graph, collection_name)
+    held = kg.graph.run("search/count_vectors", label="Entity", collection=collection_name, embedding=opened.embedding)
+    assert held[0]["having"] > 0
+    vectors = total["Passage"] + total["Triple"] + held[0]["having"]
+    near, alike = similar(kg.graph, collection_name), similar(kg.graph, collection_name, "Entity")
 
     failing = LetterEmbedder(fail_after=512)
     with pytest.raises(ConnectionError):
-        kg.reembed(collection_name, failing)
-    assert kg.search("Banor built near", collection_name, retriever="dense") == before
+        kg[collection_name].reembed(failing)
+    assert kg[collection_name].search("Banor built near", retriever="dense") == before
 
     going_on = LetterEmbedder()
-    info = kg.reembed(collection_name, going_on)
+    info = kg[collection_name].reembed(going_on)
     assert (info.embedder, info.dimension) == ("letters", 32)
     assert info.finished
     assert going_on.texts == vectors - failing.texts
-    assert sum(map(len, similar_edges(kg.graph, collection_name).values())) == sum(map(len, near.values()))
-    assert similar_names(kg.graph, collection_name) != alike
+    assert sum(map(len, similar(kg.graph, collection_name).values())) == sum(map(len, near.values()))
+    assert similar(kg.graph, collection_name, "Entity") != alike
     found = collections.open_collection(kg.graph, collection_name)
     assert found.embedding == "embedding_b"
     assert found.discard is None
 
     kg._embedders["letters"] = going_on
     try:
-        ranking = kg.search(documents[7].text, collection_name, retriever="dense", k=3)
+        ranking = kg[collection_name].search(documents[7].text, retriever="dense", k=3)
         assert ranking.hits[0].score > 0.9
     finally:
         del kg._embedders["letters"]
-    kg.reembed(collection_name, "wordllama")
-    assert kg.search("Banor built near", collection_name, retriever="dense") == before
-    assert (similar_edges(kg.graph, collection_name), similar_names(kg.graph, collection_name)) == (near, alike)
+    kg[collection_name].reembed("wordllama")
+    assert kg[collection_name].search("Banor built near", retriever="dense") == before
+    assert (similar(kg.graph, collection_name), similar(kg.graph, collection_name, "Entity")) == (near, alike)
     found = collections.open_collection(kg.graph, collection_name)
     assert found.embedding == "embedding"
     with kg.graph._driver.session() as session:
@@ -83,13 +83,13 @@ def test_reembed_is_resumed(kg: KnowledgeGraph, collection_name: str, make_docum
 
 
 def test_another_embedder_takes_over(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
-    kg.ingest(make_documents(0, 600), collection_name)
+    kg[collection_name].ingest(make_documents(0, 600))
     with pytest.raises(ConnectionError):
-        kg.reembed(collection_name, LetterEmbedder(fail_after=512, name="first"))
-    info = kg.reembed(collection_name, LetterEmbedder(name="second"))
+        kg[collection_name].reembed(LetterEmbedder(fail_after=512, name="first"))
+    info = kg[collection_name].reembed(LetterEmbedder(name="second"))
     assert info.embedder == "second"
 
 
 def test_reembed_with_the_same_does_nothing(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
-    kg.ingest(make_documents(0, 5), collection_name)
-    assert kg.reembed(collection_name, "wordllama").embedder == "wordllama"
+    kg[collection_name].ingest(make_documents(0, 5))
+    assert kg[collection_name].reembed("wordllama").embedder == "wordllama"

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 import pytest
+from neighbours import overlap, similar
 
 from kgrag.client import KnowledgeGraph
 from kgrag.graph import collections
-from kgrag.indexing.digest import overlap, similar_names
 from kgrag.indexing.finish import finish
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.types import Document, Section, Triple
@@ -37,10 +37,10 @@ def _stating(*names: str, key: str = "a") -> Document:
 
 
 def test_names_alike_are_linked_and_numbers_are_not(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg.ingest([_stating("Portuguese", "Portugal", "1876", "1867", "Oslo")], collection_name)
+    kg[collection_name].ingest([_stating("Portuguese", "Portugal", "1876", "1867", "Oslo")])
     found = _names(kg, collection_name)
     assert {("portuguese", "portugal"), ("portugal", "portuguese")} == found.keys()
-    model = kg._embedder("wordllama")
+    model = kg.embedder("wordllama")
     one, other = model.embed(["portuguese", "portugal"])
     assert all(score == pytest.approx((1 + one @ other) / 2, abs=1e-5) for score in found.values())
     with kg.graph._driver.session() as session:
@@ -53,29 +53,29 @@ def test_names_alike_are_linked_and_numbers_are_not(kg: KnowledgeGraph, collecti
 
 def test_halves_and_removals(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
     documents = make_documents(0, 90)
-    kg.ingest(documents[:60], collection_name)
-    part = similar_names(kg.graph, collection_name)
-    kg.ingest(documents[60:], collection_name)
-    whole = similar_names(kg.graph, collection_name)
+    kg[collection_name].ingest(documents[:60])
+    part = similar(kg.graph, collection_name, "Entity")
+    kg[collection_name].ingest(documents[60:])
+    whole = similar(kg.graph, collection_name, "Entity")
     assert len(whole) > len(part) > 0
-    kg.delete(collection_name)
-    kg.ingest(documents, collection_name)
-    assert similar_names(kg.graph, collection_name) == whole
-    kg.delete(collection_name, documents=[d.key for d in documents[60:]])
-    assert similar_names(kg.graph, collection_name) == part
+    kg[collection_name].delete()
+    kg[collection_name].ingest(documents)
+    assert similar(kg.graph, collection_name, "Entity") == whole
+    kg[collection_name].delete(documents=[d.key for d in documents[60:]])
+    assert similar(kg.graph, collection_name, "Entity") == part
     assert collections.describe(kg.graph, collections.open_collection(kg.graph, collection_name)).finished
 
 
 def test_a_name_that_is_none_any_more_is_forgotten(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg.ingest([_stating("Portuguese", "Portugal")], collection_name)
-    kg.ingest([_stating("Portugal")], collection_name)
+    kg[collection_name].ingest([_stating("Portuguese", "Portugal")])
+    kg[collection_name].ingest([_stating("Portugal")])
     assert _names(kg, collection_name) == {}
-    kg.ingest([_stating("Portuguese", "Portugal")], collection_name)
+    kg[collection_name].ingest([_stating("Portuguese", "Portugal")])
     assert len(_names(kg, collection_name)) == 2
 
 
 def test_without_an_embedder_new_names_wait(kg: KnowledgeGraph, collection_name: str, graph_settings: Settings) -> None:
-    kg.ingest([_stating("Portuguese", "Portugal")], collection_name)
+    kg[collection_name].ingest([_stating("Portuguese", "Portugal")])
     found = collections.open_collection(kg.graph, collection_name)
     with kg.graph._driver.session() as session:
         session.run(
@@ -84,9 +84,9 @@ def test_without_an_embedder_new_names_wait(kg: KnowledgeGraph, collection_name:
             name=collection_name,
         ).consume()
     finish(kg.graph, found, graph_settings, _silent)
-    assert [r["id"] for r in kg.graph.run("search/todo_entities", collection=collection_name, stage="similar")]
+    assert [r["id"] for r in kg.graph.run("search/todo", label="Entity", collection=collection_name, stage="similar")]
     assert not collections.describe(kg.graph, found).finished
-    kg.ingest([_stating("Portuguese", "Portugal")], collection_name)
+    kg[collection_name].ingest([_stating("Portuguese", "Portugal")])
     assert len(_names(kg, collection_name)) == 2
     assert collections.describe(kg.graph, found).finished
 
@@ -95,24 +95,24 @@ def test_the_index_finds_what_the_exact_search_finds(
     kg: KnowledgeGraph, collection_name: str, make_documents: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     documents = make_documents(0, 60)
-    kg.ingest(documents, collection_name)
-    exact = similar_names(kg.graph, collection_name)
-    kg.delete(collection_name)
+    kg[collection_name].ingest(documents)
+    exact = similar(kg.graph, collection_name, "Entity")
+    kg[collection_name].delete()
     monkeypatch.setattr("kgrag.indexing.similar._exactly", None)
     kg.settings.exact_neighbours_mb = 0
     try:
-        kg.ingest(documents[:30], collection_name)
-        kg.ingest(documents[30:], collection_name)
+        kg[collection_name].ingest(documents[:30])
+        kg[collection_name].ingest(documents[30:])
     finally:
         kg.settings.exact_neighbours_mb = 512
-    assert overlap(similar_names(kg.graph, collection_name), exact) > 0.98
+    assert overlap(similar(kg.graph, collection_name, "Entity"), exact) > 0.98
     assert collections.describe(kg.graph, collections.open_collection(kg.graph, collection_name)).finished
 
 
 def test_similar_names_can_be_left_out(kg: KnowledgeGraph, collection_name: str, graph_settings: Settings) -> None:
     none = graph_settings.model_copy(update={"indexing": IndexingSettings(synonyms=0)})
     with KnowledgeGraph.connect(settings=none) as other:
-        other.ingest([_stating("Portuguese", "Portugal")], collection_name)
+        other[collection_name].ingest([_stating("Portuguese", "Portugal")])
         assert _names(other, collection_name) == {}
         opened = collections.open_collection(other.graph, collection_name)
         assert collections.describe(other.graph, opened).finished

@@ -100,11 +100,11 @@ def _stems(kg: KnowledgeGraph, name: str, key: str) -> list[str]:
 
 def test_articles_become_mentions(collection_name: str, server: LocalTagme, connect: Connect) -> None:
     kg = connect()
-    kg.ingest(DOCUMENTS, collection_name)
+    kg[collection_name].ingest(DOCUMENTS)
     before = _mentions(kg, collection_name)
-    assert kg.untagged(collection_name) == 4
+    assert kg[collection_name].untagged() == 4
     seen: list[tuple[str, int, int | None]] = []
-    report = kg.tag(collection_name, progress=lambda *at: seen.append(at))
+    report = kg[collection_name].tag(progress=lambda *at: seen.append(at))
     assert (report.passages, report.mentions, report.left, report.failures, report.stopped) == (4, 7, 0, (), None)
     assert sorted(server.texts) == sorted(d.text for d in DOCUMENTS)
     assert ("tagging", 4, 4) in seen
@@ -112,8 +112,14 @@ def test_articles_become_mentions(collection_name: str, server: LocalTagme, conn
     found = _mentions(kg, collection_name)
     assert set(before) <= set(found)
     mention = found["fram", "fridtjof nansen"]
-    assert mention == {"via": "tagme", "weight": 0.2, "tagme": 0.2, "wikipedia": "Fridtjof Nansen",
-                       "positions": mention["spots"], "spots": mention["spots"]}  # fmt: skip
+    assert mention == {
+        "via": "tagme",
+        "weight": 0.2,
+        "tagme": 0.2,
+        "wikipedia": "Fridtjof Nansen",
+        "positions": mention["spots"],
+        "spots": mention["spots"],
+    }
     assert [_stems(kg, collection_name, "fram")[p] for p in mention["positions"]] == ["the"]
     assert not any("weight" in m for m in found.values() if m["via"] != "tagme")
     assert not any(e == "ship" for _, e in found)
@@ -123,25 +129,26 @@ def test_articles_become_mentions(collection_name: str, server: LocalTagme, conn
         assert df == sum(e == normal for _, e in found), normal
     assert next(c.finished for c in kg.collections() if c.name == collection_name)
 
-    assert kg.tag(collection_name).passages == 0
+    assert kg[collection_name].tag().passages == 0
     assert len(server.attempts) == 4
 
 
 def test_a_mention_that_is_there_anyway_stays_one(collection_name: str, server: LocalTagme, connect: Connect) -> None:
     kg = connect()
-    kg.ingest([_document("a", "Colin Archer", "He drew."), _document("b", "Ships", "Colin Archer drew Fram.")],
-              collection_name)  # fmt: skip
+    kg[collection_name].ingest(
+        [_document("a", "Colin Archer", "He drew."), _document("b", "Ships", "Colin Archer drew Fram.")]
+    )
     local = _mentions(kg, collection_name)["b", "colin archer"]
     assert local["via"] == "local"
-    kg.tag(collection_name)
+    kg[collection_name].tag()
     tagged = _mentions(kg, collection_name)["b", "colin archer"]
     assert tagged == local | {"tagme": 0.45, "spots": [2], "wikipedia": "Colin Archer"}
     assert tagged["positions"] == [1]
 
-    kg.delete(collection_name, documents=["a"])  # the name is a title no more, but stays a capitalised phrase
+    kg[collection_name].delete(documents=["a"])  # the name is a title no more, but stays a capitalised phrase
     alone = _mentions(kg, collection_name)["b", "colin archer"]
     assert alone == {**tagged, "via": "phrase", "positions": [2]}
-    kg.ingest([_document("a", "Colin Archer", "He drew.")], collection_name)
+    kg[collection_name].ingest([_document("a", "Colin Archer", "He drew.")])
     assert _mentions(kg, collection_name)["b", "colin archer"] == tagged
 
 
@@ -149,132 +156,131 @@ def test_the_order_leaves_no_trace(collection_name: str, kg: KnowledgeGraph, con
     kg = connect()
     other = f"{collection_name}-halves"
     try:
-        kg.ingest(DOCUMENTS, collection_name)
-        kg.tag(collection_name)
-        kg.ingest(DOCUMENTS[2:], other)
-        kg.tag(other, limit=1)
-        kg.ingest(DOCUMENTS[:2], other)
-        kg.tag(other)
+        kg[collection_name].ingest(DOCUMENTS)
+        kg[collection_name].tag()
+        kg[other].ingest(DOCUMENTS[2:])
+        kg[other].tag(limit=1)
+        kg[other].ingest(DOCUMENTS[:2])
+        kg[other].tag()
         one, two = _mentions(kg, collection_name), _mentions(kg, other)
         assert one == two
         assert _entities(kg, collection_name) == _entities(kg, other)
 
-        kg.delete(other, documents=["fram", "archer"])
-        kg.delete(collection_name, documents=["archer", "fram"])
-        kg.ingest(DOCUMENTS, collection_name)
-        kg.tag(collection_name)
+        kg[other].delete(documents=["fram", "archer"])
+        kg[collection_name].delete(documents=["archer", "fram"])
+        kg[collection_name].ingest(DOCUMENTS)
+        kg[collection_name].tag()
         assert _mentions(kg, collection_name) == one
     finally:
-        kg.delete(other)
+        kg[other].delete()
 
 
 def test_digests_agree(collection_name: str, connect: Connect) -> None:
     kg = connect()
-    kg.ingest(DOCUMENTS, collection_name)
+    kg[collection_name].ingest(DOCUMENTS)
     untagged = digest(kg.graph, collection_name)
-    kg.tag(collection_name)
+    kg[collection_name].tag()
     tagged = digest(kg.graph, collection_name)
     assert {kind for kind in tagged if tagged[kind] != untagged[kind]} == {"passages", "entities"}
     extra = _document("night", "Night", "The polar night is long. The Fram lay in it with the Norwegian.")
-    kg.ingest([extra], collection_name)
-    kg.tag(collection_name)
+    kg[collection_name].ingest([extra])
+    kg[collection_name].tag()
     assert digest(kg.graph, collection_name) != tagged
-    kg.ingest([replace(extra, sections=(Section("Nothing of note."),))], collection_name)
-    kg.tag(collection_name)
-    kg.delete(collection_name, documents=["night"])
+    kg[collection_name].ingest([replace(extra, sections=(Section("Nothing of note."),))])
+    kg[collection_name].tag()
+    kg[collection_name].delete(documents=["night"])
     assert digest(kg.graph, collection_name) == tagged
 
 
-def test_another_threshold_tags_anew(collection_name: str, server: LocalTagme, connect: Connect) -> None:
+def test_another_threshold_tags_again(collection_name: str, server: LocalTagme, connect: Connect) -> None:
     kg = connect()
-    kg.ingest(DOCUMENTS, collection_name)
-    kg.tag(collection_name)
+    kg[collection_name].ingest(DOCUMENTS)
+    kg[collection_name].tag()
     first = digest(kg.graph, collection_name)
     strict = connect(threshold=0.4)
-    report = strict.tag(collection_name)
+    report = strict[collection_name].tag()
     assert (report.passages, report.mentions) == (4, 4)
     found = _mentions(kg, collection_name)
     assert min(m["tagme"] for m in found.values() if "tagme" in m) == 0.45
-    assert connect(threshold=0.0).tag(collection_name).mentions == 8
+    assert connect(threshold=0.0)[collection_name].tag().mentions == 8
     assert "ship" in _entities(kg, collection_name)
-    kg.tag(collection_name)
+    kg[collection_name].tag()
     assert "ship" not in _entities(kg, collection_name)
     assert digest(kg.graph, collection_name) == first
 
 
 def test_failures_are_left_for_the_next_run(collection_name: str, server: LocalTagme, connect: Connect) -> None:
     kg = connect(retries=0)
-    kg.ingest(DOCUMENTS, collection_name)
+    kg[collection_name].ingest(DOCUMENTS)
     server.fail("html", "500")
-    report = kg.tag(collection_name, threads=1)
+    report = kg[collection_name].tag(threads=1)
     assert (report.passages, report.left, len(report.failures), report.stopped) == (2, 2, 2, None)
     assert [f.document for f in report.failures] == ["archer", "fram"]
     assert "nothing that can be used" in report.failures[0].reason
-    assert kg.tag(collection_name).passages == 2
+    assert kg[collection_name].tag().passages == 2
     assert len(server.attempts) == 6
 
 
 def test_a_refused_token_ends_it(collection_name: str, server: LocalTagme, connect: Connect) -> None:
     kg = connect()
-    kg.ingest(DOCUMENTS, collection_name)
+    kg[collection_name].ingest(DOCUMENTS)
     server.fail("401")
-    report = kg.tag(collection_name, threads=1)
+    report = kg[collection_name].tag(threads=1)
     assert isinstance(report.stopped, UnavailableError)
     assert report.left == 4 - report.passages > 0
     with pytest.raises(ConfigurationError, match="token"):
-        KnowledgeGraph(kg.graph, kg.settings.model_copy(update={"tagme": type(kg.settings.tagme)()})).tag(
+        KnowledgeGraph(kg.graph, kg.settings.model_copy(update={"tagme": type(kg.settings.tagme)()}))[
             collection_name
-        )
+        ].tag()
 
 
 def test_a_broken_write_leaves_nothing_behind(
     collection_name: str, server: LocalTagme, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kg = connect()
-    kg.ingest(DOCUMENTS, collection_name)
-    run = connection.Unit.run
+    kg[collection_name].ingest(DOCUMENTS)
+    run = connection.Transaction.run
 
-    def fail(self: connection.Unit, name: str, /, **parameters: Any) -> Any:
+    def fail(self: connection.Transaction, name: str, /, **parameters: Any) -> Any:
         if name == "write/tagged_mentions":
             raise RuntimeError("killed")
         return run(self, name, **parameters)
 
     with monkeypatch.context() as patch:
-        patch.setattr(connection.Unit, "run", fail)
+        patch.setattr(connection.Transaction, "run", fail)
         with pytest.raises(RuntimeError, match="killed"):
-            kg.tag(collection_name)
-    assert kg.untagged(collection_name) == 4
-    assert kg.tag(collection_name).mentions == 7
+            kg[collection_name].tag()
+    assert kg[collection_name].untagged() == 4
+    assert kg[collection_name].tag().mentions == 7
 
 
 def test_several_are_under_way_at_once(collection_name: str, server: LocalTagme, connect: Connect) -> None:
     kg = connect()
-    kg.ingest([_document(f"d{i}", f"Ship {i}", f"The Fram came by {i} times.") for i in range(24)], collection_name)
+    kg[collection_name].ingest([_document(f"d{i}", f"Ship {i}", f"The Fram came by {i} times.") for i in range(24)])
     server.delay(0.05)
-    kg.tag(collection_name, threads=6)
+    kg[collection_name].tag(threads=6)
     assert server.most_under_way == 6
 
 
 def test_the_walk_over_what_tagme_found(collection_name: str, connect: Connect) -> None:
     kg = connect()
-    kg.ingest(
+    kg[collection_name].ingest(
         [
             _document("start", "Diary", "A harpoon was carved in the polar night of that year."),
             _document("far", "Letters", "Nothing came through the polar night but wolves."),
             _document("other", "Accounts", "Nothing came that week but bills."),
         ],
-        collection_name,
     )
     walk = "kgp(edges=(tagme,), seeds=1)"
-    assert [h.passage.document for h in kg.search("harpoon", collection_name, retriever=walk)] == ["start"]
-    kg.tag(collection_name)
-    ranking = kg.search("harpoon", collection_name, retriever=walk)
+    assert [h.passage.document for h in kg[collection_name].search("harpoon", retriever=walk)] == ["start"]
+    kg[collection_name].tag()
+    ranking = kg[collection_name].search("harpoon", retriever=walk)
     assert [h.passage.document for h in ranking] == ["start", "far"]
     assert [(s.via, s.name) for s in ranking.hits[1].why][-2:] == [
         ("mentions", "Polar night"),
         ("mentioned in", "Letters"),
     ]
-    mentions = kg.search("harpoon", collection_name, retriever="kgp(edges=(mention,), seeds=1)")
+    mentions = kg[collection_name].search("harpoon", retriever="kgp(edges=(mention,), seeds=1)")
     assert [h.passage.document for h in mentions] == ["start", "far"]
 
 
@@ -285,20 +291,25 @@ def test_a_killed_tagging_goes_on_where_it_was(
     documents = [
         _document(f"d{i:03}", f"Log {i}", f"The Fram in the polar night {i}, {'x' * (i % 7)}.") for i in range(240)
     ]
-    kg.ingest(documents, collection_name)
+    kg[collection_name].ingest(documents)
     server.delay(0.03)
-    env = {**os.environ, **neo4j_env, "KGRAG_TAGME__TOKEN": TOKEN, "KGRAG_TAGME__ENDPOINT": server.endpoint,
-           "KGRAG_TAGME__CACHE": "false"}  # fmt: skip
+    env = {
+        **os.environ,
+        **neo4j_env,
+        "KGRAG_TAGME__TOKEN": TOKEN,
+        "KGRAG_TAGME__ENDPOINT": server.endpoint,
+        "KGRAG_TAGME__CACHE": "false",
+    }
     command = [sys.executable, "-m", "kgrag", "tag", "-c", collection_name, "--json", "--threads", "4"]
     left = len(documents)
     for how, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
         process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while kg.untagged(collection_name) == left:
+        while kg[collection_name].untagged() == left:
             assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(how)
         assert process.wait() == code
-        before, left = left, kg.untagged(collection_name)
+        before, left = left, kg[collection_name].untagged()
         assert 0 < left < before
     server.reset()
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=True)

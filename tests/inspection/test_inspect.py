@@ -47,14 +47,14 @@ def _run(kg: KnowledgeGraph, text: str, **parameters: Any) -> list[dict[str, Any
 
 @pytest.fixture(scope="module")
 def fleet(kg: KnowledgeGraph) -> Iterator[str]:
-    kg.ingest(DOCUMENTS, FLEET)
+    kg[FLEET].ingest(DOCUMENTS)
     yield FLEET
-    kg.delete(FLEET)
+    kg[FLEET].delete()
 
 
 @pytest.fixture(scope="module")
 def found(kg: KnowledgeGraph, fleet: str) -> Inspection:
-    return kg.inspect(fleet)
+    return kg[fleet].inspect()
 
 
 def _finding(inspection: Inspection, name: str) -> Finding:
@@ -119,13 +119,13 @@ def test_copies_and_names_that_may_be_one(kg: KnowledgeGraph, fleet: str, found:
     assert match and kg.passage(match[1], fleet).text == SAME
     names = _finding(found, "names to merge")
     assert names.number == 1 and sorted(names.examples[0].split(" = ")) == ["sailor", "sailors"]
-    near = kg.inspect(fleet, near=0.5)
+    near = kg[fleet].inspect(near=0.5)
     assert _finding(near, "nearly the same text").number > 0
-    assert not any(f.name == "nearly the same text" for f in kg.inspect(fleet, near=1).findings)
+    assert not any(f.name == "nearly the same text" for f in kg[fleet].inspect(near=1).findings)
     with pytest.raises(ConfigurationError, match="is not a score"):
-        kg.inspect(fleet, near=1.5)
+        kg[fleet].inspect(near=1.5)
     with pytest.raises(NotFoundError):
-        kg.inspect("no such")
+        kg["no such"].inspect()
 
 
 def test_the_page_stands_alone(found: Inspection) -> None:
@@ -141,11 +141,11 @@ def test_the_page_stands_alone(found: Inspection) -> None:
 
 def test_damage_is_found_and_the_remedies_work(kg: KnowledgeGraph, collection_name: str) -> None:
     create_collection(kg.graph, collection_name, "wordllama", 256, IndexingSettings())
-    empty = kg.inspect(collection_name)
+    empty = kg[collection_name].inspect()
     assert empty.distributions == () and empty.findings == () and empty.healthy
     assert "All indexes answer" in html(empty)
 
-    kg.ingest(DOCUMENTS[:3], collection_name)
+    kg[collection_name].ingest(DOCUMENTS[:3])
     number = _run(kg, "MATCH (c:Collection {name: $c}) RETURN c.number AS n", c=collection_name)[0]["n"]
     _run(kg, f"DROP INDEX passage_text_c{number}")
     _run(
@@ -157,7 +157,7 @@ def test_damage_is_found_and_the_remedies_work(kg: KnowledgeGraph, collection_na
         SET q.extracted = 'older', q.tagged = 'older', q.todo = ['similar']""",
         c=collection_name,
     )
-    damaged = kg.inspect(collection_name)
+    damaged = kg[collection_name].inspect()
     assert not damaged.healthy
     assert [f.level for f in damaged.findings] == sorted(
         (f.level for f in damaged.findings), key=("error", "warning", "note").index
@@ -180,16 +180,16 @@ def test_damage_is_found_and_the_remedies_work(kg: KnowledgeGraph, collection_na
     assert _finding(damaged, "indexes missing").examples == (f"passage_text_c{number}",)
 
     with pytest.raises(MismatchError, match=f"passage_text_c{number} is missing") as refused:
-        kg.search("Colin Archer", collection_name, retriever="bm25")
+        kg[collection_name].search("Colin Archer", retriever="bm25")
     assert refused.value.remedy == "Make again what is missing: kgrag repair"
     assert f"kgrag repair {collection_name}" in _finding(damaged, "indexes missing").remedy
-    report = kg.repair(collection_name)
+    report = kg[collection_name].repair()
     assert (report.indexes, dict(report.vectors)) == ((f"passage_text_c{number}",), {"passages": 1})
     assert report.finished == 2, "the passage with a new vector, and the one that was marked"
-    mended = {f.name for f in kg.inspect(collection_name).findings}
+    mended = {f.name for f in kg[collection_name].inspect().findings}
     assert not mended & {"indexes missing", "unfinished", "passages without a vector"}
-    assert kg.search("Colin Archer", collection_name, retriever="bm25").hits
-    again = kg.repair(collection_name)
+    assert kg[collection_name].search("Colin Archer", retriever="bm25").hits
+    again = kg[collection_name].repair()
     assert (again.indexes, dict(again.vectors), again.finished) == ((), {}, 0)
 
     class Gone:
@@ -201,7 +201,32 @@ def test_damage_is_found_and_the_remedies_work(kg: KnowledgeGraph, collection_na
     _run(kg, "MATCH (p:Passage {collection: $c, title: 'Fram'}) SET p.embedding = null", c=collection_name)
     with pytest.raises(ConnectionError):
         repair(kg.graph, collection_name, Gone(), kg.settings, lambda *_: None)
-    assert kg.repair(collection_name).finished == 1, "its neighbours, too, are found when it goes on"
+    assert kg[collection_name].repair().finished == 1, "its neighbours, too, are found when it goes on"
+
+
+def test_vector_indexes_are_scalar(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest(DOCUMENTS[:3])
+    found = kg[collection_name].inspect()
+    number = _run(kg, "MATCH (c:Collection {name: $c}) RETURN c.number AS n", c=collection_name)[0]["n"]
+    indexes = [f"{label}_embedding_c{number}" for label in ("passage", "triple", "entity")]
+    assert dict(found.quantization) == dict.fromkeys(indexes, "SCALAR")
+    assert all(f"<td>vector index {index}</td><td>SCALAR</td>" in html(found) for index in indexes)
+
+    index = f"passage_embedding_c{number}"
+    _run(kg, f"DROP INDEX {index}")
+    _run(kg, f"CREATE VECTOR INDEX {index} FOR (n:Passage_c{number}) ON (n.embedding)")
+    _run(kg, "CALL db.awaitIndexes()")
+    line = kg.graph.run("schema/server_version")[0]["version"].partition(".")[0]
+    kind = "BINARY" if int(line) >= 2026 else "SCALAR"  # what a server makes by itself
+    other = kg[collection_name].inspect()
+    assert other.quantization[index] == kind
+    binary = [finding for finding in other.findings if finding.name == "binary indexes"]
+    assert [f.examples for f in binary] == ([(index,)] if kind == "BINARY" else [])
+    assert all(f.level == "warning" and f"kgrag repair {collection_name}" in f.remedy for f in binary)
+    report = kg[collection_name].repair()
+    assert report.indexes == ((index,) if kind == "BINARY" else ())
+    assert dict(kg[collection_name].inspect().quantization) == dict.fromkeys(indexes, "SCALAR")
+    assert kg[collection_name].search("Colin Archer", retriever="dense").hits
 
 
 def test_command(neo4j_env: dict[str, str], fleet: str, found: Inspection, tmp_path: Path) -> None:

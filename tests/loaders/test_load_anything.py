@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kgrag.loaders import FORMATS, load
+from kgrag.loaders import LOADERS, load
 from kgrag.loaders.base import clean
 from kgrag.types import Document, Problem
 
@@ -59,7 +59,7 @@ def check_storable(document: Document) -> None:
 
 
 @settings(max_examples=250, deadline=None)
-@given(suffix=st.sampled_from([*FORMATS, ".xyz"]), content=CONTENT)
+@given(suffix=st.sampled_from([".xyz", *(e for form in LOADERS.values() for e in form.extensions)]), content=CONTENT)
 @example(suffix=".html", content=b"<![foo")
 @example(suffix=".html", content=b"<!doctype [")
 @example(suffix=".md", content=b"<![foo\n\ntext")

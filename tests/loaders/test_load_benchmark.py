@@ -36,7 +36,7 @@ def test_triples_go_to_their_documents(tmp_path: Path) -> None:
     )
     lines(tmp_path / "queries.jsonl", {"id": "q", "text": "no document"})
     (tmp_path / "README.md").write_text("about it")
-    items = list(load(tmp_path))
+    items = list(load(tmp_path, root=tmp_path))
     assert all(isinstance(i, Document) for i in items), items
     documents = {i.key: i for i in items if isinstance(i, Document)}
     assert list(documents) == ["README.md", "a", "2", "c"]

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from kgrag.errors import InputError
-from kgrag.loaders import load
+from kgrag.loaders import Columns, load
+from kgrag.settings import LoadingSettings
 from kgrag.types import Document, Problem
 
 
@@ -18,23 +19,42 @@ def tree(root: Path, *names: str) -> Path:
     return root
 
 
-def keys(*paths: Path) -> list[str]:
-    return [i.key if isinstance(i, Document) else f"! {i.message}" for i in load(paths)]
+def keys(*paths: Path, root: Path | None = None) -> list[str]:
+    return [i.key if isinstance(i, Document) else f"! {i.message}" for i in load(paths, root=root)]
 
 
 def test_a_folder_is_walked_in_order(tmp_path: Path) -> None:
     tree(tmp_path, "b.txt", "a/z.md", "a/B.TXT", "a.txt", "c/d/e.html", ".hidden/x.txt", "c/.y.txt", "c/rows.jsonl")
-    assert keys(tmp_path) == ["a/B.TXT", "a/z.md", "a.txt", "b.txt", "c/d/e.html", "c/rows.jsonl"]
+    assert keys(tmp_path, root=tmp_path) == [
+        "a/B.TXT",
+        "a/z.md",
+        "a.txt",
+        "b.txt",
+        "c/d/e.html",
+        "c/rows.jsonl#c/rows.jsonl",
+    ]
     sources = [i.source for i in load(tmp_path) if isinstance(i, Document)]
     assert sources[0] == str(tmp_path / "a" / "B.TXT")
 
 
-def test_keys_do_not_depend_on_where_the_folder_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_has_one_key_however_its_path_is_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree(tmp_path, "notes/a/b.txt")
     monkeypatch.chdir(tmp_path)
-    assert keys(Path("notes")) == keys(tmp_path / "notes") == keys(Path("./notes/")) == ["a/b.txt"]
-    assert keys(Path("./notes/a/b.txt")) == ["notes/a/b.txt"]
-    assert [i.source for i in load("notes") if isinstance(i, Document)] == [str(Path("notes/a/b.txt"))]
+    (tmp_path / "link").symlink_to("notes")
+    ways = ["notes", "./notes/", "notes/a/b.txt", "notes/../notes/a", str(tmp_path / "notes" / "a" / "b.txt"), "link"]
+    assert {key for way in ways for key in keys(Path(way))} == {os.path.realpath("notes/a/b.txt")}
+    monkeypatch.chdir("notes")
+    assert keys(Path("a/b.txt")) == [os.path.realpath("a/b.txt")]
+    assert keys(Path("a/b.txt"), root=tmp_path) == keys(Path(), root=Path("..")) == ["notes/a/b.txt"]
+    assert keys(Path("a/b.txt"), root=tmp_path / "other") == [os.path.realpath("a/b.txt")]
+
+
+def test_a_row_has_the_key_of_its_file(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text(f"id,text\n1,first of {name}\n2,second of {name}\n")
+    assert keys(tmp_path, root=tmp_path) == ["a.csv#1", "a.csv#2", "b.csv#1", "b.csv#2"]
+    named = [i.key if isinstance(i, Document) else "!" for i in load(tmp_path, columns=Columns(key="id"))]
+    assert named == ["1", "2", "!", "!"]
 
 
 def test_unknown_extensions_are_summed_up(tmp_path: Path) -> None:
@@ -57,30 +77,32 @@ def test_a_file_named_outright_is_read_as_text(tmp_path: Path) -> None:
 
 def test_what_is_passed_twice_is_read_once(tmp_path: Path) -> None:
     tree(tmp_path, "sub/a.txt", "b.txt")
-    assert keys(tmp_path, tmp_path, tmp_path / "b.txt", tmp_path / "sub") == ["b.txt", "sub/a.txt"]
-    assert keys(tmp_path / "sub", tmp_path) == ["a.txt", "b.txt"]
-    assert keys(tmp_path / "sub" / ".." / "b.txt", tmp_path)[1:] == ["sub/a.txt"]
+    assert keys(tmp_path, tmp_path, tmp_path / "b.txt", tmp_path / "sub", root=tmp_path) == ["b.txt", "sub/a.txt"]
+    assert keys(tmp_path / "sub", tmp_path, root=tmp_path) == ["sub/a.txt", "b.txt"]
+    assert keys(tmp_path / "sub" / ".." / "b.txt", tmp_path, root=tmp_path) == ["b.txt", "sub/a.txt"]
 
 
 def test_links(tmp_path: Path) -> None:
-    tree(tmp_path, "root/a/x.txt", "other/y.txt")
+    tree(tmp_path, "root/a/x.txt", "other/y.txt", "secret.txt")
     root = tmp_path / "root"
     (root / "a" / "up").symlink_to(root)
     (root / "self.txt").symlink_to(root / "self.txt")
     (root / "gone.txt").symlink_to(root / "nowhere")
     (root / "out").symlink_to(tmp_path / "other")
-    items = list(load(root))
-    assert [i.key for i in items if isinstance(i, Document)] == ["a/x.txt", "out/y.txt"]
-    assert {Path(i.place).name for i in items if isinstance(i, Problem)} == {"self.txt", "gone.txt"}
+    (root / "out.txt").symlink_to(tmp_path / "secret.txt")
+    items = list(load(root, root=root))
+    assert [i.key for i in items if isinstance(i, Document)] == ["a/x.txt"]
+    problems = {Path(i.place).name: i.message for i in items if isinstance(i, Problem)}
+    assert set(problems) == {"self.txt", "gone.txt", "out", "out.txt"}
+    assert "leaves the folder" in problems["out"]
+    assert "FOLLOW_LINKS" in problems["out.txt"]
+    items = list(load(root, root=tmp_path, loading=LoadingSettings(follow_links=True)))
+    assert [i.key for i in items if isinstance(i, Document)] == ["root/a/x.txt", "other/y.txt", "secret.txt"]
 
 
-def test_equal_keys(tmp_path: Path) -> None:
+def test_files_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
     tree(tmp_path, "a/README.md", "b/README.md")
-    first, second = load([tmp_path / "a", tmp_path / "b"])
-    assert isinstance(first, Document)
-    assert isinstance(second, Problem)
-    assert second.place == str(tmp_path / "b" / "README.md")
-    assert "'README.md'" in second.message
+    assert keys(tmp_path / "a", tmp_path / "b", root=tmp_path) == ["a/README.md", "b/README.md"]
 
 
 def test_missing_paths(tmp_path: Path) -> None:
@@ -93,14 +115,14 @@ def test_missing_paths(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:
-    assert keys(tmp_path) == ["! holds no files to read"]
+    assert keys(tmp_path, root=tmp_path) == ["! holds no files to read"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.txt")
     os.mkfifo(tmp_path / "b.csv")
-    assert keys(tmp_path) == ["! is not a regular file"] * 2
+    assert keys(tmp_path, root=tmp_path) == ["! is not a regular file"] * 2
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.jsonl", "a.csv", "a.json"])
@@ -114,7 +136,7 @@ def test_unreadable_files(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyP
         return opened(self, mode)
 
     monkeypatch.setattr(Path, "open", refuse)  # chmod does not keep root out
-    assert keys(tmp_path) == ["! may not be read: permission denied", "b.txt"]
+    assert keys(tmp_path, root=tmp_path) == ["! may not be read: permission denied", "b.txt"]
 
 
 def test_names_that_are_not_unicode(tmp_path: Path) -> None:
@@ -123,4 +145,4 @@ def test_names_that_are_not_unicode(tmp_path: Path) -> None:
     except OSError:
         pytest.skip("the file system refuses such names")
     Path(tmp_path / "cafe\u0301.txt").write_text("y")
-    assert sorted(keys(tmp_path)) == ["caf\u00e9.txt", "caf\ufffd.txt"]
+    assert sorted(keys(tmp_path, root=tmp_path)) == ["caf\u00e9.txt", "caf\ufffd.txt"]

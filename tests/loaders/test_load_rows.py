@@ -61,7 +61,7 @@ def test_bad_json_lines_do_not_stop_the_rest(tmp_path: Path) -> None:
     assert [place for place, _ in problems] == [f":{n}" for n in range(2, 11)]
     words = [
         "column 18", "a list", "not UTF-8 at byte 22", "no text in column 'text'", "as its id",
-        "a list in column 'text'", "deep", "deep", "key '1'",
+        "a list in column 'text'", "deep", "deep", "a.jsonl#1'",
     ]  # fmt: skip
     assert all(word in message for word, (_, message) in zip(words, problems, strict=True)), problems
 
@@ -74,7 +74,7 @@ def test_values_that_neo4j_cannot_hold(tmp_path: Path) -> None:
     )
     (document,), problems = rows(tmp_path / "a.jsonl", line)
     assert problems == []
-    assert document.key == "k\ufffd"
+    assert document.key.rpartition("#")[2] == "k\ufffd"
     assert document.title == "t tab line"
     assert document.text == "a\ufffdbc\U0001f600 \u00e9"
     assert document.metadata == {
@@ -101,7 +101,7 @@ def test_common_names_are_found(tmp_path: Path, names: tuple[str, str, str]) -> 
     key, title, text = names
     content = json.dumps({"other": 1, text: "the text", title: "the title", key: "k"})
     (document,), _ = rows(tmp_path / "a.jsonl", content)
-    assert (document.key, document.title, document.text) == ("k", "the title", "the text")
+    assert (document.key.rpartition("#")[2], document.title, document.text) == ("k", "the title", "the text")
     assert document.metadata == {"other": 1}
 
 
@@ -134,7 +134,7 @@ def test_a_missing_key_column_is_told(tmp_path: Path) -> None:
 def test_rows_with_different_columns(tmp_path: Path) -> None:
     content = '{"id": 1, "text": "a"}\n{"id": 2, "body": "b", "x": 0}\n{"id": 3}\n{"text": "d", "id": 4}\n'
     documents, problems = rows(tmp_path / "a.ndjson", content)
-    assert [(d.key, d.text, dict(d.metadata)) for d in documents] == [
+    assert [(d.key.rpartition("#")[2], d.text, dict(d.metadata)) for d in documents] == [
         ("1", "a", {}), ("2", "b", {"x": 0}), ("4", "d", {})
     ]  # fmt: skip
     assert [place for place, _ in problems] == [":3"]
@@ -143,7 +143,7 @@ def test_rows_with_different_columns(tmp_path: Path) -> None:
 def test_json_list(tmp_path: Path) -> None:
     path = tmp_path / "list.json"
     documents, problems = rows(path, '[{"id": 1, "text": "a"},\n 5,\n {"text": "c"}, {"id": 1, "text": "d"}]')
-    assert [(d.key, d.source) for d in documents] == [("1", f"{path}#1"), (f"{path}#3", f"{path}#3")]
+    assert [(d.key, d.source) for d in documents] == [(f"{path}#1", f"{path}#1"), (f"{path}#3", f"{path}#3")]
     assert [place for place, _ in problems] == ["#2", "#4"]
     (document,), _ = rows(path, '{"text": "alone"}')
     assert document.text == "alone"
@@ -171,7 +171,7 @@ def test_csv(tmp_path: Path, delimiter: str, newline: str, encoding: str) -> Non
     content += newline.join(delimiter.join(line) for line in lines[3:])
     documents, problems = rows(path, content.encode(encoding))
     assert problems == []
-    assert [d.key for d in documents] == ["a", f"{path}#5", "c"]
+    assert [d.key for d in documents] == [f"{path}#a", f"{path}#5", f"{path}#c"]
     assert documents[0].text == 'One,; "quoted"|\ntwo\tlines'
     assert documents[0].metadata == {"year": "1892", "column_5": "x"}
     assert [d.title for d in documents] == ["Fram", "Gj\u00f8a", "short"]
@@ -183,7 +183,7 @@ def test_csv_problems_name_the_line_a_row_starts_at(tmp_path: Path) -> None:
         'id,text\n1,"two\nlines"\n2,a,b\n3,"x"y\n4,caf\xe9\n5,ok\n6,\n,"multi\n\nline"y\n7,good\n8,"open\n9,lost\n'
     )
     documents, problems = rows(tmp_path / "a.csv", content.encode("latin-1"))
-    assert [d.key for d in documents] == ["1", "5", "7"]
+    assert [d.key.rpartition("#")[2] for d in documents] == ["1", "5", "7"]
     assert [place for place, _ in problems] == [":4", ":5", ":6", ":8", ":9", ":13"]
     words = ["3 cells", "doubled", "0xe9 in column 'text'", "no text", "doubled", "never closed"]
     assert all(word in message for word, (_, message) in zip(words, problems, strict=True)), problems
@@ -205,7 +205,7 @@ def test_long_csv_fields_and_rows_over_the_limit(tmp_path: Path) -> None:
     quoted = '"' + "line \n" * 400_000 + '"'
     content = f"id,text\n1,{long}\n2,{'x' * 1_100_000}\n3,fine\n4,{quoted}\n5,good\n"
     documents, problems = rows(tmp_path / "a.csv", content, max_file_mb=1)
-    assert [d.key for d in documents] == ["1", "3", "5"]
+    assert [d.key.rpartition("#")[2] for d in documents] == ["1", "3", "5"]
     assert len(documents[0].text) == len(long) - 1
     assert [place for place, _ in problems] == [":3", ":5"]
     assert all("more than 1 MB" in message for _, message in problems)
@@ -215,7 +215,7 @@ def test_long_csv_fields_and_rows_over_the_limit(tmp_path: Path) -> None:
 def test_json_lines_over_the_limit(tmp_path: Path) -> None:
     content = '{"id": 1, "text": "a"}\n{"id": 2, "text": "%s"}\n{"id": 3, "text": "c"}' % ("x" * 1_100_000)
     documents, problems = rows(tmp_path / "a.jsonl", content, max_file_mb=1)
-    assert [d.key for d in documents] == ["1", "3"]
+    assert [d.key.rpartition("#")[2] for d in documents] == ["1", "3"]
     assert [place for place, _ in problems] == [":2"]
 
 

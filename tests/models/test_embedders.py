@@ -11,7 +11,7 @@ import pytest
 from made_models import sentence_encoder
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError
+from kgrag.errors import ConfigurationError, NotFoundError
 from kgrag.models.embed import embed_questions, load_embedder, unit
 from kgrag.retrieval.base import Query
 from kgrag.types import Document, Section
@@ -37,7 +37,7 @@ def test_unit_of_nothing() -> None:
 
 
 def test_unknown_name() -> None:
-    with pytest.raises(ConfigurationError, match="no embedder 'word2vec'"):
+    with pytest.raises(NotFoundError, match="no embedder 'word2vec'"):
         load_embedder("word2vec")
 
 
@@ -67,10 +67,10 @@ def test_a_bi_encoder_has_vectors_of_its_own_for_questions(tmp_path: Path) -> No
 @pytest.mark.models
 def test_minilm_in_the_graph(kg: KnowledgeGraph, collection_name: str) -> None:
     documents = [Document(str(i), (Section(text),), f"Text {i}") for i, text in enumerate(TEXTS[:3])]
-    kg.ingest(documents, collection_name, embedder="minilm")
+    kg[collection_name].ingest(documents, embedder="minilm")
     info = next(c for c in kg.collections() if c.name == collection_name)
     assert (info.embedder, info.dimension) == ("minilm", 384)
-    hits = kg.search("boat frozen in", collection_name, retriever="dense").hits
+    hits = kg[collection_name].search("boat frozen in", retriever="dense").hits
     assert {h.passage.document for h in hits[:2]} == {"0", "1"}
 
 

@@ -172,7 +172,7 @@ class TestRetries:
             ask(model)
         assert len(scripted.attempts) == 3
 
-    def test_a_stream_that_broke_off_begins_anew(self, scripted: Scripted) -> None:
+    def test_a_stream_that_was_cut_begins_again(self, scripted: Scripted) -> None:
         scripted.say("answer", "Colin Archer.")
         scripted.fail("cut")
         heard: list[str] = []

@@ -143,7 +143,7 @@ class TestStructured:
             self.ask(tasks)
         assert len(scripted.calls) == 2
 
-    def test_what_failed_in_an_earlier_run_is_tried_anew(self, scripted: Scripted, tmp_path: Path) -> None:
+    def test_what_failed_in_an_earlier_run_is_tried_again(self, scripted: Scripted, tmp_path: Path) -> None:
         scripted.say("read", "no", "no", SAID)
         with OpenAIChat(scripted.settings(), tmp_path) as model:
             with pytest.raises(ModelError):
@@ -160,10 +160,10 @@ def test_a_listener_hears_of_every_call(scripted: Scripted, tasks: Tasks) -> Non
     def listen(event: Event) -> None:
         heard.append(event)
 
-    listening = tasks.heard_by(listen)
+    listening = tasks.with_listener(listen)
     listening.structured("read", Verdict, **VALUES)
     assert [type(event) for event in heard] == [Called, Called]
     assert [(event.task, event.model, event.usage.calls) for event in heard] == [("read", "read", 1)] * 2
     assert all(event.seconds > 0 for event in heard)
     assert tasks.listener is None
-    assert listening.heard_by(None) is listening
+    assert listening.with_listener(None) is listening

@@ -13,7 +13,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.errors import NotFoundError
 from kgrag.graph.lucene import escape
 from kgrag.retrieval.base import Scored
-from kgrag.retrieval.fusion import reciprocal_rank_fusion
+from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.types import Document, Filter, Section
 
@@ -35,33 +35,33 @@ def hanse(kg: KnowledgeGraph) -> Iterator[str]:
             text = f"The guild of {city} traded amber beads, lot {i}, with merchants of the east."
         metadata = {"century": 13 + i % 3, "city": city, "open": i % 2 == 0}
         documents.append(Document(f"h{i}", (Section(text),), f"{city} ledger {i}", f"archive/{city}.txt", metadata))
-    kg.ingest(documents, _NAME)
+    kg[_NAME].ingest(documents)
     yield _NAME
-    kg.delete(_NAME)
+    kg[_NAME].delete()
 
 
 @pytest.mark.parametrize("retriever", _PLAIN)
 def test_finds_what_is_asked(kg: KnowledgeGraph, hanse: str, retriever: str) -> None:
-    ranking = kg.search("amber beads traded with merchants of the east", hanse, retriever=retriever, k=10)
+    ranking = kg[hanse].search("amber beads traded with merchants of the east", retriever=retriever, k=10)
     assert {h.passage.document for h in ranking} == {f"h{i}" for i in range(0, 400, 40)}
     scores = [h.score for h in ranking]
     assert scores == sorted(scores, reverse=True)
     assert all(h.why for h in ranking)
-    again = kg.search("amber beads traded with merchants of the east", hanse, retriever=retriever, k=10)
+    again = kg[hanse].search("amber beads traded with merchants of the east", retriever=retriever, k=10)
     assert again == ranking
 
 
 @pytest.mark.parametrize("retriever", _PLAIN)
 def test_more_than_there_is(kg: KnowledgeGraph, hanse: str, retriever: str) -> None:
-    ranking = kg.search("herring of Bergen", hanse, retriever=retriever, k=5000)
+    ranking = kg[hanse].search("herring of Bergen", retriever=retriever, k=5000)
     assert 0 < len(ranking) <= 400
     assert len({h.passage.id for h in ranking}) == len(ranking)
-    assert len(kg.search("herring of Bergen", hanse, retriever=retriever, k=0)) == 0
+    assert len(kg[hanse].search("herring of Bergen", retriever=retriever, k=0)) == 0
 
 
 def test_dense_scores_are_exact(kg: KnowledgeGraph, hanse: str) -> None:
-    embedder = kg.retriever("dense", hanse).index.embedder
-    ranking = kg.search("salt from Riga", hanse, retriever="dense", k=5)
+    embedder = kg[hanse].context.embedder
+    ranking = kg[hanse].search("salt from Riga", retriever="dense", k=5)
     for hit in ranking:
         vectors = embedder.embed(["salt from Riga", f"{hit.passage.title}\n{hit.passage.text}"])
         assert math.isclose(hit.score, (1 + float(vectors[0] @ vectors[1])) / 2, abs_tol=1e-5)
@@ -72,19 +72,19 @@ def test_dense_scores_are_exact(kg: KnowledgeGraph, hanse: str) -> None:
 )
 @pytest.mark.parametrize("retriever", _PLAIN)
 def test_odd_questions(kg: KnowledgeGraph, hanse: str, retriever: str, question: str) -> None:
-    ranking = kg.search(question, hanse, retriever=retriever, k=3)
+    ranking = kg[hanse].search(question, retriever=retriever, k=3)
     assert len(ranking) <= 3
 
 
 def test_a_very_long_question(kg: KnowledgeGraph, hanse: str) -> None:
     question = " ".join(f"word{i}" for i in range(5000)) + " amber"
-    assert len(kg.search("amber " + question, hanse, retriever="hybrid", k=3)) == 3
+    assert len(kg[hanse].search("amber " + question, retriever="hybrid", k=3)) == 3
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_a_lawful_lucene_query(kg: KnowledgeGraph, hanse: str, text: str) -> None:
-    kg.search(text, hanse, retriever="bm25", k=1)
+    kg[hanse].search(text, retriever="bm25", k=1)
 
 
 def test_escape() -> None:
@@ -95,12 +95,12 @@ def test_escape() -> None:
 
 
 def test_operators_are_words(kg: KnowledgeGraph, hanse: str) -> None:
-    assert kg.search("NOT amber", hanse, retriever="bm25", k=3).hits[0].passage.text.count("amber") == 1
+    assert kg[hanse].search("NOT amber", retriever="bm25", k=3).hits[0].passage.text.count("amber") == 1
 
 
 def test_unknown_retriever(kg: KnowledgeGraph, hanse: str) -> None:
     with pytest.raises(NotFoundError, match="no retriever 'magic'"):
-        kg.search("x", hanse, retriever="magic")
+        kg[hanse].search("x", retriever="magic")
 
 
 @pytest.mark.parametrize("retriever", _PLAIN)
@@ -118,10 +118,10 @@ def test_unknown_retriever(kg: KnowledgeGraph, hanse: str) -> None:
 def test_filters(kg: KnowledgeGraph, hanse: str, retriever: str, only: Filter, fits: object) -> None:
     """Every hit fits the filter, and the ranking is the unfiltered one without the rest."""
     assert callable(fits)
-    ranking = kg.search("ships carried herring and salt", hanse, retriever=retriever, k=20, filter=only)
+    ranking = kg[hanse].search("ships carried herring and salt", retriever=retriever, k=20, filter=only)
     assert all(fits(int(h.passage.document[1:])) for h in ranking)
     if retriever in ("bm25", "dense", "pathrank"):  # others fuse ranks, which a filter moves
-        everything = kg.search("ships carried herring and salt", hanse, retriever=retriever, k=400)
+        everything = kg[hanse].search("ships carried herring and salt", retriever=retriever, k=400)
         wanted = [(h.passage.id, round(h.score, 5)) for h in everything if fits(int(h.passage.document[1:]))][:20]
         found = [(h.passage.id, round(h.score, 5)) for h in ranking]
         assert {s for _, s in found} == {s for _, s in wanted}
@@ -130,29 +130,29 @@ def test_filters(kg: KnowledgeGraph, hanse: str, retriever: str, only: Filter, f
 
 def test_since(kg: KnowledgeGraph, hanse: str) -> None:
     now = datetime.now(UTC)
-    assert len(kg.search("salt", hanse, filter=Filter(since=now - timedelta(hours=1)))) == 8
-    assert len(kg.search("salt", hanse, filter=Filter(since=now + timedelta(hours=1)))) == 0
-    assert len(kg.search("salt", hanse, filter=Filter(since=datetime(2000, 1, 1)))) == 8
+    assert len(kg[hanse].search("salt", filter=Filter(since=now - timedelta(hours=1)))) == 8
+    assert len(kg[hanse].search("salt", filter=Filter(since=now + timedelta(hours=1)))) == 0
+    assert len(kg[hanse].search("salt", filter=Filter(since=datetime(2000, 1, 1)))) == 8
 
 
 def test_vectors_without_words(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg.ingest([Document("a", (Section("12 34 — 56 % §"),)), Document("b", (Section("… !!! ???"),))], collection_name)
-    assert len(kg.search("numbers", collection_name, retriever="dense")) == 2
-    assert len(kg.search("numbers", collection_name, retriever="bm25")) == 0
-    assert len(kg.search("numbers", collection_name, retriever="hybrid")) == 2
+    kg[collection_name].ingest([Document("a", (Section("12 34 — 56 % §"),)), Document("b", (Section("… !!! ???"),))])
+    assert len(kg[collection_name].search("numbers", retriever="dense")) == 2
+    assert len(kg[collection_name].search("numbers", retriever="bm25")) == 0
+    assert len(kg[collection_name].search("numbers", retriever="hybrid")) == 2
 
 
 def test_statistics_are_the_collections_own(kg: KnowledgeGraph, hanse: str, collection_name: str) -> None:
-    before = kg.search("amber", hanse, retriever="bm25")
-    kg.ingest([Document(f"x{i}", (Section(f"amber amber {i}"),)) for i in range(50)], collection_name)
-    assert kg.search("amber", hanse, retriever="bm25") == before
+    before = kg[hanse].search("amber", retriever="bm25")
+    kg[collection_name].ingest([Document(f"x{i}", (Section(f"amber amber {i}"),)) for i in range(50)])
+    assert kg[hanse].search("amber", retriever="bm25") == before
 
 
 def test_many_threads(kg: KnowledgeGraph, hanse: str) -> None:
     questions = [f"{city} {word}" for city in _CITIES for word in ("salt", "herring", "amber")]
-    alone = [kg.search(q, hanse) for q in questions]
+    alone = [kg[hanse].search(q) for q in questions]
     with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(lambda q: kg.search(q, hanse), questions))
+        together = list(pool.map(lambda q: kg[hanse].search(q), questions))
     assert together == alone
 
 

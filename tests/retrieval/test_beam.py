@@ -12,9 +12,8 @@ from kgrag.client import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
 from kgrag.models.embed import Vectors
-from kgrag.retrieval.base import Index, Query
-from kgrag.retrieval.beam import Beam, Link, beam_search, best, source_passages
-from kgrag.settings import BeamSettings, RetrievalSettings
+from kgrag.retrieval.base import Query, SearchContext
+from kgrag.retrieval.beam import Beam, BeamOptions, Link, beam_search, best, source_passages
 from kgrag.types import Document, Section, Triple
 
 _QUESTION = "Where?"
@@ -42,7 +41,7 @@ def at(cosine: float, axis: int = 1) -> list[float]:
     return vector
 
 
-def make_index(kg: KnowledgeGraph, name: str, facts: Mapping[str, Mapping[Triple, Sequence[float]]]) -> Index:
+def make_index(kg: KnowledgeGraph, name: str, facts: Mapping[str, Mapping[Triple, Sequence[float]]]) -> SearchContext:
     """A collection with a passage for each key, which states its triples."""
     vectors = {t.text: v for triples in facts.values() for t, v in triples.items()}
     embedder = Chosen({_QUESTION: at(1.0), **vectors})
@@ -50,20 +49,20 @@ def make_index(kg: KnowledgeGraph, name: str, facts: Mapping[str, Mapping[Triple
     for key, triples in facts.items():
         text = ". ".join(t.text for t in triples) or "Nothing"
         documents.append(Document(key, (Section(text),), key.title(), metadata={"key": key}, triples=tuple(triples)))
-    kg.ingest(documents, name, embedder=embedder)
-    return Index(Reader(kg.graph, open_collection(kg.graph, name)), embedder, RetrievalSettings())
+    kg[name].ingest(documents, embedder=embedder)
+    return SearchContext(Reader(kg.graph, open_collection(kg.graph, name)), embedder)
 
 
 def texts(beams: Sequence[Beam]) -> list[tuple[str, ...]]:
     return [tuple(link.text for link in beam.links) for beam in beams]
 
 
-def passages(index: Index, *keys: str) -> list[str]:
+def passages(index: SearchContext, *keys: str) -> list[str]:
     found = {p.document: id for id, p in index.reader.passages(_ids(index)).items()}
     return [found[key] for key in keys]
 
 
-def _ids(index: Index) -> list[str]:
+def _ids(index: SearchContext) -> list[str]:
     return [id for id, _ in index.reader.vector(at(1.0), 10_000, 10_000)]
 
 
@@ -80,24 +79,24 @@ _FACTS = {
 
 
 @pytest.fixture(scope="module")
-def small(kg: KnowledgeGraph) -> Iterator[Index]:
+def small(kg: KnowledgeGraph) -> Iterator[SearchContext]:
     yield make_index(kg, "beam-small", _FACTS)
-    kg.delete("beam-small")
+    kg["beam-small"].delete()
 
 
-def search(index: Index, **values: object) -> list[Beam]:
-    settings = BeamSettings.model_validate({"beams": 2, **values})
+def search(index: SearchContext, **values: object) -> list[Beam]:
+    settings = BeamOptions.model_validate({"beams": 2, **values})
     return beam_search(index, Query(_QUESTION), settings, passages=passages(index, "start"))
 
 
-def test_standard_search_keeps_the_children_of_one_beam(small: Index) -> None:
+def test_standard_search_keeps_the_children_of_one_beam(small: SearchContext) -> None:
     beams = search(small, diverse=False)
     assert texts(beams) == [(_A1.text, _X1.text), (_A1.text, _X2.text)]
     assert [b.score for b in beams] == pytest.approx([0.8 + 1.6 / math.sqrt(3.28), 0.8 + 1.58 / math.sqrt(3.248)])
     assert [b.score for b in beams] == pytest.approx([1.6834, 1.6767], abs=1e-4)
 
 
-def test_diverse_search_gives_the_other_beam_its_turn(small: Index) -> None:
+def test_diverse_search_gives_the_other_beam_its_turn(small: SearchContext) -> None:
     """The second child of the first beam counts 1.6767 exp(-1/4) = 1.3058, the first child of the second 1.5110."""
     beams = search(small)
     assert texts(beams) == [(_A1.text, _X1.text), (_A2.text, _Y.text)]
@@ -109,22 +108,22 @@ def test_diverse_search_gives_the_other_beam_its_turn(small: Index) -> None:
     assert third.score == pytest.approx(1.3058, abs=1e-4)
 
 
-def test_gamma_says_how_much_less_a_lesser_child_counts(small: Index) -> None:
+def test_gamma_says_how_much_less_a_lesser_child_counts(small: SearchContext) -> None:
     assert texts(search(small, gamma=100))[1] == (_A1.text, _X2.text)
     assert texts(search(small, gamma=5))[1] == (_A2.text, _Y.text)
 
 
-def test_no_triple_of_the_step_before_is_taken_again(small: Index) -> None:
+def test_no_triple_of_the_step_before_is_taken_again(small: SearchContext) -> None:
     """The first triple is a neighbour of the second, and would make the best chain from there (1.549)."""
     everything = search(small, beams=50)
     assert {t[1] for t in texts(everything)} == {_X1.text, _X2.text, _Y.text}
 
 
-def test_a_chain_tries_its_nearest_neighbours_only(small: Index) -> None:
+def test_a_chain_tries_its_nearest_neighbours_only(small: SearchContext) -> None:
     assert texts(search(small, diverse=False, neighbours=1)) == [(_A1.text, _X1.text), (_A2.text, _Y.text)]
 
 
-def test_exact_scores_are_those_of_the_whole_text(small: Index) -> None:
+def test_exact_scores_are_those_of_the_whole_text(small: SearchContext) -> None:
     assert isinstance(small.embedder, Chosen)
     chains = {f"{_A1.text} {_X1.text}": 0.1, f"{_A1.text} {_X2.text}": 0.9, f"{_A2.text} {_Y.text}": 0.5}
     small.embedder.vectors.update({text: at(cosine) for text, cosine in chains.items()})
@@ -133,17 +132,17 @@ def test_exact_scores_are_those_of_the_whole_text(small: Index) -> None:
     assert [b.score for b in beams] == pytest.approx([0.8 + 0.9, 0.7 + 0.5])
 
 
-def test_chains_begin_with_given_triples_too(small: Index) -> None:
+def test_chains_begin_with_given_triples_too(small: SearchContext) -> None:
     yard = search(small, length=1, beams=1)[0]
     assert texts([yard]) == [(_A1.text,)]
-    settings = BeamSettings(beams=5)
+    settings = BeamOptions(beams=5)
     found = beam_search(small, Query(_QUESTION), settings, triples=[yard.links[0].id, "gone"])
     assert sorted(texts(found)) == sorted((_A1.text, t.text) for t in (_A2, _X1, _X2))
     assert beam_search(small, Query(_QUESTION), settings) == []
 
 
-def test_a_search_that_leads_nowhere_keeps_its_first_triples(small: Index) -> None:
-    beams = beam_search(small, Query(_QUESTION), BeamSettings(), passages=passages(small, "far"))
+def test_a_search_that_leads_nowhere_keeps_its_first_triples(small: SearchContext) -> None:
+    beams = beam_search(small, Query(_QUESTION), BeamOptions(), passages=passages(small, "far"))
     assert texts(beams) == [("Eve likes Fig",)]
 
 
@@ -152,10 +151,10 @@ def test_the_nth_of_a_branch_counts_less_down_to_gamma() -> None:
         return Beam((Link(name, name, name, name, score),), score, score, 1.0)
 
     branch = [beam(name, 1.0) for name in "dbac"]
-    ranked = best([branch, [beam("e", 0.5)]], BeamSettings(gamma=2, beams=10))
+    ranked = best([branch, [beam("e", 0.5)]], BeamOptions(gamma=2, beams=10))
     assert [b.links[0].id for b in ranked] == ["a", "b", "e", "c", "d"]
     assert [b.score for b in ranked] == pytest.approx([1, math.exp(-0.5), 0.5, math.exp(-1), math.exp(-1)])
-    assert [b.links[0].id for b in best([branch], BeamSettings(beams=2, diverse=False))] == ["a", "b"]
+    assert [b.links[0].id for b in best([branch], BeamOptions(beams=2, diverse=False))] == ["a", "b"]
 
 
 def test_passages_come_breadth_first() -> None:
@@ -180,7 +179,7 @@ def test_agrees_with_the_algorithm_word_for_word(kg: KnowledgeGraph, collection_
     index = make_index(kg, collection_name, facts)
     start = passages(index, "doc0", "doc1", "doc2")
     for diverse in (True, False):
-        settings = BeamSettings(beams=4, length=3, diverse=diverse)
+        settings = BeamOptions(beams=4, length=3, diverse=diverse)
         found = beam_search(index, Query(_QUESTION), settings, passages=start)
         expected = algorithm_1([t for i in range(3) for t in triples[i::12]], vectors, settings)
         assert texts(found) == [tuple(t.text for t in chain) for _, chain in expected]
@@ -188,7 +187,7 @@ def test_agrees_with_the_algorithm_word_for_word(kg: KnowledgeGraph, collection_
 
 
 def algorithm_1(
-    initial: Sequence[Triple], vectors: Mapping[Triple, Vectors], s: BeamSettings
+    initial: Sequence[Triple], vectors: Mapping[Triple, Vectors], s: BeamOptions
 ) -> list[tuple[float, tuple[Triple, ...]]]:
     def score(chain: Sequence[Triple]) -> float:
         pooled = np.sum([vectors[t] for t in chain], axis=0)
@@ -213,7 +212,7 @@ def algorithm_1(
 
 
 @pytest.fixture(scope="module")
-def star(kg: KnowledgeGraph) -> Iterator[Index]:
+def star(kg: KnowledgeGraph) -> Iterator[SearchContext]:
     """An entity of 2,000 triples, of which one is what the question asks for."""
     chance = random.Random(3)
 
@@ -227,23 +226,26 @@ def star(kg: KnowledgeGraph) -> Iterator[Index]:
         facts[f"rays{i}"] = {Triple("Hub", f"has{i}x{j}", f"Ray {i}x{j}"): ray() for j in range(100)}
     facts["goal"] = {Triple("Hub", "hides", "Gold"): at(0.8, 3)}
     yield make_index(kg, "beam-star", facts)
-    kg.delete("beam-star")
+    kg["beam-star"].delete()
 
 
-def test_a_hub_gives_its_near_triples_only(star: Index) -> None:
+def test_a_hub_gives_its_near_triples_only(star: SearchContext) -> None:
     start = search(star, length=1)[0]
 
     def neighbours(hub: int, hub_triples: int) -> int:
         beam = {"triples": [start.links[0].id], "dot": start.dot, "square": start.square}
         limits = {"neighbours": 500, "keep": 500, "hub": hub, "hub_triples": hub_triples}
-        return len(star.reader.beam_step(beams=[beam], vector=at(1.0), **limits))
+        collection = star.reader.collection
+        indexes = {"index": collection.vector_index("Triple"), "embedding": collection.embedding}
+        row = star.row("expand/beam_step", beams=[beam], vector=at(1.0), **indexes, **limits)
+        return len(row["neighbours"])
 
     assert neighbours(hub=5000, hub_triples=200) == 500
     assert 150 <= neighbours(hub=100, hub_triples=200) <= 200
     assert 30 <= neighbours(hub=100, hub_triples=50) <= 50
 
 
-def test_the_triple_of_a_hub_that_matters_is_found(star: Index) -> None:
+def test_the_triple_of_a_hub_that_matters_is_found(star: SearchContext) -> None:
     beams = search(star)
     assert texts(beams)[0] == ("Ann visits Hub", "Hub hides Gold")
     assert beams[0].score == pytest.approx(0.9 + 1.7 / math.sqrt(2 + 2 * 0.72), abs=1e-5)

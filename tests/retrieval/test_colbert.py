@@ -25,9 +25,9 @@ def ships(kg: KnowledgeGraph) -> Iterator[str]:
     documents = [
         Document(title, (Section(text),), title, metadata={"letter": title[0]}) for title, text in _TEXTS.items()
     ]
-    kg.ingest(documents, _NAME)
+    kg[_NAME].ingest(documents)
     yield _NAME
-    kg.delete(_NAME)
+    kg[_NAME].delete()
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_the_score_is_max_sim(kg: KnowledgeGraph, ships: str, folder: Path) -> N
     from sentence_transformers import MultiVectorEncoder
 
     question = "Where was Colin Archer born?"
-    ranking = kg.search(question, ships, retriever=f"colbert(dense, model='{folder / 'colbert'}')", k=3)
+    ranking = kg[ships].search(question, retriever=f"colbert(dense, model='{folder / 'colbert'}')", k=3)
     model = MultiVectorEncoder(str(folder / "colbert"))
     asked = model.encode_query([question], convert_to_numpy=True)[0]
     scores = {}
@@ -93,11 +93,11 @@ def test_the_score_is_max_sim(kg: KnowledgeGraph, ships: str, folder: Path) -> N
 @pytest.mark.models
 def test_depth_and_filter_are_those_of_the_base(kg: KnowledgeGraph, ships: str, folder: Path) -> None:
     model = f"model='{folder / 'colbert'}'"
-    first = kg.search("salmon in rivers", ships, retriever="dense", k=1).hits[0].passage.id
-    ranking = kg.search("salmon in rivers", ships, retriever=f"colbert(dense, {model}, depth=1)", k=3)
+    first = kg[ships].search("salmon in rivers", retriever="dense", k=1).hits[0].passage.id
+    ranking = kg[ships].search("salmon in rivers", retriever=f"colbert(dense, {model}, depth=1)", k=3)
     assert [hit.passage.id for hit in ranking] == [first]
     only = Filter(where={"letter": "L"})
-    ranking = kg.search("salmon in rivers", ships, retriever=f"colbert(dense, {model})", filter=only)
+    ranking = kg[ships].search("salmon in rivers", retriever=f"colbert(dense, {model})", filter=only)
     assert [hit.passage.title for hit in ranking] == ["Larvik"]
 
 
@@ -105,9 +105,9 @@ def test_depth_and_filter_are_those_of_the_base(kg: KnowledgeGraph, ships: str, 
 def test_what_is_no_late_interaction_model_is_refused(kg: KnowledgeGraph, ships: str, folder: Path) -> None:
     """The library would give a plain BERT a projection at random, and rank by chance."""
     with pytest.raises(ConfigurationError, match="not trained for late interaction"):
-        kg.search("Fram", ships, retriever=f"colbert(dense, model='{folder / 'bert'}')")
+        kg[ships].search("Fram", retriever=f"colbert(dense, model='{folder / 'bert'}')")
     with pytest.raises(ConfigurationError, match="cannot be loaded"):
-        kg.search("Fram", ships, retriever=f"colbert(dense, model='{folder / 'nothing'}')")
+        kg[ships].search("Fram", retriever=f"colbert(dense, model='{folder / 'nothing'}')")
 
 
 def test_without_the_package_it_says_how_to_install_it(
@@ -115,7 +115,7 @@ def test_without_the_package_it_says_how_to_install_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(ConfigurationError, match=r"pip install 'kgrag\[colbert\]'"):
-        kg.search("Fram", ships, retriever="colbert(model='some/other-model')")
+        kg[ships].search("Fram", retriever="colbert(model='some/other-model')")
 
 
 def test_a_model_is_named_in_quotes() -> None:

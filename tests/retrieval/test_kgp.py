@@ -18,13 +18,13 @@ _QUESTION = "Which painter had a studio in the home town of the captain of the s
 
 @pytest.fixture(scope="module")
 def coast(kg: KnowledgeGraph) -> Iterator[str]:
-    kg.ingest(coast_documents(), _NAME)
+    kg[_NAME].ingest(coast_documents())
     yield _NAME
-    kg.delete(_NAME)
+    kg[_NAME].delete()
 
 
 def _titles(kg: KnowledgeGraph, expression: str, k: int = 30, **options: object) -> list[str]:
-    ranking = kg.search(_QUESTION, _NAME, retriever=expression, k=k, **options)  # type: ignore[arg-type]
+    ranking = kg[_NAME].search(_QUESTION, retriever=expression, k=k, **options)  # type: ignore[arg-type]
     return [hit.passage.title for hit in ranking]
 
 
@@ -37,7 +37,7 @@ def test_it_begins_with_bm25_and_walks_on(kg: KnowledgeGraph, coast: str) -> Non
 
 
 def test_the_trail_is_the_path(kg: KnowledgeGraph, coast: str) -> None:
-    ranking = kg.search("Fjord Queen", coast, retriever="kgp(seeds=1, branch=2, budget=6, edges=(title,))", k=6)
+    ranking = kg[coast].search("Fjord Queen", retriever="kgp(seeds=1, branch=2, budget=6, edges=(title,))", k=6)
     trails = {hit.passage.title: trail(hit) for hit in ranking}
     assert "Entity Ole Brandvik" in trails["Ole Brandvik"]
     assert "title of→ Passage Ole Brandvik" in trails["Ole Brandvik"]
@@ -52,7 +52,7 @@ def test_each_kind_of_edge_can_be_walked_alone(kg: KnowledgeGraph, coast: str, k
 
 def test_each_kind_of_edge_has_a_density(kg: KnowledgeGraph, coast: str) -> None:
     """A walk over fewer edges visits no more, and what it visits is tied by these: the stored graph tells."""
-    index = kg.retriever("kgp", coast).index
+    index = kg[coast].context
     for kind, option, most, values in (
         ("keyword", "keywords", 10, (1, 3, 100)),
         ("similar", "similar", 5, (1, 2, 100)),
@@ -60,7 +60,7 @@ def test_each_kind_of_edge_has_a_density(kg: KnowledgeGraph, coast: str) -> None
         found = []
         for value in values:
             walk = f"kgp(seeds=1, branch=50, budget=50, cap=50, edges=({kind},), {option}={value})"
-            ranking = kg.search("Fjord Queen", coast, retriever=walk, k=50)
+            ranking = kg[coast].search("Fjord Queen", retriever=walk, k=50)
             found.append({hit.passage.id for hit in ranking if len(hit.why) <= (3 if kind == "keyword" else 2)})
             first = ranking.hits[0].passage.id
             near = index.reader.edge_neighbours([first], kind, min(value, most), 50, 50)[first]
@@ -76,7 +76,7 @@ def test_budget_and_depth(kg: KnowledgeGraph, coast: str) -> None:
     assert len(_titles(kg, "kgp(budget=1)")) == 1
     assert len(_titles(kg, "kgp(seeds=20, budget=5)")) == 5
     assert len(_titles(kg, "kgp", 4)) == 4
-    assert kg.search("zzz qqq", coast, retriever="kgp").hits == ()
+    assert kg[coast].search("zzz qqq", retriever="kgp").hits == ()
 
 
 def test_a_filter_holds(kg: KnowledgeGraph, coast: str) -> None:
@@ -107,4 +107,4 @@ def test_a_model_guides(graph_settings: Settings, scripted: Scripted, coast: str
 
 def test_a_model_is_needed_for_that(kg: KnowledgeGraph, coast: str) -> None:
     with pytest.raises(ConfigurationError, match="No language model"):
-        kg.retriever("kgp(guide=chat)", coast)
+        kg[coast].retriever("kgp(guide=chat)")

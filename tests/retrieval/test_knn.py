@@ -15,9 +15,9 @@ _NAME = "knn"
 @pytest.fixture(scope="module")
 def coast(kg: KnowledgeGraph) -> Iterator[str]:
     long = Document("mill", (Section("Sacks of rye stood in rows. " * 8 + "Kvernholmen grinds no more."),), "Mill")
-    kg.ingest([*coast_documents(), long], _NAME)
+    kg[_NAME].ingest([*coast_documents(), long])
     yield _NAME
-    kg.delete(_NAME)
+    kg[_NAME].delete()
 
 
 def test_wording_is_compared_whole_or_in_part(kg: KnowledgeGraph, coast: str) -> None:
@@ -25,7 +25,7 @@ def test_wording_is_compared_whole_or_in_part(kg: KnowledgeGraph, coast: str) ->
     question = "Kvernnholmenn grnids no moer"
 
     def fuzzy(compare: str) -> str:
-        found = kg.search(question, coast, retriever=f"knn(compare={compare}, candidates=200)", k=30)
+        found = kg[coast].search(question, retriever=f"knn(compare={compare}, candidates=200)", k=30)
         return next(hit.passage.title for hit in found if any(step.via == "fuzzy rank 1" for step in hit.why))
 
     assert fuzzy("part") == "Mill"
@@ -34,7 +34,7 @@ def test_wording_is_compared_whole_or_in_part(kg: KnowledgeGraph, coast: str) ->
 
 def test_both_rankings_are_fused(kg: KnowledgeGraph, coast: str) -> None:
     question = "Marta Holm painted boats and harbors in bright oil."
-    ranking = kg.search(question, coast, retriever="knn", k=5)
+    ranking = kg[coast].search(question, retriever="knn", k=5)
     assert ranking.hits[0].passage.title == "Marta Holm"
     assert trail(ranking.hits[0]).startswith("dense rank 1 (")
     assert "fuzzy rank 1 (0.9" in trail(ranking.hits[0])
@@ -42,5 +42,5 @@ def test_both_rankings_are_fused(kg: KnowledgeGraph, coast: str) -> None:
 
 
 def test_a_filter_holds(kg: KnowledgeGraph, coast: str) -> None:
-    found = kg.search("steamer", coast, retriever="knn", filter=Filter(where={"letter": "N"}))
+    found = kg[coast].search("steamer", retriever="knn", filter=Filter(where={"letter": "N"}))
     assert [hit.passage.title for hit in found] == ["Nordvika"]

@@ -1,6 +1,7 @@
 """MDR: chains of passages, searched by an embedder that was made to know what comes next."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,10 +11,9 @@ from kgrag.client import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
 from kgrag.models.embed import Vectors, unit
-from kgrag.retrieval.base import Index, Query
+from kgrag.retrieval.base import Query, SearchContext
 from kgrag.retrieval.mdr import Mdr
 from kgrag.retrieval.trail import trail
-from kgrag.settings import Settings
 from kgrag.types import Filter
 
 _NAME = "mdr"
@@ -41,20 +41,19 @@ class NextFact:
 
 
 @pytest.fixture(scope="module")
-def index(kg: KnowledgeGraph) -> Iterator[Index]:
+def index(kg: KnowledgeGraph) -> Iterator[SearchContext]:
     embedder = NextFact()
-    kg.ingest(coast_documents(), _NAME, embedder=embedder)
+    kg[_NAME].ingest(coast_documents(), embedder=embedder)
     reader = Reader(kg.graph, open_collection(kg.graph, _NAME))
-    yield Index(reader, embedder, Settings(_env_file=None).retrieval)  # type: ignore[call-arg]
-    kg.delete(_NAME)
+    yield SearchContext(reader, embedder)
+    kg[_NAME].delete()
 
 
-def _mdr(index: Index, **values: int) -> Mdr:
-    changed = index.settings.mdr.model_copy(update=values)
-    return Mdr(Index(index.reader, index.embedder, index.settings.model_copy(update={"mdr": changed})))
+def _mdr(context: SearchContext, **values: int) -> Mdr:
+    return Mdr(context, **values)
 
 
-def test_each_hop_leads_on(index: Index) -> None:
+def test_each_hop_leads_on(index: SearchContext) -> None:
     ranking = _mdr(index, hops=3, width=2, branch=1).retrieve(_QUESTION, 3)
     assert [hit.passage.title for hit in ranking] == ["Fjord Queen", "Ole Brandvik", "Nordvika"]
     one_hop = _mdr(index, hops=1).retrieve(_QUESTION, 3)
@@ -62,21 +61,27 @@ def test_each_hop_leads_on(index: Index) -> None:
     assert "Ole Brandvik" not in [hit.passage.title for hit in one_hop]
 
 
-def test_the_trail_is_the_chain(index: Index) -> None:
+def test_the_trail_is_the_chain(index: SearchContext) -> None:
     hit = _mdr(index).retrieve(_QUESTION, 2).hits[1]
     assert trail(hit).startswith("question —resembles the question→ Passage Fjord Queen (")
     assert " —resembles both→ Passage Ole Brandvik (" in trail(hit)
 
 
-def test_the_searches_of_a_hop_are_one_round_trip(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_searches_of_a_hop_are_one_round_trip(index: SearchContext, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    real = index.reader.mdr
-    monkeypatch.setattr(index.reader, "mdr", lambda chains, *rest: asked.append(len(chains)) or real(chains, *rest))
+    real = index.row
+
+    def row(name: str, /, **parameters: Any) -> dict[str, Any]:
+        if name == "expand/mdr":
+            asked.append(len(parameters["chains"]))
+        return real(name, **parameters)
+
+    monkeypatch.setattr(index, "row", row)
     _mdr(index, hops=3, width=5, branch=2, beams=6).retrieve(_QUESTION)
     assert asked == [5, 6]
 
 
-def test_all_that_is_wanted_is_found_once_and_a_filter_holds(index: Index) -> None:
+def test_all_that_is_wanted_is_found_once_and_a_filter_holds(index: SearchContext) -> None:
     ranking = _mdr(index, width=1, branch=1).retrieve(_QUESTION, 40)
     assert len({hit.passage.id for hit in ranking}) == len(ranking) == 40
     found = _mdr(index).retrieve(Query(_QUESTION, Filter(where={"letter": "N"})), 5)

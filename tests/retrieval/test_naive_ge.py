@@ -30,14 +30,14 @@ def coast(kg: KnowledgeGraph) -> Iterator[str]:
     documents += [
         _document(f"Letter {i}", f"The merchant of port {i} sold wool for {i} crowns.", []) for i in range(20)
     ]
-    kg.ingest(documents, _NAME)
+    kg[_NAME].ingest(documents)
     yield _NAME
-    kg.delete(_NAME)
+    kg[_NAME].delete()
 
 
 def test_finds_what_shares_no_word_with_the_question(kg: KnowledgeGraph, coast: str) -> None:
-    assert "Brandvik family" not in [h.passage.title for h in kg.search(_QUESTION, coast, retriever="bm25", k=50)]
-    ranking = kg.search(_QUESTION, coast, retriever="naive-ge(bm25)", k=5)
+    assert "Brandvik family" not in [h.passage.title for h in kg[coast].search(_QUESTION, retriever="bm25", k=50)]
+    ranking = kg[coast].search(_QUESTION, retriever="naive-ge(bm25)", k=5)
     hits = {h.passage.title: h for h in ranking}
     assert ranking.hits[0].passage.title == "Fjord Queen"
     assert [(s.via, s.label, s.name) for s in hits["Brandvik family"].why] == [
@@ -50,7 +50,7 @@ def test_finds_what_shares_no_word_with_the_question(kg: KnowledgeGraph, coast: 
 
 
 def test_the_trail_of_what_both_found(kg: KnowledgeGraph, coast: str) -> None:
-    first = kg.search(_QUESTION, coast, retriever="naive-ge(bm25)", k=1).hits[0]
+    first = kg[coast].search(_QUESTION, retriever="naive-ge(bm25)", k=1).hits[0]
     bm25, path = trail(first).split(" + ")
     assert bm25.startswith("bm25 rank ")
     assert path.startswith("question —resembles→ Triple Ole Brandvik captain of Fjord Queen (")
@@ -60,8 +60,8 @@ def test_the_trail_of_what_both_found(kg: KnowledgeGraph, coast: str) -> None:
 @pytest.mark.parametrize("base", ["hybrid", "pathrank", "dense"])
 def test_works_on_any_retriever(kg: KnowledgeGraph, coast: str, base: str) -> None:
     """It is the fusion of the base's ranking with that of the chains, whatever the base is."""
-    ranking = kg.search(_QUESTION, coast, retriever=f"naive-ge({base})", k=24)
-    alone = kg.search(_QUESTION, coast, retriever=base, k=24)
+    ranking = kg[coast].search(_QUESTION, retriever=f"naive-ge({base})", k=24)
+    alone = kg[coast].search(_QUESTION, retriever=base, k=24)
     ranks = {h.passage.id: rank for rank, h in enumerate(alone, 1)}
     for hit in ranking:
         if not any(step.label == "Triple" for step in hit.why):
@@ -73,7 +73,7 @@ def test_works_on_any_retriever(kg: KnowledgeGraph, coast: str, base: str) -> No
 
 
 def test_a_path_of_the_base_and_one_of_the_chains_stay_apart(kg: KnowledgeGraph, coast: str) -> None:
-    first = kg.search(_QUESTION, coast, retriever="naive-ge(pathrank)", k=1).hits[0]
+    first = kg[coast].search(_QUESTION, retriever="naive-ge(pathrank)", k=1).hits[0]
     parts = trail(first).split(" + ")
     assert [p.startswith("question —") for p in parts] == [True, False, True]
     assert parts[1].startswith("pathrank rank ")
@@ -81,30 +81,30 @@ def test_a_path_of_the_base_and_one_of_the_chains_stay_apart(kg: KnowledgeGraph,
 
 def test_options_of_the_search(kg: KnowledgeGraph, coast: str) -> None:
     """Two passages, of which one states triples, and one beam: a single chain of two triples."""
-    ranking = kg.search(_QUESTION, coast, retriever="naive-ge(bm25, passages=2, beams=1)", k=24)
+    ranking = kg[coast].search(_QUESTION, retriever="naive-ge(bm25, passages=2, beams=1)", k=24)
     by_chains = [h.passage.title for h in ranking if any(s.label == "Triple" for s in h.why)]
     assert sorted(by_chains) == ["Brandvik family", "Fjord Queen"]
-    single = kg.search(_QUESTION, coast, retriever="naive-ge(bm25, length=1)", k=24)
+    single = kg[coast].search(_QUESTION, retriever="naive-ge(bm25, length=1)", k=24)
     assert "Brandvik family" not in [h.passage.title for h in single]
 
 
 @pytest.mark.parametrize("option", ["exact=true", "diverse=false"])
 def test_other_ways_to_score_find_it_too(kg: KnowledgeGraph, coast: str, option: str) -> None:
-    ranking = kg.search(_QUESTION, coast, retriever=f"naive-ge(bm25, {option})", k=5)
+    ranking = kg[coast].search(_QUESTION, retriever=f"naive-ge(bm25, {option})", k=5)
     assert "Brandvik family" in [h.passage.title for h in ranking]
 
 
 def test_filter(kg: KnowledgeGraph, coast: str) -> None:
     """Chains may pass through triples of documents that the filter keeps out; their passages stay out."""
     only = Filter(where={"letter": "F"})
-    titles = [h.passage.title for h in kg.search(_QUESTION, coast, retriever="naive-ge(bm25)", k=5, filter=only)]
+    titles = [h.passage.title for h in kg[coast].search(_QUESTION, retriever="naive-ge(bm25)", k=5, filter=only)]
     assert titles == ["Fjord Queen"]
 
 
 def test_two_round_trips_more_than_the_base(kg: KnowledgeGraph, coast: str) -> None:
     calls: dict[str, list[str]] = {}
     for name in ("hybrid", "naive-ge"):
-        retriever = kg.retriever(name, coast)
+        retriever = kg[coast].retriever(name)
         with pytest.MonkeyPatch.context() as patch:
             lookup, seen = connection.lookup, calls.setdefault(name, [])
             patch.setattr(connection, "lookup", lambda q, given, to=seen, f=lookup: to.append(q) or f(q, given))
@@ -113,15 +113,15 @@ def test_two_round_trips_more_than_the_base(kg: KnowledgeGraph, coast: str) -> N
 
 
 def test_without_triples_it_is_the_base_and_says_so(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg.ingest([Document(str(i), (Section(f"Herring number {i} of Bergen."),)) for i in range(5)], collection_name)
-    base = kg.search("herring of Bergen", collection_name, retriever="bm25")
-    ranking = kg.search("herring of Bergen", collection_name, retriever="naive-ge(bm25)")
+    kg[collection_name].ingest([Document(str(i), (Section(f"Herring number {i} of Bergen."),)) for i in range(5)])
+    base = kg[collection_name].search("herring of Bergen", retriever="bm25")
+    ranking = kg[collection_name].search("herring of Bergen", retriever="naive-ge(bm25)")
     assert ranking.hits == base.hits
     assert ranking.notes == ("This collection holds no triples: naive-ge(bm25) cannot lead on from what bm25 finds.",)
-    fused = kg.search("herring of Bergen", collection_name, retriever="rrf(dense, naive-ge(bm25))")
+    fused = kg[collection_name].search("herring of Bergen", retriever="rrf(dense, naive-ge(bm25))")
     assert fused.notes == ranking.notes
     assert base.notes == ()
 
 
 def test_without_a_base_passage_there_is_nothing(kg: KnowledgeGraph, coast: str) -> None:
-    assert len(kg.search("the of and", coast, retriever="naive-ge(bm25)")) == 0
+    assert len(kg[coast].search("the of and", retriever="naive-ge(bm25)")) == 0

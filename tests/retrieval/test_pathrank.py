@@ -14,16 +14,16 @@ _NAME = "pathrank"
 
 @pytest.fixture(scope="module")
 def coast(kg: KnowledgeGraph) -> Iterator[str]:
-    kg.ingest(coast_documents(), _NAME)
+    kg[_NAME].ingest(coast_documents())
     yield _NAME
-    kg.delete(_NAME)
+    kg[_NAME].delete()
 
 
 _QUESTION = "Which painter worked in the home town of the captain of the Fjord Queen?"
 
 
 def test_walks_over_names(kg: KnowledgeGraph, coast: str) -> None:
-    ranking = kg.search(_QUESTION, coast, retriever="pathrank", k=5)
+    ranking = kg[coast].search(_QUESTION, retriever="pathrank", k=5)
     titles = [h.passage.title for h in ranking]
     assert titles[:2] == ["Fjord Queen", "Ole Brandvik"]
     assert "Nordvika" in titles
@@ -44,20 +44,20 @@ def test_walks_over_names(kg: KnowledgeGraph, coast: str) -> None:
     ids=["lower case", "misspelt", "upper case"],
 )
 def test_names_as_people_type_them(kg: KnowledgeGraph, coast: str, question: str) -> None:
-    titles = [h.passage.title for h in kg.search(question, coast, retriever="pathrank", k=5)]
+    titles = [h.passage.title for h in kg[coast].search(question, retriever="pathrank", k=5)]
     assert titles[:2] == ["Fjord Queen", "Ole Brandvik"]
 
 
 def test_headings_name_a_short_document_without_a_title(kg: KnowledgeGraph, collection_name: str) -> None:
     sections = tuple(Section(TEXTS[title], title) for title in ("Stilla", "Marta Holm"))
-    kg.ingest([Document("notes", sections), *coast_documents(["Nordvika"])], collection_name)
-    (hit, *_) = kg.search("Who was Marta Holm?", collection_name, retriever="pathrank", k=1)
+    kg[collection_name].ingest([Document("notes", sections), *coast_documents(["Nordvika"])])
+    (hit, *_) = kg[collection_name].search("Who was Marta Holm?", retriever="pathrank", k=1)
     assert hit.passage.document == "notes"
     assert [(s.via, s.name) for s in hit.why] == [("names", "Marta Holm"), ("title of", "notes")]
 
 
 def test_at_most_eight_round_trips(kg: KnowledgeGraph, coast: str) -> None:
-    retriever = kg.retriever("pathrank", coast)
+    retriever = kg[coast].retriever("pathrank")
     calls: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         lookup = connection.lookup
@@ -69,20 +69,20 @@ def test_at_most_eight_round_trips(kg: KnowledgeGraph, coast: str) -> None:
 def test_filter(kg: KnowledgeGraph, coast: str) -> None:
     """The walk may pass through documents that the filter keeps out of the ranking."""
     only = Filter(where={"letter": "N"})
-    titles = [h.passage.title for h in kg.search(_QUESTION, coast, retriever="pathrank", k=5, filter=only)]
+    titles = [h.passage.title for h in kg[coast].search(_QUESTION, retriever="pathrank", k=5, filter=only)]
     assert titles == ["Nordvika"]
 
 
 def test_without_names(kg: KnowledgeGraph, coast: str) -> None:
-    assert kg.search("known for salmon", coast, retriever="pathrank", k=1).hits[0].passage.title == "Stilla"
+    assert kg[coast].search("known for salmon", retriever="pathrank", k=1).hits[0].passage.title == "Stilla"
 
 
 def test_text_without_titles_or_capitals(kg: KnowledgeGraph, collection_name: str) -> None:
     texts = [f"give dose {i} of drug {i % 7} to patients with condition {i % 11}" for i in range(80)]
-    kg.ingest([Document(str(i), (Section(t),)) for i, t in enumerate(texts)], collection_name)
+    kg[collection_name].ingest([Document(str(i), (Section(t),)) for i, t in enumerate(texts)])
     question = "dose of drug 3 for patients with condition 5"
-    walked = {h.passage.id for h in kg.search(question, collection_name, retriever="pathrank", k=10)}
-    fused = {h.passage.id for h in kg.search(question, collection_name, retriever="hybrid", k=10)}
+    walked = {h.passage.id for h in kg[collection_name].search(question, retriever="pathrank", k=10)}
+    fused = {h.passage.id for h in kg[collection_name].search(question, retriever="hybrid", k=10)}
     assert len(walked) == 10
     assert len(walked & fused) >= 5
 
@@ -91,14 +91,13 @@ def test_a_title_reaches_few_passages_of_a_long_document(kg: KnowledgeGraph, col
     text = "\n\n".join(
         f"Chapter {i} of the saga tells of winter {i} and of hunger in valley {i}. " * 8 for i in range(60)
     )
-    kg.ingest(
+    kg[collection_name].ingest(
         [
             Document("saga", (Section(text),), "Saga of Isbre"),
             Document("poet", (Section("The poet Eirik wrote the Saga of Isbre in a cabin."),), "Eirik"),
         ],
-        collection_name,
     )
-    ranking = kg.search("Which winter is told of in what the poet Eirik wrote?", collection_name, k=20)
+    ranking = kg[collection_name].search("Which winter is told of in what the poet Eirik wrote?", k=20)
     named = [h for h in ranking if any(s.name == "Saga of Isbre" and s.label == "Entity" for s in h.why)]
     assert ranking.hits[0].passage.title == "Eirik"
     assert 1 <= len(named) <= 5
@@ -109,8 +108,8 @@ def test_a_heading_of_a_long_document_is_a_title(kg: KnowledgeGraph, collection_
     filler = " ".join(f"Ropes, tar and {word} were bought for {word}." for word in ("sails", "masts", "hulls") * 30)
     parts = [(title, f"{text} {filler}") for title, text in TEXTS.items()]
     sections = [Section(t, title) for title, t in parts] if heading else [Section("\n\n".join(map("\n".join, parts)))]
-    kg.ingest([Document("volume", tuple(sections))], collection_name)
-    ranking = kg.search(_QUESTION, collection_name, k=8)
+    kg[collection_name].ingest([Document("volume", tuple(sections))])
+    ranking = kg[collection_name].search(_QUESTION, k=8)
     assert "The Fjord Queen was a steamer" in ranking.hits[0].passage.text
     assert [(s.via, s.label) for s in ranking.hits[0].why] == [("names", "Entity"), ("title of", "Passage")]
     assert ranking.hits[0].score > ranking.hits[1].score + 0.5
@@ -124,11 +123,11 @@ def test_a_name_within_the_title_is_preferred(kg: KnowledgeGraph, collection_nam
         "Alder": "It lies in the bay of Nordvika, says Kari Aune.",
         "Birch": "Nordvika was a place.",
     }
-    kg.ingest([Document(title, (Section(text),), title) for title, text in texts.items()], collection_name)
+    kg[collection_name].ingest([Document(title, (Section(text),), title) for title, text in texts.items()])
     question = "Where does the harbour of the builder of the Quay lie, in the bay?"
 
     def bridged(expression: str) -> float:
-        hits = kg.search(question, collection_name, retriever=expression, k=4)
+        hits = kg[collection_name].search(question, retriever=expression, k=4)
         return next(h.why[-1].score or 0.0 for h in hits if h.passage.title == "Nordvika harbour")
 
     assert bridged("pathrank(nu=0.1)") == pytest.approx(bridged("pathrank(nu=0)") + 0.1, abs=0.01)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.graph import connection
 from kgrag.types import Document, Filter, Section, Triple
 
 _NAME, _PLAIN = "ppr", "ppr without triples"
@@ -47,32 +46,32 @@ def _documents(with_triples: bool) -> list[Document]:
 
 @pytest.fixture(scope="module")
 def coast(kg: KnowledgeGraph) -> Iterator[str]:
-    kg.ingest(_documents(True), _NAME)
+    kg[_NAME].ingest(_documents(True))
     yield _NAME
-    kg.delete(_NAME)
+    kg[_NAME].delete()
 
 
 @pytest.fixture(scope="module")
 def plain(kg: KnowledgeGraph) -> Iterator[str]:
-    kg.ingest(_documents(False), _PLAIN)
+    kg[_PLAIN].ingest(_documents(False))
     yield _PLAIN
-    kg.delete(_PLAIN)
+    kg[_PLAIN].delete()
 
 
 def test_triples_lead_to_the_passages_that_state_them(kg: KnowledgeGraph, coast: str) -> None:
-    ranking = kg.search(_QUESTION, coast, retriever="ppr", k=5)
+    ranking = kg[coast].search(_QUESTION, retriever="ppr", k=5)
     assert {h.passage.title for h in ranking.hits[:3]} == {"Fjord Queen", "Ole Brandvik", "Marta Holm"}
     assert all(0 < h.score < 1 for h in ranking)
     assert [h.score for h in ranking] == sorted((h.score for h in ranking), reverse=True)
 
 
 def test_the_trail_is_a_path_from_a_seed_to_the_passage(kg: KnowledgeGraph, coast: str) -> None:
-    for hit in kg.search(_QUESTION, coast, retriever="ppr", k=20):
+    for hit in kg[coast].search(_QUESTION, retriever="ppr", k=20):
         first, last = hit.why[0], hit.why[-1]
         assert first.via in ("names", "resembles the question")
         assert (last.label, last.name) == ("Passage", hit.passage.title)
         assert all(step.name for step in hit.why)
-    best = kg.search("Fjord Queen", coast, retriever="ppr(triples=0)", k=1).hits[0]
+    best = kg[coast].search("Fjord Queen", retriever="ppr(triples=0)", k=1).hits[0]
     assert [(s.via, s.label, s.name) for s in best.why] == [
         ("names", "Entity", "Fjord Queen"),
         ("title of", "Passage", "Fjord Queen"),
@@ -83,22 +82,22 @@ def test_the_trail_is_a_path_from_a_seed_to_the_passage(kg: KnowledgeGraph, coas
 def test_exact_and_local_agree(kg: KnowledgeGraph, request: pytest.FixtureRequest, collection: str) -> None:
     """Forty-five passages all surround the seeds, so the local graph is nearly the whole."""
     name = request.getfixturevalue(collection)
-    local = kg.search(_QUESTION, name, retriever="ppr", k=3)
-    exact = kg.search(_QUESTION, name, retriever="ppr(exact=true)", k=3)
+    local = kg[name].search(_QUESTION, retriever="ppr", k=3)
+    exact = kg[name].search(_QUESTION, retriever="ppr(exact=true)", k=3)
     assert [h.passage.title for h in local] == [h.passage.title for h in exact]
     assert exact.hits[0].why[-1] == local.hits[0].why[-1]
 
 
 def test_without_triples_mentions_carry_the_walk(kg: KnowledgeGraph, plain: str) -> None:
-    titles = [h.passage.title for h in kg.search("Who was captain of the Fjord Queen?", plain, retriever="ppr", k=2)]
+    titles = [h.passage.title for h in kg[plain].search("Who was captain of the Fjord Queen?", retriever="ppr", k=2)]
     assert titles == ["Fjord Queen", "Ole Brandvik"]
 
 
 def test_a_hub_leads_nowhere(kg: KnowledgeGraph, coast: str) -> None:
     """Kari Aune is mentioned in forty passages; without the nearest passages only the way over her name is left."""
     options = "triples=0, passages=1, most=0"
-    over = kg.search("Kari Aune", coast, retriever=f"ppr({options})", k=45)
-    capped = kg.search("Kari Aune", coast, retriever=f"ppr({options}, cap=10)", k=45)
+    over = kg[coast].search("Kari Aune", retriever=f"ppr({options})", k=45)
+    capped = kg[coast].search("Kari Aune", retriever=f"ppr({options}, cap=10)", k=45)
     assert len(over) >= 40
     assert len(capped) == 1
 
@@ -106,32 +105,25 @@ def test_a_hub_leads_nowhere(kg: KnowledgeGraph, coast: str) -> None:
 def test_the_walk_is_kept_to_the_passages_that_it_reaches_most(kg: KnowledgeGraph, coast: str) -> None:
     """Kari Aune is mentioned in forty passages, Ole Brandvik in one: rare names lead on first."""
     options = "triples=0, passages=1, most=0, surrounding=10"
-    found = kg.search("Kari Aune or Ole Brandvik", coast, retriever=f"ppr({options})", k=45)
+    found = kg[coast].search("Kari Aune or Ole Brandvik", retriever=f"ppr({options})", k=45)
     assert 10 <= len(found) <= 11
     assert {"Fjord Queen", "Ole Brandvik"} <= {h.passage.title for h in found}
 
 
 def test_filters_hold(kg: KnowledgeGraph, coast: str) -> None:
     for retriever in ("ppr", "ppr(exact=true)"):
-        found = kg.search(_QUESTION, coast, retriever=retriever, filter=Filter({"letter": "M"}))
+        found = kg[coast].search(_QUESTION, retriever=retriever, filter=Filter({"letter": "M"}))
         assert [h.passage.title for h in found] == ["Marta Holm"]
 
 
 def test_few_round_trips(kg: KnowledgeGraph, coast: str) -> None:
-    retriever = kg.retriever("ppr", coast)
+    retriever = kg[coast].retriever("ppr")
     calls: list[str] = []
-    with pytest.MonkeyPatch.context() as patch:
-        original = connection.Graph._run
-
-        def counted(self: connection.Graph, mode: str, text: str, parameters: dict[str, object]) -> object:
-            calls.append(text)
-            return original(self, mode, text, parameters)
-
-        patch.setattr(connection.Graph, "_run", counted)
+    with kg.graph.listening(lambda name, parameters: calls.append(name)):
         assert len(retriever.retrieve(_QUESTION)) > 0
     assert len(calls) <= 6
 
 
 def test_questions_that_name_nothing(kg: KnowledgeGraph, coast: str) -> None:
-    assert len(kg.search("xyzzy qwfp", coast, retriever="ppr", k=3)) == 3
-    assert len(kg.search("  ", coast, retriever="ppr")) == 0
+    assert len(kg[coast].search("xyzzy qwfp", retriever="ppr", k=3)) == 3
+    assert len(kg[coast].search("  ", retriever="ppr")) == 0

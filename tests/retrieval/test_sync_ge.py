@@ -31,9 +31,9 @@ def sea(kg: KnowledgeGraph) -> Iterator[str]:
     documents += [
         Document(f"Letter {i}", (Section(f"The merchant of port {i} sold wool for {i} crowns."),)) for i in range(20)
     ]
-    kg.ingest(documents, _NAME)
+    kg[_NAME].ingest(documents)
     yield _NAME
-    kg.delete(_NAME)
+    kg[_NAME].delete()
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def talking(graph_settings: Settings, scripted: Scripted) -> Iterator[KnowledgeG
 
 def test_beams_start_at_what_was_read(talking: KnowledgeGraph, scripted: Scripted, sea: str) -> None:
     scripted.say("read", {"triples": [["Ole Brandvik", "was captain of", "the Fjord Queen"]]})
-    ranking = talking.search(_QUESTION, sea, retriever="sync-ge(bm25)", k=4)
+    ranking = talking[sea].search(_QUESTION, retriever="sync-ge(bm25)", k=4)
     hits = {hit.passage.title: hit for hit in ranking}
     assert "Brandvik family" in hits
     assert [(s.via, s.label, s.name) for s in hits["Brandvik family"].why] == [
@@ -62,7 +62,7 @@ def test_facts_are_linked_one_by_one(talking: KnowledgeGraph, scripted: Scripted
     facts = [["Nordvika", "lies at", "the mouth of a river"], ["Ole Brandvik", "raised in", "Nordvika"]]
     scripted.say("read", {"triples": facts})
     heard: list[Event] = []
-    retriever = talking.retriever(f"sync-ge(bm25, link={link}, length=1)", sea)
+    retriever = talking[sea].retriever(f"sync-ge(bm25, link={link}, length=1)")
     retriever.retrieve(Query(_QUESTION, Filter(), heard.append), 5)
     assert [event.triples for event in heard if isinstance(event, Read)] == [tuple(Triple(*fact) for fact in facts)]
     linked = [event for event in heard if isinstance(event, Linked)]
@@ -82,7 +82,7 @@ def test_facts_are_linked_one_by_one(talking: KnowledgeGraph, scripted: Scripted
 def test_models_write_triples_in_many_ways(talking: KnowledgeGraph, scripted: Scripted, sea: str, reply: str) -> None:
     scripted.say("read", reply)
     heard: list[Event] = []
-    talking.retriever("sync-ge(bm25)", sea).retrieve(Query(_QUESTION, Filter(), heard.append), 5)
+    talking[sea].retriever("sync-ge(bm25)").retrieve(Query(_QUESTION, Filter(), heard.append), 5)
     read = next(event for event in heard if isinstance(event, Read))
     assert read.triples == (Triple("Ole Brandvik", "captain of", "Fjord Queen"),)
     assert len(scripted.calls) == 1
@@ -90,14 +90,14 @@ def test_models_write_triples_in_many_ways(talking: KnowledgeGraph, scripted: Sc
 
 def test_nothing_read_leaves_the_base(talking: KnowledgeGraph, scripted: Scripted, sea: str) -> None:
     scripted.say("read", {"triples": []})
-    found = [hit.passage.id for hit in talking.search(_QUESTION, sea, retriever="sync-ge(bm25)", k=3)]
-    assert found == [hit.passage.id for hit in talking.search(_QUESTION, sea, retriever="bm25", k=3)]
+    found = [hit.passage.id for hit in talking[sea].search(_QUESTION, retriever="sync-ge(bm25)", k=3)]
+    assert found == [hit.passage.id for hit in talking[sea].search(_QUESTION, retriever="bm25", k=3)]
 
 
 def test_a_filter_holds(talking: KnowledgeGraph, scripted: Scripted, sea: str) -> None:
     scripted.say("read", {"triples": [["Ole Brandvik", "grew up in", "Nordvika"]]})
-    ranking = talking.search(
-        "merchant captain", sea, retriever="sync-ge(bm25)", k=20, filter=Filter(where={"kind": "sea"})
+    ranking = talking[sea].search(
+        "merchant captain", retriever="sync-ge(bm25)", k=20, filter=Filter(where={"kind": "sea"})
     )
     assert {hit.passage.title for hit in ranking} <= set(_FACTS)
     assert len(ranking) > 0
@@ -106,6 +106,6 @@ def test_a_filter_holds(talking: KnowledgeGraph, scripted: Scripted, sea: str) -
 def test_what_is_no_triple_is_asked_for_once_more(talking: KnowledgeGraph, scripted: Scripted, sea: str) -> None:
     scripted.say("read", '{"triples": [["a", "b"]]}', '{"triples": "none"}')
     with pytest.raises(ModelError, match="no usable JSON for 'read', twice"):
-        talking.search(_QUESTION, sea, retriever="sync-ge(bm25)")
+        talking[sea].search(_QUESTION, retriever="sync-ge(bm25)")
     assert len(scripted.calls) == 2
     assert "no triple" in scripted.calls[1]["messages"][-1]["content"]

@@ -1,56 +1,32 @@
 """Readers of question sets: kgrag's own form, and those in which the field publishes its data."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from kgrag.errors import InputError, NotFoundError
-from kgrag.evaluation.datasets import Dataset
-from kgrag.evaluation.readers import beir, hotpotqa, iirc, musique, own, popqa, quality, twowiki
+from kgrag.errors import InputError
+from kgrag.evaluation.datasets import Dataset, Format
+from kgrag.evaluation.readers import beir, own
 from kgrag.evaluation.readers.rows import first_row
+from kgrag.plugins import Plugins
+
+FORMATS: Plugins[Format] = Plugins("kgrag.datasets", "format")
+"""The formats by name: adding one is a module with a Format, and an entry point of this group."""
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """How a format is read, what it looks like in words, and whether a file with this first row is in it.
-
-    Formats without `fits` are folders, which are recognised by the names in them.
-    """
-
-    read: Callable[[Path], Dataset]
-    expected: str
-    fits: Callable[[dict[str, Any]], bool] | None = None
-
-
-FORMATS: dict[str, Format] = {
-    "kgrag": Format(own.read, own.EXPECTED),
-    "beir": Format(beir.read, beir.EXPECTED),
-    "hotpotqa": Format(hotpotqa.read, hotpotqa.EXPECTED, hotpotqa.fits),
-    "2wiki": Format(twowiki.read, twowiki.EXPECTED, twowiki.fits),
-    "musique": Format(musique.read, musique.EXPECTED, musique.fits),
-    "iirc": Format(iirc.read, iirc.EXPECTED, iirc.fits),
-    "quality": Format(quality.read, quality.EXPECTED, quality.fits),
-    "popqa": Format(popqa.read, popqa.EXPECTED, popqa.fits),
-}
-"""Name -> format; adding one is a module and a line here."""
-
-
-def read_dataset(path: Path, format: str | None = None) -> Dataset:
+def read_dataset(path: Path | str, format: str | None = None) -> Dataset:
     """Read a question set from a file, or a folder that holds one; its content tells the format unless it is named.
 
     Raises NotFoundError for an unknown format, InputError when the path is in none, or a file not as it should be.
     """
-    path = path.resolve()
-    if format is not None and format not in FORMATS:
-        raise NotFoundError(f"There is no format {format!r}.", f"Choose one of: {', '.join(FORMATS)}.")
+    path = Path(path).resolve()
+    named = None if format is None else FORMATS.find(format)
     if not path.exists():
         raise InputError(f"{path} is not a folder or a file: it does not exist.", "Check the spelling.")
-    if format is None:
+    if named is None:
         format, path = recognise(path)
-    elif path.is_dir() and FORMATS[format].fits is not None:
+        named = FORMATS[format]
+    elif path.is_dir() and named.fits is not None:
         path = _only([file for file in _files(path) if _format_of(file) == format], path, format)
-    return FORMATS[format].read(path)
+    return named.read(path)
 
 
 def recognise(path: Path) -> tuple[str, Path]:

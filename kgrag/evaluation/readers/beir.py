@@ -6,14 +6,13 @@ above 0, all of the same weight. A folder is read with its test split, else dev,
 another.
 """
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Dataset, Question
+from kgrag.evaluation.datasets import Corpus, Dataset, Format, Question
 from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, text_of
-from kgrag.evaluation.readers.rows import json_lines
+from kgrag.evaluation.readers.rows import json_lines, tsv_rows
 from kgrag.loaders.base import clean, one_line
 from kgrag.types import Document, Problem, Section
 
@@ -43,7 +42,7 @@ def read(path: Path) -> Dataset:
         text_of(place, row, "text", _CORPUS_FORM)
         ids.append(id_of(place, row.get("_id"), "_id", _CORPUS_FORM))
     keys = distinct(ids, corpus, _CORPUS_FORM)
-    return Dataset(path, checked(questions, qrels, _QRELS_FORM), keys, lambda _: documents(corpus), notes)
+    return Dataset(path, checked(questions, qrels, _QRELS_FORM), keys, Corpus(lambda _: documents(corpus)), notes)
 
 
 def documents(corpus: Path) -> Iterator[Document | Problem]:
@@ -66,19 +65,15 @@ def _split(folder: Path) -> Path:
 def _gold(path: Path) -> dict[str, list[str]]:
     """Query id -> the documents that are relevant to it."""
     found: dict[str, list[str]] = {}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            for number, row in enumerate(csv.reader(file, delimiter="\t"), 1):
-                if number == 1 or not row:
-                    continue
-                try:
-                    query, document, score = row[0].strip(), row[1].strip(), float(row[2])
-                except (IndexError, ValueError) as error:
-                    raise InputError(
-                        f"{path}:{number}: not a query-id, a corpus-id and a score.", _QRELS_FORM
-                    ) from error
-                if score > 0 and document not in found.setdefault(query, []):
-                    found[query].append(document)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read ({error}).", _QRELS_FORM) from error
+    for place, row in tsv_rows(path, _QRELS_FORM):
+        try:
+            query, document, score = (text.strip() for text in list(row.values())[:3])
+            relevant = float(score) > 0
+        except ValueError as error:
+            raise InputError(f"{place}: not a query-id, a corpus-id and a score.", _QRELS_FORM) from error
+        if relevant and document not in found.setdefault(query, []):
+            found[query].append(document)
     return {query: documents for query, documents in found.items() if documents}
+
+
+FORMAT = Format(read, EXPECTED)

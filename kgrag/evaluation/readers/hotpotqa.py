@@ -1,10 +1,11 @@
-"""HotpotQA: a JSON list of questions, each with ten paragraphs and the sentences that support its answer.
+"""HotpotQA and 2WikiMultiHopQA: a JSON list of questions with ten paragraphs each and the sentences that support it.
 
 As published at hotpotqa.github.io (distractor setting): _id, question, answer, type, level, context ([[title,
 [sentence, ...]], ...]) and supporting_facts ([[title, sentence number], ...]); JSON Lines, and columns of lists in
 place of lists of pairs, are read, too. The paragraphs of all questions together are the corpus; gold are those
 paragraphs of a question's own context whose titles its supporting facts name. In the full-wiki setting these may be
-missing.
+missing. 2WikiMultiHopQA (github.com/Alab-NII/2wikimultihop) has the same, and the triples that lead to the answer:
+evidences ([[subject, relation, object], ...]).
 """
 
 import json
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Dataset, Question
+from kgrag.evaluation.datasets import Dataset, Format, Question, has
 from kgrag.evaluation.readers.passages import Row, context_dataset, id_of, passage_key, question_of
 from kgrag.evaluation.readers.rows import json_rows
 
@@ -24,18 +25,13 @@ _FORM = (
 )
 
 
-def fits(row: dict[str, Any]) -> bool:
-    """Whether a file with this first row is in this format."""
-    return {"question", "context", "supporting_facts"} <= row.keys() and "evidences" not in row
-
-
 def read(path: Path) -> Dataset:
     """Read a file. Raises InputError, naming the place."""
-    return context_dataset(path, lambda: rows(path, _FORM), _FORM, "they name no supporting facts")
+    return context_dataset(path, lambda: _rows(path, _FORM), _FORM, "they name no supporting facts")
 
 
-def rows(path: Path, form: str) -> Iterator[Row]:
-    """The questions of a file with their paragraphs; 2WikiMultiHopQA follows the same format."""
+def _rows(path: Path, form: str) -> Iterator[Row]:
+    """The questions of a file with their paragraphs."""
     for place, item in json_rows(path, form):
         paragraphs = [(title, " ".join(map(str.strip, sentences))) for title, sentences in _context(place, item, form)]
         supporting = {title for title, _ in _pairs(place, item, "supporting_facts", "sent_id", form)}
@@ -69,7 +65,7 @@ def _pairs(place: str, item: dict[str, Any], name: str, second: str, form: str) 
         try:
             value = json.loads(value)
         except ValueError as error:
-            raise InputError(f"{place}: {name} is no list of pairs.", form) from error
+            raise InputError(f"{place}: {name} is not a list of pairs.", form) from error
     if isinstance(value, dict):
         titles, others = value.get("title"), value.get(second, value.get("content"))
         if isinstance(titles, list) and isinstance(others, list):
@@ -77,5 +73,10 @@ def _pairs(place: str, item: dict[str, Any], name: str, second: str, form: str) 
     if not isinstance(value, list) or not all(
         isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in value
     ):
-        raise InputError(f"{place}: {name} is no list of pairs.", form)
+        raise InputError(f"{place}: {name} is not a list of pairs.", form)
     return [(title, other) for title, other in value]
+
+
+_COLUMNS = ("question", "context", "supporting_facts")
+FORMAT = Format(read, EXPECTED, lambda row: has(*_COLUMNS)(row) and "evidences" not in row)
+TWO_WIKI = Format(read, f"{EXPECTED}, with evidences", has(*_COLUMNS, "evidences"))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Dataset, Question
+from kgrag.evaluation.datasets import Corpus, Dataset, Format, Question, has
 from kgrag.evaluation.readers.passages import checked, id_of, list_of, passage_key, question_of, text_of
 from kgrag.evaluation.readers.rows import json_pairs, json_rows
 from kgrag.loaders.base import clean, one_line
@@ -27,11 +27,6 @@ _FORM = (
     '"questions": [{"qid": "...", "question": "...", "answer": {...}, "context": [{"passage": "main", ...}]}]}.'
 )
 _ARTICLES_FORM = 'It is one object like {"title in lower case": "the article as HTML", ...}.'
-
-
-def fits(row: dict[str, Any]) -> bool:
-    """Whether a file with this first row is in this format."""
-    return {"title", "text", "links", "questions"} <= row.keys()
 
 
 def read(path: Path) -> Dataset:
@@ -53,7 +48,7 @@ def read(path: Path) -> Dataset:
                 titles.setdefault(_key(link["target"]), one_line(link["target"]))
         for asked in list_of(place, item, "questions", _FORM):
             if not isinstance(asked, dict):
-                raise InputError(f"{place}: questions holds what is no object.", _FORM)
+                raise InputError(f"{place}: questions holds an item that is not an object.", _FORM)
             question = _question(place, asked, key)
             unanswerable += question is None
             questions.extend([question] if question is not None else [])
@@ -65,7 +60,7 @@ def read(path: Path) -> Dataset:
         yield from _articles(articles, titles)
 
     notes = (f"{unanswerable:,} questions are left out: they have no answer.",) if unanswerable else ()
-    return Dataset(path, checked(questions, path, _FORM), frozenset(keys), corpus, notes)
+    return Dataset(path, checked(questions, path, _FORM), frozenset(keys), Corpus(corpus), notes)
 
 
 def _question(place: str, asked: dict[str, Any], paragraph: str) -> Question | None:
@@ -102,3 +97,6 @@ def _articles(path: Path, titles: dict[str, str]) -> Iterator[Document]:
 
 def _key(title: str) -> str:
     return one_line(title).lower()
+
+
+FORMAT = Format(read, EXPECTED, has("title", "text", "links", "questions"))

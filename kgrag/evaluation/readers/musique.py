@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Dataset, Question
+from kgrag.evaluation.datasets import Dataset, Format, Question, has
 from kgrag.evaluation.readers.passages import Row, context_dataset, id_of, list_of, passage_key, question_of, text_of
 from kgrag.evaluation.readers.rows import json_rows
 
@@ -19,11 +19,6 @@ _FORM = (
     'Each line is an object like {"id": "2hop__1_2", "question": "...", "answer": "...", "paragraphs": '
     '[{"title": "...", "paragraph_text": "...", "is_supporting": true}, ...], "question_decomposition": [...]}.'
 )
-
-
-def fits(row: dict[str, Any]) -> bool:
-    """Whether a file with this first row is in this format."""
-    return {"question", "paragraphs"} <= row.keys()
 
 
 def read(path: Path) -> Dataset:
@@ -36,7 +31,7 @@ def _rows(path: Path) -> Iterator[Row]:
         paragraphs, gold = [], []
         for paragraph in list_of(place, item, "paragraphs", _FORM):
             if not isinstance(paragraph, dict):
-                raise InputError(f"{place}: paragraphs holds what is no object.", _FORM)
+                raise InputError(f"{place}: paragraphs holds an item that is not an object.", _FORM)
             title, text = (text_of(place, paragraph, name, _FORM) for name in ("title", "paragraph_text"))
             paragraphs.append((title, text))
             if paragraph.get("is_supporting"):
@@ -65,3 +60,6 @@ def _path(item: dict[str, Any], paragraphs: list[tuple[str, str]], gold: set[str
     known = [place for place in places if isinstance(place, int) and 0 <= place < len(paragraphs)]
     path = tuple(dict.fromkeys(passage_key(*paragraphs[place]) for place in known))
     return path if set(path) == gold else ()
+
+
+FORMAT = Format(read, EXPECTED, has("question", "paragraphs"))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Dataset, Question
+from kgrag.evaluation.datasets import Corpus, Dataset, Format, Question
 from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, text_of
 from kgrag.evaluation.readers.rows import json_lines
 from kgrag.loaders import load
@@ -40,7 +40,8 @@ def read(path: Path) -> Dataset:
         (_question(*row) for row in json_lines(path / QUERIES, _QUERIES_FORM)), path / QUERIES, _QUERIES_FORM
     )
     if of_files:
-        return Dataset(path, questions, _keys(files), lambda max_file_mb: load(files, max_file_mb=max_file_mb))
+        corpus_of_files = Corpus(lambda mb: load(files, max_file_mb=mb, root=files), files)
+        return Dataset(path, questions, _keys(files), corpus_of_files)
     keys = distinct([_passage(*row) for row in json_lines(path / CORPUS, _CORPUS_FORM)], path / CORPUS, _CORPUS_FORM)
     if (path / TRIPLES).exists():
         for row in json_lines(path / TRIPLES, _TRIPLES_FORM):
@@ -51,7 +52,7 @@ def read(path: Path) -> Dataset:
         items = load(path, max_file_mb=max_file_mb)
         return (item for item in items if isinstance(item, Problem) or item.key in keys)
 
-    return Dataset(path, questions, keys, corpus)
+    return Dataset(path, questions, keys, Corpus(corpus))
 
 
 def _keys(files: Path) -> frozenset[str]:
@@ -63,11 +64,11 @@ def _keys(files: Path) -> frozenset[str]:
 def _question(place: str, record: dict[str, Any]) -> Question:
     gold, answers, steps = record.get("gold"), record.get("answers") or [], record.get("steps") or []
     if not isinstance(gold, list) or not gold:
-        raise InputError(f"{place}: gold is no list of passages, so there is nothing to find.", _QUERIES_FORM)
+        raise InputError(f"{place}: gold is not a list of passages, so there is nothing to find.", _QUERIES_FORM)
     if not isinstance(answers, list):
-        raise InputError(f"{place}: answers is no list.", _QUERIES_FORM)
+        raise InputError(f"{place}: answers is not a list.", _QUERIES_FORM)
     if not isinstance(steps, list):
-        raise InputError(f"{place}: steps is no list.", _QUERIES_FORM)
+        raise InputError(f"{place}: steps is not a list.", _QUERIES_FORM)
     return Question(
         id=id_of(place, record.get("id"), "id", _QUERIES_FORM),
         text=question_of(place, record, _QUERIES_FORM),
@@ -84,7 +85,7 @@ def _structure(place: str, value: object) -> tuple[str, ...]:
     """The texts of what a question names."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"{place}: structure is no text and no list of texts.", _QUERIES_FORM)
+        raise InputError(f"{place}: structure is neither a text nor a list of texts.", _QUERIES_FORM)
     return tuple(texts)
 
 
@@ -107,3 +108,6 @@ def _triple(place: str, record: dict[str, Any]) -> None:
     id_of(place, record.get("passage"), "passage", _TRIPLES_FORM)
     for name in ("subject", "predicate", "object"):
         text_of(place, record, name, _TRIPLES_FORM)
+
+
+FORMAT = Format(read, EXPECTED)

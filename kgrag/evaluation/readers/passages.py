@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Dataset, Question
+from kgrag.evaluation.datasets import Corpus, Dataset, Question
 from kgrag.loaders.base import BadInput, clean, one_line
 from kgrag.loaders.rows import row_key
 from kgrag.types import Document, Problem, Section
@@ -42,7 +42,7 @@ Row = tuple[Question | None, Sequence[tuple[str, str]]]
 def context_dataset(path: Path, rows: Callable[[], Iterator[Row]], form: str, left_out: str) -> Dataset:
     """The data set of questions that bring their passages: the distinct passages of all of them are the corpus.
 
-    `rows` reads the file anew; `left_out` says why a question would be left out.
+    `rows` reads the file again each time; `left_out` says why a question would be left out.
     """
     questions: list[Question] = []
     pool = Pool()
@@ -59,7 +59,7 @@ def context_dataset(path: Path, rows: Callable[[], Iterator[Row]], form: str, le
         for _, passages in rows():
             yield from fresh.new(passages, str(path))
 
-    return Dataset(path, checked(questions, path, form), frozenset(pool.seen), corpus, notes)
+    return Dataset(path, checked(questions, path, form), frozenset(pool.seen), Corpus(corpus), notes)
 
 
 def checked(questions: Iterable[Question], path: Path, form: str) -> tuple[Question, ...]:
@@ -111,5 +111,5 @@ def list_of(place: str, record: dict[str, Any], name: str, form: str) -> list[An
     """A field that must hold a list. Raises InputError."""
     value = record.get(name)
     if not isinstance(value, list):
-        raise InputError(f"{place}: {name} is missing or no list.", form)
+        raise InputError(f"{place}: {name} is missing or not a list.", form)
     return value

@@ -9,10 +9,9 @@ the corpus do not count: "politician" stands in thousands of passages. Questions
 
 import json
 from pathlib import Path
-from typing import Any
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Dataset, Question
+from kgrag.evaluation.datasets import Corpus, Dataset, Format, Question, has
 from kgrag.evaluation.readers import beir
 from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, text_of
 from kgrag.evaluation.readers.rows import tsv_rows
@@ -24,11 +23,6 @@ EXPECTED = f"a .tsv file with the columns question, possible_answers and s_wiki_
 _FORM = (
     "Its first line names the columns: id, prop, s_wiki_title, question, possible_answers (a JSON list), and others."
 )
-
-
-def fits(row: dict[str, Any]) -> bool:
-    """Whether a file with this first row is in this format."""
-    return {"question", "possible_answers", "s_wiki_title"} <= row.keys()
 
 
 def read(path: Path) -> Dataset:
@@ -62,7 +56,7 @@ def read(path: Path) -> Dataset:
             "Titles must be those of the Wikipedia pages that s_wiki_title names.",
         )
     ids = distinct(keys, corpus, _FORM)
-    return Dataset(path, checked(questions, path, _FORM), ids, lambda _: beir.documents(corpus), notes)
+    return Dataset(path, checked(questions, path, _FORM), ids, Corpus(lambda _: beir.documents(corpus)), notes)
 
 
 def _row(place: str, row: dict[str, str]) -> Question:
@@ -70,9 +64,12 @@ def _row(place: str, row: dict[str, str]) -> Question:
     try:
         answers = json.loads(text_of(place, row, "possible_answers", _FORM))
     except ValueError as error:
-        raise InputError(f"{place}: possible_answers is no JSON list.", _FORM) from error
+        raise InputError(f"{place}: possible_answers is not a JSON list.", _FORM) from error
     if not isinstance(answers, list):
-        raise InputError(f"{place}: possible_answers is no JSON list.", _FORM)
+        raise InputError(f"{place}: possible_answers is not a JSON list.", _FORM)
     known = tuple(str(answer) for answer in answers if normalise(str(answer)))
     id = id_of(place, row.get("id") or place.rpartition(":")[2], "id", _FORM)
     return Question(id, question_of(place, row, _FORM), (), known, row.get("prop", ""))
+
+
+FORMAT = Format(read, EXPECTED, has("question", "possible_answers", "s_wiki_title"))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Dataset, Question
+from kgrag.evaluation.datasets import Corpus, Dataset, Format, Question, has
 from kgrag.evaluation.readers.passages import checked, id_of, list_of, question_of, text_of
 from kgrag.evaluation.readers.rows import json_rows
 from kgrag.loaders.base import BadInput, clean, one_line
@@ -27,11 +27,6 @@ _FORM = (
 )
 
 
-def fits(row: dict[str, Any]) -> bool:
-    """Whether a file with this first row is in this format."""
-    return {"article", "article_id", "questions"} <= row.keys()
-
-
 def read(path: Path) -> Dataset:
     """Read a file. Raises InputError, naming the place."""
     questions: list[Question] = []
@@ -42,9 +37,9 @@ def read(path: Path) -> Dataset:
         keys.add(article)
         for number, asked in enumerate(list_of(place, item, "questions", _FORM), 1):
             if not isinstance(asked, dict):
-                raise InputError(f"{place}: questions holds what is no object.", _FORM)
+                raise InputError(f"{place}: questions holds an item that is not an object.", _FORM)
             questions.append(_question(place, item, asked, article, number))
-    return Dataset(path, checked(questions, path, _FORM), frozenset(keys), lambda _: _articles(path))
+    return Dataset(path, checked(questions, path, _FORM), frozenset(keys), Corpus(lambda _: _articles(path)))
 
 
 def _question(place: str, item: dict[str, Any], asked: dict[str, Any], article: str, number: int) -> Question:
@@ -78,3 +73,6 @@ def _articles(path: Path) -> Iterator[Document | Problem]:
                 continue
             sections = outline.sections()
         yield Document(key, sections, title=one_line(str(item.get("title") or "")), source=str(path))
+
+
+FORMAT = Format(read, EXPECTED, has("article", "article_id", "questions"))

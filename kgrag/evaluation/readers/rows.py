@@ -2,16 +2,15 @@
 
 import csv
 import json
-import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 from kgrag.errors import InputError
 
-_NO_SPACE = re.compile(r"\S")
-_BLOCK = 1 << 20  # characters read at once
-_LONGEST = 1 << 28  # characters of one item before a file is taken to be something else
+_BLOCK = 1 << 16  # bytes read at once
+_LONGEST = 1 << 28  # characters of one column
 Place = tuple[str, dict[str, Any]]
 """Where an object stands, "path:line" or "path#number", and the object."""
 
@@ -31,26 +30,18 @@ def json_rows(path: Path, form: str) -> Iterator[Place]:
         if _first_character(file) != "[":
             yield from _lines(path, file, form)
             return
-        stream = _Stream(file, form, path)
-        stream.skip("[")
-        number = 0
-        while stream.peek() != "]":
-            number += 1
+        for number, (_, value) in enumerate(_streamed(path, file, form), 1):
             place = f"{path}#{number}"
-            yield place, _object(place, stream.value(place), form)
-            stream.skip(",", optional=True)
+            yield place, _object(place, value, form)
 
 
 def json_pairs(path: Path, form: str) -> Iterator[tuple[str, Any]]:
     """The names and values of a file that holds one large JSON object, read one by one. Raises InputError."""
     with _opened(path, form) as file:
-        stream = _Stream(file, form, path)
-        stream.skip("{")
-        while stream.peek() != "}":
-            name = stream.value(str(path))
-            stream.skip(":")
-            yield str(name), stream.value(f"{path}: {name!r}")
-            stream.skip(",", optional=True)
+        for name, value in _streamed(path, file, form):
+            if name is None:
+                raise InputError(f"{path}: not an object.", form)
+            yield name, value
 
 
 def tsv_rows(path: Path, form: str) -> Iterator[tuple[str, dict[str, str]]]:
@@ -129,50 +120,27 @@ def _object(place: str, value: Any, form: str) -> dict[str, Any]:
     return value
 
 
-class _Stream:
-    """Reads the values of a JSON file one after the other, without holding the file."""
+def _streamed(path: Path, file: TextIO, form: str) -> Iterator[tuple[str | None, Any]]:
+    """The items of a JSON list, or the names and values of an object, one by one. Raises InputError."""
+    import ijson
 
-    def __init__(self, file: TextIO, form: str, path: Path) -> None:
-        self._file, self._form, self._path = file, form, path
-        self._text, self._at = "", 0
-        self._decoder = json.JSONDecoder(strict=False)
-
-    def peek(self) -> str:
-        """The next character that is no space."""
-        while True:
-            match = _NO_SPACE.search(self._text, self._at)
-            if match:
-                self._at = match.start()
-                return match.group()
-            self._text, self._at = self._file.read(_BLOCK), 0
-            if not self._text:
-                raise InputError(f"{self._path} ends too early.", self._form)
-
-    def skip(self, character: str, optional: bool = False) -> None:
-        """Pass over a character. Raises InputError if another one is there."""
-        if self.peek() == character:
-            self._at += 1
-        elif not optional:
-            found = self._text[self._at : self._at + 20]
-            raise InputError(f"{self._path}: {character!r} is expected, not {found!r}.", self._form)
-
-    def value(self, place: str) -> Any:
-        """The next value; as much is read as it takes. Raises InputError."""
-        self.peek()
-        size = _BLOCK
-        while True:
-            try:
-                value, self._at = self._decoder.raw_decode(self._text, self._at)
-                return value
-            except (ValueError, RecursionError) as error:
-                more = self._file.read(size) if self._is_cut(error) else ""
-                if not more:
-                    raise InputError(f"{place}: not JSON ({error}).", self._form) from error
-                self._text, self._at = self._text[self._at :] + more, 0
-                size *= 2  # decoding a long value again and again would take the square of its length
-
-    def _is_cut(self, error: Exception) -> bool:
-        """Whether more text could mend a value, because it is wrong only where the text ends."""
-        if not isinstance(error, json.JSONDecodeError) or len(self._text) > _LONGEST:
-            return False
-        return error.msg.startswith("Unterminated string") or error.pos > len(self._text) - 16
+    source = file.buffer
+    if source.read(len(BOM_UTF8)) != BOM_UTF8:
+        source.seek(0)
+    name, number, depth, builder = None, 0, 0, ijson.ObjectBuilder()
+    try:
+        # not ijson.items: it keeps the path of each value, which is quadratic in how deep a damaged file is nested
+        for event, value in ijson.basic_parse(source, use_float=True, buf_size=_BLOCK):
+            depth -= event.startswith("end")
+            if depth == 1 and event == "map_key":
+                name = value
+            elif depth:
+                builder.event(event, value)
+                if depth == 1 and not event.startswith("start"):
+                    number += 1
+                    yield name, builder.value
+                    builder = ijson.ObjectBuilder()
+            depth += event.startswith("start")
+    except (ijson.JSONError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path}#{number + 1}: not JSON ({reason}).", form) from error

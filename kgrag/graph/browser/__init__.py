@@ -5,11 +5,11 @@ The local server holds both files beside Browser itself (`local.home`), so that 
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from urllib.parse import quote
 
-from kgrag.graph.description import describe
+from kgrag.graph.description import NodeKind, describe
 from kgrag.graph.schema import label_of
 
 STYLE = "kgrag/kgrag.grass"
@@ -17,6 +17,25 @@ GUIDE = "kgrag/guide.html"
 """Where the two files are below the address of what serves them: the local server's Browser, or `kgrag browser`."""
 
 _AHEAD = range(1, 100)
+_NODE = {
+    "diameter": "50px",
+    "color": "#A5ABB6",
+    "border-color": "#7F8690",
+    "border-width": "2px",
+    "text-color-internal": "#FFFFFF",
+    "font-size": "10px",
+    "caption": '"{name}"',
+}
+_EDGE = {
+    "color": "#A5ABB6",
+    "shaft-width": "1px",
+    "font-size": "8px",
+    "padding": "3px",
+    "text-color-external": "#4A4F57",
+    "text-color-internal": "#FFFFFF",
+    "caption": '"<type>"',
+}
+"""The looks of nodes and relationships that are none of kgrag's, and what others take from there."""
 _DEMO = ("demo", "roosevelt", "rockwell kent")
 
 
@@ -26,12 +45,27 @@ def style(numbers: Iterable[int] = _AHEAD) -> str:
     `numbers`: those of the collections whose second labels (Passage_c7) get the colours of the first, so that they
     look the same in the legend; without it the first 99.
     """
-    sheet = _source("kgrag.grass")
-    rules = dict(re.findall(r"^node\.(\w+) \{\n(.*?)^\}", sheet, re.MULTILINE | re.DOTALL))
-    labels = [node.label for node in describe().nodes if node.indexed]
-    colours = {label: "".join(re.findall(r".*color.*\n", rules[label])) for label in labels}
-    own = [f"node.{label_of(label, n)} {{\n{colours[label]}}}\n" for n in numbers for label in labels]
-    return "\n".join([sheet, *own])
+    rules = [_rule("node", _NODE), _rule("relationship", _EDGE)]
+    for node in describe().by_layer():
+        look = {"diameter": f"{node.style['diameter']}px", **_colours(node), "caption": _NODE["caption"]}
+        rules.append(_rule(f"node.{node.label}", look))
+    for edge in describe().edges:
+        look = {"color": edge.style["color"]}
+        if "width" in edge.style:
+            look["shaft-width"] = f"{edge.style['width']}px"
+        rules.append(_rule(f"relationship.{edge.type}", look))
+    for n in numbers:
+        rules += [_rule(f"node.{label_of(node.label, n)}", _colours(node)) for node in describe().nodes if node.indexed]
+    return "\n".join(rules)
+
+
+def _colours(node: NodeKind) -> dict[str, str]:
+    style = node.style
+    return {"color": style["color"], "border-color": style["border"], "text-color-internal": style["text"]}
+
+
+def _rule(selector: str, look: Mapping[str, str]) -> str:
+    return "\n".join([f"{selector} {{", *(f"  {key}: {value};" for key, value in look.items()), "}\n"])
 
 
 def guide(collection: str, start: str, goal: str, place: str) -> str:

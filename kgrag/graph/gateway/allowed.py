@@ -70,13 +70,14 @@ OPERATORS = frozenset(
     DirectedRelationshipIndexContainsScan DirectedRelationshipIndexEndsWithScan DirectedRelationshipIndexScan
     DirectedRelationshipIndexSeek DirectedRelationshipIndexSeekByRange DirectedRelationshipTypeScan
     DirectedRelationshipUniqueIndexSeek DirectedRelationshipUniqueIndexSeekByRange DirectedUnionRelationshipTypesScan
-    Distinct Eager EagerAggregation EmptyResult EmptyRow ExhaustiveLimit Expand(All) Expand(Into) Filter
+    Distinct DynamicDirectedRelationshipTypeLookup DynamicLabelNodeLookup DynamicUndirectedRelationshipTypeLookup
+    Eager EagerAggregation EmptyResult EmptyRow ExhaustiveLimit Expand(All) Expand(Into) Filter
     IntersectionNodeByLabelsScan LetAntiSemiApply LetSelectOrAntiSemiApply LetSelectOrSemiApply LetSemiApply Limit
     MultiNodeIndexSeek NodeByElementIdSeek NodeByIdSeek NodeByLabelScan NodeCountFromCountStore NodeHashJoin
     NodeIndexContainsScan NodeIndexEndsWithScan NodeIndexScan NodeIndexSeek NodeIndexSeekByRange NodeLeftOuterHashJoin
-    NodeRightOuterHashJoin NodeUniqueIndexSeek NodeUniqueIndexSeekByRange NonFuseable NullifyMetadata Optional
-    OptionalExpand(All) OptionalExpand(Into) OrderedAggregation OrderedDistinct OrderedUnion PartialSort PartialTop
-    PathPropagatingBFS PreserveOrder ProcedureCall ProduceResults ProjectEndpoints Projection
+    NodeRightOuterHashJoin NodeUniqueIndexSeek NodeUniqueIndexSeekByRange NodeVectorIndexSearch NonFuseable
+    NullifyMetadata Optional OptionalExpand(All) OptionalExpand(Into) OrderedAggregation OrderedDistinct OrderedUnion
+    PartialSort PartialTop PathPropagatingBFS PreserveOrder ProcedureCall ProduceResults ProjectEndpoints Projection
     RelationshipCountFromCountStore Repeat(Trail) Repeat(Walk) RollUpApply SelectOrAntiSemiApply SelectOrSemiApply
     SemiApply ShortestPath Skip Sort StatefulShortestPath(All) StatefulShortestPath(Into)
     StatefulShortestPath(All,Trail) StatefulShortestPath(Into,Trail) StatefulShortestPath(All,Walk)

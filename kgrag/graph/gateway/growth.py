@@ -94,7 +94,7 @@ class Growth:
         if length < _LEAST:
             raise RefusedError(
                 "Too many lists are walked over within one another, in one row.",
-                "Walk over them with UNWIND instead, which can be broken off.",
+                "Walk over them with UNWIND instead, which can be interrupted.",
             )
         return length
 

@@ -23,7 +23,7 @@ def guarded(statement: Statement, length: int) -> str:
         if statement.at(begin) == "RANGE":
             literal = literal_range(statement, opened, length)
             if literal or (statement.at(begin - 1) == "UNWIND" and statement.at(close + 1) == "AS"):
-                continue  # rows: they can be broken off
+                continue  # rows: they can be interrupted
         before[begin] = _BEFORE + before.get(begin, "")
         after[close] = after.get(close, "") + _AFTER.format(length)
     parts, position = [], 0

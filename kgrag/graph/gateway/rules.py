@@ -68,7 +68,7 @@ def called(statement: Statement, bracket: int) -> str:
 
 
 def check_size(statement: Statement) -> None:
-    """Not so involved that the server's planner, which nothing breaks off, takes long. Raises RefusedError."""
+    """Not so involved that the server's planner, which nothing interrupts, takes long. Raises RefusedError."""
     operators, exclusive, clauses = {0: 0}, 0, 0
     opened, queries = [-1], 0
     for index, token in enumerate(statement.tokens):

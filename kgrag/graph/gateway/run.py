@@ -115,7 +115,7 @@ def _explained(error: Neo4jError, limits: GatewaySettings) -> Exception:
             "Sort, collect and combine fewer rows: filter or LIMIT them first.",
         )
     if "ClientError" in code:
-        return DatabaseError(f"Neo4j does not take the statement: {_complaint(message)}", "Mend it and try again.")
+        return DatabaseError(f"Neo4j does not take the statement: {_complaint(message)}", "Correct it and try again.")
     return error
 
 

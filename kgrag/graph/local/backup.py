@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kgrag.errors import InputError, LocalServerError, MismatchError, NotFoundError
+from kgrag.errors import DatabaseError, InputError, LocalServerError, MismatchError, NotFoundError
 from kgrag.graph import schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.local import bulk
@@ -138,7 +138,7 @@ def restore(server: LocalServer, database: str, source: Path, progress: Progress
 def _replace(
     server: LocalServer, admin: bulk.Admin, database: str, source: Path, dump: Path | None, progress: Progress
 ) -> None:
-    """Load the backup; what was there is kept in `dump`, and the note tells how to put it back."""
+    """Load the backup; what was there is kept in `dump`, and the note says how to put it back."""
     home = server.home
     with _as_dump(home.root / "restore", database, source) as folder:
         size = _size_of(admin, database, folder, source)
@@ -163,7 +163,13 @@ def _checked(server: LocalServer, dump: Path | None, started: float, progress: P
     """Start the server on what was loaded. Raises MismatchError if this kgrag cannot use it."""
     endpoint = server.ensure_running(progress=progress)
     with Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph:
-        version = schema.stored_version(graph)
+        try:
+            version = schema.stored_version(graph)
+        except DatabaseError as error:
+            raise LocalServerError(
+                f"Neo4j {server.line().name} does not open what it holds.",
+                "If a later line of Neo4j wrote it, restore it under a KGRAG_HOME of that line (kgrag up --version).",
+            ) from error
         if version is not None and version > schema.SCHEMA_VERSION:
             raise MismatchError(
                 f"The backup has schema version {version}; this kgrag knows only {schema.SCHEMA_VERSION}. The database "
@@ -180,7 +186,7 @@ def _checked(server: LocalServer, dump: Path | None, started: float, progress: P
 def _as_dump(folder: Path, database: str, source: Path) -> Iterator[Path]:
     """A folder where the backup has the name that the load wants."""
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, mode=0o700)
     try:
         (folder / f"{database}.dump").symlink_to(source.absolute())
         yield folder

@@ -1,4 +1,4 @@
-"""Neo4j Browser with pages of ours in it: the server hands out only what lies in Browser's own jar."""
+"""Neo4j Browser with pages of ours in it: the server serves only what is in Browser's own jar."""
 
 import hashlib
 import os
@@ -13,7 +13,7 @@ _ROOT = "browser"
 
 
 def copy_folder(server: Path, cache: Path) -> Path:
-    """Where a server's copy is kept: Neo4j finds nothing in a jar whose path has other letters than ASCII's."""
+    """Where a server's copy is kept: Neo4j finds nothing in a jar whose path is not ASCII."""
     folder = server / _ROOT
     return folder if str(folder).isascii() else cache / _ROOT / hashlib.sha256(str(folder).encode()).hexdigest()[:16]
 
@@ -21,7 +21,7 @@ def copy_folder(server: Path, cache: Path) -> Path:
 def place_browser(jars: Sequence[Path], folder: Path, pages: Mapping[str, str]) -> list[Path]:
     """`jars` with a copy of Browser's in place of it, kept in `folder`, that holds `pages` (path -> text), too.
 
-    The copy is made anew only when the jar or a page changed. Raises OSError.
+    The copy is made again only when the jar or a page changed. Raises OSError.
     """
     return [_with_pages(jar, folder / jar.name, pages) if jar.name.startswith(_ARTIFACT) else jar for jar in jars]
 

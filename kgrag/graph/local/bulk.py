@@ -1,7 +1,7 @@
-"""Bulk import into the local server's database: `neo4j-admin database import full`, undone whole if it breaks off.
+"""Bulk import into the local server's database: `neo4j-admin database import full`, undone if it is interrupted.
 
 The import tool writes a new database from files while the server is down. A note in the home folder says how far it
-came, so that whoever starts the server next can put the old state back, or make the indexes that are still missing.
+came, so that the next start puts the old state back, or makes the indexes that are still missing.
 """
 
 import json
@@ -96,7 +96,7 @@ def dump_into(
 
     The server must be down, the home folder locked.
     """
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, mode=0o700)
     write_note(home, Note(database, "dump", str(folder), ran))
     try:
         admin("database", "dump", database, f"--to-path={folder}", tick=_ticks(progress, stage))
@@ -115,7 +115,7 @@ def load_from(folder: Path, admin: Admin, database: str, progress: Progress, sta
 
 
 def recover(home: Home, admin: Admin, progress: Progress | None) -> None:
-    """Put back what the database was before it was to be replaced, and that broke off; remove half a dump.
+    """Put back what the database was before a replacement that was interrupted; remove half a dump.
 
     The server must be down, the home folder locked. Raises LocalServerError if the dump cannot be loaded.
     """
@@ -126,16 +126,17 @@ def recover(home: Home, admin: Admin, progress: Progress | None) -> None:
     report = progress or (lambda stage, done, total: None)
     if note.step == "dump":
         shutil.rmtree(str(note.dump), ignore_errors=True)
-    elif note.dump is not None and (Path(note.dump) / f"{note.database}.dump").exists():
+    elif note.dump is not None and (dumps := sorted(Path(note.dump).glob("*.dump"))):
         try:
-            load_from(Path(note.dump), admin, note.database, report, "Restoring the database")
+            for dump in dumps:
+                load_from(Path(note.dump), admin, dump.stem, report, "Restoring the database")
         except LocalServerError as error:
             raise LocalServerError(
-                f"The database cannot be restored from {note.dump} after something broke off: {error.message}",
+                f"The database cannot be restored from {note.dump} after an interruption: {error.message}",
                 f"{error.remedy} Then run kgrag up again; the dump is kept.",
             ) from error
         shutil.rmtree(note.dump, ignore_errors=True)
-    else:  # it was empty; the server makes it anew
+    else:  # it was empty; the server makes it again
         for folder in _store(home, note.database):
             shutil.rmtree(folder, ignore_errors=True)
     forget(home)
@@ -159,7 +160,7 @@ def forget(home: Home) -> None:
 
 
 def read_note(home: Home) -> Note | None:
-    """What the latest bulk import, backup or restore left in the home folder, None if it is complete."""
+    """What the latest bulk import, backup, restore or upgrade left in the home folder, None if it is complete."""
     try:
         return Note(**json.loads(_file(home).read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -189,7 +190,7 @@ def work_folder(home: Home) -> Iterator[Path]:
     """An empty folder for the files of a bulk load, removed at the end; what a killed one left is removed, too."""
     folder = home.root / "bulk"
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, mode=0o700)
     try:
         yield folder
     finally:
@@ -202,7 +203,7 @@ def _arguments(files: Files, home: Home) -> Iterator[str]:
 
 
 def import_arguments(files: Files, folder: Path) -> Iterator[str]:
-    """What tells the import tool, run in that folder, of the files."""
+    """The arguments that name the files to the import tool, which runs in that folder."""
     yield f"--read-buffer-size={max(_BUFFER, 2 * files.longest)}"
 
     def joined(paths: Sequence[Path]) -> str:

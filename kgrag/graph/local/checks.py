@@ -10,8 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from kgrag.errors import KgragError
 from kgrag.graph.local import config
 from kgrag.graph.local.files import free_bytes, megabytes
-from kgrag.graph.local.jars import SERVER, lock_groups, version_of
+from kgrag.graph.local.jars import SERVER, lock_groups, locked_version
 from kgrag.graph.local.java import find_java
+from kgrag.graph.local.lines import Line
 from kgrag.graph.local.probe import server_version
 from kgrag.graph.local.server import LocalServer, ServerStatus
 from kgrag.settings import Settings
@@ -39,12 +40,13 @@ def run_checks(settings: Settings) -> Iterator[Check]:
         return
     server = LocalServer(settings)
     status = server.status()
-    yield _java(status)
+    line = server.line()
+    yield _java(line, status)
     yield from _disks(server)
-    yield _jars(server, status)
+    yield _jars(server, line, status)
     yield _ports(settings, status)
     yield _password(server)
-    yield _answer(status)
+    yield _answer(line, status)
 
 
 def _python() -> Check:
@@ -64,13 +66,15 @@ def _packages() -> Check:
     return Check("Versions", True, ", ".join(f"{name} {number}" for name, number in found.items()))
 
 
-def _java(status: ServerStatus) -> Check:
+def _java(line: Line, status: ServerStatus) -> Check:
     try:
-        java = find_java()
+        java = find_java(line.java)
     except KgragError as error:
         return Check("Java", status.running, error.message, error.remedy)
     text = f"{java.version} from {java.found} at {java.path}"
-    return Check("Java", True, text if java.supported else f"{text} (Neo4j names 17 and 21; newer ones give warnings)")
+    if java.version not in line.java:
+        text += f" (Neo4j {line.name} names {' and '.join(map(str, line.java))}; others give warnings)"
+    return Check("Java", True, text)
 
 
 def _disks(server: LocalServer) -> Iterator[Check]:
@@ -84,9 +88,9 @@ def _disks(server: LocalServer) -> Iterator[Check]:
         yield Check(name, ok, f"{megabytes(free)} free in {place}", remedy)
 
 
-def _jars(server: LocalServer, status: ServerStatus) -> Check:
-    jars = [jar for group in (SERVER, *status.plugins) for jar in lock_groups().get(group, ())]
-    number = version_of(jars, "neo4j")
+def _jars(server: LocalServer, line: Line, status: ServerStatus) -> Check:
+    jars = [jar for group in (SERVER, *status.plugins) for jar in lock_groups(line).get(group, ())]
+    number = locked_version(line)
     missing = server.jars.missing(jars)
     if missing:
         tool = "" if importlib.util.find_spec("jgo") else 'Run pip install "kgrag[local]", then '
@@ -116,19 +120,19 @@ def _password(server: LocalServer) -> Check:
     path = server.home.password.path
     if not server.home.password.exists():
         lost = server.home.has_data()
-        remedy = "Restore it (mode 0600), or move the data away to begin anew." if lost else ""
+        remedy = "Restore it (mode 0600), or move the data away to begin again." if lost else ""
         return Check("Password file", not lost, f"{path} is missing" if lost else "made at the first kgrag up", remedy)
     if not server.home.password.is_private():
         return Check("Password file", False, f"{path} can be read by others", f"chmod 600 {path}")
     return Check("Password file", True, f"{path}, mode 0600")
 
 
-def _answer(status: ServerStatus) -> Check:
+def _answer(line: Line, status: ServerStatus) -> Check:
     if not status.running:
         return Check("Server", False, "not running", "kgrag up")
     if not status.answering:
         return Check("Server", False, status.problem or "does not answer", "See kgrag logs; kgrag down, then kgrag up")
-    locked = version_of(lock_groups()[SERVER], "neo4j")
+    locked = locked_version(line)
     newer = "" if status.version == locked else f"; {locked} from the next start"
     return Check("Server", True, f"Neo4j {status.version} answers at {status.uri}{newer}")
 

@@ -1,4 +1,4 @@
-"""What the local server is told: neo4j.conf, free ports, the generated password."""
+"""The local server's configuration: neo4j.conf, free ports, the generated password."""
 
 import errno
 import re
@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from kgrag.errors import LocalServerError
 from kgrag.graph.local.files import write_atomic
+from kgrag.graph.local.lines import Line
 from kgrag.settings import LocalSettings
 
 HOST = "127.0.0.1"
@@ -77,7 +78,7 @@ def browser_url(ports: Ports) -> str:
     return f"http://{HOST}:{ports.http}/browser/"
 
 
-def conf_text(settings: LocalSettings, ports: Ports, plugins: Sequence[str], guide: str) -> str:
+def conf_text(settings: LocalSettings, line: Line, ports: Ports, plugins: Sequence[str], guide: str) -> str:
     """The text of neo4j.conf; `guide` is the address of the guide that Browser opens."""
     values = {
         "server.default_listen_address": HOST,
@@ -93,13 +94,12 @@ def conf_text(settings: LocalSettings, ports: Ports, plugins: Sequence[str], gui
         "db.tx_log.preallocate": "false",
         # Of 1 MB by default, which makes a segment of 10,000 vectors, and a search goes through all segments.
         "internal.dbms.index.vector.population_ram_buffer_size": "128",
-        # By default a stop waits five seconds for connections that are idle already.
-        "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
         "dbms.security.auth_enabled": "true",
         "dbms.usage_report.enabled": "false",
         "client.allow_telemetry": "false",
         # The default, and the server itself: from there Browser fetches the guide and the style.
         "browser.remote_content_hostname_whitelist": f"guides.neo4j.com,localhost,{HOST}",
+        **dict(line.conf),
     }
     if settings.guide:
         values["browser.post_connect_cmd"] = f"play {guide}"
@@ -140,7 +140,7 @@ class PasswordFile:
         if not text:
             raise LocalServerError(
                 f"The password file {self.path} is missing or empty.",
-                "Put the server's password into it (mode 0600), or move the folder server away to begin anew.",
+                "Put the server's password into it (mode 0600), or move the folder server away to begin again.",
             )
         return SecretStr(text)
 

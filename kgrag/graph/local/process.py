@@ -16,12 +16,13 @@ from kgrag.errors import LocalServerError
 from kgrag.graph.local.config import Ports
 from kgrag.graph.local.files import write_atomic
 
+_KILL_TIMEOUT = 10.0  # seconds until a killed process is gone
 _SECRET = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A started server: `created` is the process's start time, which tells it from a later one with the same pid."""
+    """A started server: `created` is the process's start time, since a later one may have the same pid."""
 
     pid: int
     created: float
@@ -97,31 +98,40 @@ def find_server(argument: str) -> psutil.Process | None:
     return None
 
 
-def stop_process(process: psutil.Process, timeout: float) -> None:
-    """End a process cleanly. Raises LocalServerError if it has not ended after `timeout` seconds."""
+def stop_process(process: psutil.Process, timeout: float, *, force: bool = False) -> bool:
+    """End a process cleanly, or by force if it has not ended after `timeout` seconds. Whether it ended cleanly.
+
+    What a server that was killed had committed is kept: its next start reads it from the transaction log.
+    Raises LocalServerError if the process does not end.
+    """
     try:
         process.terminate()
-        _wait(process, timeout)
+        if _ended(process, timeout):
+            return True
+        if force:
+            process.kill()
+            if _ended(process, _KILL_TIMEOUT):
+                return False
     except psutil.NoSuchProcess:
-        return
+        return True
     except psutil.AccessDenied as error:
         raise LocalServerError(
             f"Process {process.pid} belongs to another user.", "Stop the server as the user that started it."
         ) from error
-    except psutil.TimeoutExpired as error:
-        raise LocalServerError(
-            f"The server (process {process.pid}) has not ended after {timeout:.0f} s.",
-            "It may still be writing to disk: look at kgrag logs, then run kgrag down again.",
-        ) from error
+    raise LocalServerError(
+        f"The server (process {process.pid}) has not ended after {timeout:.0f} s.",
+        "It may still be writing to disk: look at kgrag logs. kgrag down ends it by force.",
+    )
 
 
-def _wait(process: psutil.Process, timeout: float) -> None:
-    """Wait for the end of a process. Raises psutil.TimeoutExpired."""
+def _ended(process: psutil.Process, timeout: float) -> bool:
+    """Wait for the end of a process; False if it runs on after `timeout` seconds."""
     deadline = time.monotonic() + timeout
     while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
         if time.monotonic() > deadline:
-            raise psutil.TimeoutExpired(timeout, process.pid)
+            return False
         time.sleep(0.05)
     # A dead process stays listed until its parent asks for it; that may be us, or another program that started it.
     with suppress(psutil.TimeoutExpired):
         process.wait(0)
+    return True

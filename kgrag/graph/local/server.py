@@ -1,11 +1,13 @@
 """A Neo4j on this machine: set up on first use, started, watched and stopped."""
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import psutil
 from filelock import FileLock, Timeout
@@ -18,11 +20,14 @@ from kgrag.graph.local.files import disk_errors, locked, require_space
 from kgrag.graph.local.home import Home
 from kgrag.graph.local.jars import SERVER, JarStore, lock_groups
 from kgrag.graph.local.java import Java, find_java, run_java
+from kgrag.graph.local.lines import DEFAULT, Line, line_named, other_line
 from kgrag.settings import Settings
 from kgrag.types import Progress
 
+_LOG = logging.getLogger(__name__)
+
 STARTS = 3
-STOP_TIMEOUT = 120.0
+_CLEAN_STOP = 120.0  # seconds
 _ADMIN_TIMEOUT = 24 * 3600.0
 _OTHER_START = 60.0  # seconds to wait for another server that is starting
 _START_SPACE = 100_000_000
@@ -43,11 +48,13 @@ class Endpoint:
 class ServerStatus:
     """A server at a glance. `running`: its process is alive; `answering`: Bolt accepts our password.
 
+    `line`: of Neo4j, that of the data or else of the next start; `version`: what an answering server says it is.
     `started` is in seconds since 1970, `memory` in bytes; `problem` says why a running server does not answer.
     """
 
     running: bool
     answering: bool
+    line: str
     uri: str | None = None
     browser_url: str | None = None
     version: str | None = None
@@ -87,9 +94,13 @@ class LocalServer:
 
         `plugins` ("gds") are remembered for later starts; a running server without them is restarted.
         Raises LocalServerError with a remedy if it cannot be started, ConfigurationError if Java, a plugin of
-        that name or the extra `local` is missing.
+        that name or the extra `local` is missing, MismatchError if the data are of another line of Neo4j than the
+        settings name.
         """
-        known = set(lock_groups()) - {SERVER}
+        line = self.line()
+        if self._settings.version not in (None, line.name):
+            raise other_line(self.home.root, line, str(self._settings.version))
+        known = set(lock_groups(line)) - {SERVER}
         for plugin in plugins:
             if plugin not in known:
                 raise ConfigurationError(f"There is no plugin {plugin!r}.", f"Known: {', '.join(sorted(known))}.")
@@ -107,22 +118,26 @@ class LocalServer:
         with self._locked(progress):
             return self._ensure_locked(plugins, progress)
 
-    def stop(self) -> bool:
-        """Stop the server cleanly and wait for its end; False if it did not run.
+    def stop(self) -> Literal["cleanly", "by force"] | None:
+        """Stop the server and wait for its end: how it ended, None if it did not run.
 
-        Raises LocalServerError if it does not end.
+        It is killed if it has not ended after `stop_timeout` seconds. Raises LocalServerError if it does not end.
         """
         if not self.home.root.exists():
-            return False
+            return None
         with self._locked():
-            return self._stop_locked()
+            return self._stop_locked(force=True)
+
+    def line(self) -> Line:
+        """The line of Neo4j that wrote the data; without data the one that the settings name, or the default."""
+        return self.home.line() or (line_named(self._settings.version) if self._settings.version else DEFAULT)
 
     def status(self) -> ServerStatus:
         """What the server is doing now; changes nothing."""
         running = self._running()
         live = running.process() if running else None
         if running is None or live is None:
-            return ServerStatus(running=False, answering=False, plugins=self.home.remembered())
+            return ServerStatus(False, False, self.line().name, plugins=self.home.remembered())
         endpoint, version, problem = self._endpoint(running.ports, SecretStr("")), None, None
         try:
             endpoint = self._endpoint(running.ports)
@@ -132,6 +147,7 @@ class LocalServer:
         return ServerStatus(
             running=True,
             answering=problem is None,
+            line=self.line().name,
             uri=endpoint.uri,
             browser_url=endpoint.browser_url,
             version=version,
@@ -151,7 +167,7 @@ class LocalServer:
         with self._locked(progress):
             if self._find_running() is not None:
                 raise LocalServerError("The local server is running.", "Stop it first: kgrag down")
-            java = find_java()
+            java = find_java(self.line().java)
             self._prepare(java, self.home.remembered(), progress)
             return self._run_admin(java, *args, timeout=_ADMIN_TIMEOUT)
 
@@ -160,9 +176,15 @@ class LocalServer:
         """Stop the server, and while the block runs keep others from starting it; yields neo4j-admin on its data."""
         with self._locked(progress):
             self._stop_locked()
-            java = find_java()
+            java = find_java(self.line().java)
             self._prepare(java, self.home.remembered(), progress)
             yield partial(self._run_admin, java, timeout=_ADMIN_TIMEOUT)
+
+    def download(self, line: Line, plugins: Sequence[str] = (), progress: Progress | None = None) -> None:
+        """Fetch the jars of a line and of its plugins, those that are missing. Raises as `JarStore.ensure` does."""
+        for name in (SERVER, *plugins):
+            stage = "Downloading Neo4j" if name == SERVER else f"Downloading {name}"
+            self.jars.ensure(lock_groups(line)[name], stage=stage, progress=progress)
 
     # From here on, the home folder's lock is held.
 
@@ -177,8 +199,8 @@ class LocalServer:
                 if running.process() is not None:
                     raise
                 running = None  # it was ending when we looked: start another
-        java = find_java()
-        self._download(wanted, progress)
+        java = find_java(self.line().java)
+        self.download(self.line(), wanted, progress)
         if running is not None:
             self._stop_locked()
         starts = 0
@@ -208,17 +230,13 @@ class LocalServer:
         finally:
             self._starting.release()
 
-    def _download(self, plugins: Sequence[str], progress: Progress | None) -> None:
-        for name in (SERVER, *plugins):
-            stage = "Downloading Neo4j" if name == SERVER else f"Downloading {name}"
-            self.jars.ensure(lock_groups()[name], stage=stage, progress=progress)
-
     def _prepare(self, java: Java, plugins: Sequence[str], progress: Progress | None) -> config.Ports:
         """Bring everything up to the point where the server can be started; the ports it is to have."""
-        self._download(plugins, progress)
+        line = self.line()
+        self.download(line, plugins, progress)
         require_space(self.home.root, _START_SPACE, "KGRAG_HOME")
         ports = config.choose_ports(self._settings)
-        self.home.prepare(ports, plugins)
+        self.home.prepare(ports, plugins, line)
         password = self.home.password
         if password.exists():
             password.make_private()
@@ -231,7 +249,7 @@ class LocalServer:
         return ports
 
     def _start(self, java: Java, ports: config.Ports, plugins: tuple[str, ...]) -> process.Running:
-        command = self.home.start_command(java)
+        command = self.home.start_command(java, self.line())
         try:
             started = process.start_detached(command, cwd=self.home.server, output=self.home.console)
             running = process.Running(started.pid, started.create_time(), ports.bolt, ports.http, plugins)
@@ -257,6 +275,7 @@ class LocalServer:
             if listening and running.holds_ports():
                 try:
                     self._ask(endpoint)
+                    _LOG.info("Neo4j (process %d) answers at %s after %.1f s", running.pid, endpoint.uri, waited)
                     return endpoint
                 except WrongPassword:
                     raise
@@ -269,13 +288,18 @@ class LocalServer:
             "Look at kgrag logs. Give it longer with KGRAG_LOCAL__START_TIMEOUT, or stop it with kgrag down.",
         )
 
-    def _stop_locked(self) -> bool:
+    def _stop_locked(self, *, force: bool = False) -> Literal["cleanly", "by force"] | None:
         running = self._find_running()
         live = running.process() if running else None
+        began = time.monotonic()
+        # Without force somebody is about to use the data, and they are whole only after a clean stop.
+        clean = live is None or process.stop_process(
+            live, self._settings.stop_timeout if force else _CLEAN_STOP, force=force
+        )
         if live is not None:
-            process.stop_process(live, STOP_TIMEOUT)
+            _LOG.info("Neo4j (process %d) stopped in %.1f s", live.pid, time.monotonic() - began)
         self.home.pid_file.unlink(missing_ok=True)
-        return live is not None
+        return None if live is None else "cleanly" if clean else "by force"
 
     def _find_running(self) -> process.Running | None:
         """The running server, also one whose `up` was killed before it wrote the pid file."""

@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kgrag.graph.csv_files import Lines, Ready, fields
+from kgrag.graph.csv_files import CsvField, Lines, fields
 from kgrag.identity import keyword_id
 from kgrag.indexing import documents as local
-from kgrag.indexing.bulk.files import deal, pickled
+from kgrag.indexing.bulk.files import partition, pickled
 from kgrag.indexing.bulk.tables import NODES
 from kgrag.indexing.mentions import bits
 from kgrag.indexing.pages import PageRows
@@ -43,7 +43,7 @@ class Part:
     kept: bytes = b""
     words: list[bytes] = field(default_factory=list)
     names: list[bytes] = field(default_factory=list)
-    triples: list[Ready] = field(default_factory=list)
+    triples: list[CsvField] = field(default_factory=list)
     lines: defaultdict[str, Lines] = field(default_factory=lambda: defaultdict(Lines))
     titles: "tuple[array[int], array[int]]" = field(default_factory=lambda: (array("Q"), array("Q")))
 
@@ -60,9 +60,11 @@ def prepare(collection: str, settings: Settings, documents: Sequence[Document]) 
         _add_passages(part, about, pieces, batch)
         _add_pages(part, batch.pages)
         _add_triples(part, collection, batch)
-        words, names = statistics(collection, [row["properties"] for row in batch.passages])
-        part.words = deal((r["id"], r["stem"], r["n"], r["upper"], r["lower"]) for r in words)
-        part.names = deal(
+        words, names = statistics(
+            collection, [row["properties"] for row in batch.passages], pipeline=settings.indexing.pipeline
+        )
+        part.words = partition((r["id"], r["stem"], r["n"], r["upper"], r["lower"]) for r in words)
+        part.names = partition(
             [(r["id"], r["normal"], None, r["name"], r["n"]) for r in names]
             + [(r["id"], r["normal"], r["name"], None, 0) for r in batch.entities.values()]
         )
@@ -76,15 +78,15 @@ def _add_about(
     titles = {plan.id: plan.document.title.lower() for plan, start, _ in pieces if start == 0}
     entities, named_by = part.titles
     for row in batch.about:
-        document, entity = row["document"], row["entity"]
+        document, entity = row["id"], row["entity"]
         part.lines["ABOUT"].link(document, entity, row["weight"])
         about.setdefault(document, []).append(entity)
         entities.append(bits(entity))
         named_by.append(bits(keyword_id("", titles[document])))
     documents = {row["id"]: row["document"] for row in batch.passages}
     for row in batch.passages_about:
-        document, entity = documents[row["passage"]], row["entity"]
-        part.lines["PASSAGE_ABOUT"].link(row["passage"], entity, row["weight"])
+        document, entity = documents[row["id"]], row["entity"]
+        part.lines["PASSAGE_ABOUT"].link(row["id"], entity, row["weight"])
         if entity not in about.get(document, ()):  # as write/count_titles has it
             entities.append(bits(entity))
             named_by.append(bits(document))

@@ -62,7 +62,7 @@ def pickled(value: object) -> bytes:
 _PARTS = 64
 
 
-def deal(rows: Iterable[tuple[Any, ...]]) -> list[bytes]:
+def partition(rows: Iterable[tuple[Any, ...]]) -> list[bytes]:
     """Rows for Partitions, pickled part by part; each row begins with the id of its node."""
     parts: list[list[tuple[Any, ...]]] = [[] for _ in range(_PARTS)]
     for row in rows:

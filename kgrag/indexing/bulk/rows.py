@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.graph import schema
-from kgrag.graph.csv_files import FoundColumns, Lines, Ready, floats, strings
+from kgrag.graph.csv_files import CsvField, FoundColumns, Lines, floats, strings
 from kgrag.graph.local.bulk import Files
 from kgrag.identity import content_hash, document_id, keyword_id, word_id
 from kgrag.indexing import documents as local
@@ -27,6 +27,7 @@ from kgrag.indexing.bulk.files import Partitions, Spill, VectorFile
 from kgrag.indexing.bulk.relations import Counts, Similar, density_of, related_rows
 from kgrag.indexing.bulk.tables import NUMBER, Tables
 from kgrag.indexing.bulk.workers import spread
+from kgrag.indexing.finish import STAGES
 from kgrag.indexing.mentions import Gazetteer, bits
 from kgrag.indexing.synonyms import is_fit
 from kgrag.models.embed import Embedder
@@ -35,6 +36,7 @@ from kgrag.text import stems
 from kgrag.types import Document, Problem, Progress
 
 _GROUP = 128  # documents
+_HERE = ("words", "mentions", "keywords", "similar")  # stages whose work is done before the import
 
 
 class BulkRows:
@@ -120,8 +122,8 @@ class BulkRows:
             else:
                 self.problems.append(Problem(document.source or document.key, "holds no text"))
 
-    def _when(self) -> Ready:
-        return Ready(self._now)
+    def _when(self) -> CsvField:
+        return CsvField(self._now)
 
     def _write(self, part: Part) -> None:
         vectors = self._embedder.embed(part.texts)
@@ -208,16 +210,17 @@ class BulkRows:
             rare.extend(bits(id) for id, e in total.items() if e[3] == 1)
             self._entities.add([(id, *e) for id, e in total.items()])
         self._names.close()
-        return Gazetteer(self.name, known), np.sort(np.frombuffer(rare, np.uint64))
+        return Gazetteer(self.name, known, self._settings.indexing.pipeline), np.sort(np.frombuffer(rare, np.uint64))
 
     def _similar(self, progress: Progress) -> Similar:
         """Write the nearest neighbours, unless there are so many vectors that the index must find them."""
         k = self._settings.indexing.similar
         vectors = self._vectors.read()
+        left = [stage for stage in STAGES if stage not in _HERE]
         if k == 0:
-            return Similar(vectors, None, [])
+            return Similar(vectors, None, left)
         if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
-            return Similar(vectors, None, ["similar"])
+            return Similar(vectors, None, [*left, "similar"])
         ids = [p["id"] for passages in self._passages for p in passages]
         floors = np.full(len(ids), np.nan)
         in_memory = np.array(vectors)
@@ -229,7 +232,7 @@ class BulkRows:
             if done % 1000 == 0:
                 progress("neighbours", done, len(ids))
         progress("neighbours", len(ids), len(ids))
-        return Similar(vectors, floors, [])
+        return Similar(vectors, floors, left)
 
     def _write_keywords(self, keywords: dict[str, tuple[int, str, str]]) -> None:
         for stem, (n, _, surface) in keywords.items():
@@ -251,7 +254,7 @@ class BulkRows:
                 )  # fmt: skip
         self._entities.close()
 
-    def _name_vectors(self, names: list[tuple[str, str]]) -> dict[str, Ready]:
+    def _name_vectors(self, names: list[tuple[str, str]]) -> dict[str, CsvField]:
         """The vectors of those names that have one (link_synonyms), by id."""
         fit = [(id, name) for id, name in names if is_fit(name)] if self._settings.indexing.synonyms else []
         vectors = floats(self._embedder.embed([name for _, name in fit]))

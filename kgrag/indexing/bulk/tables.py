@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from kgrag.graph import schema
-from kgrag.graph.contents import WITH_OWN_LABEL
 from kgrag.graph.csv_files import Lines, Table
 from kgrag.graph.local.bulk import Files
 
@@ -76,9 +75,8 @@ class Tables:
             table.close()
         nodes = {label: (t.header, t.path) for label, t in self.nodes.items() if t.rows}
         edges = {kind: (t.header, t.path) for kind, t in self.edges.items() if t.rows}
-        own = {label: f"{label}:{schema.label_of(label, NUMBER)}" for label in WITH_OWN_LABEL}
         return Files(
-            nodes=[(own.get(label, label), paths) for label, paths in nodes.items()],
+            nodes=[(":".join(schema.labels_of(label, NUMBER)), paths) for label, paths in nodes.items()],
             relationships=[(_SEVERAL.get(kind, kind), paths) for kind, paths in edges.items()],
             multiline=[t.path for t in tables if t.multiline],
             longest=4 * max(t.longest for t in tables),  # bytes of characters

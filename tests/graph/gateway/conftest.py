@@ -45,7 +45,7 @@ def gateway_driver(graph_settings: Settings) -> Iterator[neo4j.Driver]:
 @pytest.fixture(scope="module")
 def gateway_graph(kg: KnowledgeGraph, gateway_driver: neo4j.Driver) -> Iterator[KnowledgeGraph]:
     """A graph with the collection "gateway" and a dense web beside it."""
-    kg.ingest(DOCUMENTS, "gateway")
+    kg["gateway"].ingest(DOCUMENTS)
     gateway_driver.execute_query(
         "UNWIND range(1, 150) AS i "
         "CREATE (:Web {number: i, text: 'node ' + i, embedding: [x IN range(1, 64) | x / 64.0]})"
@@ -55,7 +55,7 @@ def gateway_graph(kg: KnowledgeGraph, gateway_driver: neo4j.Driver) -> Iterator[
     )
     yield kg
     gateway_driver.execute_query("MATCH (n:Web) DETACH DELETE n")
-    kg.delete("gateway")
+    kg["gateway"].delete()
 
 
 @pytest.fixture(scope="module")

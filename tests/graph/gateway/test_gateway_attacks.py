@@ -73,7 +73,7 @@ def attacked(
     assert not running
     assert gateway_digest() == before
     assert not touched
-    assert _started(gateway_driver) == started, "the server was started anew"
+    assert _started(gateway_driver) == started, "the server was started again"
     assert len(gateway_graph.cypher("MATCH (d:Document {collection: 'gateway'}) RETURN d")) == 3
 
 

@@ -24,7 +24,7 @@ def small_server(home: Path, **local: Any) -> Settings:
 @pytest.fixture(scope="session")
 def jars() -> None:
     """Every jar of the server is in the shared cache."""
-    LocalServer(Settings()).jars.ensure(lock_groups()[SERVER], stage="Downloading Neo4j")
+    LocalServer(Settings()).jars.ensure(lock_groups(LocalServer(Settings()).line())[SERVER], stage="Downloading Neo4j")
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from zipfile import ZipFile
 
 from kgrag.graph.local.browser_jar import place_browser
 from kgrag.graph.local.config import Ports, conf_text
+from kgrag.graph.local.lines import DEFAULT
 from kgrag.settings import LocalSettings
 
 
@@ -14,7 +15,7 @@ def _jar(path: Path) -> Path:
     return path
 
 
-def test_the_copy_holds_the_pages_and_is_made_anew_only_when_it_must(tmp_path: Path) -> None:
+def test_the_copy_holds_the_pages_and_is_made_again_only_when_it_must(tmp_path: Path) -> None:
     jars = [_jar(tmp_path / "neo4j-browser-1.0.jar"), _jar(tmp_path / "other.jar")]
     original = jars[0].read_bytes()
     folder = tmp_path / "browser"
@@ -40,6 +41,6 @@ def test_the_copy_holds_the_pages_and_is_made_anew_only_when_it_must(tmp_path: P
 def test_the_guide_can_be_left_out() -> None:
     ports, page = Ports(7687, 7474), "http://127.0.0.1:7474/browser/kgrag/guide.html"
     command = f"browser.post_connect_cmd=play {page}\n"
-    assert command in conf_text(LocalSettings(), ports, (), page)
-    without = conf_text(LocalSettings(guide=False), ports, (), page)
+    assert command in conf_text(LocalSettings(), DEFAULT, ports, (), page)
+    without = conf_text(LocalSettings(guide=False), DEFAULT, ports, (), page)
     assert "post_connect_cmd" not in without and "browser.remote_content_hostname_whitelist=" in without

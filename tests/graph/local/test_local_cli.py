@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from kgrag.cli import COMMANDS, main
 from kgrag.cli.console import print_json, progress_bars
 from kgrag.errors import NotFoundError
 from kgrag.graph.local import LocalServer
+from kgrag.graph.local.jars import locked_version
+from kgrag.graph.local.lines import LINES
 from kgrag.settings import Settings
 
 Kgrag = Callable[..., Result]
@@ -66,7 +69,7 @@ def test_up_mentions_that_another_server_is_set(running: LocalServer, kgrag: Kgr
 def test_status_and_doctor_are_content_with_a_running_server(running: LocalServer, kgrag: Kgrag) -> None:
     assert "running" in kgrag("status").stdout
     status = json.loads(kgrag("status", "--json").stdout)
-    assert (status["answering"], status["version"]) == (True, "5.26.31")
+    assert (status["answering"], status["line"], status["version"]) == (True, "5.26", locked_version(LINES[0]))
     result = kgrag("doctor")
     assert result.exit_code == 0, result.output
     assert "every SHA-256 right" in result.stdout
@@ -86,6 +89,9 @@ def test_status_and_doctor_speak_of_the_server_that_is_set(running: LocalServer,
 
 
 def test_logs_shows_the_end(running: LocalServer, kgrag: Kgrag) -> None:
+    deadline = time.monotonic() + 30
+    while "Started." not in running.log_path.read_text() and time.monotonic() < deadline:
+        time.sleep(0.2)  # it answers before it says so
     before = running.log_path.read_text().splitlines()
     shown = kgrag("logs", "-n", "3").stdout.splitlines()
     after = running.log_path.read_text().splitlines()
@@ -135,7 +141,7 @@ def test_doctor_names_a_remedy_for_each_thing_that_is_wrong(kgrag: Kgrag, elsewh
 
 def test_without_a_server_status_down_and_logs_say_so(kgrag: Kgrag) -> None:
     result = kgrag("status")
-    assert (result.exit_code, result.stdout) == (3, "Not running. Start it with: kgrag up\n")
+    assert (result.exit_code, result.stdout) == (3, "Not running (Neo4j 5.26). Start it with: kgrag up\n")
     assert json.loads(kgrag("status", "--json").stdout)["running"] is False
     assert kgrag("down").stdout == "It was not running.\n"
     result = kgrag("logs")

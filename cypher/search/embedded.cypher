@@ -1,0 +1,10 @@
+// What the vectors of nodes are made of.
+// mode: read
+// label: embedded
+// $ids: LIST<STRING> - ids of the nodes
+// $parts: LIST<STRING> - properties wanted
+// -> id: STRING - id of a node
+// -> parts: LIST<STRING> - their values
+UNWIND $ids AS id
+MATCH (n:{label} {id: id})
+RETURN id, [part IN $parts | n[part]] AS parts

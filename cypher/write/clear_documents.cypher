@@ -1,5 +1,0 @@
-// Remove every Document of a collection, a few thousand in a transaction.
-// mode: auto
-// $collection: STRING - name of the collection
-MATCH (n:Document {collection: $collection})
-CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS

@@ -1,5 +1,0 @@
-// Remove every Passage of a collection, a few thousand in a transaction.
-// mode: auto
-// $collection: STRING - name of the collection
-MATCH (n:Passage {collection: $collection})
-CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS

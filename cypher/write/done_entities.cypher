@@ -1,8 +1,0 @@
-// Take a corpus-wide stage off the list of Entities.
-// mode: write
-// $ids: LIST<STRING> - Entity ids
-// $stage: STRING - name of the stage
-UNWIND $ids AS id
-MATCH (n:Entity {id: id})
-WITH n, [s IN coalesce(n.todo, []) WHERE s <> $stage] AS todo
-SET n.todo = CASE WHEN size(todo) > 0 THEN todo END

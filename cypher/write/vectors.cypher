@@ -1,0 +1,8 @@
+// Write vectors of existing nodes.
+// mode: write
+// label: embedded
+// $rows: LIST<MAP> - {id, vector}
+// $embedding: STRING - property that takes them
+UNWIND $rows AS row
+MATCH (n:{label} {id: row.id})
+CALL db.create.setNodeVectorProperty(n, $embedding, row.vector)

@@ -1,0 +1,326 @@
+"""Structural questions: "page 3", "table 2 on page 7", "how many tables". What they name is looked up in the graph.
+
+KGP, section 4 and appendix A.3: the content of a page is its text, that of a table its Markdown. Where something is
+looked for within a structure, its passages alone are read. A grammar reads what is certain without a language model;
+the model, if there is one, decides on the other questions with a word such as "page" in them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel
+
+from kgrag.agents import structure_grammar as grammar
+from kgrag.agents.structure_grammar import Ask, Asked, Kind, Part, Question
+from kgrag.errors import ModelError
+from kgrag.events import Failed
+from kgrag.models.tasks import Tasks
+from kgrag.names import without_parenthesis
+from kgrag.retrieval.base import Query, SearchContext
+from kgrag.text import tokens
+from kgrag.types import Hit, Step
+
+TASK = "structure"
+_SHOWN = 10  # documents that are named, or read together
+_LONGEST_NAME = 8  # words
+_LETTERS = 12_000  # of a page or table that is read as a whole
+Row = dict[str, Any]
+_Reading = tuple[str, Step, str | None]  # a passage's id, what holds it, and the text read in place of its own, if any
+
+
+class Place(NamedTuple):
+    """What was looked up; `text`: what stands there, empty where it was only counted."""
+
+    kind: str
+    name: str
+    text: str = ""
+
+
+class _Found(NamedTuple):
+    """What is said of one thing that is asked for, and the passages that hold it; without a place it is missing."""
+
+    text: str
+    place: Place | None = None
+    read: Sequence[_Reading] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What a structural question led to.
+
+    `text` is what stands there, or says what is missing (then it is not `found`); with `content` it is not the answer:
+    the passages of `hits` are to be read for it. `places`: what was looked up.
+    """
+
+    text: str
+    found: bool = True
+    content: bool = False
+    places: tuple[Place, ...] = ()
+    hits: tuple[Hit, ...] = ()
+
+
+class _Reply(BaseModel):
+    """What the language model makes of a question."""
+
+    kind: Kind | Literal["content"] | None = None
+    ask: Ask = "text"
+    number: str | int | None = None
+    page: str | int | None = None
+    document: str = ""
+    within: bool = True
+
+
+class _Document:
+    """A document that a question may mean; `name` is what it is called in an answer."""
+
+    def __init__(self, row: Row) -> None:
+        self.id: str = row["id"]
+        self.outline: list[str] = [path for path in row["outline"] if path]
+        self.tops = list(dict.fromkeys(path.split(" > ")[0] for path in self.outline))
+        self.counts: dict[Kind, int] = {"page": row["pages"], "table": row["tables"], "section": len(self.tops)}
+        paths = [PurePosixPath((row[name] or "").replace("\\", "/")) for name in ("key", "source")]
+        title = row["title"] or ""
+        self.name: str = next((p.name for p in paths if re.search(r"\.\w{2,5}$", p.name)), title or row["key"])
+        names = (title, without_parenthesis(title), *(n for p in paths for n in (p.name, p.stem, str(p))))
+        self.names = {grammar.key(name) for name in names} - {()}
+
+    def headed(self, part: Part) -> list[Row]:
+        """The headings that a question names by their words, their number, or their place."""
+        paths = (path.split(" > ")[:depth] for path in self.outline for depth in range(1, path.count(" > ") + 2))
+        last = {" > ".join(path): path[-1] for path in paths}
+        if part.heading:
+            found = [path for path in last if part.heading in grammar.heading_forms(last[path])]
+            return [{"name": path} for path in found if last[path] in part.label] or [{"name": path} for path in found]
+        numbers = [({"name": path}, grammar.heading_number(heading)) for path, heading in last.items()]
+        counted = [{"name": path} for path in self.tops]
+        numbered = part.label and any(number in ("1", "2") for _, number in numbers)
+        return _picked(part.number, grammar.number_of(part.label), numbers, [] if numbered else counted)
+
+    def has(self, asked: Asked) -> bool:
+        """Whether it has what is asked for, as far as can be known without reading it."""
+        if asked.kind == "section" and asked.parts:
+            return any(map(self.headed, asked.parts))
+        return all(p.number <= self.counts[asked.kind] for p in asked.parts) and self.counts[asked.kind] > 0
+
+
+def look_up(context: SearchContext, query: Query, tasks: Tasks | None = None, depth: int = 15) -> Lookup | None:
+    """What a question names of the structure of a document; None when it asks for content, or there is no structure.
+
+    `depth`: passages at most. Without `tasks` the grammar alone decides; a model that fails decides nothing. Before it
+    is known that a question is structural, the graph is asked once at most, for 51 documents.
+    """
+    question = Question(query.text)
+    asked, headings = question.asked(), list(question.headings())
+    if not question.kinds or (tasks is None and asked is None and not headings):
+        return None
+    known = _known(context, query, question, headings)
+    content, meant = False, _meant(question, asked, headings, known)
+    if meant is None and known and tasks is not None:
+        content, meant = _by_model(query, known, tasks)
+    return _answer(context, query, *meant, depth, content=content) if known and meant is not None else None
+
+
+def _known(context: SearchContext, query: Query, question: Question, headings: Sequence[Asked]) -> list[_Document]:
+    """The documents that have pages, tables or headings and may be meant, those that the question names first."""
+    words, written = [t.norm for t in tokens(query.text)], query.text.split()
+    names = {" ".join(words[i:j]) for j in range(1, len(words) + 1) for i in range(max(0, j - _LONGEST_NAME), j)}
+    ends = [j for j, word in enumerate(written, 1) if re.search(r"\w\.\w{2,5}\W*$", word)]
+    files = {" ".join(written[i:j]).strip("\"'“”‘’,;:?!.()") for j in ends for i in range(max(0, j - _LONGEST_NAME), j)}
+    worded = sorted({p.label.lower() for heading in headings for p in heading.parts})
+    kinds = sorted(question.kinds | {"page", "table"})
+    rows = context.reader.structured_documents(kinds, sorted(names), sorted(files), worded, query.filter)
+    return [_Document(row) for row in rows]
+
+
+def _meant(
+    question: Question, asked: Asked | None, headings: Sequence[Asked], known: list[_Document]
+) -> tuple[Asked, list[_Document]] | None:
+    """What a question asks for, if it can be nothing else, and among which documents.
+
+    The words of a heading that exists go before a number, and that before the words of one that is missing.
+    """
+    missing = None
+    for heading in headings:
+        named, covered = _named(question, heading, known)
+        if question.asks_only_for(heading, covered):
+            if any(d.has(heading) for d in named or known):
+                return heading, named or known
+            missing = (heading, named) if named else missing
+    if asked is None:
+        return missing
+    named, covered = _named(question, asked, known)
+    return (asked, named or known) if question.asks_only_for(asked, covered) else None
+
+
+def _named(question: Question, asked: Asked, known: list[_Document]) -> tuple[list[_Document], set[int]]:
+    """The documents whose title or file a question names, and where the words of these names start."""
+    words = [(word, at) for word, at, _ in question.words if not any(a <= at < b for a, b in asked.spans)]
+    spans: dict[int, set[int]] = {}
+    for place, document in enumerate(known):
+        for name in sorted(document.names, key=len):
+            for run in (words[i : i + len(name)] for i in range(len(words) - len(name) + 1)):
+                if tuple(word for word, _ in run) == name:
+                    spans[place] = {at for _, at in run}
+    named = [place for place, its in spans.items() if not any(its < other for other in spans.values())]
+    return [known[place] for place in named], {start for place in named for start in spans[place]}
+
+
+def _by_model(query: Query, known: list[_Document], tasks: Tasks) -> tuple[bool, tuple[Asked, list[_Document]] | None]:
+    """What a language model takes the question for, and whether something is looked for within that.
+
+    None for a question of content, and when the model fails.
+    """
+    listed = "\n".join(f"- {d.name}" for d in known)
+    try:
+        reply = tasks.structured(TASK, _Reply, question=query.text, documents=listed)
+    except ModelError as error:
+        if query.listener is not None:
+            query.listener(Failed(problem=error.message, error=type(error).__name__))
+        return False, None
+    number, page = (str(value if value is not None else "").strip() for value in (reply.number, reply.page))
+    if reply.kind is None or reply.kind == "content" or (reply.ask == "text" and not number and not page):
+        return False, None
+    parts = tuple(grammar.part_of(value) for value in re.split(r"\s*,\s*|\s+and\s+", number) if value)
+    if reply.kind == "section" and re.search(r"[^\W\d_]{2}", number) and grammar.number_of(number) == number.lower():
+        parts = (Part(0, number, grammar.key(number)),)
+    on = (grammar.part_of(page),) if page and reply.kind == "table" else ()
+    documents = [d for d in known if grammar.key(reply.document) in d.names] or known
+    return reply.within and reply.ask == "text", (Asked(reply.kind, reply.ask, parts, on), documents)
+
+
+def _answer(
+    context: SearchContext, query: Query, asked: Asked, among: list[_Document], depth: int, *, content: bool
+) -> Lookup:
+    kind = asked.kind
+    chosen = [d for d in among if d.has(asked)] or [d for d in among if d.counts[kind]] or among
+    if len(chosen) > (_SHOWN if content or asked.ask == "count" else 1):
+        listed = ", ".join(f"{d.name} ({_numbered(d.counts[kind], kind)})" for d in chosen[:_SHOWN])
+        more = " and others" if len(chosen) > _SHOWN else ""
+        return Lookup(f"Which document is meant? There are {listed}{more}. Name one, by its title or its file.", False)
+    every = [found for document in chosen for found in _found(context, asked, document, content=content)]
+    there = [(found, found.place) for found in every if found.place]
+    if not there:
+        return Lookup("\n".join(found.text for found in every), found=False)
+    heads = (f"{f.place.name}:\n" if f.place and f.place.text and len(every) > 1 else "" for f in every)
+    text = "\n\n".join(head + found.text for head, found in zip(heads, every, strict=True))
+    hits = _hits(context, query, [reading for found, _ in there for reading in found.read], depth)
+    return Lookup(text, content=content and bool(hits), places=tuple(place for _, place in there), hits=hits)
+
+
+def _found(context: SearchContext, asked: Asked, document: _Document, *, content: bool) -> Iterator[_Found]:
+    """What a document holds of what is asked for: its text, or how many there are; then what is missing."""
+    kind, on = asked.kind, ""
+    if asked.ask == "count" and not asked.on:
+        yield _Found(f"{document.name} has {_numbered(document.counts[kind], kind)}.", Place("document", document.name))
+        return
+    held = context.reader.row("search/document_structure", id=document.id) if kind != "section" else {}
+    nodes = held[f"{kind}s"] if held else []
+    if asked.on:
+        pages, missing = _parts(document, "page", asked.on, held["pages"])
+        yield from missing
+        if not pages:
+            return
+        on = " on " + " and ".join(f"page {page['number']}" for page in pages)
+        nodes = [t for t in nodes if any((t["page"] or 0) <= g["number"] <= (t["last_page"] or 0) for g in pages)]
+    if asked.ask == "count":
+        yield _Found(
+            f"{document.name} has {_numbered(len(nodes), kind)}{on}.", Place("page", f"{document.name},{on[3:]}")
+        )
+        return
+    nodes, missing = _parts(document, kind, asked.parts, nodes, on)
+    if kind == "section":
+        yield from (_section(context, document, node["name"]) for node in nodes)
+    elif nodes:
+        for its in context.reader.rows("search/part_contents", ids=[node["id"] for node in nodes]):
+            text, name = its["text"], f"{document.name}, {its['name']}"
+            step = Step("names", kind.capitalize(), its["name"])
+            read: list[_Reading] = [(id, step, None) for id in its["passages"]]
+            if content and len(text) <= _LETTERS:  # a passage may go on over several pages: what stands here is read
+                read = [(id, step, text) for id in its["passages"][:1]]
+            yield _Found(text or f"There is no text on {name}.", Place(kind, name, text), read)
+    yield from missing
+
+
+def _parts(
+    document: _Document, kind: Kind, parts: Sequence[Part], nodes: list[Row], on: str = ""
+) -> tuple[list[Row], list[_Found]]:
+    """Those of some pages, tables or sections that are asked for, all where no parts are; and what is missing."""
+    chosen, missing = ([] if parts else nodes), []
+    has = f"{document.name} has {_numbered(document.counts[kind] if kind == 'section' else len(nodes), kind)}{on}"
+    if not parts and not nodes:
+        missing.append(_Found(f"{has}."))
+    for part in parts:
+        if kind == "section":
+            own = document.headed(part)
+        else:
+            label = part.label if kind == "page" else grammar.number_of(part.label)
+            own = _picked(part.number, label, [(node, _label(node)) for node in nodes], nodes)
+        chosen += own
+        if not own:
+            missing.append(_Found(f"{has}; there is no {kind} {part.called}{' there' if on else ''}."))
+    return chosen, missing
+
+
+def _picked(number: int, label: str, labelled: Iterable[tuple[Row, str]], placed: list[Row]) -> list[Row]:
+    """The first that has a label, else the one at a place: from 1, negative from the end."""
+    if label and (found := [node for node, its in labelled if its == label]):
+        return found[:1]
+    place = number - (number > 0)
+    return placed[place:][:1] if number and -len(placed) <= place < len(placed) else []
+
+
+def _label(node: Row) -> str:
+    """The label of a page; the number that the caption of a table gives it, else its own."""
+    if "caption" not in node:
+        return str(node["label"] or "").lower()
+    caption = re.match(r"\W*tab(?:le|\.)\s*(\w[\w.-]*\b)", node["caption"] or "", re.I)
+    return grammar.number_of(caption[1]) if caption else str(node["number"])
+
+
+def _section(context: SearchContext, document: _Document, top: str) -> _Found:
+    """What stands under a heading, the part of each passage that does.
+
+    A passage may begin with the rest of one section, and go on with short ones whole, each under its heading.
+    """
+    order = document.outline
+    under = [path for path in order if path == top or path.startswith(f"{top} > ")]
+    marks = {path: f"\n\n{path.rsplit(' > ', 1)[-1]}\n\n" for path in order}
+    read = []
+    rows = context.reader.rows(
+        "search/section_contents", document=document.id, paths=under, headings=[marks[path] for path in under]
+    )
+    for row in rows:
+        path, text, own = row["path"], f"\n\n{row['text']}", []
+        for following in order[order.index(path) + 1 if path in order else 0 :]:
+            before, mark, after = text.partition(marks[following])
+            if not mark:
+                break
+            own += [before] if path in under else []
+            path, text = following, mark[2:] + after
+        own += [text] if path in under else []
+        if any(own):
+            read.append((row["id"], Step("names", "Section", top), "\n\n".join(part.strip() for part in own).strip()))
+    heading, text = top.rsplit(" > ", 1)[-1], "\n\n".join(text for _, _, text in read)
+    text = text if text.startswith(heading) else f"{heading}\n\n{text}"
+    return _Found(text, Place("section", f"{document.name}, {top}", text), read)
+
+
+def _hits(context: SearchContext, query: Query, read: list[_Reading], depth: int) -> tuple[Hit, ...]:
+    """The passages with what holds them, at most `depth`: of more those nearest to the question."""
+    if len(read) > depth:
+        near = context.reader.nearest_of([id for id, _, _ in read], query.vector(context.embedder), depth)
+        ranks = {id: rank for rank, (id, _) in enumerate(near)}
+        read = sorted(read, key=lambda one: ranks.get(one[0], depth))[:depth]
+    held, hits = context.reader.passages([id for id, _, _ in read]), []
+    for rank, (id, step, text) in enumerate((one for one in read if one[0] in held), 1):
+        passage = held[id] if text is None else replace(held[id], text=text)
+        hits.append(Hit(passage, 1 / rank, (step, Step("holds", "Passage", passage.title))))
+    return tuple(hits)
+
+
+def _numbered(count: int, kind: str) -> str:
+    """How many, in words: "no tables", "1 page", "3 tables"."""
+    return f"{f'{count:,}' if count else 'no'} {kind}{'' if count == 1 else 's'}"

@@ -1,0 +1,183 @@
+"""The settings and the options of retrievers and strategies as a list: variable, type, default, meaning, value."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from itertools import groupby
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
+
+from kgrag.agents.answering import AnswerOptions
+from kgrag.agents.system import STRATEGIES
+from kgrag.options import resolve
+from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.settings import Settings
+
+HIDDEN = "***"
+_ANSWER = ("agents", "answer")
+"""Where options of all strategies are set."""
+_OPEN = (("retrieval",), ("agents",))
+"""Fields that hold the options of retrievers and strategies."""
+_NAMES = {SecretStr: "secret", Path: "path", str: "text", bool: "true or false"}
+_LOGIN = re.compile(r"(?<=//)[^/@\s]+@")
+_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting. `path`: its place in the settings; `group`: what its class says of itself; the rest are texts."""
+
+    path: tuple[str, ...]
+    type: str
+    default: str
+    meaning: str
+    group: str
+
+    @property
+    def variable(self) -> str:
+        """The environment variable: KGRAG_LOCAL__HEAP."""
+        return f"KGRAG_{'__'.join(self.path).upper()}"
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """The value of a setting as text, secrets hidden; `source`: default, environment or .env."""
+
+    setting: Setting
+    value: str
+    source: Literal["default", "environment", ".env"]
+
+
+def settings_of() -> Iterator[Setting]:
+    """All settings: those of kgrag, then the options of each retriever, of all strategies, and of each."""
+    yield from settings_in(Settings, ())
+    for name, retriever in RETRIEVERS.items():
+        yield from settings_in(retriever.options, ("retrieval", _key(name)))
+    yield from settings_in(AnswerOptions, _ANSWER)
+    for name, strategy in STRATEGIES.items():
+        for setting in settings_in(strategy.options, ("agents", _key(name))):
+            if setting.path[-1] not in AnswerOptions.model_fields:
+                yield setting
+
+
+def in_force() -> list[InForce]:
+    """Every setting with the value that it has now.
+
+    Raises pydantic.ValidationError when one is invalid, ConfigurationError for an option.
+    """
+    current = Settings()
+    options: dict[tuple[str, ...], BaseModel] = {
+        _ANSWER: resolve(AnswerOptions, "answer", {}, current.agents.get("answer", {}), {})
+    }
+    for name, retriever in RETRIEVERS.items():
+        options["retrieval", _key(name)] = retriever.check({}, (), current.retrieval)
+    for name, strategy in STRATEGIES.items():
+        options["agents", _key(name)] = strategy.check({}, current.agents)
+    environment, file = EnvSettingsSource(Settings)(), DotEnvSettingsSource(Settings)()
+    found = []
+    for setting in settings_of():
+        of, name = setting.path[:-1], setting.path[-1]
+        value = getattr(options[of] if of in options else reduce(getattr, of, current), name)
+        places = [setting.path, ("retrieval", name)] if of[:1] == ("retrieval",) else [setting.path]
+        given = [any(_holds(source, place) for place in places) for source in (environment, file)]
+        found.append(InForce(setting, _text(value), "environment" if given[0] else ".env" if given[1] else "default"))
+    return found
+
+
+def page() -> str:
+    """All settings as docs/settings.md."""
+    lines = [_HEAD]
+    for place, settings in groupby(settings_of(), key=lambda setting: setting.path[:-1]):
+        group = list(settings)
+        lines += ["", f"## {' '.join(place)}", "", group[0].group, ""] if place else [""]
+        lines += ["| variable | type | default | meaning |", "|---|---|---|---|"]
+        for setting in group:
+            default = f"`{setting.default}`" if setting.default else ""
+            lines.append(f"| `{setting.variable}` | {setting.type} | {default} | {setting.meaning} |")
+    return "\n".join(lines)
+
+
+_HEAD = """# Settings
+
+Environment variables, or lines of a file `.env` in the working directory. `kgrag settings` prints them with the values
+in force and where each is from. Lists and mappings are written as JSON: `KGRAG_CHAT__MODELS='{"extract": "qwen3:8b"}'`.
+Made from the settings classes by `kgrag settings --markdown > docs/settings.md`.
+
+Beside these, `KGRAG_COLLECTION` and `KGRAG_DEBUG` set the options `--collection` and `--debug` of commands, and the
+`openai` client reads `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
+
+An option of a retriever can be set for all that have it (`KGRAG_RETRIEVAL__DEPTH=50`), and one of all strategies for a
+single one (`KGRAG_AGENTS__GEAR__WORDS=3`)."""
+
+
+def settings_in(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[Setting]:
+    """The settings of a class and of the classes nested in it, in their order; `path`: where it is nested itself."""
+    nested: list[tuple[str, type[BaseModel]]] = []
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            nested.append((name, field.annotation))
+        elif (*path, name) not in _OPEN:
+            group = (model.__doc__ or "").partition("\n")[0]
+            yield Setting((*path, name), _type(field), _default(field), field.description or "", group)
+    for name, inner in nested:
+        yield from settings_in(inner, (*path, name))
+
+
+def _key(name: str) -> str:
+    """A retriever's or strategy's name as it stands in a variable."""
+    return name.replace("-", "_")
+
+
+def _holds(given: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    """Whether a nested mapping has a value at that place."""
+    value: Any = given
+    for name in path:
+        if not isinstance(value, Mapping) or name not in value:
+            return False
+        value = value[name]
+    return True
+
+
+def _default(field: FieldInfo) -> str:
+    """The default as it would be written; none for folders, which depend on the user and the system."""
+    value = field.get_default(call_default_factory=True)
+    return "" if isinstance(value, Path) else _text(value)
+
+
+def _text(value: Any) -> str:
+    """A value as its variable would be written, without what must not be shown: secrets, logins in addresses."""
+    if value is None:
+        return ""
+    if isinstance(value, SecretStr):
+        return HIDDEN
+    if isinstance(value, str | Path):
+        return _LOGIN.sub(f"{HIDDEN}@", str(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _type(field: FieldInfo) -> str:
+    bounds = (f"{_SIGNS[n]} {getattr(m, n)}" for m in field.metadata for n in _SIGNS if hasattr(m, n))
+    return f"{_type_text(field.annotation)} {' and '.join(bounds)}".strip()
+
+
+def _type_text(annotation: Any) -> str:
+    """A type as people write it: `str`, `list of int`, `word or encoder`."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _type_text(inner[0])
+    if origin is Literal:
+        return ", ".join(inner[:-1]) + f" or {inner[-1]}"
+    if origin in (Union, UnionType):
+        return " or ".join(_type_text(part) for part in inner if part is not NoneType)
+    if origin is tuple:
+        return f"list of {_type_text(inner[0])}"
+    if origin is dict:
+        return f"mapping of {_type_text(inner[0])} to {_type_text(inner[1])}"
+    return _NAMES.get(annotation) or str(annotation.__name__)

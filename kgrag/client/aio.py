@@ -1,0 +1,154 @@
+"""The same clients for asyncio: each method runs in a thread, and is cancelled with its task.
+
+Neo4j's driver, the embedders and the traversals are the same; a task that is cancelled ends its call at the next query
+or call of a model.
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from kgrag import limits
+from kgrag.agents.strategy import Strategy
+from kgrag.agents.system import DEFAULT_SYSTEM
+from kgrag.client.collection import Collection
+from kgrag.client.graph import KnowledgeGraph
+from kgrag.events import Answer, Event
+
+P = ParamSpec("P")
+R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+async def in_thread(work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    """Run `work` in a thread; when the task is cancelled, what runs there ends at its next query."""
+    cancelled = threading.Event()
+
+    def run() -> R:
+        with limits.limited(cancelled=cancelled):
+            return work(*args, **kwargs)
+
+    try:
+        return await asyncio.to_thread(run)
+    finally:
+        cancelled.set()
+
+
+def _collection(
+    method: Callable[Concatenate[Collection, P], R],
+) -> Callable[Concatenate["AsyncCollection", P], Coroutine[Any, Any, R]]:
+    async def run(self: "AsyncCollection", /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await in_thread(method, self.sync, *args, **kwargs)
+
+    return _named(run, method)
+
+
+def _graph(
+    method: Callable[Concatenate[KnowledgeGraph, P], R],
+) -> Callable[Concatenate["AsyncKnowledgeGraph", P], Coroutine[Any, Any, R]]:
+    async def run(self: "AsyncKnowledgeGraph", /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await in_thread(method, self.sync, *args, **kwargs)
+
+    return _named(run, method)
+
+
+def _named(run: F, method: Callable[..., Any]) -> F:
+    run.__name__, run.__doc__ = method.__name__, method.__doc__  # the signature is the method's by its type
+    return run
+
+
+class AsyncCollection:
+    """A Collection whose methods are awaited; `sync` is the Collection itself."""
+
+    def __init__(self, sync: Collection) -> None:
+        self.sync = sync
+        self.name = sync.name
+
+    ingest = _collection(Collection.ingest)
+    extract = _collection(Collection.extract)
+    estimate_extraction = _collection(Collection.estimate_extraction)
+    tag = _collection(Collection.tag)
+    untagged = _collection(Collection.untagged)
+    delete = _collection(Collection.delete)
+    reembed = _collection(Collection.reembed)
+    repair = _collection(Collection.repair)
+    retriever = _collection(Collection.retriever)
+    system = _collection(Collection.system)
+    search = _collection(Collection.search)
+    look_up = _collection(Collection.look_up)
+    passage = _collection(Collection.passage)
+    save = _collection(Collection.save)
+    runs = _collection(Collection.runs)
+    info = _collection(Collection.info)
+    inspect = _collection(Collection.inspect)
+    cypher = _collection(Collection.cypher)
+    saved_query = _collection(Collection.saved_query)
+    question_parameters = _collection(Collection.question_parameters)
+    ask_cypher = _collection(Collection.ask_cypher)
+    export = _collection(Collection.export)
+
+    async def ask(self, question: str, *, system: str | Strategy = DEFAULT_SYSTEM, **options: Any) -> Answer:
+        """See Collection.ask; `stream` gives the events."""
+        return await in_thread(lambda: self.sync.ask(question, system=system, **options))
+
+    async def stream(
+        self, question: str, *, system: str | Strategy = DEFAULT_SYSTEM, **options: Any
+    ) -> AsyncIterator[Event | Answer]:
+        """The events of a question as they happen, and at the end its answer; leaving the loop cancels it."""
+        stream = self.sync.ask(question, system=system, stream=True, **options)
+        events = iter(stream)
+        try:
+            while (event := await asyncio.to_thread(next, events, None)) is not None:
+                yield event
+            yield stream.answer
+        finally:
+            stream.close()
+
+
+class AsyncKnowledgeGraph:
+    """A KnowledgeGraph whose methods are awaited; `sync` is the KnowledgeGraph itself.
+
+    >>> async with await AsyncKnowledgeGraph.connect() as kg:
+    ...     ranking = await kg["notes"].search("Who designed the ship?")
+    """
+
+    def __init__(self, sync: KnowledgeGraph) -> None:
+        self.sync = sync
+
+    @classmethod
+    async def connect(cls, *args: Any, **options: Any) -> Self:
+        """See KnowledgeGraph.connect."""
+        return cls(await in_thread(KnowledgeGraph.connect, *args, **options))
+
+    @classmethod
+    async def local(cls, *args: Any, **options: Any) -> Self:
+        """See KnowledgeGraph.local."""
+        return cls(await in_thread(KnowledgeGraph.local, *args, **options))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __getitem__(self, name: str) -> AsyncCollection:
+        """See KnowledgeGraph."""
+        return AsyncCollection(self.sync[name])
+
+    close = _graph(KnowledgeGraph.close)
+    collections = _graph(KnowledgeGraph.collections)
+    cypher = _graph(KnowledgeGraph.cypher)
+    saved_query = _graph(KnowledgeGraph.saved_query)
+    passage = _graph(KnowledgeGraph.passage)
+    neighbourhood = _graph(KnowledgeGraph.neighbourhood)
+    runs = _graph(KnowledgeGraph.runs)
+    delete_runs = _graph(KnowledgeGraph.delete_runs)
+    migrate = _graph(KnowledgeGraph.migrate)
+    import_export = _graph(KnowledgeGraph.import_export)
+
+
+__all__ = ["AsyncCollection", "AsyncKnowledgeGraph"]

@@ -1,0 +1,399 @@
+"""A Collection: documents in, rankings and answers out, and what an analyst wants to know of it."""
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from kgrag import limits
+from kgrag.agents.lookup import Lookup, look_up
+from kgrag.agents.strategy import Strategy
+from kgrag.agents.system import DEFAULT_SYSTEM, DEPTH, make_system
+from kgrag.client.stream import Stream
+from kgrag.events import Answer
+from kgrag.graph import collections as registry
+from kgrag.graph import runs, schema
+from kgrag.graph.collections import Collection as Record
+from kgrag.graph.reader import Reader
+from kgrag.graph.runs import Run
+from kgrag.loaders.source import Source, first_document, items_of
+from kgrag.models.embed import Embedder
+from kgrag.models.parallel import in_parallel
+from kgrag.models.tasks import Listener
+from kgrag.retrieval.base import Query, Retriever, SearchContext
+from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_defaults, make_retriever
+from kgrag.types import CollectionInfo, Filter, IngestReport, Passage, Progress, Ranking, RepairReport
+
+if TYPE_CHECKING:
+    from kgrag.agents.text_to_cypher import CypherAnswer
+    from kgrag.client.graph import KnowledgeGraph
+    from kgrag.exchange.export import ExportReport
+    from kgrag.indexing.extraction import ExtractionEstimate, ExtractionReport
+    from kgrag.indexing.tagging import TaggingReport
+    from kgrag.inspection.result import Inspection
+    from kgrag.loaders import Columns
+    from kgrag.rows import Rows
+
+
+def silent(stage: str, done: int, total: int | None) -> None:
+    """Progress that nobody looks at."""
+
+
+class Collection:
+    """A collection by its name: `kg["notes"]`. Safe to share between threads.
+
+    Every method takes what it works on first, and options as keywords. What searches opens the collection once, and
+    again by itself when it was made or embedded again. Methods raise NotFoundError when there is no such collection.
+    """
+
+    def __init__(self, kg: "KnowledgeGraph", name: str) -> None:
+        self.kg = kg
+        self.name = name
+        self._context: SearchContext | None = None
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<Collection {self.name!r}>"
+
+    @property
+    def context(self) -> SearchContext:
+        """What retrievers work on."""
+        with self._lock:
+            if self._context is None:
+                found, model = self._open()
+                settings = self.kg.settings
+                check_defaults(settings.retrieval)
+                self._context = SearchContext(
+                    Reader(self.kg.graph, found),
+                    model,
+                    defaults=settings.retrieval,
+                    agents=settings.agents,
+                    tasks=self.kg.tasks(),
+                    load=self.kg.embedder,
+                )
+            return self._context
+
+    # ----- documents in
+
+    def ingest(
+        self,
+        source: Source,
+        *,
+        embedder: str | Embedder | None = None,
+        columns: "Columns | None" = None,
+        root: str | Path | None = None,
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Read files and folders, or take Documents; the collection is made if it does not exist.
+
+        A file is known by its absolute path, or if `root` is a folder that holds it, by its path in there.
+        Unchanged documents are passed over; an interrupted ingest goes on where it was. Raises MismatchError when the
+        collection has another embedder, InputError when no path can be read at all.
+        """
+        from kgrag.indexing.pipeline import ingest
+        from kgrag.indexing.reembed import discard_old_vectors
+
+        graph, settings = self.kg.graph, self.kg.settings
+        existing = registry.find_collection(graph, self.name)
+        if existing is not None and isinstance(embedder, str):
+            registry.check_embedder(existing, embedder)  # before a model is loaded for nothing
+        items, total = items_of(source, columns, settings, root)
+        if existing is None:
+            items, problems = first_document(items)
+            if problems:
+                return IngestReport(problems=problems)  # nothing to make a collection for
+        model = self.kg.embedder(existing.embedder if existing is not None and embedder is None else embedder)
+        if existing is not None:
+            registry.check_indexing(existing, settings.indexing)
+            registry.check_embedder(existing, model.name, model.dimension)
+            registry.ensure_indexes(graph, existing)
+            discard_old_vectors(graph, existing)
+        else:
+            existing = registry.create_collection(graph, self.name, model.name, model.dimension, settings.indexing)
+        return ingest(graph, existing, items, model, settings, progress or silent, total=total)
+
+    def extract(
+        self,
+        *,
+        threads: int = 8,
+        limit: int | None = None,
+        linked: bool = False,
+        progress: Progress | None = None,
+    ) -> "ExtractionReport":
+        """Have a language model extract entities and triples from the passages that were not extracted yet.
+
+        `limit`: passages at most; `linked`: ask for each entity's Wikipedia article, too, and merge those that have
+        the same. An interrupted extraction goes on where it was. Raises ConfigurationError when no language model is
+        configured.
+        """
+        from kgrag.indexing.extraction import extract
+
+        tasks = self.kg.language_model()
+        found, model = self._open()
+        registry.ensure_indexes(self.kg.graph, found)
+        return extract(
+            self.kg.graph, found, tasks, model, self.kg.settings, progress or silent,
+            threads=threads, limit=limit, linked=linked,
+        )  # fmt: skip
+
+    def estimate_extraction(
+        self, *, limit: int | None = None, linked: bool = False, progress: Progress | None = None
+    ) -> "ExtractionEstimate":
+        """What `extract` would take at most; no language model is asked."""
+        from kgrag.indexing.extraction import estimate
+
+        chat = self.kg.settings.chat
+        return estimate(self.kg.graph, self._record(), chat, progress or silent, limit=limit, linked=linked)
+
+    def tag(self, *, threads: int = 4, limit: int | None = None, progress: Progress | None = None) -> "TaggingReport":
+        """Have TAGME name the Wikipedia articles that the passages which were not tagged yet speak of.
+
+        `limit`: passages at most. They become mentions; an interrupted tagging goes on where it was. Raises
+        ConfigurationError when the settings name no server that can be asked.
+        """
+        from kgrag.indexing.tagging import tag
+        from kgrag.models.tagme import load_tagme
+
+        found, model = self._open()
+        registry.ensure_indexes(self.kg.graph, found)
+        settings = self.kg.settings
+        with load_tagme(settings) as tagme:
+            return tag(self.kg.graph, found, tagme, model, settings, progress or silent, threads=threads, limit=limit)
+
+    def untagged(self) -> int:
+        """How many passages `tag` would ask for."""
+        from kgrag.indexing.tagging import untagged
+
+        return len(untagged(self.kg.graph, self._record(), self.kg.settings.tagme))
+
+    def delete(self, documents: Iterable[str] | None = None, *, progress: Progress | None = None) -> int:
+        """Delete documents by their keys, or with `documents` None the whole collection; returns the passages removed.
+
+        Interrupted and run again, it goes on where it was. Raises NotFoundError for a key that does not exist, before
+        anything is removed.
+        """
+        from kgrag.indexing import removal
+
+        if documents is None:
+            with self._lock:
+                self._context = None
+            return removal.delete_collection(self.kg.graph, self.name)
+        return removal.delete_documents(self.kg.graph, self._record(), documents, self.kg.settings, progress or silent)
+
+    def reembed(self, embedder: str | Embedder, *, progress: Progress | None = None) -> CollectionInfo:
+        """Embed it again; searches go on with the old vectors until the new ones are complete."""
+        from kgrag.indexing.reembed import reembed
+
+        model = self.kg.embedder(embedder)
+        return registry.describe(
+            self.kg.graph, reembed(self.kg.graph, self.name, model, self.kg.settings, progress or silent)
+        )
+
+    def repair(self, *, progress: Progress | None = None) -> RepairReport:
+        """Make the indexes and vectors that it misses, and finish what was interrupted in it."""
+        from kgrag.indexing.repair import repair
+
+        model = self.kg.embedder(self._record().embedder)
+        return repair(self.kg.graph, self.name, model, self.kg.settings, progress or silent)
+
+    # ----- rankings and answers out
+
+    def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:
+        """A retriever by its name or expression, to be asked many questions."""
+        return make_retriever(retriever, self.context) if isinstance(retriever, str) else retriever
+
+    def system(self, system: str | Strategy = DEFAULT_SYSTEM) -> Strategy:
+        """A system by its name, such as gear+pathrank, to be asked many questions."""
+        return make_system(system, self.context) if isinstance(system, str) else system
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int = 8,
+        retriever: str | Retriever = DEFAULT_RETRIEVER,
+        filter: Filter | None = None,
+        deadline: float | None = None,
+    ) -> Ranking:
+        """The `k` best passages for a question, each with the trail that led to it.
+
+        Raises DeadlineError when it takes longer than `deadline` seconds.
+        """
+        with limits.limited(deadline):
+            return self.retriever(retriever).retrieve(Query(query, filter or Filter()), k)
+
+    @overload
+    def ask(
+        self,
+        question: str,
+        *,
+        system: str | Strategy = ...,
+        short: bool = ...,
+        k: int = ...,
+        filter: Filter | None = ...,
+        listener: Listener | None = ...,
+        deadline: float | None = ...,
+        budget: float | None = ...,
+        stream: Literal[False] = False,
+    ) -> Answer: ...
+
+    @overload
+    def ask(
+        self,
+        question: str,
+        *,
+        system: str | Strategy = ...,
+        short: bool = ...,
+        k: int = ...,
+        filter: Filter | None = ...,
+        listener: Listener | None = ...,
+        deadline: float | None = ...,
+        budget: float | None = ...,
+        stream: Literal[True],
+    ) -> Stream: ...
+
+    def ask(
+        self,
+        question: str,
+        *,
+        system: str | Strategy = DEFAULT_SYSTEM,
+        short: bool = False,
+        k: int = DEPTH,
+        filter: Filter | None = None,
+        listener: Listener | None = None,
+        deadline: float | None = None,
+        budget: float | None = None,
+        stream: bool = False,
+    ) -> Answer | Stream:
+        """The answer to a question with its citations, trace and usage, and the `k` best passages.
+
+        `short`: a few words without citations. `listener` hears of each step as it happens; with `stream` the events
+        are iterated over instead, and the stream's `answer` is there at the end. A page, table or section that the
+        question names is looked up (see `look_up`). `budget`: cost of language models, after which none is asked.
+        What a model fails to do is the answer's `problem`. Raises ConfigurationError when no language model is
+        configured and one is needed, DeadlineError when it takes longer than `deadline` seconds.
+        """
+        query = Query(question, filter or Filter())
+        asked = self.system(system)
+        if stream:
+            return Stream(lambda heard: asked.ask(query, short=short, depth=k, stream=True, listener=heard),
+                          deadline, budget, listener)  # fmt: skip
+        with limits.limited(deadline, budget):
+            return asked.ask(query, short=short, depth=k, listener=listener)
+
+    def ask_many(
+        self,
+        questions: Iterable[str],
+        *,
+        system: str | Strategy = DEFAULT_SYSTEM,
+        short: bool = False,
+        k: int = DEPTH,
+        threads: int = 8,
+    ) -> Iterator[tuple[str, Answer | Exception]]:
+        """The answers to many questions, several at a time, as they come: (question, answer, or what went wrong)."""
+        asked = self.system(system)
+        return in_parallel(lambda question: asked.ask(question, short=short, depth=k), questions, threads)
+
+    def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
+        """The page, table or section that a question names, by rules and without a model; None if it names none."""
+        return look_up(self.context, Query(question, filter or Filter()))
+
+    def passage(self, text: str) -> Passage:
+        """A passage by (the beginning of) its id, or the first one of a document by key or title."""
+        return self.kg.passage(text, collection=self.name)
+
+    def save(self, answer: Answer) -> str:
+        """Keep an answer as a Run with its Steps, linked to what they found; returns the run's id."""
+        return runs.save_run(self.kg.graph, self._record().name, answer)
+
+    def runs(self) -> list[Run]:
+        """The answers that are kept, newest first."""
+        schema.check_schema(self.kg.graph)
+        return runs.list_runs(self.kg.graph, self.name)
+
+    # ----- for analysts
+
+    def info(self) -> CollectionInfo:
+        """Its embedder and its counts."""
+        return registry.describe(self.kg.graph, self._record())
+
+    def inspect(self, *, near: float = 0.98) -> "Inspection":
+        """What it looks like: counts, distributions, coverage, and findings with their remedies.
+
+        `near`: (1 + cosine) / 2 from which texts and names nearly say the same.
+        """
+        from kgrag.inspection.inspect import inspect
+
+        return inspect(self.kg.graph, self.name, self.kg.settings, near=near)
+
+    def cypher(
+        self, statement: str, parameters: Mapping[str, Any] | None = None, *, embeddings: bool = False
+    ) -> "Rows":
+        """The answer of a Cypher statement, which can only read; $collection is this one, unless it is given."""
+        named = {"collection": self.name} if "$collection" in statement else {}
+        return self.kg.cypher(statement, {**named, **(parameters or {})}, embeddings=embeddings)
+
+    def saved_query(self, name: str, /, *, embeddings: bool = False, **arguments: Any) -> "Rows":
+        """The answer of one of the saved queries on this collection, its other parameters as keyword arguments."""
+        from kgrag.graph.saved import find_query
+
+        if "collection" in {p.name for p in find_query(name).parameters}:
+            arguments = {"collection": self.name, **arguments}
+        return self.kg.saved_query(name, embeddings=embeddings, **arguments)
+
+    def question_parameters(self, question: str) -> dict[str, Any]:
+        """What Cypher wants to know of a question: its words, its embedding, the names of the collection's indexes.
+
+        Those that saved queries take are `query` and `vector`.
+        """
+        from kgrag.graph.saved import question_parameters
+
+        vector = Query(question).vector(self.context.embedder)
+        return question_parameters(self.context.reader.collection, question, vector)
+
+    def ask_cypher(self, question: str, *, run: bool = True, listener: Listener | None = None) -> "CypherAnswer":
+        """The rows that answer a question, by a Cypher statement that a language model writes; it can only read.
+
+        `run` False: the statement alone. Raises ConfigurationError when no language model is configured, ModelError
+        when what it writes cannot be run, twice.
+        """
+        from kgrag.agents.text_to_cypher import ask_cypher
+
+        found, tasks = self._record(), self.kg.language_model()
+        return ask_cypher(self.kg.graph, found, question, tasks, self.kg.settings.gateway, run=run, listener=listener)
+
+    def export(
+        self,
+        target: str,
+        *,
+        format: str | None = None,
+        embeddings: bool = True,
+        overwrite: bool = False,
+        progress: Progress | None = None,
+    ) -> "ExportReport":
+        """Write all that it holds to a file (JSON Lines, GraphML), a folder (CSV) or "-", standard output.
+
+        `format`: jsonl, graphml or csv, by default as the name says. Without `embeddings` it cannot be imported.
+        Raises InputError if the target cannot be written, MismatchError if the collection changes meanwhile.
+        """
+        from kgrag.exchange.export import export
+
+        return export(
+            self.kg.graph,
+            self._record(),
+            target,
+            progress or silent,
+            format=format,
+            embeddings=embeddings,
+            overwrite=overwrite,
+        )
+
+    def _record(self) -> Record:
+        return registry.open_collection(self.kg.graph, self.name)
+
+    def _open(self) -> tuple[Record, Embedder]:
+        """The collection as it is recorded, and its embedder. Raises NotFoundError, MismatchError."""
+        found = self._record()
+        model = self.kg.embedder(found.embedder)
+        registry.check_embedder(found, model.name, model.dimension)
+        return found, model

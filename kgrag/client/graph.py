@@ -1,0 +1,261 @@
+"""A KnowledgeGraph: the connection to Neo4j, what its collections share, and what concerns the whole database."""
+
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import SecretStr
+
+from kgrag.client.collection import Collection, silent
+from kgrag.errors import NotFoundError
+from kgrag.graph import collections as registry
+from kgrag.graph import reader, runs, schema
+from kgrag.graph.connection import Graph
+from kgrag.graph.runs import Run
+from kgrag.models.chat import no_model
+from kgrag.models.embed import Embedder, load_embedder
+from kgrag.models.openai_chat import OpenAIChat, load_chat
+from kgrag.models.tasks import Tasks
+from kgrag.settings import Settings
+from kgrag.types import CollectionInfo, Passage, Progress, Ranking
+
+if TYPE_CHECKING:
+    from neo4j_viz import VisualizationGraph
+
+    from kgrag.events import Answer
+    from kgrag.exchange.importing import ImportReport
+    from kgrag.indexing.bulk import BulkReport
+    from kgrag.loaders import Columns
+    from kgrag.loaders.source import Source
+    from kgrag.rows import Rows
+
+DEFAULT_COLLECTION = "default"
+
+
+class KnowledgeGraph:
+    """A Neo4j database with collections of documents. Safe to share between threads; close it, or use `with`.
+
+    >>> with KnowledgeGraph.local() as kg:
+    ...     notes = kg["notes"]
+    ...     notes.ingest("notes/")
+    ...     for hit in notes.search("Who designed the ship?"):
+    ...         print(hit.score, hit.passage.title, hit.why)
+    """
+
+    def __init__(self, graph: Graph, settings: Settings) -> None:
+        self.graph = graph
+        self.settings = settings
+        self._collections: dict[str, Collection] = {}
+        self._embedders: dict[str, Embedder] = {}
+        self._chat: OpenAIChat | None = None
+        self._tasks: Tasks | None = None
+        self._lock = threading.RLock()
+
+    @classmethod
+    def connect(
+        cls,
+        uri: str | None = None,
+        user: str | None = None,
+        password: str | SecretStr | None = None,
+        database: str | None = None,
+        settings: Settings | None = None,
+    ) -> Self:
+        """Connect to a Neo4j by its address; what is left out comes from the settings (KGRAG_NEO4J_*).
+
+        Without an address anywhere this is `local()`. Raises DatabaseError when the server does not answer.
+        """
+        settings = settings or Settings()
+        uri = uri or settings.neo4j_uri
+        if uri is None:
+            return cls.local(settings)
+        secret = SecretStr(password) if isinstance(password, str) else password or settings.neo4j_password
+        return cls(Graph(uri, user or settings.neo4j_user, secret, database or settings.neo4j_database), settings)
+
+    @classmethod
+    def local(cls, settings: Settings | None = None, progress: Progress | None = None) -> Self:
+        """Connect to this machine's own Neo4j, which is set up and started first if need be.
+
+        Raises LocalServerError when that fails, with the remedy.
+        """
+        from kgrag.graph.local import LocalServer, bulk
+
+        settings = settings or Settings()
+        server = LocalServer(settings)
+        endpoint = server.ensure_running(progress=progress)
+        graph = Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database)
+        try:
+            bulk.complete(server.home, graph)
+        except BaseException:
+            graph.close()
+            raise
+        return cls(graph, settings)
+
+    @staticmethod
+    def load_in_bulk(
+        source: "Source",
+        collection: str = DEFAULT_COLLECTION,
+        *,
+        embedder: str | Embedder | None = None,
+        columns: "Columns | None" = None,
+        root: str | Path | None = None,
+        replace_database: bool = False,
+        settings: Settings | None = None,
+        progress: Progress | None = None,
+    ) -> "BulkReport":
+        """Ingest a first, large collection into this machine's own Neo4j, which is stopped and started for it.
+
+        The graph is the one that `ingest` makes. Raises MismatchError if the database holds anything, unless it is to
+        be replaced: then a dump of it is kept, and put back if the load fails. Raises ConfigurationError for another
+        server, LocalServerError if the import fails.
+        """
+        from kgrag.indexing.bulk import load
+        from kgrag.loaders.source import items_of
+
+        settings = settings or Settings()
+        items, total = items_of(source, columns, settings, root)
+        named = embedder or settings.embedder
+        model = load_embedder(named) if isinstance(named, str) else named
+        return load(
+            items, collection, model, settings, progress or silent, replace_database=replace_database, total=total
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"KnowledgeGraph({self.graph!r})"
+
+    def close(self) -> None:
+        """Close the connections; the server goes on."""
+        self.graph.close()
+        if self._chat is not None:
+            self._chat.close()
+
+    def __getitem__(self, name: str) -> Collection:
+        """The collection of that name, whether it exists yet or not: `ingest` makes it."""
+        with self._lock:
+            if name not in self._collections:
+                self._collections[name] = Collection(self, name)
+            return self._collections[name]
+
+    def collections(self) -> list[CollectionInfo]:
+        """Every collection with its counts."""
+        return [registry.describe(self.graph, c) for c in registry.list_collections(self.graph)]
+
+    def cypher(
+        self, statement: str, parameters: Mapping[str, Any] | None = None, *, embeddings: bool = False
+    ) -> "Rows":
+        """The answer of a Cypher statement, which can only read (see `kgrag.graph.gateway`).
+
+        `embeddings`: whether they stay in what is returned. Raises RefusedError for a statement that is not let
+        through, DatabaseError when it is wrong, or takes too long or too much memory.
+        """
+        from kgrag.graph.gateway import read_only
+
+        return read_only(self.graph, statement, parameters, self.settings.gateway, embeddings=embeddings)
+
+    def saved_query(self, name: str, /, *, embeddings: bool = False, **arguments: Any) -> "Rows":
+        """The answer of one of the saved queries (`kgrag cypher --list`), its parameters as keyword arguments.
+
+        Raises NotFoundError for a name that does not exist, ConfigurationError for an argument that the query does not
+        take. `kg["notes"].saved_query(...)` fills in the collection.
+        """
+        from kgrag.graph.saved import run_saved
+
+        return run_saved(self.graph, name, arguments, self.settings.gateway, embeddings=embeddings)
+
+    def draw(
+        self, what: "Ranking | Answer | Rows | str", parameters: Mapping[str, Any] | None = None
+    ) -> "VisualizationGraph":
+        """A graph for a notebook, shown by `.render()`: a ranking's trails, an answer's steps, or what Cypher finds.
+
+        `what`: a Ranking, an Answer, Rows, or a Cypher statement with its `parameters`. Raises ConfigurationError
+        without neo4j-viz (`pip install 'kgrag[viz]'`), InputError when there is nothing to draw.
+        """
+        from kgrag.drawing import drawing, visualise
+
+        return visualise(drawing(self.cypher(what, parameters) if isinstance(what, str) else what))
+
+    def passage(self, text: str, collection: str | None = None) -> Passage:
+        """A passage by (the beginning of) its id, or the first one of a document by key or title.
+
+        Raises NotFoundError if there is none, or if several collections have one.
+        """
+        found = reader.find_passages(self.graph, text, collection)
+        if not found:
+            raise NotFoundError(f"No passage {text!r}.", "`kgrag search … --json` shows the ids of passages.")
+        names = sorted({name for _, name in found})
+        if len(names) > 1:
+            raise NotFoundError(
+                f"{text!r} is found in several collections: {', '.join(names)}.", "Choose one with --collection."
+            )
+        chosen = registry.open_collection(self.graph, found[0][1])
+        return reader.Reader(self.graph, chosen).passages([found[0][0]])[found[0][0]]
+
+    def neighbourhood(self, passage_id: str, limit: int = 10) -> list[dict[str, Any]]:
+        """The edges around a passage, at most `limit` of each kind: maps with type, outgoing, label, name, id, ..."""
+        return reader.neighbourhood(self.graph, passage_id, limit)
+
+    def runs(self) -> list[Run]:
+        """The answers that are kept, of all collections, newest first."""
+        schema.check_schema(self.graph)
+        return runs.list_runs(self.graph, None)
+
+    def delete_runs(self, ids: Iterable[str]) -> list[Run]:
+        """Delete kept answers, each named by (the first 6 or more digits of) its run's id; returns them.
+
+        Raises NotFoundError for one that does not exist, before anything is deleted.
+        """
+        schema.check_schema(self.graph)
+        return runs.remove_runs(self.graph, ids)
+
+    def migrate(self) -> list[str]:
+        """Bring the database to this version's schema; returns the steps taken."""
+        return schema.migrate(self.graph)
+
+    def import_export(
+        self, source: str, collection: str | None = None, progress: Progress | None = None
+    ) -> "ImportReport":
+        """Make the collection that was exported to `source`, under another name if one is given.
+
+        A damaged file changes nothing; interrupted and run again, it goes on where it was. Raises InputError, and
+        MismatchError if there is a collection of that name, or if the export is of another schema.
+        """
+        from kgrag.exchange.importing import import_export
+
+        return import_export(self.graph, source, collection, progress or silent)
+
+    def tasks(self) -> Tasks | None:
+        """The language model of the settings with its prompts; None when none is configured. Shared by all callers."""
+        if self.settings.chat.model is None:
+            return None
+        with self._lock:
+            if self._tasks is None:
+                self._chat = load_chat(self.settings)
+                self._tasks = Tasks(self._chat, self.settings.chat.prompts)
+            return self._tasks
+
+    def language_model(self) -> Tasks:
+        """The same. Raises ConfigurationError when none is configured."""
+        tasks = self.tasks()
+        if tasks is None:
+            raise no_model()
+        return tasks
+
+    def embedder(self, embedder: str | Embedder | None = None) -> Embedder:
+        """An embedder by its name, by default that of the settings; loaded once, and one that is given is kept."""
+        with self._lock:
+            if embedder is not None and not isinstance(embedder, str):
+                self._embedders[embedder.name] = embedder
+                return embedder
+            name = embedder or self.settings.embedder
+            if name not in self._embedders:
+                self._embedders[name] = load_embedder(name)
+            return self._embedders[name]

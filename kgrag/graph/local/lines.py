@@ -1,0 +1,73 @@
+"""The lines of Neo4j that kgrag can run: how each starts, and which Java it needs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgrag.errors import ConfigurationError, MismatchError
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of releases; its lock file, neo4j-NAME.lock, holds the exact version."""
+
+    name: str
+    main_class: str
+    java: tuple[int, ...]  # the feature versions of Java that it names as supported
+    conf: tuple[tuple[str, str], ...]  # what only this line has in neo4j.conf
+
+    def older(self, other: "Line") -> bool:
+        """Whether this line came before the other."""
+        return LINES.index(self) < LINES.index(other)
+
+
+# By default a stop waits five seconds for connections that are idle already.
+_QUIET = "internal.dbms.bolt.netty_server_shutdown_quiet_period"
+
+LINES = (
+    Line(
+        "5.26",
+        "org.neo4j.server.CommunityEntryPoint",
+        (17, 21),
+        ((_QUIET, "0"),),
+    ),
+    Line(
+        "2026",
+        "org.neo4j.server.Neo4jCommunity",
+        (21, 25),
+        (
+            (f"{_QUIET}_duration", "0s"),
+            # On by default: broadcasts to the network, an account elsewhere, headers of a proxy that is not there.
+            ("server.fleet_discovery.enabled", "false"),
+            ("dbms.fleet_manager.enabled", "false"),
+            ("server.http.x_forward.enabled", "false"),
+        ),
+    ),
+)
+"""Oldest first: data go from one to a later one, never back."""
+
+DEFAULT = LINES[0]
+
+
+def line_named(name: str) -> Line:
+    """The line of that name. Raises ConfigurationError if this kgrag does not know it."""
+    for line in LINES:
+        if line.name == name:
+            return line
+    raise ConfigurationError(
+        f"This kgrag does not know Neo4j {name!r}.",
+        f"It knows {' and '.join(line.name for line in LINES)}. For data of a newer one: pip install --upgrade kgrag",
+    )
+
+
+def other_line(home: Path, held: Line, wanted: str) -> MismatchError:
+    """The error for data that are of another line than the settings name, with the way there."""
+    if held.older(line_named(wanted)):
+        return MismatchError(
+            f"The data in {home} are of Neo4j {held.name}, and {wanted} is asked for.",
+            f"Upgrade them (a dump is kept): kgrag up --version {wanted}. Or unset KGRAG_LOCAL__VERSION.",
+        )
+    return MismatchError(
+        f"The data in {home} are of Neo4j {held.name}, which {wanted} cannot read.",
+        f"Go on with {held.name}. To go back to {wanted}: `kgrag export` each collection and `kgrag import` it under "
+        "another KGRAG_HOME, or `kgrag restore` there the dump that the upgrade kept.",
+    )

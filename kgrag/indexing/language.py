@@ -1,0 +1,70 @@
+"""spaCy: the sentences of many languages, and the names that a trained pipeline finds.
+
+Imported where they are needed: spaCy takes a second to load, and short documents never need it.
+"""
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import Any
+
+from kgrag.errors import ConfigurationError
+from kgrag.text import STOP_WORDS, normalise
+
+_BLOCK = 50_000  # characters that spaCy is given at once; its memory grows with the text
+_NO_NAMES = frozenset("DATE TIME PERCENT MONEY QUANTITY ORDINAL CARDINAL".split())
+
+
+def sentences(paragraph: str, language: str) -> Iterator[str]:
+    """The sentences of a paragraph, by the rules of a language ("en", "de", ...; "xx": of several).
+
+    Raises ConfigurationError for a language that spaCy does not know, or needs another package for.
+    """
+    for start in range(0, len(paragraph), _BLOCK):
+        for sentence in _sentencizer(language)(paragraph[start : start + _BLOCK]).sents:
+            text = sentence.text.strip()
+            if text:
+                yield text
+
+
+@lru_cache(maxsize=4096)  # statistics and mentions ask for the same texts, a batch apart
+def named_entities(text: str, pipeline: str | None) -> dict[str, str]:
+    """The names that a trained pipeline finds in a text: normal form -> how it is written. None finds none.
+
+    Numbers, dates and the like are no names. Raises ConfigurationError if there is no such pipeline.
+    """
+    found: dict[str, str] = {}
+    for entity in _trained(pipeline)(text).ents if pipeline else ():
+        words = entity.text.split()
+        surface = " ".join(words[1:] if words[:1] and words[0].lower() in ("the", "a", "an") else words)
+        normal = normalise(surface)
+        if entity.label_ not in _NO_NAMES and len(normal) > 2 and normal not in STOP_WORDS:
+            found.setdefault(normal, surface)
+    return found
+
+
+@cache
+def _sentencizer(language: str) -> Any:
+    import spacy
+
+    try:
+        pipeline = spacy.blank(language)
+    except ImportError as error:
+        raise ConfigurationError(
+            f"spaCy cannot load the language {language!r}: {' '.join(str(error).split())}",
+            "Set KGRAG_INDEXING__LANGUAGE to a code that spaCy knows, such as en, de or xx, or install what it names.",
+        ) from error
+    pipeline.add_pipe("sentencizer")
+    return pipeline
+
+
+@cache
+def _trained(pipeline: str) -> Any:
+    import spacy
+
+    try:
+        return spacy.load(pipeline, exclude=["parser", "lemmatizer"])  # neither finds names, and they take longest
+    except (OSError, ImportError, ValueError) as error:
+        raise ConfigurationError(
+            f"spaCy cannot load the pipeline {pipeline!r}: {' '.join(str(error).split())[:300]}",
+            f"Install it (python -m spacy download {pipeline}), or unset KGRAG_INDEXING__PIPELINE.",
+        ) from error

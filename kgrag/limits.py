@@ -1,0 +1,93 @@
+"""Limits of one call: a deadline, a budget for language models, and whether it was cancelled.
+
+They hold for everything that runs inside `limited(...)`, also in threads that copy the context of their caller.
+"""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from kgrag.errors import BudgetError, CancelledError, DeadlineError
+
+
+@dataclass(slots=True)
+class Limits:
+    """`until`: the deadline by time.monotonic(); `budget` and `spent`, None if unknown: costs of language models."""
+
+    until: float | None = None
+    budget: float | None = None
+    spent: float | None = 0.0
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+
+_LIMITS: ContextVar[Limits | None] = ContextVar("kgrag_limits", default=None)
+
+
+@contextmanager
+def limited(
+    deadline: float | None = None, budget: float | None = None, cancelled: threading.Event | None = None
+) -> Iterator[None]:
+    """Hold the `with` block to a deadline (seconds from now), a budget, and a flag that cancels it."""
+    if deadline is None and budget is None and cancelled is None:
+        yield
+        return
+    outer = _LIMITS.get()
+    limits = Limits(None if deadline is None else time.monotonic() + deadline, budget)
+    if cancelled is not None:
+        limits.cancelled = cancelled
+    elif outer is not None:
+        limits.cancelled = outer.cancelled
+    if outer is not None and outer.until is not None:
+        limits.until = min(outer.until, limits.until or outer.until)
+    token = _LIMITS.set(limits)
+    try:
+        yield
+    finally:
+        _LIMITS.reset(token)
+
+
+def remaining() -> float | None:
+    """Seconds until the deadline, None without one.
+
+    Raises DeadlineError when it has passed, CancelledError when the call was cancelled.
+    """
+    limits = _LIMITS.get()
+    if limits is None:
+        return None
+    if limits.cancelled.is_set():
+        raise CancelledError("The call was cancelled.")
+    if limits.until is None:
+        return None
+    left = limits.until - time.monotonic()
+    if left <= 0:
+        raise passed()
+    return left
+
+
+def passed() -> DeadlineError:
+    """The error for a deadline that has passed."""
+    return DeadlineError("The deadline of this call has passed.", "Give it more time: deadline=SECONDS.")
+
+
+def spend(cost: float | None) -> None:
+    """Count what a call of a language model cost, None if its price is not known."""
+    limits = _LIMITS.get()
+    if limits is not None:
+        limits.spent = None if cost is None or limits.spent is None else limits.spent + cost
+
+
+def check_budget() -> None:
+    """Raise BudgetError when the budget of this call is spent, or it is not known what was."""
+    limits = _LIMITS.get()
+    if limits is None or limits.budget is None:
+        return
+    if limits.spent is None:
+        raise BudgetError("The budget of this call cannot be kept: a price is unknown.", "Set KGRAG_CHAT__PRICES.")
+    if limits.spent >= limits.budget:
+        raise BudgetError(
+            f"The budget of this call ({limits.budget:g}) is spent.",
+            "Give it more: budget=COST; see KGRAG_CHAT__PRICES.",
+        )

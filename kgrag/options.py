@@ -1,0 +1,41 @@
+"""Options of retrievers and strategies: defaults, which the environment and a caller can change."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from kgrag.errors import ConfigurationError
+
+
+class Options(BaseModel):
+    """The options of a part, each with its default and a description that names the paper's section."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+O = TypeVar("O", bound=Options)  # noqa: E741
+
+
+def resolve(kind: type[O], name: str, given: Mapping[str, Any], own: Mapping[str, Any], shared: Mapping[str, Any]) -> O:
+    """The options of the part `name`: those `given`, else its `own` defaults, else `shared` ones that it has.
+
+    Raises ConfigurationError for an option that it does not have or a value that is invalid.
+    """
+    fields = kind.model_fields
+    for key in (*given, *own):
+        if key not in fields:
+            own_first = sorted(fields, key=lambda field: field not in kind.__annotations__)
+            known = f"It has: {', '.join(own_first)}." if fields else "It has none."
+            raise ConfigurationError(f"{name!r} has no option {key!r}.", known)
+    values = {key: value for key, value in shared.items() if key in fields} | dict(own) | dict(given)
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        key = str(problem["loc"][0]) if problem["loc"] else next(iter(values))
+        field = fields[key]
+        raise ConfigurationError(
+            f"{name}: {key}={values.get(key)!r} is invalid: {problem['msg']}.",
+            f"{key}: {field.description} (default: {field.get_default(call_default_factory=True)}).",
+        ) from error

@@ -1,0 +1,120 @@
+"""Retrievers made of others: reciprocal rank fusion, and what the operators `%`, `&` and `^` make."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from kgrag.options import Options
+from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, Searchable, VectorOptions
+from kgrag.retrieval.bm25 import Bm25
+from kgrag.retrieval.dense import Dense
+from kgrag.types import Step
+
+
+def reciprocal_rank_fusion(rankings: Sequence[Sequence[Scored]], constant: float) -> list[Scored]:
+    """Fuse rankings (GEAR, section 3): ranks count from 1, ties by id, the trails of all rankings are kept."""
+    scores: dict[str, float] = {}
+    trails: dict[str, tuple[Step, ...]] = {}
+    for ranking in rankings:
+        for rank, hit in enumerate(ranking, 1):
+            scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (constant + rank)
+            trails[hit.id] = trails.get(hit.id, ()) + hit.why
+    order = sorted(scores, key=lambda id: (-scores[id], id))
+    return [Scored(id, scores[id], trails[id]) for id in order]
+
+
+class RrfOptions(FusionOptions):
+    """Options of reciprocal rank fusion."""
+
+    depth: int = Field(100, ge=1, description="how many passages each fused ranking contributes")
+
+
+class Rrf(Retriever):
+    """The reciprocal rank fusion of other retrievers; also `a | b`."""
+
+    name = "rrf"
+    summary = "reciprocal rank fusion of any others: rrf(hybrid, pathrank)"
+    options = RrfOptions
+    over: ClassVar[tuple[str, ...]] = ("bm25", "dense")
+    several = True
+    settings: RrfOptions
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        """See Retriever; each part contributes its best `depth` passages, or n if that is more."""
+        depth = max(n, self.settings.depth)
+        return self.fuse([part.rank(query, depth) for part in self.parts])[:n]
+
+    def fuse(self, rankings: Sequence[Sequence[Scored]]) -> list[Scored]:
+        """One ranking of several."""
+        return reciprocal_rank_fusion(rankings, self.settings.rrf)
+
+
+class HybridOptions(RrfOptions, VectorOptions):
+    """Options of BM25 and dense retrieval together."""
+
+
+class Hybrid(Rrf):
+    """The fusion of BM25 and dense retrieval (GEAR, section 3)."""
+
+    name = "hybrid"
+    summary = "reciprocal rank fusion of bm25 and dense"
+    options = HybridOptions
+    over = ()
+    several = False
+    settings: HybridOptions
+
+    def __init__(self, *on: Searchable, **options: Any) -> None:
+        super().__init__(*on, **options)
+        self.parts = (Bm25(self.context), Dense(self.context, over_fetch=self.settings.over_fetch))
+
+
+class Common(Rrf):
+    """What all of several retrievers find, by reciprocal rank fusion; also `a & b`."""
+
+    name = "common"
+    summary = "what all of several others find among their best, fused: common(bm25, dense)"
+
+    def fuse(self, rankings: Sequence[Sequence[Scored]]) -> list[Scored]:
+        """See Rrf."""
+        everywhere = set.intersection(*({x.id for x in ranking} for ranking in rankings))
+        return [x for x in super().fuse(rankings) if x.id in everywhere]
+
+
+class Concat(Retriever):
+    """The passages of one retriever, then those that only the next one finds; also `a ^ b`."""
+
+    name = "concat"
+    summary = "one after the other: concat(top(pathrank, k=5), bm25)"
+    over = ("bm25", "dense")
+    several = True
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        """See Retriever; scores are 1 / rank."""
+        found: dict[str, Scored] = {}
+        for part in self.parts:
+            if len(found) < n:
+                for x in part.rank(query, n):
+                    found.setdefault(x.id, x)
+        return [Scored(x.id, 1 / rank, x.why) for rank, x in enumerate(list(found.values())[:n], 1)]
+
+
+class TopOptions(Options):
+    """Options of a cut."""
+
+    k: int = Field(10, ge=1, description="passages that are left")
+
+
+class Top(Retriever):
+    """The best few of another retriever; also `a % k`."""
+
+    name = "top"
+    summary = "the best few of another: top(bm25, k=5)"
+    needs = "another retriever to cut"
+    options = TopOptions
+    over = ("hybrid",)
+    settings: TopOptions
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        """See Retriever."""
+        return self.parts[0].rank(query, min(n, self.settings.k))

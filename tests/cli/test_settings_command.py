@@ -1,0 +1,76 @@
+"""kgrag settings, and the page of all settings."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from command_line import CommandLine
+
+from kgrag.cli import main
+from kgrag.cli.settings_list import page, settings_of
+
+PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    """The command line in an empty folder, with no server."""
+    monkeypatch.chdir(tmp_path)
+    return CommandLine({"COLUMNS": "100"})
+
+
+def test_the_page_is_made_from_the_classes() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page() + "\n", "kgrag settings --markdown > docs/settings.md"
+
+
+def test_every_setting_says_what_it_means() -> None:
+    settings = list(settings_of())
+    assert [s.variable for s in settings if not s.meaning or not s.type] == []
+    assert len({s.variable for s in settings}) == len(settings) > 100
+    by_name = {s.variable: s for s in settings}
+    assert by_name["KGRAG_LOCAL__HEAP"].default == "1g"
+    assert by_name["KGRAG_GATEWAY__SECONDS"].type == "float > 0 and <= 3600"
+    assert by_name["KGRAG_CHAT__PRICES"].default == "{}"
+
+
+def test_values_and_where_they_are_from(alone: CommandLine) -> None:
+    Path(".env").write_text('KGRAG_LOCAL__HEAP=2g\nKGRAG_WRITERS=3\nKGRAG_CHAT__PRICES={"m": [1, 2]}\n')
+    given = {"KGRAG_WRITERS": "4", "KGRAG_LOCAL": '{"page_cache": "1g"}', "kgrag_gateway__rows": "7"}
+    given |= {"KGRAG_RETRIEVAL__PATHRANK__CAP": "20", "KGRAG_AGENTS__ANSWER__WORDS": "3"}
+    rows = {row["variable"]: row for row in CommandLine(given).json("settings")}
+    assert {name: (row["value"], row["source"]) for name, row in rows.items() if row["source"] != "default"} == {
+        "KGRAG_LOCAL__HEAP": ("2g", ".env"),
+        "KGRAG_WRITERS": ("4", "environment"),
+        "KGRAG_CHAT__PRICES": ('{"m": [1.0, 2.0]}', ".env"),
+        "KGRAG_LOCAL__PAGE_CACHE": ("1g", "environment"),
+        "KGRAG_GATEWAY__ROWS": ("7", "environment"),
+        "KGRAG_RETRIEVAL__PATHRANK__CAP": ("20", "environment"),
+        "KGRAG_AGENTS__ANSWER__WORDS": ("3", "environment"),
+    }
+    assert rows["KGRAG_LOCAL__GUIDE"]["value"] == rows["KGRAG_LOCAL__GUIDE"]["default"] == "true"
+
+
+def test_lines_can_be_searched(alone: CommandLine) -> None:
+    whole = alone("settings").stdout.splitlines()
+    assert len(whole) == len(list(settings_of()))
+    assert alone("settings", "Heap", "default").stdout.splitlines() == [w for w in whole if "heap" in w.lower()]
+    assert "KGRAG_LOCAL__HEAP=1g  [default]  maximum heap of the server (-Xmx)" in whole
+
+
+def test_no_secret_is_shown(alone: CommandLine) -> None:
+    given = {
+        "KGRAG_NEO4J_PASSWORD": "sesame",
+        "KGRAG_CHAT__API_KEY": "sesame",
+        "KGRAG_TAGME__TOKEN": "sesame",
+        "KGRAG_NEO4J_URI": "bolt://neo4j:sesame@127.0.0.1:1",
+        "KGRAG_CHAT__BASE_URL": "http://me:sesame@127.0.0.1/v1",
+        "KGRAG_LOCAL__MAVEN_REPOSITORY": "http://me:sesame@127.0.0.1/maven",
+    }
+    for options in ((), ("--json",)):
+        shown = alone("settings", *options, env=given).stdout
+        assert "sesame" not in shown and shown.count("***") == len(given)
+
+
+def test_an_invalid_setting_is_named(alone: CommandLine) -> None:
+    result = CliRunner().invoke(main, ["settings"], env={"KGRAG_WRITERS": "none"}, prog_name="kgrag")
+    assert result.exit_code == 2 and "KGRAG_WRITERS" in result.stderr

@@ -1,0 +1,73 @@
+"""The asynchronous clients: the same methods in threads, cancellable."""
+
+import asyncio
+import inspect
+import time
+
+import pytest
+from scripted import Scripted
+
+from kgrag.client import AsyncCollection, AsyncKnowledgeGraph, Collection, KnowledgeGraph
+from kgrag.events import Answer
+from kgrag.settings import Settings
+from kgrag.types import Document, Section
+
+SHIPS = [Document(f"s{n}", (Section(f"Ship {n} was designed by Colin Archer."),), f"Ship {n}") for n in range(3)]
+
+
+@pytest.mark.parametrize(("twin", "sync"), [(AsyncCollection, Collection), (AsyncKnowledgeGraph, KnowledgeGraph)])
+def test_the_twins_have_the_same_methods(twin: type, sync: type) -> None:
+    def public(kind: type) -> set[str]:
+        return {name for name, value in vars(kind).items() if not name.startswith("_") and callable(value)}
+
+    by_hand = {"ask_many", "draw", "load_in_bulk", "tasks", "language_model", "embedder"}
+    assert public(sync) - by_hand <= public(twin) | {"connect", "local"}
+    for name in public(twin) - {"connect", "local", "stream"}:
+        assert inspect.iscoroutinefunction(getattr(twin, name)), name
+        assert getattr(twin, name).__doc__
+
+
+def test_searches_run_side_by_side(graph_settings: Settings, collection_name: str) -> None:
+    async def work() -> list[list[str]]:
+        async with await AsyncKnowledgeGraph.connect(settings=graph_settings) as kg:
+            ships = kg[collection_name]
+            assert (await ships.ingest(SHIPS)).added == 3
+            rankings = await asyncio.gather(*(ships.search(f"Ship {n}", k=1) for n in range(3)))
+            assert (await ships.info()).counts["Document"] == 3
+            await ships.delete()
+            return [[hit.passage.title for hit in ranking] for ranking in rankings]
+
+    assert asyncio.run(work()) == [["Ship 0"], ["Ship 1"], ["Ship 2"]]
+
+
+def test_answers_stream_and_a_cancelled_task_ends_its_call(
+    graph_settings: Settings, scripted: Scripted, collection_name: str
+) -> None:
+    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
+
+    async def work() -> tuple[Answer, int]:
+        async with await AsyncKnowledgeGraph.connect(settings=settings) as kg:
+            ships = kg[collection_name]
+            await ships.ingest(SHIPS)
+            scripted.say("answer", "Colin Archer [1]")
+            events = [event async for event in ships.stream("Who designed Ship 1?", system="single+bm25")]
+            answer = events[-1]
+            assert isinstance(answer, Answer)
+            scripted.say("think", "Thinking on.")
+            scripted.delay(0.2)
+            task = asyncio.create_task(ships.ask("Who designed Ship 1?", system="ircot(steps=20)+bm25"))
+            await asyncio.sleep(0.5)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await asyncio.sleep(1)
+            asked = len(scripted.attempts)
+            await asyncio.sleep(1)
+            assert len(scripted.attempts) == asked
+            await ships.delete()
+            return answer, asked
+
+    started = time.monotonic()
+    answer, _ = asyncio.run(work())
+    assert answer.text == "Colin Archer [1]"
+    assert time.monotonic() - started < 60

@@ -1,0 +1,171 @@
+"""The handle of a collection: opened once, fresh by itself, limited in time and cost, streamed."""
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from scripted import Scripted
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import CancelledError, DeadlineError, NotFoundError
+from kgrag.events import Answered, Asked, Retrieved
+from kgrag.limits import limited
+from kgrag.models.embed import WordLlamaEmbedder
+from kgrag.retrieval.bm25 import Bm25
+from kgrag.settings import Settings
+from kgrag.types import Document, Section
+
+SHIPS = [
+    Document("fram", (Section("The Fram was designed by Colin Archer."),), "Fram"),
+    Document("archer", (Section("Colin Archer was born in Larvik."),), "Colin Archer"),
+]
+
+
+class Renamed(WordLlamaEmbedder):
+    """The same vectors by another name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name  # type: ignore[misc]
+
+
+@pytest.fixture
+def talking(graph_settings: Settings, scripted: Scripted) -> Iterator[KnowledgeGraph]:
+    """A client with the scripted language model, whose tokens cost something."""
+    chat = scripted.settings(prices=dict.fromkeys(("think", "answer"), (1.0, 1.0)))
+    with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"chat": chat})) as client:
+        yield client
+
+
+def test_a_handle_may_be_there_before_its_collection(kg: KnowledgeGraph, collection_name: str) -> None:
+    ships = kg[collection_name]
+    with pytest.raises(NotFoundError, match=collection_name):
+        ships.search("Fram")
+    ships.ingest(SHIPS)
+    assert [hit.passage.title for hit in ships.search("Who designed the Fram?", k=1)] == ["Fram"]
+    assert kg[collection_name] is ships
+    assert ships.info().counts["Document"] == 2
+    ships.delete()
+    with pytest.raises(NotFoundError, match=collection_name):
+        ships.search("Fram")
+
+
+@pytest.mark.parametrize("retriever", ["bm25", "dense", "hybrid", "pathrank", "ppr", "kgp", "gnn-ret", "knn", "tfidf"])
+def test_a_collection_that_another_client_made_again_is_opened_again(
+    kg: KnowledgeGraph, graph_settings: Settings, collection_name: str, retriever: str
+) -> None:
+    kg[collection_name].ingest(SHIPS)
+    searching = kg[collection_name].retriever(retriever)
+    assert {hit.passage.document for hit in searching.retrieve("Fram designed", 3)} <= {"fram", "archer"}
+    with KnowledgeGraph.connect(settings=graph_settings) as other:
+        other[collection_name].delete()
+        other[collection_name].ingest([Document("new", (Section("Another Fram was designed here."),), "Fram")])
+    assert [hit.passage.document for hit in searching.retrieve("Fram designed", 3)] == ["new"]
+
+
+def test_a_collection_that_another_client_embedded_again_is_opened_again(
+    kg: KnowledgeGraph, graph_settings: Settings, collection_name: str
+) -> None:
+    for name in ("one", "two"):
+        kg.embedder(Renamed(name))
+    kg[collection_name].ingest(SHIPS, embedder="one")
+    searching = kg[collection_name].retriever("dense")
+    before = searching.retrieve("Colin Archer", 2)
+    with KnowledgeGraph.connect(settings=graph_settings) as other:
+        other.embedder(Renamed("one"))
+        other[collection_name].reembed(Renamed("two"))
+    assert searching.retrieve("Colin Archer", 2).hits == before.hits
+    assert searching.context.embedder.name == "two"
+
+
+def test_retrievers_and_systems_may_be_objects(
+    talking: KnowledgeGraph, scripted: Scripted, collection_name: str
+) -> None:
+    ships = talking[collection_name]
+    ships.ingest(SHIPS)
+    assert ships.search("Larvik", retriever=Bm25(ships)).hits == ships.search("Larvik", retriever="bm25").hits
+    scripted.say("answer", "Colin Archer [1]")
+    answer = ships.ask("Who designed the Fram?", system=ships.system("single(evidence=1)+bm25"))
+    assert (answer.text, answer.system) == ("Colin Archer [1]", "single(evidence=1)+bm25")
+
+
+def test_a_stream_gives_the_events_and_then_the_answer(
+    talking: KnowledgeGraph, scripted: Scripted, collection_name: str
+) -> None:
+    ships = talking[collection_name]
+    ships.ingest(SHIPS)
+    scripted.say("answer", "Colin Archer designed it [1].")
+    stream = ships.ask("Who designed the Fram?", system="single+bm25", stream=True)
+    events = list(stream)
+    assert [type(event) for event in events[:2]] == [Asked, Retrieved]
+    written = [event for event in events if isinstance(event, Answered)]
+    assert len(written) > 2
+    assert written[-1].whole
+    assert not written[0].whole
+    assert stream.answer.text == "Colin Archer designed it [1]."
+    assert list(stream) == []
+    assert ships.ask("Who designed the Fram?", system="single+bm25", stream=True).answer.text == stream.answer.text
+
+
+def test_a_stream_raises_what_the_question_raises(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest(SHIPS)
+    stream = kg[collection_name].ask("Who?", system="single+bm25", stream=True)
+    with pytest.raises(Exception, match="KGRAG_CHAT__MODEL"):
+        list(stream)
+
+
+def test_leaving_a_stream_cancels_the_question(
+    talking: KnowledgeGraph, scripted: Scripted, collection_name: str
+) -> None:
+    ships = talking[collection_name]
+    ships.ingest(SHIPS)
+    scripted.say("think", "Thinking on.")
+    scripted.delay(0.2)
+    for event in ships.ask("Who designed the Fram?", system="ircot(steps=20)+bm25", stream=True):
+        if isinstance(event, Retrieved):
+            break
+    time.sleep(1.5)
+    asked = len(scripted.attempts)
+    time.sleep(1)
+    assert len(scripted.attempts) == asked <= 3
+
+
+def test_a_deadline_ends_a_search(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest(SHIPS)
+    with pytest.raises(DeadlineError, match="deadline"):
+        kg[collection_name].search("Who designed the Fram?", deadline=1e-6)
+    assert len(kg[collection_name].search("Who designed the Fram?", deadline=60)) == 2
+
+
+def test_a_budget_ends_the_calls_of_one_question(
+    talking: KnowledgeGraph, scripted: Scripted, collection_name: str
+) -> None:
+    ships = talking[collection_name]
+    ships.ingest(SHIPS)
+    scripted.say("think", "Her designer was Colin Archer.")
+    scripted.say("answer", "Colin Archer [1]")
+    spent = ships.ask("Who designed the Fram?", system="ircot(steps=2)+bm25", budget=1e-9)
+    assert "budget" in spent.problem
+    assert spent.usage.calls == 1
+    assert ships.ask("Who designed the Fram?", system="single+bm25", budget=1).text == "Colin Archer [1]"
+
+
+def test_what_is_cancelled_makes_no_further_query(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest(SHIPS)
+    retriever = kg[collection_name].retriever("bm25")
+    cancelled = threading.Event()
+    with limited(cancelled=cancelled):
+        retriever.retrieve("Fram")
+        cancelled.set()
+        with pytest.raises(CancelledError):
+            retriever.retrieve("Fram")
+    assert len(retriever.retrieve("Fram")) == 1
+
+
+def test_cypher_and_saved_queries_know_their_collection(kg: KnowledgeGraph, collection_name: str) -> None:
+    ships = kg[collection_name]
+    ships.ingest(SHIPS)
+    rows = ships.cypher("MATCH (d:Document {collection: $collection}) RETURN count(d) AS n")
+    assert list(rows) == [{"n": 2}]
+    assert "Colin Archer" in {row["name"] for row in ships.saved_query("hubs", limit=20)}

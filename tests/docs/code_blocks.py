@@ -1,0 +1,65 @@
+"""The code blocks of a page in Markdown, and the commands in them."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+NOT_RUN = re.compile(r"<!-- not run: (.{10,}) -->")
+"""A comment before a block that cannot be run here, with the reason."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block. `reason`: why it is not run."""
+
+    page: Path
+    line: int
+    language: str
+    text: str
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.page.name}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line: `env` is set before it."""
+
+    text: str
+    words: tuple[str, ...]
+    env: dict[str, str]
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """Every fenced or indented block of a page, also those in lists and quotes."""
+    reason = ""
+    for token in MarkdownIt().parse(page.read_text(encoding="utf-8")):
+        if token.type in ("fence", "code_block"):
+            first = token.map[0] + 1 if token.map else 0
+            yield Block(page, first, token.info.strip(), token.content, reason)
+        marked = NOT_RUN.search(token.content) if token.type == "html_block" else None
+        reason = marked[1] if marked else ""
+
+
+def commands(block: Block) -> Iterator[Command]:
+    """The lines of a console that begin with "$ "; others are what a command prints."""
+    for line in block.text.replace("\\\n", " ").splitlines():
+        if line.startswith("$ "):
+            words = shlex.split(line[2:], comments=True)
+            count = next((i for i, word in enumerate(words) if not re.match(r"[A-Z_0-9]+=", word)), len(words))
+            pairs = words[1:] if words[0] == "export" else words[:count]
+            env = dict(pair.split("=", 1) for pair in pairs)
+            yield Command(line[2:], () if words[0] == "export" else tuple(words[count:]), env)
+
+
+def mentioned(page: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The `kgrag ...` within sentences and tables, which name options but are not whole: line, words."""
+    for token in MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8")):
+        for child in token.children or ():
+            if child.type == "code_inline" and child.content.startswith("kgrag "):
+                yield (token.map[0] + 1 if token.map else 0), tuple(child.content.split()[1:])

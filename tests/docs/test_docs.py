@@ -1,0 +1,184 @@
+"""Every code block of README.md and docs/ runs as it is written, in the order of the page."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from code_blocks import Block, Command, blocks, commands, mentioned
+from scripted import Scripted
+
+from kgrag.cli import main
+from kgrag.client import KnowledgeGraph
+from kgrag.demo import COLLECTION, corpus
+from kgrag.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+MOST_NOT_RUN = 3
+PLAIN = ("", "text")
+"""Languages of blocks that only show something."""
+ONLY_PARSED = ("browser", "down", "backup", "restore")
+"""These would open a window, or stop the server of the tests."""
+TEXTS = {
+    "Fram": "The Fram was designed by Colin Archer. Roald Amundsen took the ship south.",
+    "Colin Archer": "Colin Archer, who designed the Fram, lived in Larvik.",
+    "Larvik": "Larvik is a town in Norway. The river Numedalslågen runs through it.",
+    "Salomon Andrée": "Salomon Andrée was born in Gränna.",
+    "Gränna": "Gränna is a town by the lake Vättern.",
+}
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+
+
+@pytest.fixture(scope="module")
+def _demo(kg: KnowledgeGraph) -> None:
+    with corpus() as folder:
+        kg[COLLECTION].ingest(folder, root=folder)
+
+
+@pytest.fixture
+def reader(
+    _demo: None,
+    kg: KnowledgeGraph,
+    neo4j_env: dict[str, str],
+    scripted: Scripted,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[KnowledgeGraph]:
+    """The client of somebody with documents, the demo and a language model, in the folder of the documents."""
+    monkeypatch.chdir(tmp_path)
+    for folder in (Path("notes"), Path("corpus")):
+        folder.mkdir()
+        for title, text in TEXTS.items():
+            folder.joinpath(f"{title}.md").write_text(f"# {title}\n\n{text}\n", encoding="utf-8")
+    Path("table.csv").write_text("id,title,text\n1,Maud,The Maud was built at Vollen.\n", encoding="utf-8")
+    scripted.say("extract", {"triples": [["Fram", "designed by", "Colin Archer"]]})
+    scripted.say("read", {"triples": [["Fram", "designed by", "Colin Archer"]]})
+    scripted.say("reason", {"answerable": True})
+    scripted.say("think", "So the answer is: Larvik.")
+    scripted.say("answer", "Colin Archer designed it [1].")
+    scripted.say("cypher", "```cypher\nMATCH (d:Document {collection: $collection}) RETURN count(d) AS documents\n```")
+    for name, value in {**neo4j_env, **scripted.env()}.items():
+        monkeypatch.setenv(name, value)
+    before = {c.name for c in kg.collections()} - {COLLECTION}
+    with KnowledgeGraph.connect(settings=Settings(_env_file=None)) as client:  # type: ignore[call-arg]
+        yield client
+    kg.delete_runs([run.id for run in kg.runs()])
+    for name in {c.name for c in kg.collections()} - before:
+        kg[name].delete()
+
+
+@every_page
+def test_every_block_runs(page: Path, reader: KnowledgeGraph) -> None:
+    names: dict[str, object] = {}
+    for block in blocks(page):
+        if block.reason or block.language in PLAIN:
+            continue
+        try:
+            run(block, reader, names)
+        except Exception as error:
+            raise AssertionError(f"{block} does not run: {error}\n\n{block.text}") from error
+
+
+def run(block: Block, reader: KnowledgeGraph, names: dict[str, object]) -> None:
+    match block.language:
+        case "python":  # a block may use what those before it made
+            exec(compile(block.text, str(block), "exec"), names)
+        case "cypher":
+            assert len(reader.cypher(block.text)) > 0, "it finds nothing"
+        case "console":
+            for command in commands(block):
+                in_console(command)
+        case other:
+            raise AssertionError(f"there is no way to run {other!r}: add one here, or call it text")
+
+
+def in_console(command: Command) -> None:
+    """Run a command of kgrag; check that others name what there is. Settings are checked, not kept."""
+    known = {f"KGRAG_{name.upper()}" for name in Settings.model_fields} | {"KGRAG_COLLECTION"}
+    for name in command.env:
+        assert name.startswith("OPENAI_") or name.partition("__")[0] in known, name
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in command.env.items():
+            patch.setenv(name, value)
+        Settings(_env_file=None)  # type: ignore[call-arg]
+    match command.words:
+        case ():
+            pass
+        case ("kgrag", name, *rest) if name in ONLY_PARSED:
+            found = main.get_command(click.Context(main), name)
+            assert found is not None
+            found.make_context(name, list(rest))
+        case ("kgrag", *rest):
+            result = CliRunner().invoke(main, rest, prog_name="kgrag")
+            assert result.exit_code == 0, f"{command.text}: {result.output}"
+        case ("make", *rest):
+            subprocess.run(["make", "-n", *rest], cwd=ROOT, check=True, capture_output=True)
+        case ("python", "-m", "pip", "install", *rest) | ("pip", "install", *rest):
+            extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+            for package in rest:
+                for extra in re.findall(r"[\w-]+", package.partition("[")[2]):
+                    assert extra in extras["optional-dependencies"], package
+        case ("python", "-m", module, *_):
+            subprocess.run([sys.executable, "-m", module, "--help"], check=True, capture_output=True)
+        case ("python", path, *rest):
+            subprocess.run([sys.executable, ROOT / path, *rest], check=True, capture_output=True)
+        case words:
+            raise AssertionError(f"there is no way to check {words[0]!r}: add one here")
+
+
+@every_page
+def test_commands_within_sentences_exist_and_have_the_options_named(page: Path) -> None:
+    for line, words in mentioned(page):
+        command = main.get_command(click.Context(main), words[0])
+        if isinstance(command, click.Group) and len(words) > 1 and not words[1].startswith("-"):
+            command = command.get_command(click.Context(command), words[1])
+        known = {o for p in (command or main).params for o in (*p.opts, *p.secondary_opts)} | {"--help"}
+        assert command is not None or words[0].startswith(("-", "COMMAND")), f"{page.name}:{line}: {words}"
+        used = {word.partition("=")[0] for word in words if word.startswith("--")}
+        assert used <= known, f"{page.name}:{line}: {words}"
+
+
+def test_few_blocks_are_left_out() -> None:
+    marked = [block for page in PAGES for block in blocks(page) if block.reason]
+    assert len(marked) <= MOST_NOT_RUN, [str(block) for block in marked]
+
+
+def test_what_is_found_on_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        """# A page, see `kgrag search --nothing`
+
+```console
+$ A=1 kgrag search "two words" \\
+    -c demo   # a remark
+what it prints
+$ export B=…
+```
+
+<!-- not run: it would take a night -->
+
+```python
+raise OSError
+```
+
+- item
+
+  ```cypher
+  RETURN 1
+  ```
+""",
+        encoding="utf-8",
+    )
+    shell, night, item = blocks(page)
+    assert [c.words for c in commands(shell)] == [("kgrag", "search", "two words", "-c", "demo"), ()]
+    assert [c.env for c in commands(shell)] == [{"A": "1"}, {"B": "…"}]
+    assert (str(shell), shell.language, shell.reason) == ("page.md:3", "console", "")
+    assert (night.language, night.reason) == ("python", "it would take a night")
+    assert (item.language, item.text, item.reason) == ("cypher", "RETURN 1\n", "")
+    assert list(mentioned(page)) == [(1, ("search", "--nothing"))]

@@ -1,0 +1,74 @@
+"""What spaCy does: sentences of other languages than English, and names by a trained pipeline."""
+
+import pytest
+import spacy
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError
+from kgrag.indexing.language import named_entities, sentences
+from kgrag.settings import IndexingSettings, Settings
+from kgrag.types import Document, Section
+
+TEXTS = {
+    "a": "They varnish with tung oil every spring.",
+    "b": "Coat it with tung oil.",
+    "c": "Nothing on the river Boyne.",
+}
+
+
+@pytest.fixture(scope="module")
+def pipeline(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A tiny pipeline that knows two names and a date, on disk."""
+    folder = tmp_path_factory.mktemp("pipelines") / "tiny"
+    made = spacy.blank("en")
+    ruler = made.add_pipe("entity_ruler")
+    ruler.add_patterns(  # type: ignore[attr-defined]
+        [
+            {"label": "PRODUCT", "pattern": "tung oil"},
+            {"label": "LOC", "pattern": "the river Boyne"},
+            {"label": "DATE", "pattern": "every spring"},
+        ]
+    )
+    made.to_disk(folder)
+    return str(folder)
+
+
+def test_sentences_follow_the_language() -> None:
+    text = "Der Kahn war u.a. mit Teer gestrichen. Er lag in Kiel."
+    assert list(sentences(text, "de")) == ["Der Kahn war u.a. mit Teer gestrichen.", "Er lag in Kiel."]
+    assert list(sentences("船在港口。他来了。", "zh")) == ["船在港口。", "他来了。"]
+    with pytest.raises(ConfigurationError, match="qq"):
+        list(sentences(text, "qq"))
+
+
+def test_names_of_a_pipeline(pipeline: str) -> None:
+    """Without articles, dates and numbers; nothing without a pipeline."""
+    assert named_entities(TEXTS["a"], pipeline) == {"tung oil": "tung oil"}
+    assert named_entities(TEXTS["c"], pipeline) == {"river boyne": "river Boyne"}
+    assert named_entities(TEXTS["a"], None) == {}
+    with pytest.raises(ConfigurationError, match="no_such_pipeline"):
+        named_entities("Tar.", "no_such_pipeline")
+
+
+def test_they_are_mentioned(graph_settings: Settings, pipeline: str) -> None:
+    """Though written in small letters, even by one passage alone; and gone with the passages that hold them."""
+    indexing = IndexingSettings(pipeline=pipeline)
+    documents = [Document(key, (Section(text),), key) for key, text in TEXTS.items()]
+    mentions = """MATCH (p:Passage {collection: 'spacy'})-[m:MENTIONS {via: 'spacy'}]->(e:Entity)
+        RETURN p.title AS title, e.name AS name, e.df AS df ORDER BY title"""
+    with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"indexing": indexing})) as kg:
+        try:
+            kg["spacy"].ingest(documents)
+            assert [tuple(row.values()) for row in kg.cypher(mentions)] == [
+                ("a", "tung oil", 2),
+                ("b", "tung oil", 2),
+                ("c", "river Boyne", 1),
+            ]
+            kg["spacy"].delete(documents=["a"])
+            kg["spacy"].ingest(documents[1:])
+            assert [tuple(row.values()) for row in kg.cypher(mentions)] == [
+                ("b", "tung oil", 1),
+                ("c", "river Boyne", 1),
+            ]
+        finally:
+            kg["spacy"].delete()

@@ -1,0 +1,42 @@
+"""Pages as Sphinx, Doxygen, Javadoc and MkDocs make them: the text without what is around it."""
+
+from pathlib import Path
+
+import pytest
+
+from kgrag.loaders import load
+from kgrag.types import Document
+
+TEXT = "Copies the file and its mode. If the target exists, it is replaced without a question. " * 4
+PAGES = {
+    "sphinx": """<div class="related" role="navigation"><ul><li>next | previous</li></ul></div>
+        <div class="body" role="main"><h1>Copying<a class="headerlink" href="#c" title="Permalink">¶</a></h1><p>{}</p>
+        <dl><dt>copy(a)<a class="headerlink" href="#copy">¶</a></dt><dd>Copies.</dd></dl></div>
+        <div class="sphinxsidebar"><h3>Table of Contents</h3><a href="#c">next</a></div>""",
+    "doxygen": """<div id="top"><div id="titlearea">next</div></div><div id="nav-path" class="navpath">
+        <ul><li>next</li></ul></div><div class="contents"><h1>Copying</h1><p>{}</p><p>copy(a)</p>Copies.</div>""",
+    "javadoc": """<header class="flex-header"><div class="top-nav">next</div><div class="sub-nav">next</div></header>
+        <main><h1>Copying</h1><p>{}</p><p>copy(a)</p><p>Copies.</p></main>""",
+    "mkdocs": """<header class="md-header">next</header><div class="md-sidebar"><ul><li>next</li></ul></div>
+        <main><article><h1>Copying<a class="headerlink" href="#c">¶</a></h1><p>{}</p><p>copy(a)</p><p>Copies.</p>
+        </article></main><footer class="md-footer">next</footer>""",
+}
+
+
+@pytest.mark.parametrize("maker", PAGES)
+def test_only_the_text_is_read(tmp_path: Path, maker: str) -> None:
+    page = f"<html><head><title>T</title></head><body>{PAGES[maker].format(TEXT)}</body></html>"
+    (tmp_path / "a.html").write_text(page)
+    (document,) = load(tmp_path)
+    assert isinstance(document, Document)
+    assert {s.heading for s in document.sections} == {"Copying"}
+    assert " ".join(document.text.split()) == f"{TEXT}copy(a) Copies."
+
+
+def test_a_small_main_part_is_not_all(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(f"<body><main>Short.</main><p>{TEXT}</p><a href='#x'>a#b</a></body>")
+    (document,) = load(tmp_path)
+    assert isinstance(document, Document)
+    assert "Short." in document.text
+    assert "a#b" in document.text
+    assert TEXT.strip() in document.text

@@ -1,0 +1,189 @@
+"""Wire forms: what is read back is what was written, and nothing makes them fail."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from pydantic import SecretStr
+
+from kgrag import events
+from kgrag.errors import InputError, ModelError
+from kgrag.events import Answer, Citation, Event, Retrieved
+from kgrag.rows import Edge, Node, Rows
+from kgrag.rows import Path as GraphPath
+from kgrag.types import Hit, IngestReport, Passage, Problem, Ranking, Step, Triple, Usage
+from kgrag.wire import EVENTS, answer_from_json, dumps, event_from_json, plain, ranking_from_json, to_json
+
+_TEXT = some.text(max_size=12)
+_NUMBER = some.floats(allow_nan=False) | some.sampled_from([1.5, -0.0, 1e-300])
+_SCALAR = _TEXT | some.integers() | some.booleans() | some.none() | some.floats(allow_nan=False, allow_infinity=False)
+_METADATA = some.dictionaries(_TEXT, _SCALAR | some.lists(_SCALAR, max_size=2), max_size=2)
+_TRIPLE = some.builds(Triple, _TEXT, _TEXT, _TEXT)
+_TRIPLES = some.lists(_TRIPLE, max_size=2).map(tuple)
+_USAGE = some.builds(Usage, *[some.integers(0)] * 4, some.none() | some.floats(0, 10))
+_STEP = some.builds(Step, _TEXT, _TEXT, _TEXT, some.none() | _NUMBER, some.sampled_from(["", "MENTIONS"]))
+_POOL = some.lists(
+    some.builds(
+        Passage, _TEXT, _TEXT, _TEXT, _TEXT, some.integers(0, 9), _TEXT, _TEXT, _METADATA,
+        some.none() | some.integers(1, 9), some.none() | some.integers(1, 9),
+    ),
+    min_size=1, max_size=5, unique_by=lambda passage: passage.id,
+)  # fmt: skip
+
+
+def _hits(passages: list[Passage]) -> some.SearchStrategy[tuple[Hit, ...]]:
+    hit = some.builds(Hit, some.sampled_from(passages), _NUMBER, some.lists(_STEP, max_size=2).map(tuple))
+    return some.lists(hit, max_size=4).map(tuple)
+
+
+def _ranking(passages: list[Passage]) -> some.SearchStrategy[Ranking]:
+    return some.builds(Ranking, _TEXT, _TEXT, _hits(passages), some.lists(_TEXT, max_size=2).map(tuple))
+
+
+def _event(passages: list[Passage]) -> some.SearchStrategy[Event]:
+    step = some.integers(0, 5)
+    return some.one_of(
+        some.builds(Retrieved, step=step, query=_TEXT, hits=_hits(passages)),
+        some.builds(events.Called, step=step, task=_TEXT, model=_TEXT, usage=_USAGE, seconds=some.floats(0, 9)),
+        some.builds(events.Linked, step=step, fact=_TRIPLE, id=_TEXT, text=_TEXT, score=some.floats(0, 1)),
+        some.builds(events.Read, step=step, query=_TEXT, triples=_TRIPLES),
+        some.builds(events.Remembered, step=step, triples=_TRIPLES),
+        some.builds(events.Judged, step=step, answerable=some.booleans(), answer=_TEXT, why=_TEXT),
+        some.builds(events.Looked, step=step, kind=_TEXT, name=_TEXT, text=_TEXT),
+        some.builds(events.Answered, step=step, text=_TEXT, whole=some.booleans()),
+        some.builds(events.Failed, step=step, problem=_TEXT, error=_TEXT),
+        some.builds(events.Asked, step=step, query=_TEXT),
+        some.builds(events.Rewritten, step=step, query=_TEXT),
+        some.builds(events.Thought, step=step, text=_TEXT),
+    )
+
+
+def _answer(passages: list[Passage]) -> some.SearchStrategy[Answer]:
+    return some.builds(
+        Answer, _TEXT, _TEXT, some.booleans(), _TEXT, _ranking(passages),
+        some.lists(some.builds(Citation, some.integers(1, 9), some.sampled_from(passages)), max_size=3).map(tuple),
+        some.lists(_event(passages), max_size=5).map(tuple), _USAGE, some.dictionaries(_TEXT, _USAGE, max_size=2),
+        some.floats(0, 999).map(lambda seconds: round(seconds, 4)), _TEXT,
+    )  # fmt: skip
+
+
+@given(_POOL.flatmap(_ranking))
+def test_a_ranking_is_read_back(ranking: Ranking) -> None:
+    form = json.loads(dumps(to_json(ranking, collection="notes", seconds=0.1)))
+    assert (form["version"], form["collection"]) == (1, "notes")
+    assert [hit["rank"] for hit in form["hits"]] == list(range(1, len(ranking) + 1))
+    assert ranking_from_json(form) == ranking
+
+
+@given(_POOL.flatmap(_answer))
+def test_an_answer_is_read_back_with_every_passage_of_its_trace(answer: Answer) -> None:
+    form = json.loads(dumps(to_json(answer, collection="notes", run=None)))
+    assert answer_from_json(form) == answer
+    told = [*(hit["passage"] for hit in form["ranking"]["hits"]), *(c["passage"] for c in form["citations"])]
+    assert not {passage["id"] for passage in told} & {passage["id"] for passage in form["passages"]}
+
+
+def test_every_event_has_a_form() -> None:
+    assert set(EVENTS) == {kind.__name__ for kind in Event.__subclasses__()}
+
+
+def test_an_event_alone_names_its_passages() -> None:
+    hit = Hit(Passage("p1", "fram", "Fram", "The Fram was a ship."), 0.5, (Step("names", "Entity", "Fram"),))
+    form = to_json(Retrieved(step=2, query="Fram?", hits=(hit,)))
+    assert form["hits"] == [{"rank": 1, "score": 0.5, "id": "p1", "title": "Fram", "why": [plain(hit.why[0])]}]
+    read = event_from_json(form)
+    assert isinstance(read, Retrieved)
+    assert read.hits[0].passage == Passage("p1", "", "Fram", "")
+
+
+def test_rows_keep_nodes_edges_and_paths() -> None:
+    fram, archer = Node("1", ("Entity",), {"name": "Fram", "built": 1892}), Node("2", ("Entity",), {})
+    edge = Edge("9", "MENTIONS", "1", "2", {"weight": float("inf")})
+    form = to_json(Rows(("n", "path"), ((fram, GraphPath((fram, archer), (edge,))),), "200 rows", 0.123456))
+    assert form["columns"] == ["n", "path"]
+    assert form["rows"][0]["n"] == {"element": "1", "labels": ["Entity"], "properties": {"name": "Fram", "built": 1892}}
+    assert form["rows"][0]["path"]["edges"][0]["properties"] == {"weight": "Infinity"}
+    assert (form["cut"], form["seconds"], form["version"]) == ("200 rows", 0.1235, 1)
+
+
+def test_a_report_is_its_fields_and_more() -> None:
+    form = to_json(IngestReport(added=2, problems=(Problem("a.pdf", "broken"),)), collection="notes")
+    assert next(iter(form)) == "version"
+    assert (form["added"], form["problems"], form["collection"]) == (
+        2,
+        [{"place": "a.pdf", "message": "broken"}],
+        "notes",
+    )
+
+
+@dataclass(frozen=True)
+class _Anything:
+    value: Any
+
+
+@pytest.mark.parametrize(
+    ("value", "form"),
+    [
+        (np.float32(0.5), 0.5),
+        (np.float64("nan"), "NaN"),
+        (np.int64(3), 3),
+        (np.bool_(True), True),
+        (np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]]),
+        (datetime(2024, 5, 31, 12, tzinfo=UTC), "2024-05-31T12:00:00+00:00"),
+        (date(2024, 5, 31), "2024-05-31"),
+        (Path("a/b"), "a/b"),
+        ({"b", "a"}, ["a", "b"]),
+        (frozenset({2, 1}), [1, 2]),
+        ({1: "a", None: "b", date(2024, 1, 1): "c"}, {"1": "a", "None": "b", "2024-01-01": "c"}),
+        (b"\x00\xff", "AP8="),
+        (SecretStr("hush"), "**********"),
+        (ModelError("gone", "Start it."), {"type": "ModelError", "message": "gone", "remedy": "Start it."}),
+        (object, str(object)),
+        ((n for n in (1, -float("inf"))), [1, "-Infinity"]),
+        (10**30, 10**30),
+    ],
+)  # fmt: skip
+def test_any_value_has_a_form(value: object, form: object) -> None:
+    assert json.loads(dumps(_Anything(value))) == {"value": form}
+
+
+def test_nothing_steers_the_terminal_and_lone_surrogates_pass() -> None:
+    text = "\x1b[31m\x00\x7f\x9b\u202ered\u2028\ud800 é 😀"
+    written = dumps({text: text})
+    assert written.encode()  # no lone surrogate is left
+    assert all(hidden not in written for hidden in "\x1b\x00\x7f\x9b\u202e\u2028")
+    assert "é 😀" in written
+    assert json.loads(written) == {text: text}
+
+
+@pytest.mark.parametrize(
+    ("read", "form", "words"),
+    [
+        (ranking_from_json, {"version": 2, "query": "", "retriever": ""}, "reads version 1"),
+        (ranking_from_json, {"query": "?"}, "retriever: Field required"),
+        (ranking_from_json, {"query": "?", "retriever": "x", "hits": [{"score": "high"}]}, "hits.0"),
+        (ranking_from_json, [], "it is no object"),
+        (answer_from_json, {"question": "?", "text": ""}, "is no Answer"),
+        (event_from_json, {"type": "Exploded"}, "its type is not known"),
+        (event_from_json, {"type": "Retrieved", "query": "", "hits": [{"id": "p"}]}, "KeyError"),
+    ],
+)
+def test_what_is_no_such_form_is_refused(read: Callable[[Any], object], form: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read(form)
+
+
+def test_keys_that_are_not_known_are_passed_over() -> None:
+    form = {**to_json(Ranking("?", "bm25")), "colour": "blue"}
+    assert ranking_from_json(form) == Ranking("?", "bm25")
+    assert isnan(ranking_from_json({**form, "hits": [
+        {"score": "NaN", "passage": {"id": "p", "document": "d", "title": "", "text": "", "mood": 1}}
+    ]}).hits[0].score)  # fmt: skip
