@@ -15,7 +15,7 @@ import numpy as np
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
 from kgrag.graph.schema import SLOTS
-from kgrag.graph.values import to_json
+from kgrag.graph.values import VECTOR, kind, to_json
 
 LABELS = ("Collection", *describe().labels("held"))
 """The labels of what a collection holds, itself the first."""
@@ -80,8 +80,8 @@ def contents(graph: Graph, collection: str, *, embeddings: bool = True) -> Itera
 
 
 def vectors_of(properties: Mapping[str, Any]) -> list[str]:
-    """The properties that hold vectors."""
-    return [key for key in SLOTS if isinstance(properties.get(key), list)]
+    """The properties that hold vectors: lists of floats under the names of vectors."""
+    return [key for key in SLOTS if key in properties and kind(key, properties[key]) == VECTOR]
 
 
 @dataclass(slots=True)

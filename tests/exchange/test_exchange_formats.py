@@ -17,6 +17,7 @@ from kgrag.exchange.files import format_of, reading, writing
 from kgrag.exchange.form import Footer, Header
 from kgrag.exchange.importing import _read_through
 from kgrag.graph.contents import EdgeRecord, Fingerprint, Item, NodeRecord
+from kgrag.graph.schema import SLOTS
 from kgrag.graph.values import parsed, text, to_json, vector
 
 pytestmark = pytest.mark.long
@@ -26,9 +27,8 @@ FORMATS = ("jsonl", "csv")
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 _SINGLE = st.one_of(_TEXTS, st.integers(-(2**63), 2**63 - 1), st.booleans(), st.floats(allow_nan=False))
 _LISTS = st.one_of(*(st.lists(of, max_size=3) for of in (_TEXTS, st.integers(-9, 9), st.booleans(), st.floats(-9, 9))))
-_PROPERTIES = st.dictionaries(
-    st.one_of(_TEXTS.filter(bool), st.sampled_from("abc")), st.one_of(_SINGLE, _LISTS), max_size=4
-)
+_NAMES = st.one_of(_TEXTS.filter(bool), st.sampled_from("abc")).filter(lambda name: name not in SLOTS)
+_PROPERTIES = st.dictionaries(_NAMES, st.one_of(_SINGLE, _LISTS), max_size=4)
 
 
 def _write(path: Path, format: str, items: list[Item]) -> Path:
@@ -65,6 +65,13 @@ def test_any_properties(
 
 def _typed(item: Item) -> str:
     return repr(replace(item, properties=dict(sorted(item.properties.items()))))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_property_named_as_a_vector_may_hold_texts(tmp_path: Path, format: str) -> None:
+    items = _items({"embedding": ["", "no numbers"]}, {"embedding": "none"}, {"embedding_b": []})
+    reader = reading(str(_write(tmp_path / "export", format, items)))
+    assert sorted(map(_typed, reader)) == sorted(map(_typed, items))
 
 
 def test_vectors_are_those_of_float32(tmp_path: Path) -> None:

@@ -41,10 +41,22 @@ def with_local(settings: Settings, **values: object) -> Settings:
     return settings.model_copy(update={"local": settings.local.model_copy(update=values)})
 
 
+def wait_until_stopped(found: psutil.Process) -> None:
+    """Wait until every thread has taken the signal: one that has not may still answer."""
+    threads = Path(f"/proc/{found.pid}/task")
+    if not threads.exists():
+        return
+    until = time.monotonic() + 10
+    while any((thread / "stat").read_text().rsplit(")", 1)[1].split()[0] != "T" for thread in threads.iterdir()):
+        assert time.monotonic() < until, "the server goes on"
+        time.sleep(0.01)
+
+
 @contextmanager
 def suspended(found: psutil.Process) -> Iterator[None]:
     found.suspend()
     try:
+        wait_until_stopped(found)
         yield
     finally:
         found.resume()
@@ -166,7 +178,9 @@ def test_a_server_that_does_not_stop_is_ended_by_force_and_keeps_its_data(make_s
     settings = make_settings(stop_timeout=1.0)
     server = LocalServer(settings)
     query(server.ensure_running(), "CREATE (n:Thing {name: 'kept'}) RETURN 1")
-    server_process(settings).suspend()
+    hanging = server_process(settings)
+    hanging.suspend()
+    wait_until_stopped(hanging)
     assert server.stop() == "by force"
     assert not server.status().running
     assert query(server.ensure_running(), "MATCH (n:Thing) RETURN collect(n.name)") == ["kept"]
