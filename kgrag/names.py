@@ -15,7 +15,9 @@ _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin i
 _JOINING_WORDS = frozenset("and y for in on at of".split())
 _NO_INITIALS = "aioey"  # words of one letter
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-_DATE = re.compile(rf"^(\d+ )?({_MONTHS})( \d+)*$")
+NUMBER_OR_DATE = rf"[0-9 ]+|(\d+ )?({_MONTHS})( \d+)*"
+"""The pattern of a normalised name that is only a number or a date."""
+_NUMBER_OR_DATE = re.compile(NUMBER_OR_DATE)
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
 _ARTICLE = re.compile(r"^(the|a|an) ")
 _LEAD = re.compile(r"^[\"“]?([^,(\"”.\n]{3,60}?)[\"”]?\s*(?:\(|,| is | was | are | were )")
@@ -157,13 +159,9 @@ def capitalised_phrases(words: Sequence[Token]) -> dict[str, str]:
             while part and part[-1].norm in STOP_WORDS:
                 part.pop()
             name = " ".join([w.norm for w in part])
-            if len(name) > 2 and name not in found and not _is_number_or_date(name):
+            if len(name) > 2 and name not in found and not _NUMBER_OR_DATE.fullmatch(name):
                 found[name] = " ".join([w.raw for w in part])
     return found
-
-
-def _is_number_or_date(name: str) -> bool:
-    return (name[0].isdigit() and name.replace(" ", "").isdigit()) or _DATE.match(name) is not None
 
 
 def _split(run: Sequence[Token]) -> list[list[Token]]:

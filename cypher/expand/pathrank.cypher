@@ -14,6 +14,9 @@
 // $pi: FLOAT = 0.1 - weight of a question word near the name
 // $tau: FLOAT = 0.3 - weight of being the name's title
 // $nu: FLOAT = 0.1 - weight of being part of the title
+// $theta: FLOAT = 0.1 - weight of a triple of the source being about the name
+// $apart: BOOLEAN = true - whether names that are known from triples alone are no bridges; else all but $dates are
+// $dates: STRING - pattern of names that are only a number or a date
 // $cap: INTEGER = 50 - passages that a bridge may have, unless it is a title
 // $emax: INTEGER = 10 - bridges of a source
 // $keep: INTEGER = 60 - targets of a source
@@ -29,10 +32,12 @@ CALL (source, a, words) {
   MATCH (a)-[m:MENTIONS]->(e:Entity)
   WHERE (e.df > 1 OR e.ntit > 0) AND (e.df <= $cap OR e.ntit > 0)
     AND NOT e.id IN source.skip AND (e.ntit > 0 OR NOT e.normal IN source.own_words)
+    AND (m.via <> 'triple' OR (NOT $apart AND (e.ntit > 0 OR NOT e.normal =~ $dates)))
   WITH a, e, $iota * log($passages * 1.0 / CASE WHEN e.df > 0 THEN e.df ELSE 1 END) / log($passages + 1.0)
        + CASE WHEN any(p IN m.positions WHERE any(
            i IN range(CASE WHEN p < 6 THEN 0 ELSE p - 6 END, p + size(split(e.normal, ' ')) + 1)
-           WHERE (i < p OR i >= p + size(split(e.normal, ' '))) AND left(words[i], 5) IN $prefixes)) THEN $pi ELSE 0.0 END AS weight
+           WHERE (i < p OR i >= p + size(split(e.normal, ' '))) AND left(words[i], 5) IN $prefixes)) THEN $pi ELSE 0.0 END
+       + CASE WHEN m.stated THEN $theta ELSE 0.0 END AS weight
   ORDER BY weight DESC, e.id LIMIT $emax
   WITH a, e, [e.id, e.name] AS entity, weight
   CALL (a, e, source) {

@@ -13,7 +13,7 @@
 // $candidates: INTEGER = 120 - over-fetch of the vector index
 // $titled: INTEGER = 5 - passages of a document that its title reaches
 // $most: INTEGER = 50 - documents or passages that a name reaches
-// -> seeds: LIST<MAP> - {id, name, base (score against the question), title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions)}, best first
+// -> seeds: LIST<MAP> - {id, name, base (score against the question), title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions), about (those of these that one of its triples is about)}, best first
 CALL () {
   CALL db.index.vector.queryNodes($vector_index, $candidates, $vector) YIELD node AS x
   WITH x, vector.similarity.cosine(x[$embedding], $vector) AS score ORDER BY score DESC, x.id LIMIT $k0
@@ -47,6 +47,6 @@ WITH x.id AS id,
        + $beta * reduce(s = 0.0, t IN $terms | s + CASE WHEN stems CONTAINS t.stem THEN t.weight ELSE 0.0 END) AS base,
        x.name AS name, x.title AS title,
        [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] + [(x)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] AS own,
-       [(x)-[:MENTIONS]->(e:Entity) WHERE e.id IN $links | e.id] AS mentioned
+       [(x)-[m:MENTIONS]->(e:Entity) WHERE e.id IN $links | [e.id, m.about]] AS named
 ORDER BY base DESC, id
-RETURN collect({id: id, name: name, base: base, title: title, own: own, mentioned: mentioned}) AS seeds
+RETURN collect({id: id, name: name, base: base, title: title, own: own, mentioned: [e IN named | e[0]], about: [e IN named WHERE e[1] | e[0]]}) AS seeds

@@ -5,9 +5,9 @@
 // -> title: STRING - title
 // -> text: STRING - text
 // -> own: LIST<STRING> - entities that the document's title names
-// -> stated: LIST<STRING> - entities of its triples
+// -> stated: LIST<STRING> - subjects and objects of its triples, in normal form
 UNWIND $ids AS id
 MATCH (p:Passage {id: id})
 RETURN id, p.title AS title, p.text AS text,
        [(p)<-[:HAS_PASSAGE]-(:Document)-[:ABOUT]->(e:Entity) | e.id] AS own,
-       [(p)-[:STATES]->(:Triple)-[:SUBJECT|OBJECT]->(e:Entity) | e.id] AS stated
+       [(p)-[:STATES]->(:Triple)-[:SUBJECT|OBJECT]->(e:Entity) | e.normal] AS stated

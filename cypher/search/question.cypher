@@ -6,6 +6,7 @@
 // $words: LIST<STRING> - ids of its words
 // -> passages: INTEGER - passages of the collection
 // -> density: FLOAT - share of the passages that mention two names or more that can serve as bridges
+// -> density0: FLOAT - the same without mentions that are known from triples alone
 // -> entities: LIST<MAP> - {id, name, normal, ntit, df}
 // -> inflected: LIST<MAP> - {id, name, normal, stemmed, ntit, df} of titles
 // -> words: LIST<MAP> - {stem, df, proper}
@@ -25,4 +26,4 @@ CALL () {
   MATCH (w:Word {id: id})
   RETURN collect({stem: w.stem, df: w.df, proper: w.upper > w.lower}) AS words
 }
-RETURN c.passages AS passages, c.density AS density, entities, inflected, words
+RETURN c.passages AS passages, c.density AS density, coalesce(c.density0, c.density) AS density0, entities, inflected, words

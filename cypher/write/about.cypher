@@ -1,10 +1,11 @@
 // Link nodes to the entities that they are about: documents to what their titles name, passages of long documents to what
-// their headings and first words name. The entities' title counts are due.
+// their headings and first words name. The entities' title counts are due; a new title is looked for in all texts.
 // mode: write
 // label: held
 // $rows: LIST<MAP> - {id, entity, weight}
 UNWIND $rows AS row
 MATCH (n:{label} {id: row.id})
 MATCH (e:Entity {id: row.entity})
+WITH n, e, row, ['titles'] + CASE WHEN EXISTS { (e)<-[:ABOUT]-() } THEN [] ELSE ['spread'] END AS due
 MERGE (n)-[a:ABOUT]->(e)
-SET a.weight = row.weight, e.todo = coalesce(e.todo, []) + [stage IN ['titles'] WHERE NOT stage IN coalesce(e.todo, [])]
+SET a.weight = row.weight, e.todo = coalesce(e.todo, []) + [stage IN due WHERE NOT stage IN coalesce(e.todo, [])]

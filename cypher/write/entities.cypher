@@ -1,5 +1,5 @@
-// Write the entities that titles or triples name; a new name must be looked for in all passages and compared with other
-// names. How a title or triple writes a name goes before how a text does (named).
+// Write the entities that titles or triples name; a new name must be compared with other names. How a title or triple
+// writes a name goes before how a text does (named).
 // mode: write
 // $rows: LIST<MAP> - {id, name, normal, stemmed}, sorted by id so that two writers cannot deadlock
 // $collection: STRING - name of the collection
@@ -10,4 +10,4 @@ ON CREATE SET e.name = row.name, e.normal = row.normal, e.collection = $collecti
 SET e:$($labels), e.stemmed = row.stemmed,
     e.name = CASE WHEN e.named AND e.name <= row.name THEN e.name ELSE row.name END,
     e.named = true,
-    e.todo = CASE WHEN EXISTS { (e)<-[:ABOUT|SUBJECT|OBJECT]-() } THEN e.todo ELSE coalesce(e.todo, []) + [stage IN ['spread', 'similar'] WHERE NOT stage IN coalesce(e.todo, [])] END
+    e.todo = CASE WHEN EXISTS { (e)<-[:ABOUT|SUBJECT|OBJECT]-() } THEN e.todo ELSE coalesce(e.todo, []) + [stage IN ['similar'] WHERE NOT stage IN coalesce(e.todo, [])] END

@@ -1,6 +1,6 @@
-// After a removal: recount entities, and gather again what else they are called. Those that no title or triple names any
-// more lose their vector, and who had them as neighbours must look for others; mark who mentioned those that are names no
-// longer, and remove those that nothing names.
+// After a removal: recount entities, and gather again what else they are called. Mark the passages where those were found
+// that are looked for no longer. Those that no title or triple names any more lose their vector, and who had them as
+// neighbours must look for others; remove those that nothing names.
 // mode: write
 // $ids: LIST<STRING> - entity ids
 UNWIND $ids AS id
@@ -13,6 +13,11 @@ CALL (e) {
        COLLECT { MATCH (e)<-[end:SUBJECT|OBJECT|MENTIONS]-() WHERE end.wikipedia IS NOT NULL RETURN DISTINCT end.wikipedia AS title ORDER BY title } AS titles
   SET e.aliases = CASE WHEN size(aliases) > 0 THEN aliases END, e.wikipedia = head(titles)
 }
+CALL (e) {
+  WITH e WHERE e.phrases < 2 AND NOT EXISTS { (e)<-[:ABOUT]-() }
+  MATCH (e)<-[m:MENTIONS]-(p:Passage) WHERE m.via IN ['local', 'title']
+  SET p.todo = coalesce(p.todo, []) + [stage IN ['mentions'] WHERE NOT stage IN coalesce(p.todo, [])]
+}
 WITH e WHERE NOT EXISTS { (e)<-[:ABOUT|SUBJECT|OBJECT]-() }
 CALL (e) {
   MATCH (e)<-[:SIMILAR]-(f:Entity)
@@ -21,10 +26,5 @@ CALL (e) {
 CALL (e) { MATCH (e)-[s:SIMILAR]-() DELETE s }
 WITH e, [stage IN coalesce(e.todo, []) WHERE stage <> 'similar'] AS todo
 SET e.embedding = null, e.embedding_b = null, e.similar_floor = null, e.todo = CASE WHEN size(todo) > 0 THEN todo END
-WITH e WHERE e.phrases < 2
-CALL (e) {
-  MATCH (e)<-[:MENTIONS]-(p:Passage)
-  SET p.todo = coalesce(p.todo, []) + [stage IN ['mentions'] WHERE NOT stage IN coalesce(p.todo, [])]
-}
 WITH e WHERE e.phrases <= 0 AND NOT EXISTS { (e)<-[m:MENTIONS]-() WHERE m.tagme IS NOT NULL }
 DETACH DELETE e

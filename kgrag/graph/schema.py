@@ -6,9 +6,10 @@ from typing import Any
 from kgrag.errors import MismatchError
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import Fulltext, NodeKind, describe
-from kgrag.text import LONGEST_NAME, caption
+from kgrag.sentences import sentences_in_stems
+from kgrag.text import LONGEST_NAME, caption, stems, tokens
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 SLOTS = ("embedding", "embedding_b")
 
 
@@ -151,6 +152,25 @@ def _names(graph: Graph) -> None:
         graph.run("write/migrated_collection", name=collection["name"], version=5)
 
 
+def _sentences(graph: Graph) -> None:
+    """Version 6: passages have their sentences in stems; names of triples are looked for in texts no longer, and
+    mentions say what triples are about: where there are triples, the next ingest or repair finds the mentions again.
+    """
+    while rows := graph.run("search/without_sentences", limit=5000):
+        graph.run("write/sentences", rows=[_in_sentences(**row) for row in rows])
+    for collection in _collections(graph):
+        name = collection["name"]
+        if graph.run("search/has_triples", collection=name)[0]["found"]:
+            graph.run("write/due_all_passages", collection=name, stage="mentions")
+        graph.run("write/migrated_collection", name=name, version=6)
+
+
+def _in_sentences(id: str, title: str | None, text: str) -> dict[str, str]:
+    words = tokens(f"{title or ''}\n{text}")
+    stemmed = stems([word.norm for word in words])
+    return {"id": id, "sentences": sentences_in_stems(words, stemmed, len(tokens(title or "")))}
+
+
 def _shortened(name: str, ordinal: int | None) -> str:
     prefix = "" if ordinal is None else f"{ordinal + 1} · "
     return prefix + caption(name.removeprefix(prefix)) if name.startswith(prefix) else caption(name)
@@ -162,6 +182,7 @@ MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
     3: ("constraints and indexes for kept runs and their steps", ensure_shared_indexes),
     4: ("constraints and indexes for pages and tables", ensure_shared_indexes),
     5: ("long names are shortened", _names),
+    6: ("sentences in stems; the next ingest or repair finds names again where there are triples", _sentences),
 }
 """Schema version -> what the step to it does, and the step."""
 

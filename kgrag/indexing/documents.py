@@ -12,6 +12,7 @@ from kgrag.indexing.pages import add_pages
 from kgrag.indexing.writer import Batch, Row
 from kgrag.models.embed import Embedder
 from kgrag.names import passage_aliases, title_aliases
+from kgrag.sentences import sentences_in_stems
 from kgrag.settings import IndexingSettings
 from kgrag.text import caption, normalise, stems, tokens
 from kgrag.types import Document, Triple
@@ -47,12 +48,15 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
     document_id = identity.document_id(collection, document.key)
     seen: Counter[str] = Counter()
     passages: list[Row] = []
+    titles = len(tokens(document.title))
     for part in chunk(document, settings):
         section = _below_title(part.section, document.title)
         content = "\x1f".join((document.title, section, part.text))
         passage = identity.passage_id(document_id, content, seen[content])
         seen[content] += 1
-        words = [t.norm for t in tokens(f"{document.title}\n{part.text}")]
+        written = tokens(f"{document.title}\n{part.text}")
+        words = [t.norm for t in written]
+        stemmed = stems(words)
         properties = {
             "id": passage,
             "name": caption(document.title),
@@ -61,7 +65,8 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
             "section": section,
             "text": part.text,
             "tokens": part.tokens,
-            "stems": f" {' '.join(stems(words))} ",  # one string, each stem between spaces: quick to look into
+            "stems": f" {' '.join(stemmed)} ",  # one string, each stem between spaces: quick to look into
+            "sentences": sentences_in_stems(written, stemmed, titles),
         }
         row = {"id": passage, "document": document_id, "properties": properties}
         place = {"page": part.page, "last_page": part.last_page, "table": part.table}

@@ -1,17 +1,20 @@
 """Mentions: which known names each passage holds. The graph is the gazetteer.
 
-Names come from titles, from triples, and from capitalised phrases of two passages or more; a name of one word counts
-only while the corpus writes that word with a capital more often than not. Source: the PathRank recipe, index, 3 to 5.
+Names come from titles and from capitalised phrases of two passages or more; a name of one word counts only while the
+corpus writes that word with a capital more often than not. Names of triples are mentioned by the passages that state
+them, but not looked for in texts: the longest name wins there, and "mayor of bergen" would hide "bergen". Source: the
+PathRank recipe, index, 3 to 5; names of triples apart: our own experiment.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
 from typing import Any, Self
 
 from kgrag.graph.connection import Transaction
 from kgrag.identity import entity_id, word_id
 from kgrag.indexing.language import named_entities
 from kgrag.indexing.work import Work, phrase
-from kgrag.names import capitalised_phrases, find_names
+from kgrag.names import capitalised_phrases, find_names, title_aliases
 from kgrag.text import stems, tokens
 
 _BATCH = 1000
@@ -79,10 +82,10 @@ def link_mentions(work: Work) -> None:
     for ids in work.batches(due, _BATCH, "mentions"):
         sources = work.graph.run("search/mention_sources", ids=ids)
         found: dict[str, dict[str, Row]] = {}
-        phrases: dict[str, list[str]] = {}
+        phrases: dict[str, dict[str, Row]] = {}
         for source in sources:
             found[source["id"]], phrases[source["id"]] = mentions(source, gazetteer)
-        tried = sorted({entity for entities in phrases.values() for entity in entities})
+        tried = sorted({entity for its in phrases.values() for entity in its})
         add_rare(found, phrases, set(work.graph.run("search/rare_names", ids=tried)[0]["ids"]))
         rows = [{"id": passage, "mentions": list(its.values())} for passage, its in found.items()]
 
@@ -94,41 +97,78 @@ def link_mentions(work: Work) -> None:
         work.commit("Passage", "mentions", ids, write)
 
 
-def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str, Row], list[str]]:
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the triples of one passage are about: their subjects and objects, and the names of the passage itself.
+
+    All in normal form, between spaces, so that whole words are compared.
+    """
+
+    ends: tuple[str, ...]
+    own: tuple[str, ...]
+
+    @classmethod
+    def of(cls, source: Mapping[str, Any]) -> Self:
+        """`source`: a row of `cypher/search/mention_sources.cypher`."""
+        ends = source["stated"]
+        own = title_aliases(source["title"], source["text"][:200]) if ends else ()
+        return cls(tuple(f" {name} " for name in ends), tuple(f" {alias.normal} " for alias in own))
+
+    def about(self, name: str) -> bool:
+        """Whether the name stands in a subject or object."""
+        return any(f" {name} " in end for end in self.ends)
+
+    def stated(self, name: str) -> bool:
+        """The same, but not only as a part of the passage's own name.
+
+        "Mcdowell County" of the fact that Johnnycake, West Virginia lies there, but not "West Virginia".
+        """
+        name = f" {name} "
+        around = [own for own in self.own if name in own]
+        return any(name in end and not any(own in end or end in own for own in around) for end in self.ends)
+
+
+def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str, Row], dict[str, Row]]:
     """The mentions of one passage by entity: names in its text, names within its title, those that
     spaCy finds, the names of its triples.
 
-    And the entities of those of its capitalised phrases that the gazetteer leaves out.
+    And, by entity too, its capitalised phrases that the gazetteer leaves out: mentions if they are rare names.
     `source`: a row of `cypher/search/mention_sources.cypher`; the maps given back are those of `write/mentions`.
     Positions are word numbers from 0 in the title followed by the text, as in the passage's stems.
     """
     found: dict[str, Row] = {}
     title, text = tokens(source["title"]), tokens(source["text"])
     own = set(source["own"])
-    known = gazetteer.known
+    known, facts = gazetteer.known, Facts.of(source)
 
     def is_other(name: str) -> bool:
         return name in known and gazetteer.entity(name) not in own
 
-    for name, positions in find_names(text, known.__contains__).items():
-        entity = gazetteer.entity(name)
-        found[entity] = {"entity": entity, "via": "local", "positions": [len(title) + p for p in positions]}
+    def mention(name: str, via: str, positions: list[int] | None = None) -> Row:
+        # missing rather than false: nearly all mentions are neither
+        flags = {"stated": facts.stated(name) or None, "about": facts.about(name) or None}
+        return {"entity": gazetteer.entity(name), "via": via, "positions": positions, **flags}
+
+    def add(mention: Row) -> None:
+        found.setdefault(mention["entity"], mention)
+
     for name, positions in find_names(title, is_other, skip={" ".join([t.norm for t in title])}).items():
-        entity = gazetteer.entity(name)
-        before = found[entity]["positions"] if entity in found else []
-        found[entity] = {"entity": entity, "via": "title", "positions": positions + before}
-    for entity in map(gazetteer.entity, named_entities(source["text"], gazetteer.pipeline)):
-        found.setdefault(entity, {"entity": entity, "via": "spacy", "positions": None})
-    for entity in source["stated"]:
-        if entity not in found:
-            found[entity] = {"entity": entity, "via": "triple", "positions": None}
-    phrases = [gazetteer.entity(name) for name in capitalised_phrases(text) if name not in known]
-    return found, [entity for entity in phrases if entity not in found]
+        add(mention(name, "title", positions))
+    for name, positions in find_names(text, known.__contains__).items():
+        row = mention(name, "local", [len(title) + p for p in positions])
+        if row["entity"] in found:
+            found[row["entity"]]["positions"] += row["positions"]
+        add(row)
+    for name in named_entities(source["text"], gazetteer.pipeline):
+        add(mention(name, "spacy"))
+    rows = [mention(name, "phrase") for name in capitalised_phrases(text) if name not in known]
+    phrases = {row["entity"]: row for row in rows if row["entity"] not in found}
+    for name in source["stated"]:
+        add(mention(name, "triple"))
+    return found, phrases
 
 
-def add_rare(found: dict[str, dict[str, Row]], phrases: Mapping[str, Sequence[str]], rare: Container[str]) -> None:
-    """Add the mentions of names that one passage alone holds (`rare`); `phrases`: passage -> entities to be tried."""
-    for passage, entities in phrases.items():
-        for entity in entities:
-            if entity in rare:
-                found[passage][entity] = {"entity": entity, "via": "phrase", "positions": None}
+def add_rare(found: dict[str, dict[str, Row]], phrases: Mapping[str, Mapping[str, Row]], rare: Container[str]) -> None:
+    """Add the mentions of names that one passage alone holds (`rare`); `phrases`: passage -> entity -> mention."""
+    for passage, its in phrases.items():
+        found[passage] |= {entity: row for entity, row in its.items() if entity in rare}

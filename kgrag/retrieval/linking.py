@@ -41,7 +41,11 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class LinkedQuestion:
-    """A question's words with their stems and weights (idf, 0 for those without), its links, and the corpus's size."""
+    """A question's words with their stems and weights (idf, 0 for those without), its links, and the corpus's size.
+
+    `density`: the share of passages that mention two names or more that can serve as bridges; `density0`: the same
+    without mentions that are known from triples alone.
+    """
 
     words: tuple[Token, ...]
     stems: tuple[str, ...]
@@ -49,6 +53,7 @@ class LinkedQuestion:
     links: tuple[Link, ...]
     passages: int
     density: float
+    density0: float
 
     def terms(self, without: frozenset[int] = frozenset()) -> list[dict[str, Any]]:
         """The stems of the question's words, some left out, as {stem (between spaces), weight}; they add up to 1."""
@@ -56,7 +61,7 @@ class LinkedQuestion:
         total = sum(weights.values())
         return [{"stem": f" {stem} ", "weight": weight / total} for stem, weight in weights.items()] if total else []
 
-    def text(self, without: frozenset[int]) -> str:
+    def text(self, without: frozenset[int] = frozenset()) -> str:
         """The question without some of its words."""
         return " ".join(word.raw for i, word in enumerate(self.words) if i not in without)
 
@@ -94,7 +99,8 @@ def link_question(context: SearchContext, text: str) -> LinkedQuestion:
                 break
         i += length or 1
     links = _misspelt(context, words, links)
-    return LinkedQuestion(tuple(words), tuple(stemmed), idf, tuple(links), passages, known["density"] or 0.0)
+    densities = (known["density"] or 0.0, known["density0"] or 0.0)
+    return LinkedQuestion(tuple(words), tuple(stemmed), idf, tuple(links), passages, *densities)
 
 
 def question_terms(context: SearchContext, text: str) -> list[dict[str, Any]]:
@@ -104,7 +110,7 @@ def question_terms(context: SearchContext, text: str) -> list[dict[str, Any]]:
     reader = context.reader
     collection = reader.collection.name
     known = reader.question(names=[], stemmed=[], words=[word_id(collection, s) for s in set(stemmed)])
-    return LinkedQuestion(tuple(words), tuple(stemmed), _idf(known), (), 0, 0.0).terms()
+    return LinkedQuestion(tuple(words), tuple(stemmed), _idf(known), (), 0, 0.0, 0.0).terms()
 
 
 def _idf(known: Mapping[str, Any]) -> dict[str, float]:

@@ -2,9 +2,12 @@
 
 Link the names in the question, start from the passages that they lead to, walk over the names that those mention, and
 score each target against the rest of the question: the question without the words that led there. The best path is
-kept, and a little personalised PageRank over the passages at hand is added. The twin statements are
-`cypher/expand/pathrank*.cypher`; six round trips a question with two hops, the passages' texts included, and one more
-when a name is misspelt.
+kept, a little personalised PageRank over the passages at hand is added, and the best of a longer question are ordered
+by its outermost clause. The twin statements are `cypher/expand/pathrank*.cypher`; six round trips a question with two
+hops, the passages' texts included, and one more when a name is misspelt.
+
+Where the texts have names enough of their own, names that are known from triples alone are where links lead, but no
+bridges; that a fact of the passage is about a name counts for it, whatever the fact says.
 """
 
 import math
@@ -12,13 +15,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import rustworkx
+from numpy.typing import NDArray
 from pydantic import Field
 
 from kgrag.graph.lucene import escape
-from kgrag.names import without_parenthesis
+from kgrag.names import NUMBER_OR_DATE, without_parenthesis
 from kgrag.options import Options
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
+from kgrag.retrieval.clauses import OuterClause, outer_clause
 from kgrag.retrieval.linking import Link, LinkedQuestion, link_question, prefixes
 from kgrag.retrieval.trail import follow
 from kgrag.text import stems, tokens
@@ -26,6 +32,9 @@ from kgrag.types import Step
 
 _Hop = tuple[str, str, int]
 """Source, the name of the entity that leads on, and how it ties the target: MENTIONED, TITLE or BACK."""
+
+_FRONT = 5
+"""Places that the first passages do not leave when the outer clause orders them."""
 
 _MENTIONED, _TITLE, _BACK = 0, 1, 2  # the target mentions the entity, bears its name, or mentions the source's own
 
@@ -44,13 +53,21 @@ class _Passage:
 
 @dataclass(slots=True)
 class _Walk:
+    """`embedded`: unit vectors [d] of parts of the question; `outer`: of each passage in the PageRank its cosine with the
+    outer clause, and its sentences in stems.
+    """
+
     question: LinkedQuestion
     vector: list[float]
+    clause: OuterClause
+    names_apart: bool
     beta: float
     off: float
     passages: dict[str, _Passage] = field(default_factory=dict)
     details: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
+    embedded: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    outer: dict[str, tuple[float, str]] = field(default_factory=dict)
 
 
 class PathRankOptions(Options):
@@ -76,8 +93,26 @@ class PathRankOptions(Options):
     pagerank_passages: int = Field(120, ge=1, description="passages in the personalised PageRank")
     pagerank_seeds: int = Field(5, ge=1, description="passages that it is reset to")
     damping: float = Field(0.5, gt=0, lt=1, description="its damping")
-    dens: float = Field(0.8, description="name density under which words count more and paths less")
+    dens: float = Field(
+        0.8, description="name density under which words count more and paths less, and names of triples lead on"
+    )
     slack: float = Field(1.5, description="how much more and less")
+    theta: float = Field(0.1, description="weight of a triple of the source being about the name")
+    lambda_fact: float = Field(0.8, description="bonus of a passage a triple of which is about a name without a title")
+    clause: float = Field(
+        0.25, gt=0, le=1, description="share of the unnamed words' weight that the outer clause has at least"
+    )
+    decay: float = Field(0.6, gt=0, le=1, description="weight of an unnamed word by the one before it")
+    mu: float = Field(0.6, ge=0, description="weight of the outer clause's vector beside the rest of the question's")
+    mu_words: float = Field(0.6, ge=0, le=1, description="share of the weight of words that the outer clause has")
+    order: int = Field(80, ge=0, description="best passages that the outer clause orders in the end; 0: none")
+    order_cosine: float = Field(0.6, description="weight of the outer clause's cosine there")
+    order_sentence: float = Field(0.4, description="weight there of a sentence with its words and an answer")
+    order_hops: float = Field(0.2, description="weight there of a path of two hops or more")
+    order_words: tuple[int, int] = Field(
+        (3, 6), description="unnamed words with which the order begins to count, and counts in full"
+    )
+    order_first: int = Field(3, ge=0, description="first passages that stay among the first five")
 
 
 class PathRank(Retriever):
@@ -94,9 +129,11 @@ class PathRank(Retriever):
         question = link_question(self.context, query.text)
         if not question.words:
             return []
-        sparse = s.slack * max(0.0, s.dens - question.density)
+        apart = question.density0 >= s.dens
+        sparse = 0.0 if apart else s.slack * max(0.0, s.dens - question.density)
         vector = query.vector(self.context.embedder)
-        walk = _Walk(question, vector, s.beta + sparse, s.off + sparse)
+        clause = outer_clause(question, s.clause, s.decay)
+        walk = _Walk(question, vector, clause, apart, s.beta + sparse, s.off + sparse)
         self._seed(walk, query, s)
         done: set[str] = set()
         for hop, width in enumerate(s.width):
@@ -104,8 +141,8 @@ class PathRank(Retriever):
             sources = [x for x in best if x not in done]
             done.update(sources)
             self._hop(walk, sources, hop, s)
-        final = self._pagerank(walk, s)
-        ranked = sorted(final, key=lambda x: (-final[x], x))
+        final = self._order(walk, self._pagerank(walk, s), s)
+        ranked = list(final)
         if query.filter:
             allowed = self.context.reader.passing(ranked, query.filter)
             ranked = [x for x in ranked if x in allowed]
@@ -148,7 +185,7 @@ class PathRank(Retriever):
         dropped = {x: _residual(walk, x) for x in ids}
         texts = {x: walk.question.text(dropped[x]) for x in ids}
         distinct = list(dict.fromkeys(texts.values()))
-        vectors = self.context.embedder.embed(distinct).tolist()
+        vectors = self._vectors(walk, distinct, s)
         inherited = {x: s.gamma * walk.passages[x].score - walk.off for x in ids}
         sources = []
         for x in ids:
@@ -159,7 +196,7 @@ class PathRank(Retriever):
                 {
                     "id": x,
                     "vector": distinct.index(texts[x]),
-                    "weights": {t["stem"]: t["weight"] for t in walk.question.terms(dropped[x])},
+                    "weights": _weights(walk, dropped[x], s),
                     "own": own,
                     "own_words": sorted(words),
                     "skip": skip,
@@ -180,6 +217,9 @@ class PathRank(Retriever):
             pi=s.pi,
             tau=s.tau,
             nu=s.nu,
+            theta=s.theta,
+            apart=walk.names_apart,
+            dates=NUMBER_OR_DATE,
             cap=s.cap,
             emax=s.emax,
             keep=s.keep,
@@ -206,6 +246,20 @@ class PathRank(Retriever):
                 if not passage.dropped:
                     passage.dropped = dropped[step[0]]
 
+    def _vectors(self, walk: _Walk, texts: Sequence[str], s: PathRankOptions) -> list[list[float]]:
+        """The unit vectors [n, d] of rests of the question; those that lack words lean to the outer clause."""
+        outer, whole = walk.clause.text, walk.question.text()
+        new = [text for text in dict.fromkeys([*texts, outer]) if text not in walk.embedded]
+        walk.embedded.update(zip(new, self.context.embedder.embed(new), strict=True))
+        vectors = []
+        for text in texts:
+            vector = walk.embedded[text]
+            if text != whole:
+                vector = vector + s.mu * walk.embedded[outer]
+                vector /= max(float(np.linalg.norm(vector)), 1e-9)
+            vectors.append(vector.tolist())
+        return vectors
+
     def _pagerank(self, walk: _Walk, s: PathRankOptions) -> dict[str, float]:
         """Path scores plus omega log10 of the personalised PageRank on the passages at hand and their names."""
         order = sorted(walk.passages, key=lambda x: (-walk.passages[x].score, x))
@@ -213,12 +267,23 @@ class PathRank(Retriever):
         node = {x: i for i, x in enumerate(top)}
         links = walk.question.links
         linked = sorted({link.entity for link in links})
-        found = self.context.row("expand/pathrank_names", ids=top, links=linked, cap=s.cap)
+        ordered = bool(s.order and walk.clause.strength(*s.order_words) and walk.embedded)
+        clause = walk.embedded[walk.clause.text].tolist() if ordered else []
+        found = self.context.row(
+            "expand/pathrank_names",
+            ids=top,
+            links=linked,
+            cap=s.cap,
+            embedding=self.context.reader.collection.embedding,
+            clause=clause,
+        )
         number = dict(found["links"])
         entity: dict[int, int] = {}
         weights: dict[tuple[int, int], float] = {}
-        for x, name, mentioned, own in found["passages"]:
+        for x, name, mentioned, own, cosine, sentences in found["passages"]:
             walk.names[x] = name
+            if ordered:
+                walk.outer[x] = (cosine, sentences or "")
             i = node[x]
             for e in mentioned:
                 weights[i, entity.setdefault(e, len(top) + len(entity))] = 1.0
@@ -248,6 +313,33 @@ class PathRank(Retriever):
             for x, score in scores.items()
         }
 
+    def _order(self, walk: _Walk, final: Mapping[str, float], s: PathRankOptions) -> dict[str, float]:
+        """All passages with their scores, best first: the best of them by how they answer the outer clause, too.
+
+        The first few stay among the first five. Scores fall: the best goes to the first place, and so on.
+        """
+        ranked = sorted(final, key=lambda x: (-final[x], x))
+        best = [x for x in ranked[: s.order] if x in walk.outer]
+        if not best:
+            return {x: final[x] for x in ranked}
+        strength = walk.clause.strength(*s.order_words)
+
+        def raised(x: str) -> float:
+            cosine, sentences = walk.outer[x]
+            parent = walk.passages[x].parent
+            far = parent is not None and walk.passages[parent[0]].parent is not None
+            answers = walk.clause.best_sentence(sentences) if s.order_sentence else 0.0
+            return final[x] + strength * (s.order_cosine * cosine + s.order_sentence * answers + s.order_hops * far)
+
+        scores = {x: raised(x) for x in best}
+        again = sorted(best, key=lambda x: (-scores[x], x))
+        first = best[: s.order_first]
+        front = {*first, *[x for x in again if x not in first][: max(0, _FRONT - len(first))]}
+        again.sort(key=lambda x: x not in front)
+        falling = dict(zip(again, sorted(scores.values(), reverse=True), strict=True))
+        least = falling[again[-1]]
+        return falling | {x: min(final[x], least) for x in ranked if x not in falling}
+
     def _trails(self, walk: _Walk, ids: Sequence[str]) -> dict[str, tuple[Step, ...]]:
         names = walk.names | {x: row["name"] for x, row in walk.details.items()}
         missing = [x for x in ids if x not in names]
@@ -270,8 +362,20 @@ def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], s: PathRankOptions) 
     mentioned = sorted((-row["base"], row["id"]) for row in rows if link.entity in row["mentioned"])
     if not mentioned or len(mentioned) > s.cap or link.titles:
         return []
-    share = s.lambda_mention * link.weight / (1 + math.log(len(mentioned)))
-    return [(x, share) for _, x in mentioned[: s.titled]]
+    about = sorted((-row["base"], row["id"]) for row in rows if link.entity in row["about"])
+    return [
+        (x, most * link.weight / (1 + math.log(len(its))))
+        for its, most in ((mentioned, s.lambda_mention), (about, s.lambda_fact))
+        for _, x in its[: s.titled]
+    ]
+
+
+def _weights(walk: _Walk, dropped: frozenset[int], s: PathRankOptions) -> dict[str, float]:
+    """The weights of the stems (between spaces) of the rest of the question; they add up to 1."""
+    residual = {term["stem"]: term["weight"] for term in walk.question.terms(dropped)}
+    if not dropped:
+        return residual
+    return walk.clause.weights(residual, frozenset(f" {walk.question.stems[i]} " for i in dropped), s.mu_words)
 
 
 def _residual(walk: _Walk, x: str) -> frozenset[int]:

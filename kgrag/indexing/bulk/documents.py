@@ -64,9 +64,10 @@ def prepare(collection: str, settings: Settings, documents: Sequence[Document]) 
             collection, [row["properties"] for row in batch.passages], pipeline=settings.indexing.pipeline
         )
         part.words = partition((r["id"], r["stem"], r["n"], r["upper"], r["lower"]) for r in words)
+        titled = {r["entity"] for r in (*batch.about, *batch.passages_about)}
         part.names = partition(
-            [(r["id"], r["normal"], None, r["name"], r["n"]) for r in names]
-            + [(r["id"], r["normal"], r["name"], None, 0) for r in batch.entities.values()]
+            [(r["id"], r["normal"], None, r["name"], r["n"], False) for r in names]
+            + [(r["id"], r["normal"], r["name"], None, 0, r["id"] in titled) for r in batch.entities.values()]
         )
         parts.append(part)
     return [Prepared(plan.id, plan.content_hash, bool(plan.passages)) for plan in plans], parts
@@ -97,7 +98,7 @@ def _add_passages(
 ) -> None:
     stated: defaultdict[str, list[str]] = defaultdict(list)
     for triple in batch.triples:
-        stated[triple["passage"]] += [triple["subject"], triple["object"]]
+        stated[triple["passage"]] += [batch.entities[triple[end]]["normal"] for end in ("subject", "object")]
     kept: list[Row] = []
     has, follows = part.lines["HAS_PASSAGE"], part.lines["NEXT"]
     for plan, start, end in pieces:

@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,14 +62,32 @@ def among(keys: NDArray[np.uint64], ids: Iterable[str]) -> set[str]:
     return {id for id, hit in zip(wanted, found.tolist(), strict=True) if hit}
 
 
-def density_of(mentioned: "array[int]", sizes: "array[int]") -> float:
-    """The share of the passages that mention two names or more that can serve as bridges (write/density)."""
-    keys = np.frombuffer(mentioned, np.uint64)
-    df = np.array(Counts.of(mentioned).get(keys), np.int64)
-    bridges = np.concatenate([[0], np.cumsum((df > 1) & (df <= BRIDGE_CAP))])
-    ends = np.cumsum(np.frombuffer(sizes, np.dtype("L")))
-    begins = np.concatenate([[0], ends[:-1]]).astype(np.int64)
-    return float(np.mean(bridges[ends.astype(np.int64)] - bridges[begins] > 1)) if len(ends) else 0.0
+@dataclass(slots=True)
+class Mentioned:
+    """The entities that passages mention, one passage after the other: 64 bits of each, and how many a passage has."""
+
+    entities: "array[int]" = field(default_factory=lambda: array("Q"))
+    sizes: "array[int]" = field(default_factory=lambda: array("L"))
+
+    def add(self, entities: Iterable[str]) -> None:
+        """Add a passage's."""
+        before = len(self.entities)
+        self.entities.extend(map(bits, entities))
+        self.sizes.append(len(self.entities) - before)
+
+    def extend(self, other: "Mentioned") -> None:
+        """Add those of the passages that follow."""
+        self.entities.extend(other.entities)
+        self.sizes.extend(other.sizes)
+
+    def density(self) -> float:
+        """The share of the passages that mention two names or more that can serve as bridges (write/density)."""
+        keys = np.frombuffer(self.entities, np.uint64)
+        df = np.array(Counts.of(self.entities).get(keys), np.int64)
+        bridges = np.concatenate([[0], np.cumsum((df > 1) & (df <= BRIDGE_CAP))])
+        ends = np.cumsum(np.frombuffer(self.sizes, np.dtype("L")))
+        begins = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+        return float(np.mean(bridges[ends.astype(np.int64)] - bridges[begins] > 1)) if len(ends) else 0.0
 
 
 def related_rows(
@@ -81,34 +100,34 @@ def related_rows(
     corpus_class: int,
     keep: int,
     similar: Similar,
-) -> tuple[dict[str, Lines], "array[int]", "array[int]", list[tuple[str, str, str]]]:
+) -> tuple[dict[str, Lines], Mentioned, Mentioned, list[tuple[str, str, str]]]:
     """The rows of passages from number `start` on, with their mentions and keywords.
 
-    Also: 64 bits of each entity mentioned, how many each passage mentions, and (stem, passage, surface) of keywords.
+    Also: what they mention, the same without what triples alone name, and (stem, passage, surface) of keywords.
     """
     lines = {name: Lines() for name in ("Passage", "MENTIONS", "HAS_KEYWORD")}
-    mentioned, sizes = array("Q"), array("L")
+    mentioned, apart = Mentioned(), Mentioned()
     keywords: list[tuple[str, str, str]] = []
     found: dict[str, dict[str, Row]] = {}
-    phrases: dict[str, list[str]] = {}
+    phrases: dict[str, dict[str, Row]] = {}
     for p in passages:
         found[p["id"]], phrases[p["id"]] = mentions(p, gazetteer)
     add_rare(found, phrases, among(rare, {id for ids in phrases.values() for id in ids}))
     vectors = floats(similar.vectors[start : start + len(passages)])
     for i, (p, vector) in enumerate(zip(passages, vectors, strict=True)):
         id = p["id"]
-        for mention in found[id].values():
-            via, entity = mention["via"], mention["entity"]
-            positions = integers(mention["positions"])
-            lines["MENTIONS"].link(id, entity, via if positions is None else f"{via},{positions}")
-            mentioned.append(bits(entity))
-        sizes.append(len(found[id]))
+        for entity, mention in found[id].items():
+            flags = ("true" if mention[flag] else "" for flag in ("stated", "about"))
+            more = ",".join((mention["via"], str(integers(mention["positions"]) or ""), *flags))
+            lines["MENTIONS"].link(id, entity, more.rstrip(","))
+        mentioned.add(found[id])
+        apart.add(entity for entity, mention in found[id].items() if mention["via"] != "triple")
         its = terms_of(p["words"].split(), p["stems"].split())
         for stem, weight in top_terms(its, classes, corpus_class, keep):
             keywords.append((stem, id, its.surfaces[stem]))
             lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight)
         lines["Passage"].write(
-            id, collection, p["name"], p["title"], p["section"], p["text"], p["tokens"], p["stems"], p["ordinal"],
-            vector, similar.floor(start + i), strings(similar.todo), p["page"], p["last_page"],
+            id, collection, p["name"], p["title"], p["section"], p["text"], p["tokens"], p["stems"], p["sentences"],
+            p["ordinal"], vector, similar.floor(start + i), strings(similar.todo), p["page"], p["last_page"],
         )  # fmt: skip
-    return lines, mentioned, sizes, keywords
+    return lines, mentioned, apart, keywords

@@ -24,7 +24,7 @@ from kgrag.indexing import documents as local
 from kgrag.indexing import neighbours
 from kgrag.indexing.bulk.documents import Part, Prepared, prepare
 from kgrag.indexing.bulk.files import Partitions, Spill, VectorFile
-from kgrag.indexing.bulk.relations import Counts, Similar, density_of, related_rows
+from kgrag.indexing.bulk.relations import Counts, Mentioned, Similar, related_rows
 from kgrag.indexing.bulk.tables import NUMBER, Tables
 from kgrag.indexing.bulk.workers import spread
 from kgrag.indexing.finish import STAGES
@@ -151,24 +151,24 @@ class BulkRows:
         keep = self._settings.indexing.keywords
         self._passages.flush()
         starts = [0, *accumulate(self._sizes)]
-        mentioned, per_passage = array("Q"), array("L")
+        mentioned, apart = Mentioned(), Mentioned()
         keywords: dict[str, tuple[int, str, str]] = {}  # stem -> df, smallest passage id, surface there
 
-        def related(number: int) -> tuple[dict[str, Lines], "array[int]", "array[int]", list[tuple[str, str, str]]]:
+        def related(number: int) -> tuple[dict[str, Lines], Mentioned, Mentioned, list[tuple[str, str, str]]]:
             rows = self._passages[number]
             return related_rows(self.name, rows, starts[number], gazetteer, rare, classes, corpus_class, keep, similar)
 
-        for number, (lines, entities, mentions_of, terms) in enumerate(spread(related, range(len(self._sizes)))):
+        for number, (lines, its, its_apart, terms) in enumerate(spread(related, range(len(self._sizes)))):
             self._tables.take(lines)
-            mentioned.extend(entities)
-            per_passage.extend(mentions_of)
+            mentioned.extend(its)
+            apart.extend(its_apart)
             for stem, id, surface in terms:
                 n, first, written = keywords.get(stem, (0, id, surface))
                 keywords[stem] = (n + 1, *min((first, written), (id, surface)))
             progress("mentions and keywords", starts[number + 1], self.passages)
         self._write_keywords(keywords)
-        self._write_entities(Counts.of(mentioned))
-        self._write_collection(corpus_class, density_of(mentioned, per_passage))
+        self._write_entities(Counts.of(mentioned.entities))
+        self._write_collection(corpus_class, mentioned.density(), apart.density())
 
     def _write_words(self) -> tuple[dict[str, int], set[int]]:
         """Write the words; returns the classes of those of two passages or more, and which are proper (64 bits)."""
@@ -196,12 +196,15 @@ class BulkRows:
         rare = array("Q")
         for part in self._names:
             total: dict[str, list[Any]] = {}
-            for id, normal, named, written, n in part:
+            titles: set[str] = set()
+            for id, normal, named, written, n, is_title in part:
                 entity = total.setdefault(id, [normal, named, written, 0])
                 entity[1] = _smaller(entity[1], named)
                 entity[2] = _smaller(entity[2], written)
                 entity[3] += n
-            looked_for = [e[0] for e in total.values() if e[1] is not None or e[3] > 1]
+                if is_title:
+                    titles.add(id)
+            looked_for = [e[0] for id, e in total.items() if id in titles or e[3] > 1]
             known.update(normal for normal in looked_for if " " in normal)
             single = [normal for normal in looked_for if " " not in normal]
             for normal, stem in zip(single, stems(single), strict=True):
@@ -260,12 +263,12 @@ class BulkRows:
         vectors = floats(self._embedder.embed([name for _, name in fit]))
         return {id: vector for (id, _), vector in zip(fit, vectors, strict=True)}
 
-    def _write_collection(self, corpus_class: int, density: float) -> None:
+    def _write_collection(self, corpus_class: int, density: float, density0: float) -> None:
         self._tables["Schema"].write("kgrag", "kgrag schema", NUMBER, self._when())
         self._tables["Collection"].write(
             self.name, self.name, NUMBER, self._embedder.name, self._embedder.dimension, schema.SLOTS[0],
             self._settings.indexing.model_dump_json(), schema.SCHEMA_VERSION, self._when(), self.passages, corpus_class,
-            density,
+            density, density0,
         )  # fmt: skip
 
     def files(self) -> Files:

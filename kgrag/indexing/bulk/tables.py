@@ -11,7 +11,7 @@ NUMBER = 1
 
 NODES = {
     "Document": ("id:ID(Document)", "content_hash", "updated:datetime"),
-    "Passage": ("id:ID(Passage)", "collection", "name", "title", "section", "text", "tokens:long", "stems",
+    "Passage": ("id:ID(Passage)", "collection", "name", "title", "section", "text", "tokens:long", "stems", "sentences",
                 "ordinal:long", "embedding:float[]", "similar_floor:double", "todo:string[]",
                 "page:long", "last_page:long"),
     "Page": ("id:ID(Page)", "collection", "name", "number:long", "label", "text"),
@@ -24,7 +24,7 @@ NODES = {
     "Keyword": ("id:ID(Keyword)", "collection", "name", "text", "stem", "df:long"),
     "Collection": ("name:ID(Collection)", "collection", "number:long", "embedder", "dimension:long", "embedding",
                    "settings", "schema_version:long", "created:datetime", "passages:long", "class:long",
-                   "density:double"),
+                   "density:double", "density0:double"),
     "Schema": ("id:ID(Schema)", "name", "collections:long", "touched:datetime"),
 }  # fmt: skip
 EDGES = {
@@ -36,7 +36,7 @@ EDGES = {
     "STATES": ("Passage", "Triple"),
     "SUBJECT": ("Triple", "Entity"),
     "OBJECT": ("Triple", "Entity"),
-    "MENTIONS": ("Passage", "Entity", "via", "positions:long[]"),
+    "MENTIONS": ("Passage", "Entity", "via", "positions:long[]", "stated:boolean", "about:boolean"),
     "HAS_KEYWORD": ("Passage", "Keyword", "weight:double"),
     "SIMILAR": ("Passage", "Passage", "score:double", "via"),
     "HAS_PAGE": ("Document", "Page"),
