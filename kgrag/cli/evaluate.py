@@ -97,8 +97,10 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
 
     R@k is the mean share, in per cent, of a question's gold among the first k documents; perfect@8 the share of
     questions with all gold among the first 8; MRR the mean of 1 / rank of the first gold; nDCG@10 weighs gold by its
-    rank. A document counts once, where its first passage stands. Latency is one search for 15 passages (--depth),
-    embedding of the question included, after 10 questions to warm up, one at a time.
+    rank. A document counts once, where its first passage stands. Where no question has gold, but answers, answer@k is
+    the share of questions, in per cent, whose answer stands in one of the first k passages (top-k accuracy of DPR).
+    Latency is one search for 15 passages (--depth), embedding of the question included, after 10 questions to warm up,
+    one at a time.
 
     A --system answers each question in a few words. EM is the share of answers that are
     a known one, F1 the overlap of their words (SQuAD), both in per cent; calls and tokens are those of a question, cost

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from kgrag.errors import BudgetError, ConfigurationError, DatabaseError
 from kgrag.evaluation.datasets import GoldText, Question
-from kgrag.evaluation.gold import distinct_documents, text_ranks
+from kgrag.evaluation.gold import answer_rank, distinct_documents, text_ranks
 from kgrag.evaluation.grading import Grader
 from kgrag.evaluation.metrics import Ranks, ranks_of
 from kgrag.evaluation.retrieving import DEPTH, PATIENCE, AnswerRecord, Iteration, Log, Record, error_text, failed
@@ -184,7 +184,7 @@ def record_of(
 def iterations(answer: Answer, question: Question, depth: int, texts: Mapping[str, GoldText]) -> tuple[Iteration, ...]:
     """What each step of the loop found and asked, from an answer's trace; what happened outside of it is left out."""
     found: list[Iteration] = []
-    best: Ranks = (None,) * len(question.gold)
+    best: Ranks = (None,) * max(1, len(question.gold))
     for step in range(1, max((event.step for event in answer.trace), default=0) + 1):
         events = [event for event in answer.trace if event.step == step]
         for event in events:
@@ -206,7 +206,9 @@ def _documents(ranking: Ranking, depth: int, texts: Mapping[str, GoldText]) -> t
 
 
 def _ranks(ranking: Ranking, question: Question, depth: int, texts: Mapping[str, GoldText]) -> tuple[int | None, ...]:
+    first = Ranking(ranking.query, ranking.retriever, ranking.hits[:depth])
+    if not question.gold:
+        return (answer_rank(first, question.answers),)
     if texts:
-        first = Ranking(ranking.query, ranking.retriever, ranking.hits[:depth])
         return text_ranks(first, question.gold, texts)
     return ranks_of(_documents(ranking, depth, texts), question.gold)

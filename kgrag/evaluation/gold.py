@@ -1,6 +1,11 @@
-"""Where in a ranking the gold of a question stands: by the document that was found, or by the text that was."""
+"""Where in a ranking the gold of a question stands: by the document that was found, or by the text that was.
 
-from collections.abc import Mapping, Sequence
+Where a data set names no gold, what is looked for is the answer: the passage in which it stands.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 
 from kgrag.evaluation.datasets import GoldText
 from kgrag.text import tokens
@@ -8,11 +13,31 @@ from kgrag.types import Ranking
 
 WORDS = 4  # of a run; fewer would be shared by chance (of the, in the year)
 SHARE = 0.5
+_ANSWER_TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 def distinct_documents(ranking: Ranking) -> tuple[str, ...]:
     """The keys of the documents whose passages were found; each once, where its first passage stands."""
     return tuple(dict.fromkeys(hit.passage.document for hit in ranking))
+
+
+def answer_rank(ranking: Ranking, answers: Iterable[str]) -> int | None:
+    """The rank of the first passage in which an answer stands, its title included; None if there is none.
+
+    An answer stands where its tokens follow each other: words and single marks, in lower case. The share of questions
+    with a rank of at most k is the top-k accuracy of Karpukhin et al., Dense Passage Retrieval (2020), section 5.
+    """
+    wanted = [tokens for answer in answers if (tokens := _answer_tokens(answer)).strip()]
+    for rank, hit in enumerate(ranking, 1):
+        text = _answer_tokens(f"{hit.passage.title}\n{hit.passage.text}")
+        if any(answer in text for answer in wanted):
+            return rank
+    return None
+
+
+def _answer_tokens(text: str) -> str:
+    """The tokens of a text, each between spaces."""
+    return f" {' '.join(_ANSWER_TOKEN.findall(unicodedata.normalize('NFC', text).lower()))} "
 
 
 def text_ranks(

@@ -7,7 +7,7 @@ from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.summary import Rows
 
 FORMATS = (".png", ".svg", ".pdf")
-_PREFERRED = ("R@5", "R@2")
+_PREFERRED = ("R@5", "R@2", "answer@5", "answer@2")
 _LEAST = 0.05  # ms: what is rounded to 0 has no place on a logarithmic axis
 _MARKERS = "osD^vP"  # a new one when the colours begin again
 

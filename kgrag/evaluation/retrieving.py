@@ -10,7 +10,7 @@ from typing import Protocol
 
 from kgrag.errors import DatabaseError
 from kgrag.evaluation.datasets import GoldText, Question
-from kgrag.evaluation.gold import distinct_documents, text_ranks
+from kgrag.evaluation.gold import answer_rank, distinct_documents, text_ranks
 from kgrag.evaluation.metrics import ranks_of
 from kgrag.types import Progress, Ranking, Usage
 
@@ -72,8 +72,8 @@ class Record:
     """What a system found for a question, in so many seconds.
 
     `documents`: the keys of the documents found, best first, distinct unless gold is measured by its text. `ranks`: for
-    each gold of the question its rank, or None. `error`: why the system found nothing at all, empty if it did answer.
-    `answer`: what it said, None of a retriever.
+    each gold of the question its rank, or None; without gold, the rank of the first passage with an answer. `error`:
+    why the system found nothing at all, empty if it did answer. `answer`: what it said, None of a retriever.
     """
 
     system: str
@@ -153,6 +153,8 @@ def _ask(
             documents = tuple(hit.passage.document for hit in ranking)
             return Record(name, question, documents, text_ranks(ranking, question.gold, texts), seconds), None
         documents = _documents(retriever, question, ranking, depth)
+        if not question.gold:
+            return Record(name, question, documents, (answer_rank(ranking, question.answers),), seconds), None
         return Record(name, question, documents, ranks_of(documents, question.gold), seconds), None
     except Exception as error:  # one question that fails must not lose the others
         return failed(name, question, error_text(error), time.perf_counter() - started), error
@@ -160,7 +162,7 @@ def _ask(
 
 def failed(name: str, question: Question, error: str, seconds: float, answer: AnswerRecord | None = None) -> Record:
     """The record of a question that a system failed on, which counts as finding nothing."""
-    return Record(name, question, (), (None,) * len(question.gold), seconds, error, answer)
+    return Record(name, question, (), (None,) * max(1, len(question.gold)), seconds, error, answer)
 
 
 def error_text(error: Exception) -> str:

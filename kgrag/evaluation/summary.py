@@ -15,7 +15,7 @@ from kgrag.types import Usage
 RECALLS = (2, 5, 10, 15)
 PERFECT = 8
 NDCG = 10
-COMPARED = ("R@5", "R@10", "R@15", f"perfect@{PERFECT}", "MRR", f"nDCG@{NDCG}")
+COMPARED = ("answer@5", "answer@10", "R@5", "R@10", "R@15", f"perfect@{PERFECT}", "MRR", f"nDCG@{NDCG}")
 """The measures whose differences are given."""
 
 _ONE_DIGIT = ("EM", "F1", "Acc", "Struct-EM", "calls", "p50_ms", "p95_ms", "wall_s")
@@ -30,14 +30,17 @@ Group = tuple[int, str]
 """Where a group stands among others, and its name."""
 
 
-def measures(depth: int = DEPTH) -> dict[str, Callable[[Ranks], float]]:
+def measures(depth: int = DEPTH, *, gold: bool = True) -> dict[str, Callable[[Ranks], float]]:
     """What rankings of `depth` are measured by: name -> measure of one question's ranks.
 
     "R@k" is recall in per cent, "perfect@8" whether all gold is among the first 8, "MRR" the reciprocal rank of the
     first gold, "nDCG@10" with relevance 0 or 1. What a ranking is too short for is left out; recall at `depth` is
-    added where that is deeper than the usual.
+    added where that is deeper than the usual. Without `gold` there are "answer@k", the share of questions whose answer
+    stands in the first k passages, in per cent (DPR's top-k accuracy), and "MRR" of the first of these.
     """
     recalls = [k for k in RECALLS if k <= depth] + ([depth] if depth > RECALLS[-1] else [])
+    if not gold:
+        return {**{f"answer@{k}": _recall(k) for k in recalls}, "MRR": reciprocal_rank}
     found: dict[str, Callable[[Ranks], float]] = {f"R@{k}": _recall(k) for k in recalls}
     if depth >= PERFECT:
         found[f"perfect@{PERFECT}"] = lambda ranks: perfect_at(ranks, PERFECT)
@@ -80,8 +83,9 @@ def differences(
     In the units of `table`. A question that failed counts as one where nothing was found. EM and F1 are compared where
     both answer, on the questions whose answers are known, Acc on those where both were marked.
     """
+    records = list(records)
     by_system = {name: list(group) for name, group in groupby(records, key=lambda r: r.system)}
-    ranked = {name: measure for name, measure in measures(depth).items() if name in COMPARED}
+    ranked = {name: measure for name, measure in measures(depth, gold=_has_gold(records)).items() if name in COMPARED}
     found: dict[str, dict[str, Difference]] = {}
     for name, own in by_system.items():
         if name == baseline:
@@ -137,7 +141,11 @@ def digits(measure: str) -> int:
         return 0
     if measure == "cost":
         return 4
-    return 1 if measure.startswith("R@") or measure in _ONE_DIGIT else 3
+    return 1 if measure.startswith(("R@", "answer@")) or measure in _ONE_DIGIT else 3
+
+
+def _has_gold(records: Iterable[Record]) -> bool:
+    return any(record.question.gold for record in records)
 
 
 def _recall(k: int) -> Callable[[Ranks], float]:
@@ -172,7 +180,8 @@ def _compared(names: Sequence[str], values: list[list[list[float]]], seed: int) 
 
 def _row(records: Sequence[Record], depth: int) -> dict[str, float | None]:
     row: dict[str, float | None] = {
-        name: fmean(measure(r.ranks) for r in records) for name, measure in measures(depth).items()
+        name: fmean(measure(r.ranks) for r in records)
+        for name, measure in measures(depth, gold=_has_gold(records)).items()
     }
     if any(r.answer is not None for r in records):
         row |= _answers(records)

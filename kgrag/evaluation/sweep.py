@@ -127,7 +127,7 @@ def plot_sweep(sweep: Sweep, rows: Rows, title: str, path: Path) -> None:
     numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in sweep.values)
     x = list(sweep.values) if numbers else list(map(_said, sweep.values))
     measured = next(iter(rows.values()), {})
-    recall = [m for m in measured if m.startswith("R@")][-1:]
+    recall = [m for m in measured if m.startswith(("R@", "answer@"))][-1:]
     agreed = ["EM"] if any("EM" in row for row in rows.values()) else []
     lines = {name: [rows[n] for n in named.values()] for name, named in sweep.lines.items()}
     varied = {n for named in sweep.lines.values() for n in named.values()}

@@ -11,63 +11,26 @@ bridges; that a fact of the passage is about a name counts for it, whatever the 
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import rustworkx
-from numpy.typing import NDArray
 from pydantic import Field
 
 from kgrag.graph.lucene import escape
 from kgrag.names import NUMBER_OR_DATE, without_parenthesis
 from kgrag.options import Options
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
-from kgrag.retrieval.clauses import OuterClause, outer_clause
-from kgrag.retrieval.linking import Link, LinkedQuestion, link_question, prefixes
-from kgrag.retrieval.trail import follow
+from kgrag.retrieval.clauses import outer_clause
+from kgrag.retrieval.linking import Link, link_question, prefixes
+from kgrag.retrieval.walk import Hop, Visited, Walk, trail_to
 from kgrag.text import stems, tokens
 from kgrag.types import Step
 
-_Hop = tuple[str, str, int]
-"""Source, the name of the entity that leads on, and how it ties the target: MENTIONED, TITLE or BACK."""
-
 _FRONT = 5
 """Places that the first passages do not leave when the outer clause orders them."""
-
-_MENTIONED, _TITLE, _BACK = 0, 1, 2  # the target mentions the entity, bears its name, or mentions the source's own
-
-
-@dataclass(slots=True)
-class _Passage:
-    """What the walk knows of a passage; `parent`: the hop that the best path came by."""
-
-    base: float
-    score: float
-    bonus: float = 0.0
-    named_by: Link | None = None
-    dropped: frozenset[int] = frozenset()
-    parent: _Hop | None = None
-
-
-@dataclass(slots=True)
-class _Walk:
-    """`embedded`: unit vectors [d] of parts of the question; `outer`: of each passage in the PageRank its cosine with the
-    outer clause, and its sentences in stems.
-    """
-
-    question: LinkedQuestion
-    vector: list[float]
-    clause: OuterClause
-    names_apart: bool
-    beta: float
-    off: float
-    passages: dict[str, _Passage] = field(default_factory=dict)
-    details: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)
-    embedded: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-    outer: dict[str, tuple[float, str]] = field(default_factory=dict)
 
 
 class PathRankOptions(Options):
@@ -82,6 +45,9 @@ class PathRankOptions(Options):
     titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
     beta: float = Field(0.25, description="weight of shared words beside the cosine")
     lambda_title: float = Field(1.0, description="bonus of a passage whose title the question names")
+    crowding: float = Field(
+        0.5, ge=0, description="how that bonus falls with the k-th passage of one title: k to the power of minus this"
+    )
     lambda_mention: float = Field(0.4, description="bonus of a passage that mentions a name without a title")
     gamma: float = Field(0.5, description="share of the source's score that goes on to the target")
     off: float = Field(0.6, description="cost of a hop")
@@ -133,7 +99,7 @@ class PathRank(Retriever):
         sparse = 0.0 if apart else s.slack * max(0.0, s.dens - question.density)
         vector = query.vector(self.context.embedder)
         clause = outer_clause(question, s.clause, s.decay)
-        walk = _Walk(question, vector, clause, apart, s.beta + sparse, s.off + sparse)
+        walk = Walk(question, vector, clause, apart, s.beta + sparse, s.off + sparse)
         self._seed(walk, query, s)
         done: set[str] = set()
         for hop, width in enumerate(s.width):
@@ -149,7 +115,7 @@ class PathRank(Retriever):
         trails = self._trails(walk, ranked[:n])
         return [Scored(x, final[x], trails[x]) for x in ranked[:n]]
 
-    def _seed(self, walk: _Walk, query: Query, s: PathRankOptions) -> None:
+    def _seed(self, walk: Walk, query: Query, s: PathRankOptions) -> None:
         links = walk.question.links
         collection = self.context.reader.collection
         rows = self.context.row(
@@ -168,7 +134,7 @@ class PathRank(Retriever):
             most=s.cap,
         )["seeds"]
         for row in rows:
-            walk.passages[row["id"]] = _Passage(row["base"], row["base"])
+            walk.passages[row["id"]] = Visited(row["base"], row["base"])
             walk.details[row["id"]] = row
         for link in links:
             for x, bonus in _bonuses(link, rows, s):
@@ -178,7 +144,7 @@ class PathRank(Retriever):
         for passage in walk.passages.values():
             passage.score = passage.base + passage.bonus
 
-    def _hop(self, walk: _Walk, ids: Sequence[str], hop: int, s: PathRankOptions) -> None:
+    def _hop(self, walk: Walk, ids: Sequence[str], hop: int, s: PathRankOptions) -> None:
         if not ids:
             return
         linked = sorted({link.entity for link in walk.question.links})
@@ -229,13 +195,13 @@ class PathRank(Retriever):
         )
         for described in found["next"]:
             walk.details.setdefault(described["id"], described)
-        best: dict[str, tuple[float, _Hop]] = {}
+        best: dict[str, tuple[float, Hop]] = {}
         for row in found["hops"]:
             source = row["source"]
             raised = inherited[source]
             for x, entity, kind, score, base in row["targets"]:
                 if x not in walk.passages:
-                    walk.passages[x] = _Passage(base, base)
+                    walk.passages[x] = Visited(base, base)
                 way = (score + raised, (source, entity, kind))
                 if x not in best or way > best[x]:
                     best[x] = way
@@ -246,7 +212,7 @@ class PathRank(Retriever):
                 if not passage.dropped:
                     passage.dropped = dropped[step[0]]
 
-    def _vectors(self, walk: _Walk, texts: Sequence[str], s: PathRankOptions) -> list[list[float]]:
+    def _vectors(self, walk: Walk, texts: Sequence[str], s: PathRankOptions) -> list[list[float]]:
         """The unit vectors [n, d] of rests of the question; those that lack words lean to the outer clause."""
         outer, whole = walk.clause.text, walk.question.text()
         new = [text for text in dict.fromkeys([*texts, outer]) if text not in walk.embedded]
@@ -260,7 +226,7 @@ class PathRank(Retriever):
             vectors.append(vector.tolist())
         return vectors
 
-    def _pagerank(self, walk: _Walk, s: PathRankOptions) -> dict[str, float]:
+    def _pagerank(self, walk: Walk, s: PathRankOptions) -> dict[str, float]:
         """Path scores plus omega log10 of the personalised PageRank on the passages at hand and their names."""
         order = sorted(walk.passages, key=lambda x: (-walk.passages[x].score, x))
         top = order[: s.pagerank_passages]
@@ -313,7 +279,7 @@ class PathRank(Retriever):
             for x, score in scores.items()
         }
 
-    def _order(self, walk: _Walk, final: Mapping[str, float], s: PathRankOptions) -> dict[str, float]:
+    def _order(self, walk: Walk, final: Mapping[str, float], s: PathRankOptions) -> dict[str, float]:
         """All passages with their scores, best first: the best of them by how they answer the outer clause, too.
 
         The first few stay among the first five. Scores fall: the best goes to the first place, and so on.
@@ -340,12 +306,12 @@ class PathRank(Retriever):
         least = falling[again[-1]]
         return falling | {x: min(final[x], least) for x in ranked if x not in falling}
 
-    def _trails(self, walk: _Walk, ids: Sequence[str]) -> dict[str, tuple[Step, ...]]:
+    def _trails(self, walk: Walk, ids: Sequence[str]) -> dict[str, tuple[Step, ...]]:
         names = walk.names | {x: row["name"] for x, row in walk.details.items()}
         missing = [x for x in ids if x not in names]
         if missing:
             names |= self.context.reader.captions([], missing)
-        return {x: tuple(_steps(walk, x, _path(walk, x), names)) for x in ids}
+        return {x: trail_to(walk, x, names) for x in ids}
 
 
 def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], s: PathRankOptions) -> list[tuple[str, float]]:
@@ -354,11 +320,16 @@ def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], s: PathRankOptions) 
     for row in rows:
         weight = max((o["weight"] for o in row["own"] if o["id"] == link.entity), default=0.0)
         if weight:
-            titled.append((row["base"] + 0.2 * weight, row["id"], weight))
+            titled.append((row["base"] + 0.2 * weight, row["id"], weight, row["title"]))
     if titled:
         titled.sort(key=lambda t: (-t[0], t[1]))
         ambiguity = 1 + math.log(max(1, link.titles))
-        return [(x, s.lambda_title * link.weight * w / ambiguity) for _, x, w in titled[: s.titled]]
+        same: Counter[str] = Counter()
+        found = []
+        for _, x, w, title in titled[: s.titled]:
+            same[title] += 1
+            found.append((x, s.lambda_title * link.weight * w / ambiguity * same[title] ** -s.crowding))
+        return found
     mentioned = sorted((-row["base"], row["id"]) for row in rows if link.entity in row["mentioned"])
     if not mentioned or len(mentioned) > s.cap or link.titles:
         return []
@@ -370,7 +341,7 @@ def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], s: PathRankOptions) 
     ]
 
 
-def _weights(walk: _Walk, dropped: frozenset[int], s: PathRankOptions) -> dict[str, float]:
+def _weights(walk: Walk, dropped: frozenset[int], s: PathRankOptions) -> dict[str, float]:
     """The weights of the stems (between spaces) of the rest of the question; they add up to 1."""
     residual = {term["stem"]: term["weight"] for term in walk.question.terms(dropped)}
     if not dropped:
@@ -378,7 +349,7 @@ def _weights(walk: _Walk, dropped: frozenset[int], s: PathRankOptions) -> dict[s
     return walk.clause.weights(residual, frozenset(f" {walk.question.stems[i]} " for i in dropped), s.mu_words)
 
 
-def _residual(walk: _Walk, x: str) -> frozenset[int]:
+def _residual(walk: Walk, x: str) -> frozenset[int]:
     """The words of the question that are spent once the walk stands on passage x: they named it."""
     details, question = walk.details[x], walk.question
     before = walk.passages[x].dropped
@@ -390,33 +361,3 @@ def _residual(walk: _Walk, x: str) -> frozenset[int]:
             spent.update(range(link.start, link.end))
     spent.update(i for i, stem in enumerate(question.stems) if stem in title and stem in question.idf)
     return before if len(spent) >= len(question.words) - 1 else frozenset(spent)
-
-
-def _path(walk: _Walk, x: str) -> list[_Hop]:
-    """The hops from a seed to passage x, in order."""
-    path: list[_Hop] = []
-    seen = {x}
-    while (parent := walk.passages[x].parent) is not None and parent[0] not in seen:
-        path.append(parent)
-        x = parent[0]
-        seen.add(x)
-    return path[::-1]
-
-
-def _steps(walk: _Walk, x: str, path: Sequence[_Hop], names: Mapping[str, str]) -> list[Step]:
-    seed = path[0][0] if path else x
-    link = walk.passages[seed].named_by
-    steps: list[Step] = []
-    if link is None:
-        steps.append(Step("resembles the question", "Passage", names.get(seed, ""), walk.passages[seed].base))
-    else:
-        steps.append(Step("names", "Entity", link.name, link.weight))
-        own = {o["id"] for o in walk.details[seed]["own"]} if seed in walk.details else set()
-        edge = "ABOUT" if link.entity in own else "MENTIONS"
-        steps.append(follow(edge, "Passage", names.get(seed, ""), walk.passages[seed].base))
-    for i, (_, entity, kind) in enumerate(path):
-        target = path[i + 1][0] if i + 1 < len(path) else x
-        steps.append(follow("ABOUT" if kind == _BACK else "MENTIONS", "Entity", entity))
-        edge = "ABOUT" if kind == _TITLE else "MENTIONS"
-        steps.append(follow(edge, "Passage", names.get(target, ""), walk.passages[target].score))
-    return steps

@@ -1,10 +1,10 @@
 """kgrag's own form: a folder with corpus.jsonl, queries.jsonl and perhaps triples.jsonl, read and checked.
 
 corpus.jsonl: id, text and perhaps title, a passage a line; in its place a folder documents/ may hold PDF, office and
-other files, whose ids are their paths in it. queries.jsonl: id, question, gold (ids of the corpus) and perhaps answers,
-type, steps (a list of the single questions that it is made of, perhaps with the gold of each) and structure (the text
-of the page, table or section that it names, or a list of such). triples.jsonl: passage (id of the corpus), subject,
-predicate, object.
+other files, whose ids are their paths in it. queries.jsonl: id, question, gold (ids of the corpus; none at all where
+answers are given, which are looked for in the passages then) and perhaps answers, type, steps (a list of the single
+questions that it is made of, perhaps with the gold of each) and structure (the text of the page, table or section that
+it names, or a list of such). triples.jsonl: passage (id of the corpus), subject, predicate, object.
 """
 
 from collections.abc import Iterator
@@ -39,6 +39,11 @@ def read(path: Path) -> Dataset:
     questions = checked(
         (_question(*row) for row in json_lines(path / QUERIES, _QUERIES_FORM)), path / QUERIES, _QUERIES_FORM
     )
+    if len({bool(question.gold) for question in questions}) > 1:
+        raise InputError(
+            f"{path / QUERIES}: some questions have gold and others none, which are measured differently.",
+            "Give all of them gold, or none, and measure the two parts one after the other.",
+        )
     if of_files:
         corpus_of_files = Corpus(lambda mb: load(files, max_file_mb=mb, root=files), files)
         return Dataset(path, questions, _keys(files), corpus_of_files)
@@ -62,9 +67,11 @@ def _keys(files: Path) -> frozenset[str]:
 
 
 def _question(place: str, record: dict[str, Any]) -> Question:
-    gold, answers, steps = record.get("gold"), record.get("answers") or [], record.get("steps") or []
-    if not isinstance(gold, list) or not gold:
-        raise InputError(f"{place}: gold is not a list of passages, so there is nothing to find.", _QUERIES_FORM)
+    gold, answers, steps = record.get("gold") or [], record.get("answers") or [], record.get("steps") or []
+    if not isinstance(gold, list) or not (gold or answers):
+        raise InputError(
+            f"{place}: gold is not a list of passages, and there are no answers either: nothing to find.", _QUERIES_FORM
+        )
     if not isinstance(answers, list):
         raise InputError(f"{place}: answers is not a list.", _QUERIES_FORM)
     if not isinstance(steps, list):
