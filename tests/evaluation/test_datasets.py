@@ -53,6 +53,7 @@ def test_triples_are_optional_and_blank_lines_and_numbers_as_ids_are_fine(tmp_pa
         ({"queries": [{"id": "q", "question": " ", "gold": ["fram"]}]}, "queries.jsonl:1", "question is empty"),
         ({"queries": [{"id": "q", "question": "?"}]}, "queries.jsonl:1", "gold"),
         ({"queries": [{"id": "q", "question": "?", "gold": []}]}, "queries.jsonl:1", "gold"),
+        ({"queries": [*QUERIES, {"id": "q", "question": "?", "answers": ["x"]}]}, "queries.jsonl", "others none"),
         ({"queries": [{"id": "q", "question": "?", "gold": "fram"}]}, "queries.jsonl:1", "gold"),
         ({"queries": [{"id": "q", "question": "?", "gold": [None]}]}, "queries.jsonl:1", "gold"),
         ({"queries": [{"id": "q", "question": "?", "gold": ["x"], "answers": "y"}]}, "queries.jsonl:1", "answers"),
@@ -72,6 +73,12 @@ def test_what_is_missing_or_malformed_is_named_with_its_line(
     assert f"{folder / place}" in caught.value.message
     assert what in caught.value.message
     assert caught.value.remedy
+
+
+def test_answers_may_stand_in_for_gold(tmp_path: Path) -> None:
+    queries = [{"id": "q", "question": "On which coast?", "answers": ["Norway"], "type": "2hop"}]
+    (question,) = read_dataset(write_set(tmp_path / "small", queries=queries)).questions
+    assert (question.gold, question.answers, question.type) == ((), ("Norway",), "2hop")
 
 
 def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:

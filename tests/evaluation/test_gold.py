@@ -1,5 +1,5 @@
 from kgrag.evaluation.datasets import GoldText
-from kgrag.evaluation.gold import text_ranks
+from kgrag.evaluation.gold import answer_rank, text_ranks
 from kgrag.types import Hit, Passage, Ranking
 
 FRAM = "The Fram was designed by Colin Archer for the polar ice, and Nansen took her north in the year 1893."
@@ -31,3 +31,13 @@ def test_the_same_words_elsewhere_do_not_count() -> None:
 def test_a_text_of_few_words_and_gold_that_is_not_there() -> None:
     assert text_ranks(ranking(("long 2", "The capital is Oslo.")), ["short", "lost"], TEXTS) == (1, None)
     assert text_ranks(ranking(), ["short"], TEXTS) == (None,)
+
+
+def test_an_answer_stands_where_its_words_follow_each_other() -> None:
+    found = ranking(("a", "Archer, Colin of Larvik"), ("b", FRAM), ("c", "In 1893: U.S. Navy, 5 o'clock."))
+    assert answer_rank(found, ["COLIN ARCHER"]) == 2
+    assert answer_rank(found, ["Oslo", "Nansen"]) == 2
+    assert answer_rank(found, ["u.s. navy"]) == 3
+    assert answer_rank(found, ["Arch", "", " "]) is None  # whole words; nothing is no answer
+    titled = Ranking("?", "fixed", (Hit(Passage("p", "d", "Fra\u0308m", "A ship."), 1.0),))
+    assert answer_rank(titled, ["Fr\u00e4m"]) == 1

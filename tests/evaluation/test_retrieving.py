@@ -96,6 +96,21 @@ def test_measures_follow_the_depth() -> None:
     assert {k for _, k in system.asked} == {40}
 
 
+def test_without_gold_the_answer_is_looked_for() -> None:
+    asked = [Question("q1", "?", (), ("b",)), Question("q2", "?", (), ("nowhere",))]
+    records = retrieve_all({"x": Fixed("a", "b", "c")}, asked, silent, depth=5)
+    assert [r.ranks for r in records] == [(2,), (None,)]
+    row = table(records, 5)["x"]
+    assert {name: row[name] for name in ("answer@2", "answer@5", "MRR")} == {
+        "answer@2": 50,
+        "answer@5": 50,
+        "MRR": 0.25,
+    }
+    assert not any(name.startswith(("R@", "perfect")) for name in row)
+    other = [record("y", question, (), 0.01) for question in asked]
+    assert differences([*other, *records], "y", 5)["x"]["answer@5"].value == 50
+
+
 def test_by_type_and_by_hops() -> None:
     asked = [
         Question("q1", "?", ("a",), type="bridge"),

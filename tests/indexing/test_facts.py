@@ -1,0 +1,133 @@
+"""Names of triples are mentioned where they are stated, looked for nowhere; and what triples are about."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph import schema
+from kgrag.indexing.digest import digest
+from kgrag.indexing.mentions import Facts
+from kgrag.types import Document, Section, Triple
+
+
+def _document(title: str, text: str, *triples: tuple[str, str, str]) -> Document:
+    return Document(title, (Section(text),), title, triples=tuple(Triple(*t) for t in triples))
+
+
+_YARD = _document(
+    "Larvik Yard",
+    "The Larvik Yard was run by Colin Archer. It lies in Larvik, the Mayor of Bergen said.",
+    ("Larvik Yard", "lies in", "the town of Larvik"),
+    ("Larvik Yard", "run by", "Mayor of Bergen"),
+    ("Larvik Yard", "opened", "June 1870"),
+)
+_BERGEN = _document("Bergen", "Bergen is a city. Colin Archer came by ship.", ("Colin Archer", "reached", "Bergen"))
+_LETTER = _document("Letter", "To the Mayor of Bergen: Colin Archer asks for timber from Larvik in June 1870.")
+_LARVIK = _document("Larvik", "Larvik is a town.")
+_ALL = [_YARD, _BERGEN, _LETTER, _LARVIK]
+
+
+@pytest.fixture(scope="module")
+def stated(kg: KnowledgeGraph) -> Iterator[str]:
+    kg["facts"].ingest(_ALL)
+    yield "facts"
+    kg["facts"].delete()
+
+
+def _mentions(kg: KnowledgeGraph, collection: str, title: str) -> dict[str, Mapping[str, Any]]:
+    query = (
+        "MATCH (:Passage {collection: $collection, title: $title})-[m:MENTIONS]->(e) RETURN e.normal AS name, "
+        "m {.via, .stated, .about} AS mention"
+    )
+    with kg.graph._driver.session() as session:
+        return {r["name"]: r["mention"] for r in session.run(query, collection=collection, title=title)}
+
+
+def test_the_longest_name_wins_among_those_of_texts_alone(kg: KnowledgeGraph, stated: str) -> None:
+    letter = _mentions(kg, stated, "Letter")
+    assert letter.keys() >= {"bergen", "colin archer", "larvik"}  # "mayor of bergen" does not hide "bergen"
+    assert "june 1870" not in letter
+    yard = _mentions(kg, stated, "Larvik Yard")
+    assert yard["june 1870"]["via"] == "triple"
+    assert yard["bergen"]["via"] == "local"
+
+
+def test_a_mention_says_what_the_triples_are_about(kg: KnowledgeGraph, stated: str) -> None:
+    yard = _mentions(kg, stated, "Larvik Yard")
+    flags = {name: (mention["stated"], mention["about"]) for name, mention in yard.items()}
+    assert flags["bergen"] == (True, True)  # contained in "mayor of bergen"
+    assert flags["larvik"] == (True, True)  # "the town of larvik"
+    assert flags["larvik yard"] == (None, True)  # the passage's own name
+    assert flags["colin archer"] == (None, None)
+    assert _mentions(kg, stated, "Bergen")["colin archer"]["stated"]
+    assert not any(mention["about"] for mention in _mentions(kg, stated, "Letter").values())
+
+
+def test_a_part_of_the_own_name_is_stated_only_by_itself() -> None:
+    source = {"title": "Johnnycake, West Virginia", "text": "It is a place."}
+    inside = Facts.of(source | {"stated": ["johnnycake west virginia", "mcdowell county"]})
+    assert inside.about("west virginia")
+    assert not inside.stated("west virginia")
+    assert inside.stated("mcdowell county")
+    assert not inside.about("dowell county")  # whole words
+    assert Facts.of(source | {"stated": ["hills of west virginia"]}).stated("west virginia")
+
+
+def test_density_without_what_triples_alone_name(kg: KnowledgeGraph, stated: str) -> None:
+    (record,) = kg.graph.run("search/collections", name=stated)
+    collection = record["collection"]
+    assert 0 < collection["density0"] <= collection["density"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ([_YARD, _LETTER], _ALL),  # "bergen" becomes a title, which is looked for then
+        ([_YARD, _LETTER, replace(_BERGEN, triples=()), _LARVIK], _ALL),  # triples come later
+        (_ALL, [replace(_YARD, triples=_YARD.triples[:1]), *_ALL[1:]]),  # and go
+        (_ALL, [_YARD, replace(_BERGEN, title="Bergenhus"), _LETTER, _LARVIK]),  # no title any more, but still stated
+    ],
+    ids=["a title", "more triples", "fewer triples", "another title"],
+)
+def test_however_it_came_about_the_graph_is_the_same(
+    kg: KnowledgeGraph, collection_name: str, before: list[Document], after: list[Document]
+) -> None:
+    kg[collection_name].ingest(before)
+    kg[collection_name].ingest(after)
+    gradually = digest(kg.graph, collection_name)
+    kg[collection_name].delete()
+    kg[collection_name].ingest(after)
+    assert digest(kg.graph, collection_name) == gradually
+
+
+def test_version_5_becomes_version_6(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest(_ALL)
+    whole, sentences = digest(kg.graph, collection_name), _sentences(kg, collection_name)
+    old = (
+        "MATCH (p:Passage {collection: $name}) SET p.sentences = null WITH p "
+        "OPTIONAL MATCH (p)-[m:MENTIONS]->() SET m.stated = null, m.about = null",
+        "MATCH (p:Passage {collection: $name, title: 'Letter'}) MATCH (e:Entity {collection: $name}) "
+        "WHERE e.normal = 'mayor of bergen' MERGE (p)-[m:MENTIONS]->(e) SET m.via = 'local', e.df = e.df + 1",
+        "MATCH (c:Collection {name: $name}) SET c.density0 = null",
+    )
+    with kg.graph._driver.session() as session:
+        for query in old:
+            session.run(query, name=collection_name).consume()
+    try:
+        kg.graph.run("write/set_version", version=5)
+        assert kg.migrate()[0].startswith("5 -> 6")
+    finally:
+        kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
+    assert _sentences(kg, collection_name) == sentences
+    assert kg[collection_name].search("Who ran the Larvik Yard?").hits  # before the repair, too
+    assert kg[collection_name].repair().finished
+    assert digest(kg.graph, collection_name) == whole
+
+
+def _sentences(kg: KnowledgeGraph, collection: str) -> set[str]:
+    query = "MATCH (p:Passage {collection: $collection}) RETURN p.sentences AS sentences"
+    with kg.graph._driver.session() as session:
+        return {r["sentences"] for r in session.run(query, collection=collection)}
