@@ -19,7 +19,7 @@ def _document(title: str, text: str, *triples: tuple[str, str, str]) -> Document
 
 _YARD = _document(
     "Larvik Yard",
-    "The Larvik Yard was run by Colin Archer. It lies in Larvik, the Mayor of Bergen said.",
+    "The Larvik Yard was run by Colin Archer. It lies in Larvik, said a man from Bergen.",
     ("Larvik Yard", "lies in", "the town of Larvik"),
     ("Larvik Yard", "run by", "Mayor of Bergen"),
     ("Larvik Yard", "opened", "June 1870"),
