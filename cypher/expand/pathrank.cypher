@@ -33,10 +33,11 @@ CALL (source, a, words) {
   WHERE (e.df > 1 OR e.ntit > 0) AND (e.df <= $cap OR e.ntit > 0)
     AND NOT e.id IN source.skip AND (e.ntit > 0 OR NOT e.normal IN source.own_words)
     AND (m.via <> 'triple' OR (NOT $apart AND (e.ntit > 0 OR NOT e.normal =~ $dates)))
+  WITH a, e, m, size(split(e.normal, ' ')) AS length
   WITH a, e, $iota * log($passages * 1.0 / CASE WHEN e.df > 0 THEN e.df ELSE 1 END) / log($passages + 1.0)
        + CASE WHEN any(p IN m.positions WHERE any(
-           i IN range(CASE WHEN p < 6 THEN 0 ELSE p - 6 END, p + size(split(e.normal, ' ')) + 1)
-           WHERE (i < p OR i >= p + size(split(e.normal, ' '))) AND left(words[i], 5) IN $prefixes)) THEN $pi ELSE 0.0 END
+           i IN range(CASE WHEN p < 6 THEN 0 ELSE p - 6 END, p + length + 1)
+           WHERE (i < p OR i >= p + length) AND left(words[i], 5) IN $prefixes)) THEN $pi ELSE 0.0 END
        + CASE WHEN m.stated THEN $theta ELSE 0.0 END AS weight
   ORDER BY weight DESC, e.id LIMIT $emax
   WITH a, e, [e.id, e.name] AS entity, weight

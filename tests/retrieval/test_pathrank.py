@@ -1,5 +1,6 @@
 """PathRank on a small graph: the walk, its trail, and names that are misspelt, in lower case, or not there at all."""
 
+import math
 from collections.abc import Iterator
 
 import pytest
@@ -7,7 +8,7 @@ from coast import TEXTS, coast_documents
 
 from kgrag.client import KnowledgeGraph
 from kgrag.graph import connection
-from kgrag.types import Document, Filter, Section
+from kgrag.types import Document, Filter, Section, Triple
 
 _NAME = "pathrank"
 
@@ -45,7 +46,8 @@ def test_walks_over_names(kg: KnowledgeGraph, coast: str) -> None:
 )
 def test_names_as_people_type_them(kg: KnowledgeGraph, coast: str, question: str) -> None:
     titles = [h.passage.title for h in kg[coast].search(question, retriever="pathrank", k=5)]
-    assert titles[:2] == ["Fjord Queen", "Ole Brandvik"]
+    assert titles[0] == "Fjord Queen"
+    assert "Ole Brandvik" in titles[:3]
 
 
 def test_headings_name_a_short_document_without_a_title(kg: KnowledgeGraph, collection_name: str) -> None:
@@ -64,6 +66,21 @@ def test_at_most_eight_round_trips(kg: KnowledgeGraph, coast: str) -> None:
         patch.setattr(connection, "lookup", lambda name, given: calls.append(name) or lookup(name, given))
         assert len(retriever.retrieve(_QUESTION, 5)) == 5
     assert len(calls) <= 8, calls
+
+
+def test_the_outer_clause_orders_the_best(kg: KnowledgeGraph, coast: str) -> None:
+    """Of the passages on the way the one with a painter in its town gains most; the first three stay in front."""
+    walked, ordered = (
+        {h.passage.title: h.score for h in kg[coast].search(_QUESTION, retriever=r, k=20)}
+        for r in ("pathrank(order=0)", "pathrank")
+    )
+    assert list(ordered.values()) == sorted(ordered.values(), reverse=True)
+    assert set(list(walked)[:3]) <= set(list(ordered)[:5])
+    gains = {title: ordered[title] - walked[title] for title in list(walked)[:3]}
+    assert max(gains, key=lambda title: gains[title]) == "Nordvika"
+    short = "Who was the captain of the Fjord Queen?"  # two words that are no names: too short to be ordered
+    one, two = (kg[coast].search(short, retriever=r, k=20) for r in ("pathrank(order=0)", "pathrank"))
+    assert [(h.passage.id, h.score) for h in one] == [(h.passage.id, h.score) for h in two]
 
 
 def test_filter(kg: KnowledgeGraph, coast: str) -> None:
@@ -131,3 +148,32 @@ def test_a_name_within_the_title_is_preferred(kg: KnowledgeGraph, collection_nam
         return next(h.why[-1].score or 0.0 for h in hits if h.passage.title == "Nordvika harbour")
 
     assert bridged("pathrank(nu=0.1)") == pytest.approx(bridged("pathrank(nu=0)") + 0.1, abs=0.01)
+
+
+def test_names_that_triples_alone_know(kg: KnowledgeGraph, collection_name: str) -> None:
+    """They lead on only where texts have few names; links lead to them anyway, and what a triple is about counts."""
+    facts = {
+        "Quay": ("It was built by a man from the north.", Triple("Quay", "built by", "Ole Brandvik")),
+        "Alder": ("It stands by the church.", Triple("Ole Brandvik", "planted", "Alder")),
+        "Birch": ("It stands by the school.", Triple("Birch", "planted in", "June 1890")),
+        "Pier": ("It was opened with a song.", Triple("Pier", "opened in", "June 1890")),
+    }
+    kg[collection_name].ingest([Document(t, (Section(x),), t, triples=(f,)) for t, (x, f) in facts.items()])
+
+    def found(question: str, retriever: str) -> dict[str, tuple[float, list[str]]]:
+        hits = kg[collection_name].search(question, retriever=retriever, k=4)
+        return {h.passage.title: (h.score, [s.name for s in h.why if s.label == "Entity"]) for h in hits}
+
+    question = "Which tree was planted by the builder of the Quay?"
+    assert found(question, "pathrank(dens=1, slack=0, order=0)")["Alder"][1] == ["Quay", "Ole Brandvik"]
+    assert "Ole Brandvik" not in found(question, "pathrank(dens=0, order=0)")["Alder"][1]
+    when = "Which tree was planted when the Pier was opened?"
+    assert "June 1890" not in found(when, "pathrank(dens=1, slack=0, order=0)")["Birch"][1]  # dates never do
+
+    one, none = (
+        found(question, f"pathrank(dens=1, slack=0, order=0, theta={theta})")["Alder"][0] for theta in (0.1, 0)
+    )
+    assert one - none == pytest.approx(0.1, abs=0.03)
+    linked, less = (found("Who was Ole Brandvik?", f"pathrank(lambda_fact={most})") for most in (0.8, 0))
+    assert linked["Quay"][1] == ["Ole Brandvik"]
+    assert linked["Quay"][0] - less["Quay"][0] == pytest.approx(0.4 / (1 + math.log(2)), abs=0.03)
