@@ -239,7 +239,8 @@ class KnowledgeGraph:
         with self._lock:
             if self._tasks is None:
                 self._chat = load_chat(self.settings)
-                self._tasks = Tasks(self._chat, self.settings.chat.prompts)
+                chat = self.settings.chat
+                self._tasks = Tasks(self._chat, chat.prompts, max_facts=chat.max_facts)
             return self._tasks
 
     def language_model(self) -> Tasks:

@@ -11,12 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kgrag.settings.gateway import GatewaySettings
-from kgrag.settings.models import ChatSettings, TagmeSettings
+from kgrag.settings.models import ChatSettings, EmbeddingSettings, TagmeSettings
 from kgrag.settings.training import GnnRetTraining, NextEvidenceTraining, NextFactTraining
 
 __all__ = [
     "BRIDGE_CAP",
     "ChatSettings",
+    "EmbeddingSettings",
     "GatewaySettings",
     "GnnRetTraining",
     "IndexingSettings",
@@ -122,6 +123,7 @@ class Settings(BaseSettings):
         default_factory=dict, description="options of retrievers: KGRAG_RETRIEVAL__PATHRANK__CAP, of all: ...__RRF"
     )
     chat: ChatSettings = Field(default_factory=ChatSettings)
+    embedding: EmbeddingSettings = Field(default_factory=EmbeddingSettings)
     tagme: TagmeSettings = Field(default_factory=TagmeSettings)
     agents: dict[str, Any] = Field(
         default_factory=dict, description="options of strategies: KGRAG_AGENTS__GEAR__STEPS, of all: ...__ANSWER__WORDS"
