@@ -2,6 +2,7 @@
 
 import logging
 import re
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -110,10 +111,17 @@ class Graph:
             yield from session.run(query.text, parameters)
 
     @contextmanager
-    def reading(self, fetch_size: int) -> Iterator[neo4j.Session]:
-        """A session in which the server refuses to write."""
+    def reading(self, fetch_size: int, seconds: float | None = None) -> Iterator[neo4j.Session]:
+        """A session in which the server refuses to write; after `seconds` its connection is dropped.
+
+        Raises DatabaseError when it was.
+        """
         with translated(self.uri), self._session(fetch_size, neo4j.READ_ACCESS) as session:
-            yield session
+            if seconds is None:
+                yield session
+                return
+            with _dropped_after(session, seconds):
+                yield session
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Run `work` in one write transaction; it may be called again after a transient error, so it must be pure."""
@@ -184,6 +192,32 @@ class Graph:
             default_access_mode=access,
             bookmark_manager=self._bookmarks,
         )
+
+
+@contextmanager
+def _dropped_after(session: neo4j.Session, seconds: float) -> Iterator[None]:
+    """While the block runs, drop the session's connection after `seconds`: what reads from it ends with an error."""
+    dropped = threading.Event()
+
+    def drop() -> None:
+        dropped.set()
+        if session._connection is not None:  # a session of the driver without asyncio has no cancel()
+            session._connection.kill()
+
+    timer = threading.Timer(seconds, drop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except (Neo4jError, DriverError, OSError) as error:
+        if dropped.is_set():
+            raise DatabaseError(
+                f"Neo4j did not answer within {seconds:g} seconds, so its connection was dropped.",
+                "It may be working on the statement still: `kgrag status` tells, `kgrag down` ends the local server.",
+            ) from error
+        raise
+    finally:
+        timer.cancel()
 
 
 def _not_an_address(uri: str) -> ConfigurationError:
