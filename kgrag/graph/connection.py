@@ -55,7 +55,7 @@ class Graph:
 
     def __init__(self, uri: str, user: str, password: SecretStr | None, database: str = "neo4j") -> None:
         """Connect and check that the server answers. Raises DatabaseError or ConfigurationError."""
-        self.uri = uri
+        self.uri = _without_login(uri)
         self.database = database
         self._listeners: tuple[OnQuery, ...] = ()
         if not _ADDRESS.match(uri):
@@ -75,7 +75,7 @@ class Graph:
         # The members of a cluster lag behind one another: what one of them wrote, the next one is to know.
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager() if uri.startswith("neo4j") else None
         try:
-            with translated(uri):
+            with translated(self.uri):
                 self._driver.verify_connectivity()
             self.run("search/ping")  # the database, too, exists
         except BaseException:
@@ -220,9 +220,15 @@ def _dropped_after(session: neo4j.Session, seconds: float) -> Iterator[None]:
         timer.cancel()
 
 
+def _without_login(uri: str) -> str:
+    """The address without a name and password before its @: it is shown in errors."""
+    scheme, sign, _ = uri.rpartition("@")[0].partition("://")
+    return f"{scheme if sign else ''}{sign}***@{uri.rpartition('@')[2]}" if "@" in uri else uri
+
+
 def _not_an_address(uri: str) -> ConfigurationError:
     return ConfigurationError(
-        f"{uri!r} is not an address of a Neo4j server.",
+        f"{_without_login(uri)!r} is not an address of a Neo4j server.",
         "Use bolt://HOST:7687, neo4j://HOST:7687 or neo4j+s://HOST in KGRAG_NEO4J_URI.",
     )
 

@@ -15,7 +15,7 @@ from kgrag.graph.gateway.guard import MARK, guarded, unguarded
 from kgrag.graph.gateway.lexer import Statement
 from kgrag.graph.gateway.parameters import check_parameters
 from kgrag.graph.gateway.patterns import check_labels, check_paths, check_regular_expressions, check_searches
-from kgrag.graph.gateway.plan import check_plan
+from kgrag.graph.gateway.plan import PlanKind, check_plan, plan_rows
 from kgrag.graph.gateway.rules import check_calls, check_size, check_words
 from kgrag.graph.gateway.searches import computed_results
 from kgrag.graph.gateway.values import plain, size_of
@@ -33,11 +33,13 @@ def read_only(
     parameters: Mapping[str, Any] | None,
     limits: GatewaySettings,
     embeddings: bool = False,
+    plan: PlanKind | None = None,
 ) -> Rows:
     """Run a statement that only reads and give back its rows, at most as many as the limits say.
 
-    `embeddings`: whether they stay in nodes, relationships and maps. Raises RefusedError, naming the rule, for a
-    statement that the gateway does not run; DatabaseError when it is wrong, takes too long or too much memory.
+    `embeddings`: whether they stay in nodes, relationships and maps. `plan`: the rows are the server's plan instead;
+    for "profile" the statement is run, for "explain" it is not. Raises RefusedError, naming the rule, for a statement
+    that the gateway does not run; DatabaseError when it is wrong, takes too long or too much memory.
     """
     started = time.perf_counter()
     parameters = dict(parameters or {})
@@ -48,8 +50,16 @@ def read_only(
                 explained: Any = "EXPLAIN " + text
                 summary = transaction.run(explained, parameters).consume()
                 check_plan(summary.query_type, summary.plan)
-                checked: Any = text
-                columns, values, cut = _rows(transaction.run(checked, parameters), limits, embeddings)
+                columns: tuple[str, ...]
+                if plan == "explain":
+                    explained = "EXPLAIN " + unguarded(text)
+                    columns, values, cut = *plan_rows(transaction.run(explained, parameters).consume().plan), None
+                elif plan == "profile":
+                    profiled: Any = "PROFILE " + text
+                    columns, values, cut = *plan_rows(transaction.run(profiled, parameters).consume().profile), None
+                else:
+                    checked: Any = text
+                    columns, values, cut = _rows(transaction.run(checked, parameters), limits, embeddings)
         except Neo4jError as error:
             raise _explained(error, limits) from error
     return Rows(columns, values, cut, time.perf_counter() - started)
