@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from kgrag.events import Answer
     from kgrag.exchange.importing import ImportReport
+    from kgrag.graph.gateway import PlanKind
     from kgrag.indexing.bulk import BulkReport
     from kgrag.loaders import Columns
     from kgrag.loaders.source import Source
@@ -150,18 +151,27 @@ class KnowledgeGraph:
         return [registry.describe(self.graph, c) for c in registry.list_collections(self.graph)]
 
     def cypher(
-        self, statement: str, parameters: Mapping[str, Any] | None = None, *, embeddings: bool = False
+        self,
+        statement: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        embeddings: bool = False,
+        plan: "PlanKind | None" = None,
     ) -> "Rows":
         """The answer of a Cypher statement, which can only read (see `kgrag.graph.gateway`).
 
-        `embeddings`: whether they stay in what is returned. Raises RefusedError for a statement that is not let
-        through, DatabaseError when it is wrong, or takes too long or too much memory.
+        `embeddings`: whether they stay in what is returned. `plan`: "explain" gives the server's plan instead,
+        a row an operator; "profile" runs the statement and adds what each operator did. Raises RefusedError for
+        a statement that is not let through, DatabaseError when it is wrong, or takes too long or too much
+        memory.
         """
         from kgrag.graph.gateway import read_only
 
-        return read_only(self.graph, statement, parameters, self.settings.gateway, embeddings=embeddings)
+        return read_only(self.graph, statement, parameters, self.settings.gateway, embeddings=embeddings, plan=plan)
 
-    def saved_query(self, name: str, /, *, embeddings: bool = False, **arguments: Any) -> "Rows":
+    def saved_query(
+        self, name: str, /, *, embeddings: bool = False, plan: "PlanKind | None" = None, **arguments: Any
+    ) -> "Rows":
         """The answer of one of the saved queries (`kgrag cypher --list`), its parameters as keyword arguments.
 
         Raises NotFoundError for a name that does not exist, ConfigurationError for an argument that the query does not
@@ -169,7 +179,7 @@ class KnowledgeGraph:
         """
         from kgrag.graph.saved import run_saved
 
-        return run_saved(self.graph, name, arguments, self.settings.gateway, embeddings=embeddings)
+        return run_saved(self.graph, name, arguments, self.settings.gateway, embeddings=embeddings, plan=plan)
 
     def draw(
         self, what: "Ranking | Answer | Rows | str", parameters: Mapping[str, Any] | None = None
