@@ -1,11 +1,12 @@
 """A sandbox for untrusted files: a process of its own reads them, so that a hostile one can harm nothing else.
 
-It takes a JSON object a line, {"open": path, "format": name} or {"pages": [first, last]}, and answers in lines of the
-same kind: {"ready": true} once, {"header": ...} or {"page": number, ...}, with {"problem": reason} where there is
-one, and {"done": true} at last.
+It takes a JSON object a line, {"open": path, "format": "pdf" or "module:function"} or {"pages": [first, last]}, and
+answers in lines of the same kind: {"ready": true} once, {"header": ...} or {"page": number, ...}, with
+{"problem": reason} where there is one, and {"done": true} at last.
 """
 
 import contextlib
+import importlib
 import json
 import os
 import sys
@@ -60,9 +61,9 @@ class _Reader:
             self._pdf = Pdf(path)
             header: dict[str, Any] = self._pdf.header()
             return header
-        from kgrag.loaders.office_parts import read_office
-
-        return read_office(path)
+        module, _, function = form.partition(":")
+        found: dict[str, Any] = getattr(importlib.import_module(module), function)(path)
+        return found
 
     def _guarded(self, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         try:

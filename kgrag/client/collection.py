@@ -1,7 +1,7 @@
 """A Collection: documents in, rankings and answers out, and what an analyst wants to know of it."""
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -16,7 +16,7 @@ from kgrag.graph import runs, schema
 from kgrag.graph.collections import Collection as Record
 from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
-from kgrag.loaders.source import Source, first_document, items_of
+from kgrag.loaders.source import Source
 from kgrag.models.embed import Embedder
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
@@ -83,35 +83,50 @@ class Collection:
         embedder: str | Embedder | None = None,
         columns: "Columns | None" = None,
         root: str | Path | None = None,
+        prune: bool = False,
+        force: bool = False,
+        settle: float = 0.0,
         progress: Progress | None = None,
     ) -> IngestReport:
         """Read files and folders, or take Documents; the collection is made if it does not exist.
 
-        A file is known by its absolute path, or if `root` is a folder that holds it, by its path in there.
-        Unchanged documents are passed over; an interrupted ingest goes on where it was. Raises MismatchError when the
-        collection has another embedder, InputError when no path can be read at all.
+        A file is known by its absolute path, or if `root` is a folder that holds it, by its path in there. Files that
+        have not changed are not read again, unchanged documents are passed over; an interrupted ingest goes on where it
+        was. The report names documents whose files are no longer in these folders; `prune` deletes them, but with a
+        folder that is missing or holds no file at all only if it is `force`d. Files that changed in the last `settle`
+        seconds are left for later. Raises MismatchError when the collection has another embedder, InputError when no
+        path can be read at all.
         """
-        from kgrag.indexing.pipeline import ingest
-        from kgrag.indexing.reembed import discard_old_vectors
+        from kgrag.client.ingestion import ingest
 
-        graph, settings = self.kg.graph, self.kg.settings
-        existing = registry.find_collection(graph, self.name)
-        if existing is not None and isinstance(embedder, str):
-            registry.check_embedder(existing, embedder)  # before a model is loaded for nothing
-        items, total = items_of(source, columns, settings, root)
-        if existing is None:
-            items, problems = first_document(items)
-            if problems:
-                return IngestReport(problems=problems)  # nothing to make a collection for
-        model = self.kg.embedder(existing.embedder if existing is not None and embedder is None else embedder)
-        if existing is not None:
-            registry.check_indexing(existing, settings.indexing)
-            registry.check_embedder(existing, model.name, model.dimension)
-            registry.ensure_indexes(graph, existing)
-            discard_old_vectors(graph, existing)
-        else:
-            existing = registry.create_collection(graph, self.name, model.name, model.dimension, settings.indexing)
-        return ingest(graph, existing, items, model, settings, progress or silent, total=total)
+        return ingest(
+            self.kg, self.name, source, embedder=embedder, columns=columns, root=root,
+            prune=prune, force=force, settle=settle, progress=progress or silent,
+        )  # fmt: skip
+
+    def watch(
+        self,
+        folders: str | Path | Sequence[str | Path],
+        *,
+        embedder: str | Embedder | None = None,
+        columns: "Columns | None" = None,
+        root: str | Path | None = None,
+        prune: bool = True,
+        quiet: float = 2.0,
+        progress: Progress | None = None,
+    ) -> Iterator[IngestReport]:
+        """Ingest folders, and again whenever something in them has changed, without end; yields each report.
+
+        A file is read when nothing has changed for `quiet` seconds, never while it is written. Documents of files that
+        are gone are deleted, unless `prune` is False. It can be interrupted at any moment, and goes on where it was.
+        Raises InputError for what is no folder, or no longer there.
+        """
+        from kgrag.client.watching import watch
+
+        given = [folders] if isinstance(folders, str | Path) else list(folders)
+        return watch(
+            self, given, quiet=quiet, prune=prune, embedder=embedder, columns=columns, root=root, progress=progress
+        )
 
     def extract(
         self,

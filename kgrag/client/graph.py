@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -19,7 +20,7 @@ from kgrag.models.embed import Embedder, load_embedder
 from kgrag.models.openai_chat import OpenAIChat, load_chat
 from kgrag.models.tasks import Tasks
 from kgrag.settings import Settings
-from kgrag.types import CollectionInfo, Passage, Progress, Ranking
+from kgrag.types import CollectionInfo, Passage, Progress, Ranking, Unchanged
 
 if TYPE_CHECKING:
     from neo4j_viz import VisualizationGraph
@@ -115,12 +116,14 @@ class KnowledgeGraph:
         from kgrag.loaders.source import items_of
 
         settings = settings or Settings()
-        items, total = items_of(source, columns, settings, root)
+        items, total, scan = items_of(source, columns, settings, root)
         named = embedder or settings.embedder
         model = load_embedder(named) if isinstance(named, str) else named
-        return load(
-            items, collection, model, settings, progress or silent, replace_database=replace_database, total=total
-        )
+        report = load(
+            (item for item in items if not isinstance(item, Unchanged)), collection, model, settings,
+            progress or silent, replace_database=replace_database, total=total,
+        )  # fmt: skip
+        return report if scan is None else replace(report, skipped=scan.skipped, converted=scan.converted)
 
     def __enter__(self) -> Self:
         return self
