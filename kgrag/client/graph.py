@@ -116,7 +116,7 @@ class KnowledgeGraph:
         settings = settings or Settings()
         items, total = items_of(source, columns, settings, root)
         named = embedder or settings.embedder
-        model = load_embedder(named) if isinstance(named, str) else named
+        model = load_embedder(named, settings.embedding) if isinstance(named, str) else named
         return load(
             items, collection, model, settings, progress or silent, replace_database=replace_database, total=total
         )
@@ -258,5 +258,5 @@ class KnowledgeGraph:
                 return embedder
             name = embedder or self.settings.embedder
             if name not in self._embedders:
-                self._embedders[name] = load_embedder(name)
+                self._embedders[name] = load_embedder(name, self.settings.embedding)
             return self._embedders[name]

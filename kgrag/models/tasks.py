@@ -54,7 +54,7 @@ class Tasks:
         reply = self._chat(messages, task=task, on_text=_unless_thinking(on_text))
         said = spoken(reply.text)
         if not said:
-            reply = self._chat(messages, task=task, fresh=True)
+            reply = self._chat(messages, task=task, on_text=_unless_thinking(on_text), fresh=True)
             said = spoken(reply.text)
         if not said:
             raise ModelError(
