@@ -130,7 +130,7 @@ def _said(value: Any) -> str:
 
 
 def _backoff(tried: int, first: float, most: float) -> float:
-    return min(most, first * 2 ** (tried - 1)) * random.uniform(0.75, 1)
+    return min(most, first * 2.0 ** (tried - 1)) * random.uniform(0.75, 1)
 
 
 def _retry_after(headers: Any) -> float | None:
