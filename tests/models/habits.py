@@ -14,7 +14,8 @@ from itertools import pairwise
 from typing import Any, Self
 
 Request = dict[str, Any]
-Response = tuple[int, Any]
+Response = tuple[int, Any] | tuple[int, Any, str]
+"""Status, body, Retry-After."""
 Habit = Callable[[Request, str, int], Response]
 
 FACTS = {
@@ -248,7 +249,7 @@ class Weak:
                 else:
                     self.send(*weak.respond(request))
 
-            def send(self, status: int, body: Any) -> None:
+            def send(self, status: int, body: Any, retry_after: str = "") -> None:
                 data = body if isinstance(body, bytes) else json.dumps(body).encode()
                 kind = "application/json"
                 if isinstance(body, bytes):
@@ -256,7 +257,9 @@ class Weak:
                 self.send_response(status)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(data)))
-                if status in (429, 503):
+                if retry_after:
+                    self.send_header("Retry-After", retry_after)
+                elif status in (429, 503):
                     self.send_header("retry-after-ms", "10")
                 self.end_headers()
                 self.wfile.write(data)

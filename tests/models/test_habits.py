@@ -5,11 +5,12 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
 import pytest
-from habits import BAD, GOOD, Weak
+from habits import BAD, GOOD, Weak, reply
 
 from kgrag.agents.answering import AnswerOptions, answer
 from kgrag.errors import BudgetError, DeadlineError, ModelError, UnavailableError
@@ -171,27 +172,44 @@ class TestTime:
                 model.chat([Message("user", "long " * 600)], task="answer")
         assert len(weak.requests["tokens"]) == 2
 
-    def test_a_long_pause_that_a_server_asks_for_is_told(self, weak: Weak) -> None:
-        GOOD["closed"] = lambda r, t, n: (429, {"error": "Come back tomorrow; too many requests"})
+    def test_a_pause_until_a_date_is_kept_by_all_calls(self, weak: Weak) -> None:
+        until = formatdate(time.time() + 3, usegmt=True)  # whole seconds: two or three from now
+        GOOD["pauses"] = lambda r, t, n: (200, reply(t)[1]) if n else (429, {"error": "Slow down, retry later"}, until)
         try:
-            with OpenAIChat(settings(weak, "closed", retries=1)) as model, ThreadPoolExecutor(1) as pool:
-                failure = pool.submit(model.chat, ASKED, task="answer").exception(10)
+            with OpenAIChat(settings(weak, "pauses")) as model, ThreadPoolExecutor(2) as pool:
+                first = pool.submit(model.chat, ASKED, task="answer")
+                while "pauses" not in weak.requests:
+                    time.sleep(0.01)
+                time.sleep(0.2)
+                begun = time.monotonic()
+                assert model.chat([Message("user", "Another")], task="answer").text
+                assert time.monotonic() - begun > 1
+                assert first.result(10).text
+        finally:
+            del GOOD["pauses"]
+        assert len(weak.requests["pauses"]) == 3
+
+    def test_a_pause_of_a_day_is_not_waited_for(self, weak: Weak) -> None:
+        GOOD["closed"] = lambda r, t, n: (429, {"error": "Too many requests. Come back tomorrow"}, "86400")
+        try:
+            with OpenAIChat(settings(weak, "closed")) as model, pytest.raises(ModelError) as failure:
+                model.chat(ASKED, task="answer")
         finally:
             del GOOD["closed"]
-        assert isinstance(failure, ModelError)
-        assert not isinstance(failure, UnavailableError)
-        assert "Come back tomorrow" in failure.message
-        assert "KGRAG_CHAT__REQUESTS_PER_MINUTE" in failure.remedy
+        assert len(weak.requests["closed"]) == 1
+        assert not isinstance(failure.value, UnavailableError)
+        assert "Come back tomorrow" in failure.value.message
+        assert "KGRAG_CHAT__REQUESTS_PER_MINUTE" in failure.value.remedy
 
 
 def test_a_budget_is_kept_where_tokens_are_not_counted(weak: Weak, tmp_path: Path) -> None:
     """Text of four letters a token: what is counted is more than that, so the budget ends first."""
     prices = {"no usage": (1.0, 1.0)}
-    spent = 0
+    spent = 0.0
     with OpenAIChat(settings(weak, "no usage", prices=prices, budget=0.002, max_tokens=40)) as model:
         with pytest.raises(BudgetError):
             for n in range(1000):
                 text = f"Question {n}: " + "which ship sailed where " * 5
-                reply = model.chat([Message("user", text)], task="answer")
-                spent += (len(text) + len(reply.text)) / 4
+                said = model.chat([Message("user", text)], task="answer").text
+                spent += (len(text) + len(said)) / 4
         assert spent / 1e6 < model.spent <= 0.002
