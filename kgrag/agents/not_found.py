@@ -2,6 +2,8 @@
 
 import re
 
+_LONGEST = 500
+"""Characters in which a model says it."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)|\n")
 
 _WORDINGS = re.compile(
@@ -47,5 +49,5 @@ def says_not_found(text: str) -> bool:
     Known in English, German, French and Spanish, and the sentence that the prompts ask for.
     """
     said = text.strip()
-    first = _SENTENCE.split(said, maxsplit=1)[0]
+    first = _SENTENCE.split(said[:_LONGEST], maxsplit=1)[0]
     return bool(_WORDINGS.search(first) or _IN_A_WORD.fullmatch(said))

@@ -118,7 +118,7 @@ class KnowledgeGraph:
         settings = settings or Settings()
         items, total, scan = items_of(source, columns, settings, root)
         named = embedder or settings.embedder
-        model = load_embedder(named) if isinstance(named, str) else named
+        model = load_embedder(named, settings.embedding) if isinstance(named, str) else named
         report = load(
             (item for item in items if not isinstance(item, Unchanged)), collection, model, settings,
             progress or silent, replace_database=replace_database, total=total,
@@ -271,5 +271,5 @@ class KnowledgeGraph:
                 return embedder
             name = embedder or self.settings.embedder
             if name not in self._embedders:
-                self._embedders[name] = load_embedder(name)
+                self._embedders[name] = load_embedder(name, self.settings.embedding)
             return self._embedders[name]

@@ -130,7 +130,7 @@ def _said(value: Any) -> str:
 
 
 def _backoff(tried: int, first: float, most: float) -> float:
-    return min(most, first * 2 ** (tried - 1)) * random.uniform(0.75, 1)
+    return min(most, first * 2.0 ** (tried - 1)) * random.uniform(0.75, 1)
 
 
 def _retry_after(headers: Any) -> float | None:
@@ -138,14 +138,15 @@ def _retry_after(headers: Any) -> float | None:
     told = str(headers.get("retry-after", ""))
     for number, scale in ((headers.get("retry-after-ms"), 1000), (told, 1)):
         try:
-            return max(0.0, float(number) / scale)
-        except (TypeError, ValueError):
+            return max(0.0, float(str(number)) / scale)
+        except ValueError:
             continue
     try:
         at = parsedate_to_datetime(told)
     except ValueError:
         return None
-    return max(0.0, (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    seconds: float = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds)
 
 
 def _is_used_up(error: "openai.APIStatusError") -> bool:

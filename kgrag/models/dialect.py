@@ -20,6 +20,7 @@ _LONG = re.compile(
     re.IGNORECASE,
 )
 _FIXED = ("model", "messages")
+_OWN = (*LIMITS, *_FORMATS, "temperature", "stream", "stream_options", "roles")
 _LEAST = 128
 """Tokens of a reply that are asked for at least where a model's context is short."""
 
@@ -57,10 +58,13 @@ class Dialect:
         be limited, under one name or the other, since a budget depends on it.
         """
         name = _named(body, sent)
-        if name is None or (limited and {name, *self._refused}.issuperset(LIMITS)):
+        if name is None or (name in LIMITS and _LONG.search(body)):
+            return False
+        if limited and {name, *self._refused}.issuperset(LIMITS):
             return False
         if name not in self._refused:
-            _LOG.info("%s does not take %s; it is left out or renamed from now on", sent["model"], name)
+            level = logging.INFO if name in _OWN else logging.WARNING  # what the user set is missed
+            _LOG.log(level, "%s does not take %s; it is left out or renamed from now on", sent["model"], name)
         self._refused.add(name)
         return True
 

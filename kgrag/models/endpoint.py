@@ -36,8 +36,7 @@ class Endpoint:
     ) -> "Endpoint":
         """As settings of `group` (CHAT, EMBEDDING) and the client's own variables name it; the settings win.
 
-        The key of the environment goes to the address of the settings only if they name none of their own. Raises
-        ConfigurationError for an address that is none, or when OpenAI's is meant and there is no key.
+        Raises ConfigurationError for an address that is none, or when OpenAI's is meant and there is no key.
         """
         address = base_url or os.environ.get("OPENAI_BASE_URL")
         key = (api_key.get_secret_value() if api_key else "") or os.environ.get("OPENAI_API_KEY", "")
@@ -64,17 +63,20 @@ class Endpoint:
         import openai
 
         url = urlsplit(self.base_url)
-        headers: dict[str, Any] = dict(self.headers)
-        if not self.key:
-            headers = {"Authorization": openai.Omit(), **headers} if headers else headers
         return openai.OpenAI(
             base_url=url._replace(query="").geturl(),
             default_query=dict(parse_qsl(url.query, keep_blank_values=True)),  # Azure's ?api-version=...
-            default_headers=headers,
             api_key=self.key or "none",  # the client insists on one
             max_retries=0,
             timeout=openai.Timeout(timeout, connect=min(_CONNECT, timeout)),
         )
+
+    def extra_headers(self) -> dict[str, Any]:
+        """The headers of each request beside those of the client: no key where a header stands for it."""
+        import openai
+
+        no_key = {"Authorization": openai.Omit()} if self.headers and not self.key else {}
+        return {**no_key, **self.headers}
 
     def hidden(self, error: ModelError) -> ModelError:
         """The error without what must not be shown."""

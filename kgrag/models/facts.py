@@ -16,7 +16,7 @@ from kgrag.types import Passage, Triple
 _KEYS = (("subject", "head", "s"), ("predicate", "relation", "p"), ("object", "tail", "o"))
 _TAG = re.compile(r"[<＜﹤](?=\s*/?\s*passage\b)|<(?=\|)|(?<=\|)>", re.IGNORECASE)
 """What could end the frame around a passage, or is a sign of a chat template."""
-_HEADING = re.compile(r"^(\s*)\[(?=\d+\])", re.MULTILINE)
+_NUMBER = re.compile(r"^([ \t]*)\[(\d+)\]", re.MULTILINE)
 
 TRIPLES: Mapping[str, Any] = {
     "type": "array",
@@ -108,7 +108,7 @@ def harmless(text: str) -> str:
 
     That is broken up, and can still be read.
     """
-    return _HEADING.sub(r"\1(", _TAG.sub("‹", text))
+    return _NUMBER.sub(r"\1(\2)", _TAG.sub("‹", text))
 
 
 def titled(*titles: str) -> str:

@@ -228,6 +228,7 @@ class OpenAIChat:
         with client.chat.completions.with_streaming_response.create(
             model=sent["model"],
             messages=sent["messages"],
+            extra_headers=self._endpoint.extra_headers(),
             extra_body={name: value for name, value in sent.items() if name not in ("model", "messages")},
             timeout=Timeout(seconds, connect=min(10.0, seconds)),
         ) as response:

@@ -54,7 +54,7 @@ class Tasks:
         reply = self._chat(messages, task=task, on_text=_unless_thinking(on_text))
         said = spoken(reply.text)
         if not said:
-            reply = self._chat(messages, task=task, fresh=True)
+            reply = self._chat(messages, task=task, on_text=_unless_thinking(on_text), fresh=True)
             said = spoken(reply.text)
         if not said:
             raise ModelError(
@@ -145,7 +145,7 @@ def _shaped(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
                 if reply.cut:
                     _LOG.warning("A reply of %r was cut off; what is whole of it is used", reply.model)
                 return found, ""
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         problem = str(error)
     return None, "it was cut off because it grew too long" if reply.cut else problem
 

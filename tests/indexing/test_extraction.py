@@ -417,7 +417,7 @@ def test_any_script_and_no_passages(collection_name: str, scripted: Scripted, co
     kg[collection_name].delete(documents=["北京"])
     empty = kg[collection_name].extract()
     assert (empty.passages, empty.left, empty.usage.calls) == (0, 0, 0)
-    assert kg[collection_name].estimate_extraction().prompt_tokens == 0
+    assert kg[collection_name].estimate_extraction().prompt_tokens == (0, 0)
     assert not _entities(kg, collection_name)
 
 

@@ -359,7 +359,7 @@ class TestErrors:
             ("402:Payment required", "quota[\\s\\S]*use another key"),
             ("400:The model answer does not exist", "There is no model"),
             ("400:response_format is not supported", "KGRAG_CHAT__JSON_MODE=none"),  # though none was sent
-            ("400:maximum context length is 8192 tokens", "longer context"),
+            ("400:maximum context length is 8192 tokens; lower max_tokens", "longer context"),
             ("418:I am a teapot", "I am a teapot"),
         ],
     )
