@@ -10,6 +10,7 @@ from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEFAULT_SYSTEM, DEPTH, make_system
 from kgrag.client.stream import Stream
+from kgrag.errors import ConfigurationError
 from kgrag.events import Answer
 from kgrag.graph import collections as registry
 from kgrag.graph import runs, schema
@@ -232,8 +233,10 @@ class Collection:
     ) -> Ranking:
         """The `k` best passages for a question, each with the trail that led to it.
 
-        Raises DeadlineError when it takes longer than `deadline` seconds.
+        Raises DeadlineError when it takes longer than `deadline` seconds, ConfigurationError for a `k` below 1.
         """
+        if k < 1:
+            raise ConfigurationError(f"k is invalid: {k} passages.", "Ask for 1 or more.")
         with limits.limited(deadline):
             return self.retriever(retriever).retrieve(Query(query, filter or Filter()), k)
 
