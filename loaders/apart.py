@@ -1,7 +1,7 @@
 """Formats whose files are one document each, read as a whole by a process of its own."""
 
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -50,14 +50,19 @@ def read_apart(reader: str) -> Callable[[Source, Reading], Iterator[Item]]:
         readers.give(child)
         if not found["sections"]:
             raise BadInput("holds no text")
-        if found["encoding"]:
-            source.converted.add(found["encoding"])
-        sections = tuple(Section(text, heading) for heading, text in found["sections"])
-        title = one_line(found["title"])[:300] or source.title
-        metadata = {key: clean_value(value) for key, value in found["metadata"].items()}
-        yield Document(source.key, sections, title, source.shown, metadata)
+        yield document_of(source, found)
 
     return load
+
+
+def document_of(source: Source, found: Mapping[str, Any]) -> Document:
+    """The document that a Content is."""
+    if found["encoding"]:
+        source.converted.add(found["encoding"])
+    sections = tuple(Section(text, heading) for heading, text in found["sections"])
+    title = one_line(found["title"])[:300] or source.title
+    metadata = {key: clean_value(value) for key, value in found["metadata"].items()}
+    return Document(source.key, sections, title, source.shown, metadata)
 
 
 def check_archive(path: Path) -> set[str]:

@@ -56,7 +56,7 @@ def ingest(
 
     Folders are read with all they hold: text (.txt), Markdown (.md, .markdown), reStructuredText (.rst), HTML
     (.html, .htm), PDF (.pdf), Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt), RTF (.rtf),
-    EPUB (.epub), e-mails (.eml), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv, and source code (listed
+    EPUB (.epub), e-mails (.eml, .mbox), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv, and source code (listed
     below); other files are counted. A row of a table is a document; the columns of its key, title and text are
     found by their usual names (id, title, text, ...) or named by the options. What did not change since the last
     time is passed over, so the same command brings a collection up to date, and goes on where it was after it was

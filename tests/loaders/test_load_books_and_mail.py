@@ -127,6 +127,24 @@ def test_a_message(tmp_path: Path, kind: bytes, body: bytes) -> None:
     assert "no e-mail" in problem(tmp_path / "b.eml")
 
 
+def test_a_mailbox(tmp_path: Path) -> None:
+    mail = MAIL.replace(b"\r\n", b"\n").replace(b"\r", b"") % (
+        b"text/plain",
+        b"She lay at Oslo.\n\n>From there she left.",
+    )
+    second = mail.replace(b"Subject: ", b"Message-ID: <two@example.org>\nSubject: Re: ")
+    postmark = b"From b@example.org Fri Mar  1 10:00:00 2024\n"
+    path = tmp_path / "a.mbox"
+    path.write_bytes(postmark + mail + b"\n" + postmark + b"nothing\n\n" + postmark + second)
+    first, wrong, last = load(path)
+    assert isinstance(first, Document) and isinstance(wrong, Problem) and isinstance(last, Document)
+    assert (first.key, first.text) == (f"{path}#1", "She lay at Oslo.\n\nFrom there she left.")
+    assert (wrong.place, "no e-mail" in wrong.message) == (f"{path}#2", True)
+    assert (last.key, last.title, last.source) == (f"{path}#two@example.org", "Re: The Gjøa", f"{path}#3")
+    path.write_text("no mail")
+    assert "no mailbox" in problem(path)
+
+
 RST = """
 ======
 Manual
