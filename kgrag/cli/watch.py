@@ -60,7 +60,8 @@ def watch(
 
     columns = Columns(key=key_column, title=title_column, text=text_column)
     name = DEFAULT_COLLECTION if collection is None else collection
-    signal.signal(signal.SIGTERM, _interrupt)
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    click.get_current_context().call_on_close(lambda: signal.signal(signal.SIGTERM, before))
     told: set[Problem] = set()
     shown: list[Progress] = []  # of the first time alone
 
