@@ -56,6 +56,7 @@ def watch(
     kgrag watch inbox/ -c mail --quiet 30       for files that are copied slowly
     """
     from kgrag.client import DEFAULT_COLLECTION
+    from kgrag.client.watching import watch as watch_folders
     from kgrag.loaders import Columns
 
     columns = Columns(key=key_column, title=title_column, text=text_column)
@@ -73,8 +74,8 @@ def watch(
         while True:
             try:
                 with interruptible():
-                    reports = kg[name].watch(
-                        list(folders), embedder=embedder, columns=columns, root=root, prune=not keep, quiet=quiet,
+                    reports = watch_folders(
+                        kg[name], folders, embedder=embedder, columns=columns, root=root, prune=not keep, quiet=quiet,
                         progress=progress,
                     )  # fmt: skip
                     with progress_bars() as bars:
