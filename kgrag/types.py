@@ -91,12 +91,15 @@ class FileState:
     `key`: the file's own; `root`: the folder in which that is a path, empty where it is absolute. `fingerprint`: the
     format that read it, its size, time and hash (see `kgrag.loaders.fingerprint`). `documents`: how many documents the
     whole file gave; on the last of them alone, else 0, and 0 on all of a file that could not be read without problems.
+    `problems`: those that it will have whenever it is read, on the last of them, too, as lines "PLACE<tab>MESSAGE":
+    the place in the file.
     """
 
     key: str
     root: str = ""
     fingerprint: str = ""
     documents: int = 0
+    problems: str = ""
 
     @property
     def path(self) -> str:
@@ -178,10 +181,14 @@ class Replaced:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something in the input that could not be read; `place` is a path, with ":LINE" where a line is to blame."""
+    """Something in the input that could not be read; `place` is a path, with ":LINE" where a line is to blame.
+
+    `lasting`: part of the file, such as a scanned page; the file need not be read again to find the same.
+    """
 
     place: str
     message: str
+    lasting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Formats whose files are one document each, read as a whole by a process of its own."""
 
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -16,11 +16,15 @@ _MAX_PARTS = 20_000
 
 
 class Content(TypedDict):
-    """What a file holds, as JSON: `sections` are pairs of a path of headings and the text under it."""
+    """What a file holds, as JSON: `sections` are pairs of a path of headings and the text under it.
+
+    `encoding`: the legacy one that it was in, else empty.
+    """
 
     title: str
     sections: list[tuple[str, str]]
     metadata: dict[str, Any]
+    encoding: str
 
 
 def content(outline: Outline, title: str = "", metadata: dict[str, Any] | None = None) -> Content:
@@ -32,6 +36,7 @@ def content(outline: Outline, title: str = "", metadata: dict[str, Any] | None =
         "title": title or outline.first_h1,
         "sections": [(s.heading, s.text) for s in sections],
         "metadata": {key: value for key, value in (metadata or {}).items() if value},
+        "encoding": "",
     }
 
 
@@ -45,12 +50,19 @@ def read_apart(reader: str) -> Callable[[Source, Reading], Iterator[Item]]:
         readers.give(child)
         if not found["sections"]:
             raise BadInput("holds no text")
-        sections = tuple(Section(text, heading) for heading, text in found["sections"])
-        title = one_line(found["title"])[:300] or source.title
-        metadata = {key: clean_value(value) for key, value in found["metadata"].items()}
-        yield Document(source.key, sections, title, source.shown, metadata)
+        yield document_of(source, found)
 
     return load
+
+
+def document_of(source: Source, found: Mapping[str, Any]) -> Document:
+    """The document that a Content is."""
+    if found["encoding"]:
+        source.converted.add(found["encoding"])
+    sections = tuple(Section(text, heading) for heading, text in found["sections"])
+    title = one_line(found["title"])[:300] or source.title
+    metadata = {key: clean_value(value) for key, value in found["metadata"].items()}
+    return Document(source.key, sections, title, source.shown, metadata)
 
 
 def check_archive(path: Path) -> set[str]:

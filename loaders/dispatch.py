@@ -8,7 +8,7 @@ from pathlib import Path
 from zipfile import is_zipfile
 
 from kgrag.errors import InputError
-from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, check_size, clean
+from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, check_size, clean, one_line
 from kgrag.loaders.benchmark import TRIPLES, load_benchmark
 from kgrag.loaders.fingerprint import Fingerprint, Stamp, digest
 from kgrag.loaders.guard import Readers
@@ -32,6 +32,7 @@ _OFFICE = (".docx", ".pptx", ".xlsx")
 _ARCHIVES = {"epub": b"application/epub+zip", "odt": b"application/vnd.oasis.opendocument.text"}
 _ROWS = (".jsonl", ".ndjson", ".csv", ".tsv")  # whose rows stand on lines
 _MAX_PROBLEMS = 1000  # of one file: beyond that the number is told, not each one
+_KEPT = 200  # problems of one file that are remembered
 _GROUP = 500  # files that are asked for at once
 
 
@@ -176,6 +177,9 @@ class Load:
                 self.scan.moved.add(before.root)
             if (now := self._unchanged(file, stamp, before)) is not None:
                 self.scan.files[now.key] = now.fingerprint
+                for line in filter(None, now.problems.split("\n")):
+                    place, _, message = line.partition("\t")
+                    yield Problem(f"{file.source.shown}{place}", message, lasting=True)
                 yield Unchanged(now, before)
                 return
         for item in _Stamped(self.scan, file, stamp).run(*self._items(file)):
@@ -231,28 +235,34 @@ class _Stamped:
         self._stamp = stamp
 
     def run(self, reader: str, items: Iterator[Item]) -> Iterator[Item]:
-        """The items; while they come, the file must not change, nor give a Problem, to be passed over next time."""
+        """The items; to be passed over next time, the file must not change meanwhile, nor give a passing Problem."""
         key = self._file.source.key
         held: Document | None = None
         count = 0
         whole = self._stamp is not None
         state = FileState(key, self._scan.root_of(key))
+        problems: list[str] = []
         for item in items:
+            if isinstance(item, Problem) and item.lasting and len(problems) < _KEPT:
+                problems.append(f"{item.place.removeprefix(self._file.source.shown)}\t{one_line(item.message)}")
+                yield item
+                continue
+            if held is not None:
+                yield replace(held, file=state)
+                held = None
             if isinstance(item, Problem):
                 whole = False
                 yield item
                 continue
-            if held is None:
+            if not count:
                 state = replace(state, fingerprint=self._fingerprint(reader))
-            else:
-                yield replace(held, file=state)
             held = item
             count += 1
         for encoding in self._file.source.converted:
             self._scan.converted[encoding] = self._scan.converted.get(encoding, 0) + 1
         if held is not None:
             if whole and state.fingerprint and Stamp.of(self._file.paths) == self._stamp:
-                state = replace(state, documents=count)
+                state = replace(state, documents=count, problems="\n".join(problems))
                 self._scan.files[key] = state.fingerprint
             yield replace(held, file=state)
 
@@ -262,7 +272,7 @@ class _Stamped:
 
 
 def _cleaned(problem: Problem) -> Problem:
-    return Problem(clean(problem.place), clean(problem.message))
+    return replace(problem, place=clean(problem.place), message=clean(problem.message))
 
 
 def _kind(path: Path) -> str:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.loaders.apart import Content, content, read_apart
-from kgrag.loaders.base import BadInput, Format, one_line
+from kgrag.loaders.base import BadInput, Format, check_binary, clean, decode, one_line
 from kgrag.loaders.html import add_html
+from kgrag.loaders.legacy import find_encoding
 from kgrag.loaders.outline import Outline
 
 _SETTINGS = {
@@ -26,8 +27,9 @@ _SETTINGS = {
 }
 _DIRECTIVES = frozenset(  # that docutils has, and reads as they are meant here
     """note attention caution danger error hint important tip warning admonition image figure topic sidebar
-    parsed-literal rubric epigraph highlights pull-quote compound container table csv-table list-table contents sectnum header footer
-    target-notes raw include replace unicode date class role default-role title meta math line-block""".split()
+    parsed-literal rubric epigraph highlights pull-quote compound container table csv-table list-table contents
+    sectnum header footer target-notes raw include replace unicode date class role default-role title meta math
+    line-block""".split()
 )
 _ROLES = frozenset(
     """emphasis strong literal code math pep-reference pep rfc-reference rfc subscript sub superscript sup
@@ -44,7 +46,7 @@ def read_rst(path: Path) -> Content:
     from docutils.core import publish_parts
     from docutils.utils import SystemMessage
 
-    text = _text(path)
+    text, encoding = _text(path)
     _take_all(text)
     try:
         parts = publish_parts(text, writer="html5", settings_overrides=_SETTINGS)
@@ -53,21 +55,20 @@ def read_rst(path: Path) -> Content:
     outline = Outline()
     title = one_line(parts["title"])
     add_html(outline, f"<main>{parts['html_body']}</main>")
-    return content(outline, title and outline.first_h1)
+    return {**content(outline, title), "encoding": encoding}
 
 
-def _text(path: Path) -> str:
-    from kgrag.loaders.base import decode
-    from kgrag.loaders.legacy import find_encoding
-
+def _text(path: Path) -> tuple[str, str]:
+    """The text of a file, and the legacy encoding that it is in, or ""."""
     data = path.read_bytes()
+    check_binary(data)
     try:
-        return decode(data)
+        return clean(decode(data)), ""
     except BadInput:
         encoding = find_encoding(data)
         if encoding is None:
             raise
-        return data.decode(encoding, "replace")
+        return clean(data.decode(encoding, "replace")), encoding
 
 
 def _take_all(text: str) -> None:

@@ -54,12 +54,14 @@ def ingest(
 ) -> None:
     """Read files and folders into a collection.
 
-    Folders are read with all they hold: text (.txt), Markdown (.md, .markdown), HTML (.html, .htm), PDF (.pdf), Word
-    (.docx), PowerPoint (.pptx), Excel (.xlsx), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv. A row of a table is
-    a document; the columns of its key, title and text are found by their usual names (id, title, text, ...) or named
-    by the options. What did not change since the last time is passed over, so the same command brings a collection up
-    to date, and goes on where it was after it was interrupted: files of the same size and time are not even opened.
-    What cannot be read is listed at the end and does not stop the rest.
+    Folders are read with all they hold: text (.txt), Markdown (.md, .markdown), reStructuredText (.rst), HTML
+    (.html, .htm), PDF (.pdf), Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt), RTF (.rtf),
+    EPUB (.epub), e-mails (.eml, .mbox), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv, and source code (listed
+    below); other files are counted. A row of a table is a document; the columns of its key, title and text are
+    found by their usual names (id, title, text, ...) or named by the options. What did not change since the last
+    time is passed over, so the same command brings a collection up to date, and goes on where it was after it was
+    interrupted: files of the same size and time are not even opened. What cannot be read is listed at the end and
+    does not stop the rest.
 
     Documents whose files (or rows) are no longer in a folder are named, and stay; with --prune they are deleted, after
     a question or with --yes. Nothing is deleted where a folder is missing, cannot be read, or holds no file at all: it
@@ -70,6 +72,14 @@ def ingest(
     folder can be moved, or read on another machine. A row is known by its file and its id (FILE#ID, without an id
     FILE#LINE); ids in the column that --key-column names, and those of a corpus.jsonl, are keys by themselves. Links
     that lead out of a folder are not followed (KGRAG_LOADING__FOLLOW_LINKS=true: they are).
+
+    Source code: .asm .bash .bat .bib .c .cc .cfg .clj .cmake .conf .cpp .cs .css .cxx .cypher .dart .el .erl .ex
+    .exs .f90 .fish .go .gradle .graphql .groovy .h .hh .hpp .hs .ini .java .jl .js .jsx .kt .kts .less .lisp .lua
+    .m .mjs .ml .mm .php .pl .pm .properties .proto .ps1 .py .pyi .pyx .r .rb .rs .sass .scala .scm .scss .sh .sql
+    .svelte .swift .tcl .tex .tf .toml .ts .tsx .vb .vim .vue .yaml .yml .zig .zsh.
+
+    Texts that are not UTF-8 are converted, and counted at the end by the encoding that was found;
+    KGRAG_LOADING__ENCODING sets it.
 
     With --bulk the same graph is made through files and Neo4j's import tool. The server is down meanwhile; an
     interrupted load leaves the database as it was.

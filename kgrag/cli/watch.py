@@ -56,11 +56,13 @@ def watch(
     kgrag watch inbox/ -c mail --quiet 30       for files that are copied slowly
     """
     from kgrag.client import DEFAULT_COLLECTION
+    from kgrag.client.watching import watch as watch_folders
     from kgrag.loaders import Columns
 
     columns = Columns(key=key_column, title=title_column, text=text_column)
     name = DEFAULT_COLLECTION if collection is None else collection
-    signal.signal(signal.SIGTERM, _interrupt)
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    click.get_current_context().call_on_close(lambda: signal.signal(signal.SIGTERM, before))
     told: set[Problem] = set()
     shown: list[Progress] = []  # of the first time alone
 
@@ -72,8 +74,8 @@ def watch(
         while True:
             try:
                 with interruptible():
-                    reports = kg[name].watch(
-                        list(folders), embedder=embedder, columns=columns, root=root, prune=not keep, quiet=quiet,
+                    reports = watch_folders(
+                        kg[name], folders, embedder=embedder, columns=columns, root=root, prune=not keep, quiet=quiet,
                         progress=progress,
                     )  # fmt: skip
                     with progress_bars() as bars:

@@ -1,7 +1,7 @@
 """A Collection: documents in, rankings and answers out, and what an analyst wants to know of it."""
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -10,6 +10,7 @@ from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEFAULT_SYSTEM, DEPTH, make_system
 from kgrag.client.stream import Stream
+from kgrag.errors import ConfigurationError
 from kgrag.events import Answer
 from kgrag.graph import collections as registry
 from kgrag.graph import runs, schema
@@ -103,30 +104,6 @@ class Collection:
             self.kg, self.name, source, embedder=embedder, columns=columns, root=root,
             prune=prune, force=force, settle=settle, progress=progress or silent,
         )  # fmt: skip
-
-    def watch(
-        self,
-        folders: str | Path | Sequence[str | Path],
-        *,
-        embedder: str | Embedder | None = None,
-        columns: "Columns | None" = None,
-        root: str | Path | None = None,
-        prune: bool = True,
-        quiet: float = 2.0,
-        progress: Progress | None = None,
-    ) -> Iterator[IngestReport]:
-        """Ingest folders, and again whenever something in them has changed, without end; yields each report.
-
-        A file is read when nothing has changed for `quiet` seconds, never while it is written. Documents of files that
-        are gone are deleted, unless `prune` is False. It can be interrupted at any moment, and goes on where it was.
-        Raises InputError for what is no folder, or no longer there.
-        """
-        from kgrag.client.watching import watch
-
-        given = [folders] if isinstance(folders, str | Path) else list(folders)
-        return watch(
-            self, given, quiet=quiet, prune=prune, embedder=embedder, columns=columns, root=root, progress=progress
-        )
 
     def extract(
         self,
@@ -233,8 +210,10 @@ class Collection:
     ) -> Ranking:
         """The `k` best passages for a question, each with the trail that led to it.
 
-        Raises DeadlineError when it takes longer than `deadline` seconds.
+        Raises DeadlineError when it takes longer than `deadline` seconds, ConfigurationError for a `k` below 1.
         """
+        if k < 1:
+            raise ConfigurationError(f"k is invalid: {k} passages.", "Ask for 1 or more.")
         with limits.limited(deadline):
             return self.retriever(retriever).retrieve(Query(query, filter or Filter()), k)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kgrag.loaders.source import Source
     from kgrag.rows import Rows
 
-DEFAULT_COLLECTION = "default"
+DEFAULT_COLLECTION = registry.DEFAULT_COLLECTION
 
 
 class KnowledgeGraph:
@@ -177,8 +177,9 @@ class KnowledgeGraph:
     ) -> "Rows":
         """The answer of one of the saved queries (`kgrag cypher --list`), its parameters as keyword arguments.
 
+        Without a collection it is that called "default", or the only one; `kg["notes"].saved_query(...)` fills it in.
         Raises NotFoundError for a name that does not exist, ConfigurationError for an argument that the query does not
-        take. `kg["notes"].saved_query(...)` fills in the collection.
+        take.
         """
         from kgrag.graph.saved import run_saved
 

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgrag.graph import collections as registry
+from kgrag.graph.collections import Collection as Record
 from kgrag.indexing import pipeline, removal
 from kgrag.indexing.pruning import find_gone, known_files
 from kgrag.indexing.reembed import discard_old_vectors
 from kgrag.loaders.source import Source, first_document, items_of
-from kgrag.models.embed import Embedder
+from kgrag.models.embed import DeferredEmbedder, Embedder
 from kgrag.types import FileState, IngestReport, Progress, Scan
 
 if TYPE_CHECKING:
@@ -49,13 +50,13 @@ def ingest(
         items, problems = first_document(items)
         if problems:
             return noted(IngestReport(problems=problems), scan)  # nothing to make a collection for
-    model = kg.embedder(existing.embedder if existing is not None and embedder is None else embedder)
     if existing is not None:
+        model = _embedder_of(kg, existing, embedder)
         registry.check_indexing(existing, settings.indexing)
-        registry.check_embedder(existing, model.name, model.dimension)
         registry.ensure_indexes(graph, existing)
         discard_old_vectors(graph, existing)
     else:
+        model = kg.embedder(embedder)
         existing = registry.create_collection(graph, name, model.name, model.dimension, settings.indexing)
     report = pipeline.ingest(graph, existing, items, model, settings, progress, total=total, scan=scan)
     if scan is None:
@@ -64,6 +65,17 @@ def ingest(
     if gone and prune:
         removal.delete_documents(graph, existing, gone, settings, progress)
     return noted(replace(report, gone=tuple(gone), pruned=len(gone) if prune else 0), scan)
+
+
+def _embedder_of(kg: "KnowledgeGraph", found: Record, embedder: str | Embedder | None) -> Embedder:
+    """The embedder of a collection; the one that it is recorded with is loaded, and checked, when it is needed."""
+
+    def load() -> Embedder:
+        model = kg.embedder(found.embedder if embedder is None else embedder)
+        registry.check_embedder(found, model.name, model.dimension)
+        return model
+
+    return DeferredEmbedder(found.embedder, found.dimension, load) if embedder is None else load()
 
 
 def noted(report: IngestReport, scan: Scan | None) -> IngestReport:

@@ -19,9 +19,19 @@ _LONGEST = 30.0  # seconds of changes without a pause after which what is quiet 
 
 
 def watch(
-    collection: "Collection", folders: Sequence[str | Path], *, quiet: float, prune: bool, **options: Any
+    collection: "Collection",
+    folders: Sequence[str | Path],
+    *,
+    quiet: float = 2.0,
+    prune: bool = True,
+    **options: Any,
 ) -> Iterator[IngestReport]:
-    """See `Collection.watch`; `options` are those of `Collection.ingest`."""
+    """Ingest folders, and again whenever something in them has changed, without end; yields each report.
+
+    A file is read when nothing has changed for `quiet` seconds, never while it is written. Documents of files that are
+    gone are deleted, unless `prune` is False; `options` are those of `Collection.ingest`. It can be interrupted at any
+    moment, and goes on where it was. Raises InputError for what is no folder, or no longer there.
+    """
     from watchfiles import watch as changes_in
 
     tops = [Path(os.path.realpath(folder)) for folder in folders]

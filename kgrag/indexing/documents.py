@@ -157,12 +157,13 @@ def file_properties(document: Document) -> Row:
     """What is recorded of the file that a document was read from; None for what is not."""
     file = document.file
     if file is None:
-        return dict.fromkeys(("file", "root", "fingerprint", "file_documents"))
+        return dict.fromkeys(("file", "root", "fingerprint", "file_documents", "file_problems"))
     return {
         "file": file.key,
         "root": file.root or None,
         "fingerprint": file.fingerprint or None,
         "file_documents": file.documents or None,
+        "file_problems": file.problems or None,
     }
 
 

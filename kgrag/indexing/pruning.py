@@ -14,7 +14,7 @@ def known_files(graph: Graph, collection: Collection, files: list[str]) -> dict[
     """What a collection holds of files whose documents are all there, by their keys; several states if they differ."""
     known: dict[str, list[FileState]] = {}
     for row in graph.run("search/files", collection=collection.name, files=files):
-        state = FileState(row["file"], row["root"] or "", row["fingerprint"], row["documents"])
+        state = FileState(row["file"], row["root"] or "", row["fingerprint"], row["documents"], row["problems"] or "")
         known.setdefault(state.key, []).append(state)
     return known
 

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
 
 from kgrag.loaders import Columns
 from kgrag.loaders.dispatch import Load
@@ -125,6 +128,19 @@ def test_files_with_problems_are_read_each_time(folder: Path) -> None:
     assert memory.load(folder)["problems"] == expected["problems"]
     assert memory.load(folder) == {**expected, "unchanged": ["a.txt", "sub/b.md"]}
     assert memory.scan.files["rows.csv"] == ""
+
+
+def test_scanned_pages_are_told_again_without_reading(tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"))
+    canvas.drawString(72, 700, "The Fram was designed by Colin Archer, who lived at Larvik.")
+    canvas.showPage()
+    canvas.drawImage(ImageReader(Image.new("RGB", (200, 280), "grey")), 0, 0, 595, 842)
+    canvas.showPage()
+    canvas.save()
+    os.utime(tmp_path / "a.pdf", (time.time() - HOUR,) * 2)
+    memory = Memory()
+    assert memory.load(tmp_path) == {"read": ["a.pdf"], "problems": ["a.pdf:page 2"]}
+    assert memory.load(tmp_path) == {"unchanged": ["a.pdf"], "problems": ["a.pdf:page 2"]}
 
 
 def test_what_is_being_written_is_left_for_later(folder: Path) -> None:
