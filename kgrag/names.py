@@ -23,10 +23,17 @@ _LEAD_CHARACTERS = 200
 _LONGEST_HEADING = 120  # characters
 _NUMBERED = re.compile(r"^\d{1,2}(?P<dotted>(?:\.\d{1,2})*\.?)\s+(?=\S)|^[A-Z](?:\.\d{1,2})+\.?\s+(?=\S)")
 _PARTS = frozenset(  # of documents: with a number they name no thing, "Section 4.8", "Table 2"
-    """appendix chapter column definition eq eqn equation example exercise fig figure item lemma line listing note page
-    part proof row sec sect section step tab table theorem version vol volume""".split()
+    """affiliation appendix author bit case chapter class column day debug definition edition eq eqn equation example
+    exercise fig figure file group item lemma level line listing model note option page part phase population proof row
+    sec sect section state step subject subjects tab table test theorem time type version vol volume year""".split()
 )
-_VALUES = frozenset("true false null none nil nan na inf yes no ok".split())
+_VALUES = frozenset("true false null nil nan na inf".split())
+_DAYS = frozenset(
+    f"{_MONTHS.replace('|', ' ')} jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun "
+    "monday tuesday wednesday thursday friday saturday sunday accessed last".split()
+)
+_WIDE = re.compile(r"[\u1100-\uffff]")  # scripts whose words are short
+_NO_NAME = re.compile(r"[=%;{}<>|\\]")
 _GENERAL = frozenset(  # headings that any document may have
     """abstract acknowledgements acknowledgments appendices arguments authors author availability background
     bibliography bugs caveats changes comments conclusion conclusions configuration contents copying copyright default
@@ -37,15 +44,16 @@ _GENERAL = frozenset(  # headings that any document may have
     status summary syntax synopsis terminology types usage value values warning warnings""".split()
 )
 _OPENERS = frozenset(  # what sentences and headings begin with, written with a capital for no other reason
-    """add allow alternatively apply applying assume assuming avoid based call calling change changing check choose
-    choosing clarify combine compare compute computing consequently consider convert create creating declare define
-    defining delete describe despite display do document enable ensure ensuring except execute executing fix fixed
-    following get getting give given hence however ignore implement improve include including indeed install
-    installing instead let like list look looking make making moreover move nevertheless note notice obtain obtaining
-    omit otherwise perform please print provide put raise read recall regardless remove removing replace replacing
-    return returning returns run running see select send set setting show similarly simply specify specifying start
-    starting store suppose take tell test testing therefore thus try turn unfortunately unlike update updating use
-    using verify view when write writing""".split()
+    """add added adds allow alternatively apply applying approach assume assuming avoid based call calling change
+    changing check choose choosing clarify combine compare compute computing consequently consider convert create
+    creating declare define defining delete describe despite display do document enable enables ensure ensuring
+    except execute executing fighting fix fixed following get getting give given hence however identical ignore
+    implement improve include including indeed install installing instance instances instead let like list look
+    looking make making moreover move nevertheless note notice obtain obtaining omit otherwise outside perform
+    please possibilities print provide put raise raises read reads recall referring regardless remove removing
+    replace replacing return returning returns run running see select send set sets setting show similarly simply
+    specify specifying start starting store subclass subclassing subsequent suppose take tell tells test testing
+    therefore thus try turn unfortunately unlike update updating use using verify view when write writing""".split()
 )
 _ADVERB = re.compile(r"\w{3,}(?:al|ent|ant|ous|iv|ful|ed|ar|at|in|ern|less)ly")
 QUESTION_WORDS = frozenset("name film movie song located born die died year date country city place".split())
@@ -148,7 +156,7 @@ def passage_aliases(section: str, text: str, known: Collection[str] = ()) -> lis
             add(alias)
     for i, line in enumerate(lines):
         name = None if i in headings else _lead_name(line[:_LEAD_CHARACTERS])
-        if name and _may_name(name) and not _opens(name.split()[0].lower()):
+        if name and ":" not in name and _may_name(name) and not _opens(name.split()[0].lower()):
             add(Alias(normalise(name), name, 0.8))
     return list(found.values())
 
@@ -158,8 +166,10 @@ def _heading_aliases(heading: str) -> list[Alias]:
     number = _NUMBERED.match(heading)
     if number is None:
         return title_aliases(heading, "")
-    bare = title_aliases(heading[number.end() :], "") if _may_name(heading[number.end() :]) else []
-    return bare if number["dotted"] != "" else title_aliases(heading, "") + bare
+    rest = heading[number.end() :]
+    if not _may_name(rest):
+        return []
+    return [*(() if number["dotted"] else title_aliases(heading, "")), *title_aliases(rest, "")]
 
 
 def _is_heading(line: str) -> bool:
@@ -172,6 +182,7 @@ def _may_name(heading: str) -> bool:
     words = tokens(_PARENTHESIS.sub("", heading)) if 1 < len(heading) <= _LONGEST_HEADING else []
     return (
         0 < len(words) <= LONGEST_NAME
+        and not _NO_NAME.search(heading)
         and words[0].is_capital
         and words[-1].is_capital
         and not all(w.norm in _GENERAL or w.norm in STOP_WORDS for w in words)
@@ -185,14 +196,16 @@ def _opens(word: str) -> bool:
 
 
 def _names_something(words: Sequence[Token]) -> bool:
-    """Whether words may be a name: not only numbers, single letters, values (TRUE) or parts of documents (Table 2)."""
-    numbers = sum(word.norm.isdigit() for word in words)
-    return any(
-        len(w.norm) > (1 if w.norm.isascii() else 0)
-        and not w.norm.isdigit()
-        and w.norm not in STOP_WORDS | _PARTS | _VALUES
-        for w in words
-    ) and (numbers < 3 or numbers < len(words) / 2)
+    """Whether words may be a name: not only numbers, single letters, dates, or parts of documents (Table 2)."""
+    norms = [word.norm for word in words]
+    telling = {n for n in norms if _telling(n)} - (_DAYS if len(norms) > 1 else frozenset())
+    numbers = sum(map(str.isdigit, norms))
+    return bool(telling) and (numbers < 3 or numbers < len(norms) / 2) and _VALUES.isdisjoint(norms)
+
+
+def _telling(word: str) -> bool:
+    short = len(word) < 2 if word.isascii() else not word
+    return not short and not word.isdigit() and word not in STOP_WORDS and word not in _PARTS
 
 
 def capitalised_phrases(words: Sequence[Token]) -> dict[str, str]:
@@ -209,7 +222,7 @@ def capitalised_phrases(words: Sequence[Token]) -> dict[str, str]:
         for part in (run, *_split(run)) if match[1] else (run,):
             while part and part[-1].norm in STOP_WORDS:
                 part.pop()
-            while len(part) > 1 and (part[0].norm in STOP_WORDS or (part[0].starts and _opens(part[0].norm))):
+            while len(part) > 1 and (part[0].norm in STOP_WORDS or _opens(part[0].norm)):
                 del part[0]
             name = " ".join([w.norm for w in part])
             if len(name) > 2 and name not in found and not _is_number_or_date(name) and _is_phrase(part):
@@ -219,7 +232,14 @@ def capitalised_phrases(words: Sequence[Token]) -> dict[str, str]:
 
 def _is_phrase(words: Sequence[Token]) -> bool:
     """Whether capitalised words may be a name: one word is none that has its capital from a sentence's beginning."""
-    return _names_something(words) and (len(words) > 1 or not words[0].starts or not words[0].raw[1:].islower())
+    if len(words) == 1:
+        word = words[0]
+        return _names_something(words) and not _opens(word.norm) and not (word.starts and word.raw[1:].islower())
+    said = {word.norm for word in words}
+    shouted = len(words) > 3 and all(word.raw.isupper() for word in words) and not STOP_WORDS.isdisjoint(said)
+    twice = len(said) < len(words) and not all(word.raw.istitle() for word in words)
+    brief = all(len(name) < 3 for name in said) and not any(map(_WIDE.search, said))  # symbols of a formula
+    return _names_something(words) and not shouted and not twice and not brief
 
 
 def _is_number_or_date(name: str) -> bool:

@@ -38,12 +38,12 @@ def _meanings(raw: str) -> list[str]:
         return [w for w in (bare, bare.rstrip(_STOPS) if len(bare) > 2 else "") if w]
     if _FIELD.fullmatch(word):
         return [word]
-    word = word.strip(_AROUND).rstrip(_STOPS + _QUOTES)
+    word = word.rstrip(_STOPS + _QUOTES).strip(_AROUND).rstrip(_STOPS + _QUOTES)
     if len(word) > 2 and word[0] in "/~":
         word = word.rstrip("/")
     signs = _SIGNS.match(word)
     if signs is not None:
-        return [word, signs[0]] if len(signs[0]) > 1 else [word]
+        return [word] if len(signs[0]) == 1 or word[0] in "/~" else [word, signs[0]]
     return [word] if _INNER.search(word) or word.endswith(("+", "*", "=", "#")) else []
 
 

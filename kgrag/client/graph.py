@@ -231,8 +231,16 @@ class KnowledgeGraph:
         return runs.remove_runs(self.graph, ids)
 
     def migrate(self) -> list[str]:
-        """Bring the database to this version's schema; returns the steps taken."""
-        return schema.migrate(self.graph)
+        """Bring the database to this version's schema; returns the steps taken.
+
+        Interrupted while it counts words and names, `repair` or the next ingest of a collection goes on.
+        """
+        from kgrag.indexing.finish import finish
+
+        done = schema.migrate(self.graph)
+        for collection in registry.list_collections(self.graph) if done else ():
+            finish(self.graph, collection, self.settings, silent)
+        return done
 
     def import_export(
         self, source: str, collection: str | None = None, progress: Progress | None = None
