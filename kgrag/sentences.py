@@ -4,22 +4,21 @@ Stems stand between spaces and sentences between bars; a caret follows a word th
 that is neither at the beginning of its sentence nor in the passage's title.
 """
 
-from collections.abc import Sequence
 from itertools import pairwise
 
-from kgrag.text import Token
+from kgrag.text import stems, tokens
 
 _BAR, _CARET = "|", "^"
 
 
-def sentences_in_stems(words: Sequence[Token], stems: Sequence[str], title: int) -> str:
-    """The sentences of a passage whose words, with their stems, begin with the `title` words of its title."""
+def passage_sentences(title: str | None, text: str) -> str:
+    """The sentences of a passage."""
     parts = [" "]
-    spent = set(stems[:title])
-    for i in range(title, len(words)):
-        word, stem = words[i], stems[i]
-        first = word.starts or i == title
-        if first and i > title:
+    spent = set(stems([word.norm for word in tokens(title or "")]))
+    words = tokens(text)
+    for i, (word, stem) in enumerate(zip(words, stems([word.norm for word in words]), strict=True)):
+        first = word.starts or i == 0
+        if first and i > 0:
             parts.append(f"{_BAR} ")
         parts.append(f"{stem} ")
         if not first and word.raw[0].isupper() and stem not in spent:
@@ -34,5 +33,4 @@ def split_sentences(kept: str) -> list[str]:
 
 def names_in(sentence: str) -> list[str]:
     """The stems in a sentence that may be names."""
-    stems = sentence.split()
-    return [stem for stem, mark in pairwise(stems) if mark == _CARET]
+    return [stem for stem, mark in pairwise(sentence.split()) if mark == _CARET]

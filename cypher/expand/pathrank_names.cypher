@@ -1,24 +1,36 @@
-// PathRank, at the end: the names that tie passages together, as numbers that hold for this statement alone; and what the
-// outermost clause of the question is compared with.
+// PathRank, at the end: the names that tie passages together, each with the passages that it ties; and what the outermost
+// clause of the question is compared with.
 // mode: read
 // $ids: LIST<STRING> - passage ids
 // $links: LIST<STRING> - entities that the question names
 // $cap: INTEGER = 50 - passages that a name may have, unless it is a title
 // $embedding: STRING - property that holds vectors
 // $clause: LIST<FLOAT> = [] - vector of the outermost clause; empty: not wanted
-// -> passages: LIST<LIST<ANY>> - [passage id, its name, [names that it mentions], [[name, weight] of those that its title or headings bear], cosine with the clause or null, its sentences in stems or null]
-// -> links: LIST<LIST<ANY>> - [entity id, its number] of $links
+// -> names: LIST<LIST<ANY>> - [passage id, its name, its cosine with the clause or null, its sentences in stems or null]
+// -> entities: LIST<LIST<ANY>> - [positions in $ids, the weight of each: 0 where it mentions the name, else that of a title or heading which bears it, entity id if it is of $links]
 CALL () {
-  UNWIND $ids AS id
-  MATCH (d:Document)-[:HAS_PASSAGE]->(x:Passage {id: id})
-  RETURN collect([id, x.name, [(x)-[:MENTIONS]->(e:Entity) WHERE (e.df > 1 AND e.df <= $cap) OR e.ntit > 0 | id(e)],
-                  [(d)-[a:ABOUT]->(e:Entity) | [id(e), a.weight]] + [(x)-[a:ABOUT]->(e:Entity) | [id(e), a.weight]],
-                  CASE WHEN size($clause) > 0 THEN 2 * vector.similarity.cosine(x[$embedding], $clause) - 1 END,
-                  CASE WHEN size($clause) > 0 THEN x.sentences END]) AS passages
+  MATCH (e:Entity) WHERE e.id IN $links
+  RETURN collect(e) AS linked
 }
-CALL () {
-  UNWIND $links AS id
-  MATCH (e:Entity {id: id})
-  RETURN collect([id, id(e)]) AS links
+UNWIND range(0, size($ids) - 1) AS i
+MATCH (d:Document)-[:HAS_PASSAGE]->(x:Passage {id: $ids[i]})
+WITH linked, collect([x.id, x.name,
+       CASE WHEN size($clause) > 0 THEN 2 * vector.similarity.cosine(x[$embedding], $clause) - 1 END,
+       CASE WHEN size($clause) > 0 THEN x.sentences END]) AS names, collect([i, x, d]) AS passages
+CALL (linked, passages) {
+  UNWIND passages AS passage
+  WITH linked, passage[0] AS i, passage[1] AS x, passage[2] AS d
+  CALL (x, d) {
+    MATCH (x)-[:MENTIONS]->(e:Entity) WHERE (e.df > 1 AND e.df <= $cap) OR e.ntit > 0
+    RETURN e, 0.0 AS weight
+    UNION ALL
+    MATCH (d)-[a:ABOUT]->(e:Entity)
+    RETURN e, a.weight AS weight
+    UNION ALL
+    MATCH (x)-[a:ABOUT]->(e:Entity)
+    RETURN e, a.weight AS weight
+  }
+  WITH linked, e, collect(i) AS positions, collect(weight) AS weights
+  RETURN collect([positions, weights, CASE WHEN e IN linked THEN e.id END]) AS entities
 }
-RETURN passages, links
+RETURN names, entities

@@ -6,10 +6,11 @@ from typing import Any
 from kgrag.errors import MismatchError
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import Fulltext, NodeKind, describe
-from kgrag.sentences import sentences_in_stems
-from kgrag.text import LONGEST_NAME, caption, stems, tokens
+from kgrag.sentences import passage_sentences
+from kgrag.symbols import encoded
+from kgrag.text import LONGEST_NAME, caption, passage_stems
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 SLOTS = ("embedding", "embedding_b")
 
 
@@ -152,23 +153,41 @@ def _names(graph: Graph) -> None:
         graph.run("write/migrated_collection", name=collection["name"], version=5)
 
 
+def _searched(graph: Graph) -> None:
+    """Version 6: headings and symbols are searched, and names are told by new rules: all are counted again.
+
+    What counts them is the finish of an ingest, which goes on from the marks that this leaves.
+    """
+    for collection in _collections(graph):
+        name, number = collection["name"], collection["number"]
+        graph.run("write/uncount_words", collection=name)
+        graph.run("write/uncount_names", collection=name)
+        rows = [
+            {"id": r["id"], "stems": passage_stems(r["title"], r["text"], r["section"]), "symbols": encoded(r["text"])}
+            for r in graph.stream("search/passage_texts", collection=name)
+        ]
+        for start in range(0, len(rows), 1000):
+            graph.run("write/recount_passages", rows=rows[start : start + 1000])
+        with graph.exclusively():
+            graph.run("schema/drop_index", index=index_name("passage_text", number))
+            ensure_fulltext_indexes(graph, number)
+        graph.run("write/migrated_collection", name=name, version=6)
+
+
 def _sentences(graph: Graph) -> None:
-    """Version 6: passages have their sentences in stems; names of triples are looked for in texts no longer, and
+    """Version 7: passages have their sentences in stems; names of triples are looked for in texts no longer, and
     mentions say what triples are about: where there are triples, the next ingest or repair finds the mentions again.
     """
     while rows := graph.run("search/without_sentences", limit=5000):
-        graph.run("write/sentences", rows=[_in_sentences(**row) for row in rows])
+        graph.run(
+            "write/sentences",
+            rows=[{"id": r["id"], "sentences": passage_sentences(r["title"], r["text"])} for r in rows],
+        )
     for collection in _collections(graph):
         name = collection["name"]
         if graph.run("search/has_triples", collection=name)[0]["found"]:
             graph.run("write/due_all_passages", collection=name, stage="mentions")
-        graph.run("write/migrated_collection", name=name, version=6)
-
-
-def _in_sentences(id: str, title: str | None, text: str) -> dict[str, str]:
-    words = tokens(f"{title or ''}\n{text}")
-    stemmed = stems([word.norm for word in words])
-    return {"id": id, "sentences": sentences_in_stems(words, stemmed, len(tokens(title or "")))}
+        graph.run("write/migrated_collection", name=name, version=7)
 
 
 def _shortened(name: str, ordinal: int | None) -> str:
@@ -182,7 +201,8 @@ MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
     3: ("constraints and indexes for kept runs and their steps", ensure_shared_indexes),
     4: ("constraints and indexes for pages and tables", ensure_shared_indexes),
     5: ("long names are shortened", _names),
-    6: ("sentences in stems; the next ingest or repair finds names again where there are triples", _sentences),
+    6: ("headings and symbols are searched, and names found by new rules", _searched),
+    7: ("sentences in stems; the next ingest or repair finds names again where there are triples", _sentences),
 }
 """Schema version -> what the step to it does, and the step."""
 

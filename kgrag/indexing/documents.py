@@ -12,9 +12,10 @@ from kgrag.indexing.pages import add_pages
 from kgrag.indexing.writer import Batch, Row
 from kgrag.models.embed import Embedder
 from kgrag.names import passage_aliases, title_aliases
-from kgrag.sentences import sentences_in_stems
+from kgrag.sentences import passage_sentences
 from kgrag.settings import IndexingSettings
-from kgrag.text import caption, normalise, stems, tokens
+from kgrag.symbols import encoded
+from kgrag.text import caption, normalise, passage_stems, passage_words, stems
 from kgrag.types import Document, Triple
 
 
@@ -22,7 +23,7 @@ from kgrag.types import Document, Triple
 class Plan:
     """A document that must be written: its passages in order, of which `existing` are in the graph already.
 
-    `words` of a passage are those whose stems it holds.
+    `words` of a passage are those of its title and text, whose stems its own begin with.
     """
 
     document: Document
@@ -48,15 +49,12 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
     document_id = identity.document_id(collection, document.key)
     seen: Counter[str] = Counter()
     passages: list[Row] = []
-    titles = len(tokens(document.title))
     for part in chunk(document, settings):
         section = _below_title(part.section, document.title)
         content = "\x1f".join((document.title, section, part.text))
         passage = identity.passage_id(document_id, content, seen[content])
         seen[content] += 1
-        written = tokens(f"{document.title}\n{part.text}")
-        words = [t.norm for t in written]
-        stemmed = stems(words)
+        words, _ = passage_words(document.title, part.text)
         properties = {
             "id": passage,
             "name": caption(document.title),
@@ -65,8 +63,9 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
             "section": section,
             "text": part.text,
             "tokens": part.tokens,
-            "stems": f" {' '.join(stemmed)} ",  # one string, each stem between spaces: quick to look into
-            "sentences": sentences_in_stems(written, stemmed, titles),
+            "stems": passage_stems(document.title, part.text, section),  # one string: quick to look into
+            "symbols": encoded(part.text),
+            "sentences": passage_sentences(document.title, part.text),
         }
         row = {"id": passage, "document": document_id, "properties": properties}
         place = {"page": part.page, "last_page": part.last_page, "table": part.table}
@@ -142,6 +141,7 @@ def document_properties(collection: str, document_id: str, document: Document) -
         "title": document.title,
         "source": document.source or document.key,
     }
+    properties |= {key: value for key, value in file_properties(document).items() if value is not None}
     if outline := _outline(document):
         properties["outline"] = outline
     rest = {}
@@ -153,6 +153,20 @@ def document_properties(collection: str, document_id: str, document: Document) -
     if rest:
         properties["metadata"] = json.dumps(rest, ensure_ascii=False, sort_keys=True, default=str)
     return properties
+
+
+def file_properties(document: Document) -> Row:
+    """What is recorded of the file that a document was read from; None for what is not."""
+    file = document.file
+    if file is None:
+        return dict.fromkeys(("file", "root", "fingerprint", "file_documents", "file_problems"))
+    return {
+        "file": file.key,
+        "root": file.root or None,
+        "fingerprint": file.fingerprint or None,
+        "file_documents": file.documents or None,
+        "file_problems": file.problems or None,
+    }
 
 
 def split(plans: Iterable[Plan], size: int) -> Iterator[list[tuple[Plan, int, int]]]:

@@ -1,12 +1,12 @@
 """Mentions: which known names each passage holds. The graph is the gazetteer.
 
-Names come from titles and from capitalised phrases of two passages or more; a name of one word counts only while the
-corpus writes that word with a capital more often than not. Names of triples are mentioned by the passages that state
-them, but not looked for in texts: the longest name wins there, and "mayor of bergen" would hide "bergen". Source: the
-PathRank recipe, index, 3 to 5; names of triples apart: our own experiment.
+Names come from titles and from capitalised phrases; a name of one word counts only while the corpus writes that word
+with a capital more often than not. Names of triples are mentioned by the passages that state them, but not looked for
+in texts: the longest name wins there, and "mayor of bergen" would hide "bergen". Source: the PathRank recipe, index, 3
+to 5; names of triples apart: our own experiment.
 """
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -40,16 +40,21 @@ class Gazetteer:
                 known.add(record["name"])
             else:
                 single.append(record["name"])
-        for start in range(0, len(single), 10_000):
-            part = single[start : start + 10_000]
-            words = [word_id(work.name, stem) for stem in stems(part)]
-            proper = set(work.graph.run("search/proper_words", ids=sorted(set(words)))[0]["ids"])
-            known.update(name for name, word in zip(part, words, strict=True) if word in proper)
+        known.update(_proper(work, single))
         return cls(work.name, known, work.collection.indexing.pipeline)
 
     def entity(self, name: str) -> str:
         """The id that an entity with this normalised name has, whether there is one or not."""
         return entity_id(self._collection, name)
+
+
+def _proper(work: Work, single: Sequence[str]) -> Iterator[str]:
+    """Those names of one word that the corpus writes with a capital more often than not."""
+    for start in range(0, len(single), 10_000):
+        part = single[start : start + 10_000]
+        words = [word_id(work.name, stem) for stem in stems(part)]
+        proper = set(work.graph.run("search/proper_words", ids=sorted(set(words)))[0]["ids"])
+        yield from (name for name, word in zip(part, words, strict=True) if word in proper)
 
 
 def bits(id: str) -> int:
@@ -85,8 +90,11 @@ def link_mentions(work: Work) -> None:
         phrases: dict[str, dict[str, Row]] = {}
         for source in sources:
             found[source["id"]], phrases[source["id"]] = mentions(source, gazetteer)
-        tried = sorted({entity for its in phrases.values() for entity in its})
-        add_rare(found, phrases, set(work.graph.run("search/rare_names", ids=tried)[0]["ids"]))
+        tried = {row["entity"]: name for its in phrases.values() for name, row in its.items()}
+        single = {name for name in tried.values() if " " not in name}
+        common = single.difference(_proper(work, sorted(single)))
+        rare = sorted(entity for entity, name in tried.items() if name not in common)
+        add_rare(found, phrases, set(work.graph.run("search/rare_names", ids=rare)[0]["ids"]))
         rows = [{"id": passage, "mentions": list(its.values())} for passage, its in found.items()]
 
         def write(tx: Transaction, rows: list[Row] = rows) -> None:
@@ -132,7 +140,7 @@ def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str,
     """The mentions of one passage by entity: names in its text, names within its title, those that
     spaCy finds, the names of its triples.
 
-    And, by entity too, its capitalised phrases that the gazetteer leaves out: mentions if they are rare names.
+    And, by name, its capitalised phrases that the gazetteer leaves out: mentions if they are rare names.
     `source`: a row of `cypher/search/mention_sources.cypher`; the maps given back are those of `write/mentions`.
     Positions are word numbers from 0 in the title followed by the text, as in the passage's stems.
     """
@@ -161,14 +169,14 @@ def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str,
         add(row)
     for name in named_entities(source["text"], gazetteer.pipeline):
         add(mention(name, "spacy"))
-    rows = [mention(name, "phrase") for name in capitalised_phrases(text) if name not in known]
-    phrases = {row["entity"]: row for row in rows if row["entity"] not in found}
+    left = {name: mention(name, "phrase") for name in capitalised_phrases(text) if name not in known}
+    phrases = {name: row for name, row in left.items() if row["entity"] not in found}
     for name in source["stated"]:
         add(mention(name, "triple"))
     return found, phrases
 
 
 def add_rare(found: dict[str, dict[str, Row]], phrases: Mapping[str, Mapping[str, Row]], rare: Container[str]) -> None:
-    """Add the mentions of names that one passage alone holds (`rare`); `phrases`: passage -> entity -> mention."""
+    """Add the mentions of names that one passage alone holds (`rare`); `phrases`: passage -> name -> mention."""
     for passage, its in phrases.items():
-        found[passage] |= {entity: row for entity, row in its.items() if entity in rare}
+        found[passage] |= {row["entity"]: row for row in its.values() if row["entity"] in rare}

@@ -103,7 +103,7 @@ def test_however_it_came_about_the_graph_is_the_same(
     assert digest(kg.graph, collection_name) == gradually
 
 
-def test_version_5_becomes_version_6(kg: KnowledgeGraph, collection_name: str) -> None:
+def test_version_6_becomes_version_7(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest(_ALL)
     whole, sentences = digest(kg.graph, collection_name), _sentences(kg, collection_name)
     old = (
@@ -117,8 +117,8 @@ def test_version_5_becomes_version_6(kg: KnowledgeGraph, collection_name: str) -
         for query in old:
             session.run(query, name=collection_name).consume()
     try:
-        kg.graph.run("write/set_version", version=5)
-        assert kg.migrate()[0].startswith("5 -> 6")
+        kg.graph.run("write/set_version", version=6)
+        assert kg.migrate()[0].startswith("6 -> 7")
     finally:
         kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
     assert _sentences(kg, collection_name) == sentences

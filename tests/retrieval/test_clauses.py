@@ -6,7 +6,7 @@ import pytest
 
 from kgrag.retrieval.clauses import OuterClause, answer_kind, outer_clause
 from kgrag.retrieval.linking import Link, LinkedQuestion
-from kgrag.sentences import names_in, sentences_in_stems, split_sentences
+from kgrag.sentences import names_in, passage_sentences, split_sentences
 from kgrag.text import is_content, stems, tokens
 
 
@@ -85,13 +85,8 @@ def test_the_kind_of_answer(question: str, kind: str) -> None:
     assert answer_kind([word.norm for word in tokens(question)]) == kind
 
 
-def kept(title: str, text: str) -> str:
-    words = tokens(f"{title}\n{text}")
-    return sentences_in_stems(words, stems([word.norm for word in words]), len(tokens(title)))
-
-
 def test_sentences_keep_what_may_be_a_name() -> None:
-    found = kept("Colin Archer", "Archer built ships. He sold the Fram to Nansen of Oslo in June 1892.")
+    found = passage_sentences("Colin Archer", "Archer built ships. He sold the Fram to Nansen of Oslo in June 1892.")
     first, second = split_sentences(found)
     assert first.split() == ["archer", "built", "ship"]
     assert names_in(first) == []  # it begins the sentence, and it is the title
@@ -101,10 +96,10 @@ def test_sentences_keep_what_may_be_a_name() -> None:
 def test_the_best_sentence_holds_an_answer_of_the_kind_asked_for() -> None:
     text = "Ships sail in winter. The ship sailed with ten men. She sailed in 1892. Nansen sailed."
     when, many, who = (
-        clause_of(question).best_sentence(kept("Fram", text))
+        clause_of(question).best_sentence(passage_sentences("Fram", text))
         for question in ("When did the ship sail?", "How many men were there?", "Who saw Nansen?")
     )
     assert 0 < when < 1  # "sailed in 1892", although another sentence has both words
     assert many == 0  # ten is no number in digits
     assert who == 0  # a name of the question is no answer
-    assert clause_of("What did the ship sail?").best_sentence(kept("Fram", text)) == pytest.approx(1)
+    assert clause_of("What did the ship sail?").best_sentence(passage_sentences("Fram", text)) == pytest.approx(1)

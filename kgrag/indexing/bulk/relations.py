@@ -112,7 +112,7 @@ def related_rows(
     phrases: dict[str, dict[str, Row]] = {}
     for p in passages:
         found[p["id"]], phrases[p["id"]] = mentions(p, gazetteer)
-    add_rare(found, phrases, among(rare, {id for ids in phrases.values() for id in ids}))
+    add_rare(found, phrases, among(rare, {row["entity"] for its in phrases.values() for row in its.values()}))
     vectors = floats(similar.vectors[start : start + len(passages)])
     for i, (p, vector) in enumerate(zip(passages, vectors, strict=True)):
         id = p["id"]
@@ -122,12 +122,14 @@ def related_rows(
             lines["MENTIONS"].link(id, entity, more.rstrip(","))
         mentioned.add(found[id])
         apart.add(entity for entity, mention in found[id].items() if mention["via"] != "triple")
-        its = terms_of(p["words"].split(), p["stems"].split())
+        written = p["words"].split()
+        its = terms_of(written, p["stems"].split()[: len(written)])
         for stem, weight in top_terms(its, classes, corpus_class, keep):
             keywords.append((stem, id, its.surfaces[stem]))
             lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight)
         lines["Passage"].write(
-            id, collection, p["name"], p["title"], p["section"], p["text"], p["tokens"], p["stems"], p["sentences"],
+            id, collection, p["name"], p["title"], p["section"], p["text"], p["tokens"], p["stems"], p["symbols"],
+            p["sentences"],
             p["ordinal"], vector, similar.floor(start + i), strings(similar.todo), p["page"], p["last_page"],
         )  # fmt: skip
     return lines, mentioned, apart, keywords
