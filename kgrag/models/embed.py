@@ -30,6 +30,24 @@ class Embedder(Protocol):
         ...
 
 
+class DeferredEmbedder:
+    """An embedder of known name and dimension, which is loaded when there is something to embed."""
+
+    def __init__(self, name: str, dimension: int, load: Callable[[], Embedder]) -> None:
+        self.name = name
+        self.dimension = dimension
+        self._load = load
+        self._embedder: Embedder | None = None
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See Embedder. Raises what `load` raises."""
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        if self._embedder is None:
+            self._embedder = self._load()
+        return self._embedder.embed(texts)
+
+
 class WordLlamaEmbedder:
     """WordLlama's 256-dimensional vectors; the model lies inside its wheel, nothing is downloaded."""
 
