@@ -128,6 +128,11 @@ def _explained(error: Neo4jError, limits: GatewaySettings) -> Exception:
             "The statement took more memory than the server gives to one, so it was ended.",
             "Sort, collect and combine fewer rows: filter or LIMIT them first.",
         )
+    if re.search(r"Invalid input '(LET|FILTER|NEXT|SEARCH|WHEN|FOR)'", message):
+        return DatabaseError(
+            f"Neo4j does not take the statement: {_complaint(message)}",
+            "It is read as Cypher 5, by every server: write WITH for LET, WHERE for FILTER, UNWIND for FOR.",
+        )
     if "ClientError" in code:
         return DatabaseError(f"Neo4j does not take the statement: {_complaint(message)}", "Correct it and try again.")
     return error
