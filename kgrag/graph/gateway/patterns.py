@@ -210,6 +210,7 @@ def _repeats(statement: Statement, index: int) -> bool:
 
 def _is_shortest(statement: Statement, index: int) -> bool:
     """Whether the path there is one of which only the shortest are looked for."""
+    index -= 1
     while index >= 0:
         if statement.partner.get(index, index) < index:
             index = statement.partner[index]

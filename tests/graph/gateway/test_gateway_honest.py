@@ -133,16 +133,18 @@ def test_a_server_that_keeps_no_time_is_left(
     assert graph_settings.neo4j_uri is not None
     monkeypatch.setattr("kgrag.graph.gateway.run._GRACE", 0.5)
     limits = GatewaySettings(seconds=0.5)
-    with Stalling(graph_settings.neo4j_uri) as line:
-        with Graph(line.uri, graph_settings.neo4j_user, graph_settings.neo4j_password) as graph:
-            assert len(read_only(graph, "RETURN 1", None, limits)) == 1
-            line.stall()
-            started = time.monotonic()
-            with pytest.raises(DatabaseError, match="did not answer within 1 seconds"):
-                read_only(graph, "RETURN 2", None, limits)
-            assert time.monotonic() - started < 10
-            line.go_on()
-            assert len(read_only(graph, "RETURN 3", None, GatewaySettings())) == 1
+    with (
+        Stalling(graph_settings.neo4j_uri) as line,
+        Graph(line.uri, graph_settings.neo4j_user, graph_settings.neo4j_password) as graph,
+    ):
+        assert len(read_only(graph, "RETURN 1", None, limits)) == 1
+        line.stall()
+        started = time.monotonic()
+        with pytest.raises(DatabaseError, match="did not answer within 1 seconds"):
+            read_only(graph, "RETURN 2", None, limits)
+        assert time.monotonic() - started < 10
+        line.go_on()
+        assert len(read_only(graph, "RETURN 3", None, GatewaySettings())) == 1
 
 
 @pytest.mark.parametrize(
