@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kgrag.cli.console import load_settings, note, progress_bars
-from kgrag.errors import NotFoundError
 
 if TYPE_CHECKING:
     from kgrag.client import KnowledgeGraph
@@ -116,22 +115,15 @@ def choose_collection(kg: "KnowledgeGraph", name: str | None) -> str:
 
     Raises NotFoundError when none of these exists.
     """
-    from kgrag.client import DEFAULT_COLLECTION
-    from kgrag.graph.collections import list_collections
+    from kgrag.graph.collections import DEFAULT_COLLECTION
+    from kgrag.graph.collections import choose_collection as chosen
 
     if name is not None:
         return name
-    names = [c.name for c in list_collections(kg.graph)]
-    if DEFAULT_COLLECTION in names:
-        return DEFAULT_COLLECTION
-    if len(names) == 1:
-        note(f"Collection: {names[0]} (the only one)")
-        return names[0]
-    if not names:
-        raise NotFoundError("There are no collections yet.", "Make one with: kgrag ingest PATH...  or try: kgrag demo")
-    raise NotFoundError(
-        f"Which collection? There are: {', '.join(names)}.", "Name one with --collection, or set KGRAG_COLLECTION."
-    )
+    found = chosen(kg.graph)
+    if found != DEFAULT_COLLECTION:
+        note(f"Collection: {found} (the only one)")
+    return found
 
 
 def _announced(report: "Progress") -> "Progress":

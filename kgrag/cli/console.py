@@ -24,6 +24,7 @@ BYTES = "Downloading"
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _SHOWN = 20  # lines of a list
+_EVERY = 10.0  # seconds between two lines about the same stage
 _WIDTH = 500  # characters of a line where there is no terminal
 
 
@@ -186,12 +187,19 @@ def progress_bars(*, quiet: bool = False) -> Iterator[Progress]:
 
 
 def _lines() -> Progress:
-    seen: set[str] = set()
+    """A line when a stage begins, and one every some seconds while it goes on."""
+    said: dict[str, float] = {}
 
     def report(stage: str, done: int, total: int | None) -> None:
-        if stage not in seen:
-            seen.add(stage)
+        now = time.monotonic()
+        if stage not in said:
             note(f"{stage}: {_amount(stage, total)}" if total else f"{stage} ...")
+        elif now - said[stage] < _EVERY:
+            return
+        else:
+            of = f" of {_amount(stage, total)}" if total else ""
+            note(f"{stage}: {_amount(stage, done)}{of}")
+        said[stage] = now
 
     return report
 

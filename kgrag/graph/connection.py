@@ -202,7 +202,7 @@ def _dropped_after(session: neo4j.Session, seconds: float) -> Iterator[None]:
     def drop() -> None:
         dropped.set()
         if session._connection is not None:  # a session of the driver without asyncio has no cancel()
-            session._connection.kill()
+            session._connection.kill()  # type: ignore[no-untyped-call]
 
     timer = threading.Timer(seconds, drop)
     timer.daemon = True

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from kgrag.errors import ConfigurationError, NotFoundError
-from kgrag.graph.collections import Collection, open_collection
+from kgrag.graph.collections import Collection, choose_collection, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.gateway import PlanKind, read_only
 from kgrag.graph.lucene import escape
@@ -61,7 +61,9 @@ def run_saved(
     """
     query = find_query(name)
     values = fill(query, arguments)
-    if "collection" in values:
+    if "collection" in values and "collection" not in arguments:
+        values["collection"] = choose_collection(graph)
+    elif "collection" in values:
         open_collection(graph, values["collection"])
     return read_only(graph, query.text, values, limits, embeddings=embeddings, plan=plan)
 
