@@ -49,8 +49,8 @@ def stdout_console() -> "Console":
 
 
 def note(message: str) -> None:
-    """Print a line on standard error; addresses show no password."""
-    click.echo(without_login(message), err=True)
+    """Print a line on standard error."""
+    click.echo(message, err=True)
 
 
 def visible(text: str) -> str:
