@@ -10,6 +10,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import Stemmer
 
+from kgrag.symbols import symbols
+
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -17,7 +19,7 @@ _LONGEST_KEPT = 100  # characters
 _WORD = re.compile(r"(\w++(?:[.'’]\w++)*+)")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?:][\"'”’)]*\s|\n\s*\n")
+_SENTENCE_END = re.compile(r"[.!?][\"'”’)]*\s|\n")
 _UNDECOMPOSED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i", "ß": "ss"})
 _THREAD = local()
 
@@ -40,7 +42,7 @@ STOP_WORDS = frozenset(
 class Token(NamedTuple):
     """A word as written (`raw`) and in normal form (`norm`: diacritics folded, lower case, letters and digits).
 
-    `starts`: it is the first word of a sentence; `joined`: only a space or a hyphen parts it from the word before.
+    `starts`: it is the first of a sentence or line; `joined`: only a space or a hyphen parts it from the word before.
     """
 
     raw: str
@@ -202,6 +204,17 @@ _STEMS = Memo(_stem)
 def stems(words: Iterable[str]) -> list[str]:
     """The stem of each word (Porter 2, English; words of other languages mostly stay as they are)."""
     return [_STEMS[word] for word in words]
+
+
+def passage_words(title: str, text: str, section: str = "") -> tuple[list[str], list[str]]:
+    """The words of a passage that a search may ask for, normalised: of title and text; and of its headings."""
+    return [t.norm for t in tokens(f"{title}\n{text}")], [t.norm for t in tokens(section)]
+
+
+def passage_stems(title: str, text: str, section: str = "") -> str:
+    """All that a passage is found by, each between spaces: stems of title, text and headings, then its symbols."""
+    words, headings = passage_words(title, text, section)
+    return f" {' '.join([*stems(words + headings), *symbols(text)])} "
 
 
 def is_content(word: str) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from kgrag.types import Document, Problem
 
 if TYPE_CHECKING:
+    from kgrag.loaders.boilerplate import Boilerplate
     from kgrag.loaders.guard import Readers
     from kgrag.loaders.rows import Columns
 
@@ -67,10 +68,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a load was given besides its files: the names of `columns`, and `readers`, processes for untrusted files."""
+    """What a load was given besides its files: the names of `columns`, and `readers`, processes for untrusted files.
+
+    `boilerplate`: what was found of folders of HTML pages, once for each.
+    """
 
     columns: "Columns"
     readers: "Readers"
+    boilerplate: "dict[Path, Boilerplate]" = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,16 @@
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
 from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, Tag
 
-from kgrag.loaders.base import BadInput, Format, Source, one_line, read_text, whole
+from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, one_line, read_text
+from kgrag.loaders.boilerplate import boilerplate, sample
 from kgrag.loaders.outline import Outline, table_text
 from kgrag.types import Document
 
@@ -187,4 +190,20 @@ class _Extractor:
             self._marker, self._fresh = "", False
 
 
-HTML = Format("HTML page", (".html", ".htm"), whole(load_html))
+def _load_page(source: Source, reading: Reading) -> Iterator[Item]:
+    """A page without what the pages of its folder have in common around their text."""
+    document = load_html(source)
+    folder = source.path.parent
+    if folder not in reading.boilerplate:
+        pages = sample(source.path, HTML.extensions)
+        reading.boilerplate[folder] = boilerplate(list(_readable(pages, source.limit)))
+    yield reading.boilerplate[folder].cut(document)
+
+
+def _readable(pages: Sequence[Path], limit: int) -> Iterator[Document]:
+    for page in pages:
+        with suppress(BadInput, OSError):
+            yield load_html(Source(page, page.name, page.name, limit))
+
+
+HTML = Format("HTML page", (".html", ".htm"), _load_page)

@@ -2,7 +2,9 @@
 
 import difflib
 import signal
+import sys
 import threading
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -103,5 +105,8 @@ def main(ctx: click.Context, debug: bool, verbose: bool) -> None:
       3  database                   8  Cypher that is refused
       4  not found                130  interrupted
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a locale without Unicode shows question marks
     if verbose:
         ctx.with_resource(log_on_stderr())

@@ -19,11 +19,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
 
 
+def csv_options(command: F) -> F:
+    """The options --csv and --raw."""
+    command = click.option(
+        "--raw",
+        is_flag=True,
+        help="With --csv: leave an = + - or @ before a text, which spreadsheets take for a formula.",
+    )(command)
+    return click.option("--csv", "as_csv", is_flag=True, help="Print CSV on standard output.")(command)
+
+
 def collection_option(
     help: str = "Which collection; without it, default or the only one there is.",
 ) -> Callable[[F], F]:
     """The option --collection, which KGRAG_COLLECTION can set for good."""
-    return click.option("-c", "--collection", envvar="KGRAG_COLLECTION", show_envvar=True, metavar="NAME", help=help)
+    return click.option(
+        "-c", "--collection", envvar="KGRAG_COLLECTION", show_envvar=True, metavar="NAME", help=help, callback=_text
+    )
 
 
 def question_argument(command: F) -> F:
@@ -43,12 +55,23 @@ def filter_options(command: F) -> F:
     return command
 
 
+def as_text(argument: str) -> str:
+    """An argument read as UTF-8, whatever the locale; what is none, and what no server takes, is replaced."""
+    try:
+        return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:
+        return argument.encode("utf-8", "replace").decode("utf-8")
+
+
 def _joined(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -> str:
-    """The words without the stand-ins for bytes that are no UTF-8, which no server takes."""
-    text = " ".join(words).encode("utf-8", "surrogateescape").decode("utf-8", "replace").strip()
+    text = as_text(" ".join(words)).strip()
     if not text:
         raise click.UsageError("The question is empty.")
     return text
+
+
+def _text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    return None if value is None else as_text(value)
 
 
 def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:

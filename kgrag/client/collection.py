@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kgrag.agents.text_to_cypher import CypherAnswer
     from kgrag.client.graph import KnowledgeGraph
     from kgrag.exchange.export import ExportReport
+    from kgrag.graph.gateway import PlanKind
     from kgrag.indexing.extraction import ExtractionEstimate, ExtractionReport
     from kgrag.indexing.tagging import TaggingReport
     from kgrag.inspection.result import Inspection
@@ -321,19 +322,26 @@ class Collection:
         return inspect(self.kg.graph, self.name, self.kg.settings, near=near)
 
     def cypher(
-        self, statement: str, parameters: Mapping[str, Any] | None = None, *, embeddings: bool = False
+        self,
+        statement: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        embeddings: bool = False,
+        plan: "PlanKind | None" = None,
     ) -> "Rows":
         """The answer of a Cypher statement, which can only read; $collection is this one, unless it is given."""
         named = {"collection": self.name} if "$collection" in statement else {}
-        return self.kg.cypher(statement, {**named, **(parameters or {})}, embeddings=embeddings)
+        return self.kg.cypher(statement, {**named, **(parameters or {})}, embeddings=embeddings, plan=plan)
 
-    def saved_query(self, name: str, /, *, embeddings: bool = False, **arguments: Any) -> "Rows":
+    def saved_query(
+        self, name: str, /, *, embeddings: bool = False, plan: "PlanKind | None" = None, **arguments: Any
+    ) -> "Rows":
         """The answer of one of the saved queries on this collection, its other parameters as keyword arguments."""
         from kgrag.graph.saved import find_query
 
         if "collection" in {p.name for p in find_query(name).parameters}:
             arguments = {"collection": self.name, **arguments}
-        return self.kg.saved_query(name, embeddings=embeddings, **arguments)
+        return self.kg.saved_query(name, embeddings=embeddings, plan=plan, **arguments)
 
     def question_parameters(self, question: str) -> dict[str, Any]:
         """What Cypher wants to know of a question: its words, its embedding, the names of the collection's indexes.

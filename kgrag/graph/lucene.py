@@ -2,8 +2,12 @@
 
 import re
 
+from kgrag.symbols import encoded
+from kgrag.text import STOP_WORDS, fold
+
 _SPECIAL = re.compile(r'[+\-&|!(){}\[\]^"~*?:\\/<>=]')
 _OPERATORS = frozenset(("AND", "OR", "NOT"))
+_LONGEST = 10_000  # characters that are searched for symbols
 _MOST_WORDS = 300  # Lucene allows 1,024 clauses, and each word makes one for every indexed field
 
 
@@ -19,3 +23,13 @@ def escape(text: str) -> str:
             if len(words) == _MOST_WORDS:
                 break
     return " ".join(words)
+
+
+def question_words(text: str) -> str:
+    """A question as a query for passages: its words without those of every question ("what does"), and its symbols.
+
+    A question of nothing else is taken as it is.
+    """
+    words = escape(text)
+    telling = [word for word in words.split() if fold(word).lower() not in STOP_WORDS]
+    return " ".join([*telling, encoded(text[:_LONGEST])]).strip() or words

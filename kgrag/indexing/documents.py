@@ -13,7 +13,8 @@ from kgrag.indexing.writer import Batch, Row
 from kgrag.models.embed import Embedder
 from kgrag.names import passage_aliases, title_aliases
 from kgrag.settings import IndexingSettings
-from kgrag.text import caption, normalise, stems, tokens
+from kgrag.symbols import encoded
+from kgrag.text import caption, normalise, passage_stems, passage_words, stems
 from kgrag.types import Document, Triple
 
 
@@ -21,7 +22,7 @@ from kgrag.types import Document, Triple
 class Plan:
     """A document that must be written: its passages in order, of which `existing` are in the graph already.
 
-    `words` of a passage are those whose stems it holds.
+    `words` of a passage are those of its title and text, whose stems its own begin with.
     """
 
     document: Document
@@ -52,7 +53,7 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
         content = "\x1f".join((document.title, section, part.text))
         passage = identity.passage_id(document_id, content, seen[content])
         seen[content] += 1
-        words = [t.norm for t in tokens(f"{document.title}\n{part.text}")]
+        words, _ = passage_words(document.title, part.text)
         properties = {
             "id": passage,
             "name": caption(document.title),
@@ -61,7 +62,8 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
             "section": section,
             "text": part.text,
             "tokens": part.tokens,
-            "stems": f" {' '.join(stems(words))} ",  # one string, each stem between spaces: quick to look into
+            "stems": passage_stems(document.title, part.text, section),  # one string: quick to look into
+            "symbols": encoded(part.text),
         }
         row = {"id": passage, "document": document_id, "properties": properties}
         place = {"page": part.page, "last_page": part.last_page, "table": part.table}

@@ -15,7 +15,7 @@ from typing import Any
 import rustworkx
 from pydantic import Field
 
-from kgrag.graph.lucene import escape
+from kgrag.graph.lucene import question_words
 from kgrag.names import without_parenthesis
 from kgrag.options import Options
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
@@ -120,7 +120,7 @@ class PathRank(Retriever):
             vector_index=collection.vector_index("Passage"),
             text_index=collection.index("passage_text"),
             embedding=collection.embedding,
-            query=escape(query.text),
+            query=question_words(query.text),
             vector=walk.vector,
             terms=walk.question.terms(),
             links=sorted({link.entity for link in links}),
