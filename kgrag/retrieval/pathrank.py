@@ -48,6 +48,7 @@ class _Walk:
     vector: list[float]
     beta: float
     off: float
+    sparse: float = 0.0
     passages: dict[str, _Passage] = field(default_factory=dict)
     details: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
@@ -78,6 +79,8 @@ class PathRankOptions(Options):
     damping: float = Field(0.5, gt=0, lt=1, description="its damping")
     dens: float = Field(0.8, description="name density under which words count more and paths less")
     slack: float = Field(1.5, description="how much more and less")
+    lexical: float = Field(1.0, description="weight of BM25 where words count more, in that much more")
+    worded: int = Field(100, ge=1, description="passages of the full-text index that have a BM25 score")
 
 
 class PathRank(Retriever):
@@ -96,7 +99,7 @@ class PathRank(Retriever):
             return []
         sparse = s.slack * max(0.0, s.dens - question.density)
         vector = query.vector(self.context.embedder)
-        walk = _Walk(question, vector, s.beta + sparse, s.off + sparse)
+        walk = _Walk(question, vector, s.beta + sparse, s.off + sparse, sparse)
         self._seed(walk, query, s)
         done: set[str] = set()
         for hop, width in enumerate(s.width):
@@ -105,7 +108,7 @@ class PathRank(Retriever):
             done.update(sources)
             self._hop(walk, sources, hop, s)
         final = self._pagerank(walk, s)
-        ranked = sorted(final, key=lambda x: (-final[x], x))
+        ranked = sorted((x for x in final if final[x] > 0), key=lambda x: (-final[x], x))  # others show no evidence
         if query.filter:
             allowed = self.context.reader.passing(ranked, query.filter)
             ranked = [x for x in ranked if x in allowed]
@@ -118,13 +121,15 @@ class PathRank(Retriever):
         rows = self.context.row(
             "expand/pathrank_seeds",
             vector_index=collection.vector_index("Passage"),
-            text_index=collection.index("passage_text"),
+            text_index=collection.index("passage_stems"),
             embedding=collection.embedding,
             query=question_words(query.text),
             vector=walk.vector,
             terms=walk.question.terms(),
             links=sorted({link.entity for link in links}),
             beta=walk.beta,
+            lexical=s.lexical * walk.sparse,
+            worded=s.worded,
             k0=s.k0,
             candidates=s.candidates,
             titled=s.titled,
