@@ -10,7 +10,6 @@
 // $links: LIST<STRING> - entities that the question names
 // $beta: FLOAT = 0.25 - weight of shared words
 // $lexical: FLOAT = 0.0 - what the passage of the best BM25 score is raised by; others by their share of that score
-// $worded: INTEGER = 100 - passages of the full-text index that have such a share
 // $k0: INTEGER = 30 - passages of each index
 // $candidates: INTEGER = 120 - over-fetch of the vector index
 // $titled: INTEGER = 5 - passages of a document that its title reaches
@@ -18,7 +17,7 @@
 // -> seeds: LIST<MAP> - {id, name, base (score against the question), title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions)}, best first
 CALL () {
   WITH $query AS query WHERE query <> ''
-  CALL db.index.fulltext.queryNodes($text_index, query, {limit: CASE WHEN $worded > $k0 THEN $worded ELSE $k0 END}) YIELD node, score
+  CALL db.index.fulltext.queryNodes($text_index, query, {limit: $k0}) YIELD node, score
   RETURN collect({x: node, score: score}) AS worded
 }
 CALL (worded) {
@@ -27,7 +26,7 @@ CALL (worded) {
   RETURN x
   UNION
   WITH worded
-  UNWIND worded[0..$k0] AS hit
+  UNWIND worded AS hit
   RETURN hit.x AS x
   UNION
   UNWIND $links AS id

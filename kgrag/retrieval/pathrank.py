@@ -9,7 +9,7 @@ when a name is misspelt.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import rustworkx
@@ -80,7 +80,6 @@ class PathRankOptions(Options):
     dens: float = Field(0.8, description="name density under which words count more and paths less")
     slack: float = Field(1.5, description="how much more and less")
     lexical: float = Field(1.0, description="weight of BM25 where words count more, in that much more")
-    worded: int = Field(100, ge=1, description="passages of the full-text index that have a BM25 score")
 
 
 class PathRank(Retriever):
@@ -97,7 +96,10 @@ class PathRank(Retriever):
         question = link_question(self.context, query.text)
         if not question.words:
             return []
-        sparse = s.slack * max(0.0, s.dens - question.density)
+        few = max(0.0, 1 - question.density / s.dens) if s.dens > 0 else 0.0
+        sparse = s.slack * few * s.dens
+        if few:  # there names tell less, and one whose words are common tells least
+            question = replace(question, links=tuple(_faded(question, link, few) for link in question.links))
         vector = query.vector(self.context.embedder)
         walk = _Walk(question, vector, s.beta + sparse, s.off + sparse, sparse)
         self._seed(walk, query, s)
@@ -129,7 +131,6 @@ class PathRank(Retriever):
             links=sorted({link.entity for link in links}),
             beta=walk.beta,
             lexical=s.lexical * walk.sparse,
-            worded=s.worded,
             k0=s.k0,
             candidates=s.candidates,
             titled=s.titled,
@@ -259,6 +260,13 @@ class PathRank(Retriever):
         if missing:
             names |= self.context.reader.captions([], missing)
         return {x: tuple(_steps(walk, x, _path(walk, x), names)) for x in ids}
+
+
+def _faded(question: LinkedQuestion, link: Link, few: float) -> Link:
+    """A link where names are few (0 to 1): it weighs less, by how common the rarest of its words is."""
+    stems = question.stems[link.start : link.end]
+    rarest = max((question.idf.get(stem, 0.0) for stem in stems), default=0.0) / math.log(question.passages + 2)
+    return replace(link, weight=link.weight * (1 - few) * min(1.0, rarest) ** few)
 
 
 def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], s: PathRankOptions) -> list[tuple[str, float]]:
