@@ -235,8 +235,9 @@ def question_stems(text: str) -> list[str]:
     A question of nothing else is taken as it is. Each counts once.
     """
     words = [t.norm for t in tokens(text)]
-    telling = [word for word in words if word not in _ASKING] or words
-    return list(dict.fromkeys([*stems(telling), *symbols(text), *_UNPARTED.findall(text)]))
+    telling = [word for word in words if word not in _ASKING]
+    found = [*stems(telling), *symbols(text), *_UNPARTED.findall(text)]
+    return list(dict.fromkeys(found or stems(words)))
 
 
 def is_content(word: str) -> bool:

@@ -21,7 +21,7 @@ _SECTIONS = {
     "Shell > The Queue": "globwide lets two asterisks match folders.\n\n" + _FILLER,
     "Questions": "What does this do? What does that do? How does one do it, and what does it do then? " * 8,
     "Package > Fields": "Essential: yes keeps a package from being taken away.\n\n" + _FILLER,
-    "Package > Praise": "It is essential, most essential, and essential again to read on. " * 10,
+    "Package > Praise": "It is essential to read on, most essential. " + _FILLER,
 }
 _MODELS = {
     "Cox Models": "After all, Cox models are what this is about. " + _FILLER,
