@@ -17,6 +17,11 @@ class KgragError(Exception):
     def __str__(self) -> str:
         return f"{self.message}\n{self.remedy}" if self.remedy else self.message
 
+    @property
+    def in_full(self) -> str:
+        """What happened and what to do about it, in one paragraph."""
+        return " ".join(filter(None, (self.message, self.remedy)))
+
 
 class ConfigurationError(KgragError):
     """A setting is missing or invalid, or an optional package is not installed."""

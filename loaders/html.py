@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWar
 from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, Tag
 
-from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, decode, one_line, read_file
+from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, one_line, read_text
 from kgrag.loaders.boilerplate import boilerplate, sample
 from kgrag.loaders.outline import Outline, table_text
 from kgrag.types import Document
@@ -39,14 +39,17 @@ _MANY_BREAKS = re.compile(r"\n{3,}")
 
 def load_html(source: Source) -> Document:
     """An HTML page as a document, titled by its <title>, its first h1 or its name. Raises BadInput."""
-    data = read_file(source)
-    declared = EncodingDetector.find_declared_encoding(data, is_html=True)
     outline = Outline()
-    title = add_html(outline, decode(data, declared))
+    title = add_html(outline, read_text(source, declared_encoding))
     sections = outline.sections()
     if not sections:
         raise BadInput("has no readable text")
     return Document(source.key, sections, title or outline.first_h1 or source.title, source.shown)
+
+
+def declared_encoding(data: bytes) -> str | None:
+    """The encoding that a page names in its head."""
+    return EncodingDetector.find_declared_encoding(data, is_html=True)
 
 
 def add_html(outline: Outline, markup: str) -> str:

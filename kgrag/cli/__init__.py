@@ -1,6 +1,8 @@
 """The command line: `kgrag`, a group whose commands are imported only when they are used."""
 
 import difflib
+import sys
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -91,5 +93,8 @@ def main(ctx: click.Context, debug: bool, verbose: bool) -> None:
       3  database                   8  Cypher that is refused
       4  not found                130  interrupted
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a locale without Unicode shows question marks
     if verbose:
         ctx.with_resource(log_on_stderr())

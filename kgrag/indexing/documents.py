@@ -137,6 +137,7 @@ def document_properties(collection: str, document_id: str, document: Document) -
         "title": document.title,
         "source": document.source or document.key,
     }
+    properties |= {key: value for key, value in file_properties(document).items() if value is not None}
     if outline := _outline(document):
         properties["outline"] = outline
     rest = {}
@@ -148,6 +149,20 @@ def document_properties(collection: str, document_id: str, document: Document) -
     if rest:
         properties["metadata"] = json.dumps(rest, ensure_ascii=False, sort_keys=True, default=str)
     return properties
+
+
+def file_properties(document: Document) -> Row:
+    """What is recorded of the file that a document was read from; None for what is not."""
+    file = document.file
+    if file is None:
+        return dict.fromkeys(("file", "root", "fingerprint", "file_documents", "file_problems"))
+    return {
+        "file": file.key,
+        "root": file.root or None,
+        "fingerprint": file.fingerprint or None,
+        "file_documents": file.documents or None,
+        "file_problems": file.problems or None,
+    }
 
 
 def split(plans: Iterable[Plan], size: int) -> Iterator[list[tuple[Plan, int, int]]]:

@@ -59,8 +59,8 @@ def statistics(
         phrases.update(found.keys())
         for name, surface in found.items():
             surfaces[name] = min(surface, surfaces.get(name, surface))
-        words, headings = passage_words(source["title"], source["text"], source["section"])
-        df.update({*content_stems(words + headings), *symbols(source["text"])})
+        written, headings = passage_words(source["title"], source["text"], source["section"])
+        df.update({*content_stems(written + headings), *symbols(source["text"])})
         inside.update(body)
     upper: Counter[str] = Counter()
     lower: Counter[str] = Counter()

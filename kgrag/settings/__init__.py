@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kgrag.settings.gateway import GatewaySettings
-from kgrag.settings.models import ChatSettings, TagmeSettings
+from kgrag.settings.models import ChatSettings, EmbeddingSettings, TagmeSettings
 from kgrag.settings.training import GnnRetTraining, NextEvidenceTraining, NextFactTraining
 
 __all__ = [
     "BRIDGE_CAP",
     "ChatSettings",
+    "EmbeddingSettings",
     "GatewaySettings",
     "GnnRetTraining",
     "IndexingSettings",
@@ -60,6 +61,7 @@ class LoadingSettings(BaseModel):
     processes: int = Field(0, ge=0, le=64, description="that read one PDF together; 0: one for each core, 8 at most")
     memory_mb: int = Field(1536, ge=256, description="memory that each of them may take (where the system keeps to it)")
     follow_links: bool = Field(False, description="also follow links in a folder that lead out of it")
+    encoding: str = Field("", description="encoding of texts that are not UTF-8, such as cp1250; empty: found out")
     page_seconds: float = Field(30.0, gt=0, description="seconds that reading a page may take")
     file_seconds: float = Field(900.0, gt=0, description="seconds that reading a file may take")
 
@@ -93,6 +95,7 @@ class Settings(BaseSettings):
         env_file_encoding="utf-8",
         env_ignore_empty=True,
         extra="ignore",
+        hide_input_in_errors=True,  # passwords and keys are among it
     )
 
     neo4j_uri: str | None = Field(None, description="bolt://, neo4j:// or neo4j+s:// address; unset: the local server")
@@ -122,8 +125,17 @@ class Settings(BaseSettings):
         default_factory=dict, description="options of retrievers: KGRAG_RETRIEVAL__PATHRANK__CAP, of all: ...__RRF"
     )
     chat: ChatSettings = Field(default_factory=ChatSettings)
+    embedding: EmbeddingSettings = Field(default_factory=EmbeddingSettings)
     tagme: TagmeSettings = Field(default_factory=TagmeSettings)
     agents: dict[str, Any] = Field(
         default_factory=dict, description="options of strategies: KGRAG_AGENTS__GEAR__STEPS, of all: ...__ANSWER__WORDS"
     )
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
+
+    @field_validator("neo4j_uri")
+    @classmethod
+    def _without_login(cls, uri: str | None) -> str | None:
+        """An address is shown in errors and by `kgrag status`, so it holds no password."""
+        if uri is not None and "@" in uri:
+            raise ValueError("a name and password do not belong in it: use KGRAG_NEO4J_USER and KGRAG_NEO4J_PASSWORD")
+        return uri

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import NotFoundError
+from kgrag.errors import ConfigurationError, NotFoundError
 from kgrag.graph.lucene import escape
 from kgrag.retrieval.base import Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
@@ -56,7 +56,8 @@ def test_more_than_there_is(kg: KnowledgeGraph, hanse: str, retriever: str) -> N
     ranking = kg[hanse].search("herring of Bergen", retriever=retriever, k=5000)
     assert 0 < len(ranking) <= 400
     assert len({h.passage.id for h in ranking}) == len(ranking)
-    assert len(kg[hanse].search("herring of Bergen", retriever=retriever, k=0)) == 0
+    with pytest.raises(ConfigurationError, match="k is invalid"):  # as on the command line
+        kg[hanse].search("herring of Bergen", retriever=retriever, k=0)
 
 
 def test_dense_scores_are_exact(kg: KnowledgeGraph, hanse: str) -> None:
