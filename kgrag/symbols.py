@@ -1,7 +1,4 @@
-"""Words that hold signs: `$@`, `--flag`, `/var/cache`, `Essential:`. Analysers of full-text indexes drop their signs.
-
-So each is kept as a word of letters and digits beside the text, and looked for as that.
-"""
+"""Words that hold signs: `$@`, `--flag`, `/var/cache`, `Essential:`. They are searched beside words of letters."""
 
 import re
 
@@ -45,8 +42,3 @@ def _meanings(raw: str) -> list[str]:
     if signs is not None:
         return [word] if len(signs[0]) == 1 or word[0] in "/~" else [word, signs[0]]
     return [word] if _INNER.search(word) or word.endswith(("+", "*", "=", "#")) else []
-
-
-def encoded(text: str) -> str:
-    """The symbols of a text as words that every analyser keeps as they are, a space between them."""
-    return " ".join([f"sx{symbol.encode().hex()}" for symbol in symbols(text)])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.symbols import encoded, symbols
+from kgrag.symbols import symbols
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,5 @@ def test_symbols(text: str, found: list[str]) -> None:
 
 
 @given(st.text())
-def test_any_text_gives_words_of_letters_and_digits(text: str) -> None:
-    words = encoded(text).split()
-    assert len(words) == len(symbols(text))
-    assert all(word.isascii() and word.isalnum() for word in words)
+def test_symbols_of_any_text_hold_no_space(text: str) -> None:
+    assert all(symbol.split() == [symbol] for symbol in symbols(text))

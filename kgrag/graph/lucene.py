@@ -2,12 +2,13 @@
 
 import re
 
-from kgrag.symbols import encoded
-from kgrag.text import STOP_WORDS, fold
+from kgrag.text import question_stems
 
 _SPECIAL = re.compile(r'[+\-&|!(){}\[\]^"~*?:\\/<>=]')
 _OPERATORS = frozenset(("AND", "OR", "NOT"))
-_LONGEST = 10_000  # characters that are searched for symbols
+_LONGEST = 20_000  # characters of a question
+_QUOTED = re.compile(r"[\\\"]")
+_ESCAPED = r"\\\g<0>"
 _MOST_WORDS = 300  # Lucene allows 1,024 clauses, and each word makes one for every indexed field
 
 
@@ -26,10 +27,6 @@ def escape(text: str) -> str:
 
 
 def question_words(text: str) -> str:
-    """A question as a query for passages: its words without those of every question ("what does"), and its symbols.
-
-    A question of nothing else is taken as it is.
-    """
-    words = escape(text)
-    telling = [word for word in words.split() if fold(word).lower() not in STOP_WORDS]
-    return " ".join([*telling, encoded(text[:_LONGEST])]).strip() or words
+    """A question as a query for the stems of passages, joined by OR; empty when it holds no letter, digit or symbol."""
+    found = question_stems(text[:_LONGEST])[:_MOST_WORDS]
+    return " ".join(f'"{_QUOTED.sub(_ESCAPED, stem)}"' for stem in found)

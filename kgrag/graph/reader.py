@@ -47,7 +47,7 @@ class Reader:
         query = question_words(text)
         if not query or limit < 1:
             return []
-        parameters: dict[str, Any] = {"index": self.collection.index("passage_text"), "query": query, "limit": limit}
+        parameters: dict[str, Any] = {"index": self.collection.index("passage_stems"), "query": query, "limit": limit}
         if only:
             return self._scores("search/fulltext_filtered", **parameters, **_filter(only))
         return self._scores("search/fulltext", **parameters)

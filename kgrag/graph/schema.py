@@ -7,7 +7,6 @@ from kgrag.errors import MismatchError
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import Fulltext, NodeKind, describe
 from kgrag.sentences import passage_sentences
-from kgrag.symbols import encoded
 from kgrag.text import LONGEST_NAME, caption, passage_stems
 
 SCHEMA_VERSION = 7
@@ -159,18 +158,15 @@ def _searched(graph: Graph) -> None:
     What counts them is the finish of an ingest, which goes on from the marks that this leaves.
     """
     for collection in _collections(graph):
-        name, number = collection["name"], collection["number"]
+        name = collection["name"]
         graph.run("write/uncount_words", collection=name)
         graph.run("write/uncount_names", collection=name)
         rows = [
-            {"id": r["id"], "stems": passage_stems(r["title"], r["text"], r["section"]), "symbols": encoded(r["text"])}
+            {"id": r["id"], "stems": passage_stems(r["title"], r["text"], r["section"])}
             for r in graph.stream("search/passage_texts", collection=name)
         ]
         for start in range(0, len(rows), 1000):
             graph.run("write/recount_passages", rows=rows[start : start + 1000])
-        with graph.exclusively():
-            graph.run("schema/drop_index", index=index_name("passage_text", number))
-            ensure_fulltext_indexes(graph, number)
         graph.run("write/migrated_collection", name=name, version=6)
 
 

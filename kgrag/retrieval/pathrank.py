@@ -13,6 +13,7 @@ bridges; that a fact of the passage is about a name counts for it, whatever the 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from kgrag.names import NUMBER_OR_DATE, without_parenthesis
 from kgrag.options import Options
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
 from kgrag.retrieval.clauses import outer_clause
-from kgrag.retrieval.linking import Link, link_question, prefixes
+from kgrag.retrieval.linking import Link, LinkedQuestion, link_question, prefixes
 from kgrag.retrieval.walk import Hop, Visited, Walk, trail_to
 from kgrag.text import stems, tokens
 from kgrag.types import Step
@@ -79,6 +80,7 @@ class PathRankOptions(Options):
         (3, 6), description="unnamed words with which the order begins to count, and counts in full"
     )
     order_first: int = Field(3, ge=0, description="first passages that stay among the first five")
+    lexical: float = Field(1.0, description="weight of BM25 where words count more, in that much more")
 
 
 class PathRank(Retriever):
@@ -96,10 +98,13 @@ class PathRank(Retriever):
         if not question.words:
             return []
         apart = question.density0 >= s.dens
-        sparse = 0.0 if apart else s.slack * max(0.0, s.dens - question.density)
+        few = 0.0 if apart or s.dens <= 0 else max(0.0, 1 - question.density / s.dens)
+        sparse = s.slack * few * s.dens
+        if few:  # there names tell less, and one whose words are common tells least
+            question = replace(question, links=tuple(_faded(question, link, few) for link in question.links))
         vector = query.vector(self.context.embedder)
         clause = outer_clause(question, s.clause, s.decay)
-        walk = Walk(question, vector, clause, apart, s.beta + sparse, s.off + sparse)
+        walk = Walk(question, vector, clause, apart, s.beta + sparse, s.off + sparse, sparse)
         self._seed(walk, query, s)
         done: set[str] = set()
         for hop, width in enumerate(s.width):
@@ -107,7 +112,8 @@ class PathRank(Retriever):
             sources = [x for x in best if x not in done]
             done.update(sources)
             self._hop(walk, sources, hop, s)
-        final = self._order(walk, self._pagerank(walk, s), s)
+        final = self._pagerank(walk, s)
+        final = self._order(walk, {x: score for x, score in final.items() if score > 0}, s)  # others show no evidence
         ranked = list(final)
         if query.filter:
             allowed = self.context.reader.passing(ranked, query.filter)
@@ -121,13 +127,14 @@ class PathRank(Retriever):
         rows = self.context.row(
             "expand/pathrank_seeds",
             vector_index=collection.vector_index("Passage"),
-            text_index=collection.index("passage_text"),
+            text_index=collection.index("passage_stems"),
             embedding=collection.embedding,
             query=question_words(query.text),
             vector=walk.vector,
             terms=walk.question.terms(),
             links=sorted({link.entity for link in links}),
             beta=walk.beta,
+            lexical=s.lexical * walk.sparse,
             k0=s.k0,
             candidates=s.candidates,
             titled=s.titled,
@@ -310,6 +317,13 @@ class PathRank(Retriever):
         if missing:
             names |= self.context.reader.captions([], missing)
         return {x: trail_to(walk, x, names) for x in ids}
+
+
+def _faded(question: LinkedQuestion, link: Link, few: float) -> Link:
+    """A link where names are few (0 to 1): it weighs less, by how common the rarest of its words is."""
+    stems = question.stems[link.start : link.end]
+    rarest = max((question.idf.get(stem, 0.0) for stem in stems), default=0.0) / math.log(question.passages + 2)
+    return replace(link, weight=link.weight * (1 - few) * min(1.0, rarest) ** few)
 
 
 def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], s: PathRankOptions) -> list[tuple[str, float]]:

@@ -44,6 +44,7 @@ class Walk:
     names_apart: bool
     beta: float
     off: float
+    sparse: float = 0.0
     passages: dict[str, Visited] = field(default_factory=dict)
     details: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
