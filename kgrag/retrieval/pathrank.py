@@ -104,7 +104,10 @@ class PathRank(Retriever):
             question = replace(question, links=tuple(_faded(question, link, few) for link in question.links))
         vector = query.vector(self.context.embedder)
         clause = outer_clause(question, s.clause, s.decay)
-        walk = Walk(question, vector, clause, apart, s.beta + sparse, s.off + sparse, sparse)
+        strength = (1 - few) * clause.strength(
+            *s.order_words
+        )  # a clause ends at names, so where these are few it fades
+        walk = Walk(question, vector, clause, apart, s.beta + sparse, s.off + sparse, sparse, strength)
         self._seed(walk, query, s)
         done: set[str] = set()
         for hop, width in enumerate(s.width):
@@ -240,7 +243,7 @@ class PathRank(Retriever):
         node = {x: i for i, x in enumerate(top)}
         links = walk.question.links
         linked = sorted({link.entity for link in links})
-        ordered = bool(s.order and walk.clause.strength(*s.order_words) and walk.embedded)
+        ordered = bool(s.order and walk.strength and walk.embedded)
         found = self.context.row(
             "expand/pathrank_names",
             ids=top,
@@ -293,14 +296,15 @@ class PathRank(Retriever):
         best = [x for x in ranked[: s.order] if x in walk.outer]
         if not best:
             return {x: final[x] for x in ranked}
-        strength = walk.clause.strength(*s.order_words)
 
         def raised(x: str) -> float:
             cosine, sentences = walk.outer[x]
             parent = walk.passages[x].parent
             far = parent is not None and walk.passages[parent[0]].parent is not None
             answers = walk.clause.best_sentence(sentences) if s.order_sentence else 0.0
-            return final[x] + strength * (s.order_cosine * cosine + s.order_sentence * answers + s.order_hops * far)
+            return final[x] + walk.strength * (
+                s.order_cosine * cosine + s.order_sentence * answers + s.order_hops * far
+            )
 
         scores = {x: raised(x) for x in best}
         again = sorted(best, key=lambda x: (-scores[x], x))

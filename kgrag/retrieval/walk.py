@@ -34,8 +34,8 @@ class Visited:
 class Walk:
     """What is known of a question and of the passages on its way.
 
-    `embedded`: unit vectors [d] of parts of the question; `outer`: of each passage in the PageRank its cosine with the
-    outer clause, and its sentences in stems.
+    `strength`: how far the outer clause counts in the final order, 0 to 1. `embedded`: unit vectors [d] of parts of the
+    question; `outer`: of each passage in the PageRank its cosine with the outer clause, and its sentences in stems.
     """
 
     question: LinkedQuestion
@@ -45,6 +45,7 @@ class Walk:
     beta: float
     off: float
     sparse: float = 0.0
+    strength: float = 0.0
     passages: dict[str, Visited] = field(default_factory=dict)
     details: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
