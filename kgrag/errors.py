@@ -1,5 +1,7 @@
 """One hierarchy of errors; each says what happened and what to do about it."""
 
+import re
+
 
 class KgragError(Exception):
     """Base of every error that kgrag raises on purpose.
@@ -85,3 +87,8 @@ class RefusedError(KgragError):
     """A Cypher statement that the read-only gateway does not run: the message names the rule that it breaks."""
 
     exit_code = 8
+
+
+def without_login(text: str) -> str:
+    """A text in which addresses show no name and password: bolt://***@host."""
+    return re.sub(r"((?:\w|\+)+://)?[^\s'\"/@]*:[^\s'\"]*@", r"\1***@", text)

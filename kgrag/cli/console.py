@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgrag.errors import ConfigurationError, KgragError
+from kgrag.errors import ConfigurationError, KgragError, without_login
 from kgrag.types import Progress
 
 if TYPE_CHECKING:
@@ -96,9 +96,9 @@ def log_on_stderr() -> Iterator[None]:
 
 def print_error(error: KgragError) -> None:
     """Print an error and its remedy on standard error."""
-    click.echo(f"{click.style('Error:', fg='red', bold=True)} {error.message}", err=True)
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {visible(without_login(error.message))}", err=True)
     if error.remedy:
-        click.echo(error.remedy, err=True)
+        click.echo(visible(error.remedy), err=True)
 
 
 def print_json(value: Any) -> None:

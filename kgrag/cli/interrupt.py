@@ -1,6 +1,7 @@
 """Ctrl-C that is not lost."""
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,15 +25,21 @@ def interruptible() -> Iterator[None]:
         yield
         return
     ended = threading.Event()
+    again = threading.Event()  # the next signal is ours
     lock = threading.Lock()
 
     def repeat() -> None:
         while not ended.wait(_AGAIN):
             with lock:
                 if not ended.is_set():
+                    again.set()
                     _send()
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        ours = again.is_set()
+        again.clear()
+        if ours and _tidying_up():
+            return
         if not repeating.is_alive() and not ended.is_set():
             repeating.start()
         raise KeyboardInterrupt
@@ -45,6 +52,14 @@ def interruptible() -> Iterator[None]:
         with lock:
             ended.set()
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _tidying_up() -> bool:
+    """Whether what was interrupted runs because of an interrupt: in an `except`, `finally` or `__exit__`."""
+    error = sys.exception()
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _send() -> None:

@@ -24,7 +24,7 @@ from neo4j.exceptions import (
 from pydantic import SecretStr
 
 from kgrag import limits
-from kgrag.errors import ConfigurationError, DatabaseError, MismatchError
+from kgrag.errors import ConfigurationError, DatabaseError, MismatchError, without_login
 from kgrag.graph.queries import Query, catalogue
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class Graph:
 
     def __init__(self, uri: str, user: str, password: SecretStr | None, database: str = "neo4j") -> None:
         """Connect and check that the server answers. Raises DatabaseError or ConfigurationError."""
-        self.uri = _without_login(uri)
+        self.uri = without_login(uri)
         self.database = database
         self._listeners: tuple[OnQuery, ...] = ()
         if not _ADDRESS.match(uri):
@@ -220,15 +220,9 @@ def _dropped_after(session: neo4j.Session, seconds: float) -> Iterator[None]:
         timer.cancel()
 
 
-def _without_login(uri: str) -> str:
-    """The address without a name and password before its @: it is shown in errors."""
-    scheme, sign, _ = uri.rpartition("@")[0].partition("://")
-    return f"{scheme if sign else ''}{sign}***@{uri.rpartition('@')[2]}" if "@" in uri else uri
-
-
 def _not_an_address(uri: str) -> ConfigurationError:
     return ConfigurationError(
-        f"{_without_login(uri)!r} is not an address of a Neo4j server.",
+        f"{without_login(uri)!r} is not an address of a Neo4j server.",
         "Use bolt://HOST:7687, neo4j://HOST:7687 or neo4j+s://HOST in KGRAG_NEO4J_URI.",
     )
 
@@ -254,7 +248,7 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
     """
 
     def __init__(self, uri: str) -> None:
-        self._uri = uri
+        self._uri = without_login(uri)
 
     def __enter__(self) -> None:
         return None

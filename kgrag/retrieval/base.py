@@ -39,7 +39,7 @@ class Query:
     than LONGEST characters: each word of it would be looked up.
     """
 
-    LONGEST: ClassVar[int] = 20_000
+    LONGEST: ClassVar[int] = 100_000
 
     text: str
     filter: Filter = field(default_factory=Filter)

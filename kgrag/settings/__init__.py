@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kgrag.settings.gateway import GatewaySettings
@@ -95,7 +95,6 @@ class Settings(BaseSettings):
         env_file_encoding="utf-8",
         env_ignore_empty=True,
         extra="ignore",
-        hide_input_in_errors=True,  # passwords and keys are among it
     )
 
     neo4j_uri: str | None = Field(None, description="bolt://, neo4j:// or neo4j+s:// address; unset: the local server")
@@ -131,11 +130,3 @@ class Settings(BaseSettings):
         default_factory=dict, description="options of strategies: KGRAG_AGENTS__GEAR__STEPS, of all: ...__ANSWER__WORDS"
     )
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
-
-    @field_validator("neo4j_uri")
-    @classmethod
-    def _without_login(cls, uri: str | None) -> str | None:
-        """An address is shown in errors and by `kgrag status`, so it holds no password."""
-        if uri is not None and "@" in uri:
-            raise ValueError("a name and password do not belong in it: use KGRAG_NEO4J_USER and KGRAG_NEO4J_PASSWORD")
-        return uri

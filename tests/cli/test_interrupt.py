@@ -17,7 +17,11 @@ class Deaf:
 try:
     with interruptible():
         Deaf()
-        time.sleep(20)
+        try:
+            time.sleep(20)
+        finally:
+            time.sleep(2)
+            print("tidy")
 except KeyboardInterrupt:
     print("ended")
     time.sleep(1.5)  # nothing comes after the block
@@ -33,6 +37,6 @@ def test_a_ctrl_c_that_python_drops_comes_again() -> None:
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=30)
     assert b"Exception ignored" in err  # it was dropped
-    assert out == b"ended\nand quiet\n"
+    assert out == b"tidy\nended\nand quiet\n"
     assert time.monotonic() - began < 10
     assert run.returncode == 0

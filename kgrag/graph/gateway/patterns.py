@@ -45,15 +45,22 @@ def check_paths(statement: Statement, hops: int) -> None:
 
 def check_labels(statement: Statement) -> None:
     """Few combinations of labels (or alternatives), which the planner multiplies out. Raises RefusedError."""
-    combinations, alternatives = 1.0, {0: 1}  # of each label expression, of each bracket
+    combinations, alternatives = (
+        1.0,
+        dict[int, int](),
+    )  # the latter of each label expression, and of each bracket with OR
+    colon = -1
     for index in range(len(statement.tokens)):
-        sign, group = statement.at(index), max(statement.parent[index], 0)
+        sign, group = statement.at(index), statement.parent[index]
+        bracket = statement.at(group) if group >= 0 else ""
         if sign in ("&", "!") or (sign == ":" and statement.at(index - 2) == ":"):
             combinations *= 2
-        elif (sign == "OR" and _has_labels(statement, group)) or (
-            sign == "|" and statement.at(group) == "(" and called(statement, group) != "reduce"
-        ):
+        if sign == ":":
+            colon = index
+        elif sign == "OR" and (group < 0 or _has_labels(statement, group)):
             alternatives[group] = alternatives.get(group, 1) + 1
+        elif sign == "|" and bracket != "[" and called(statement, group) != "reduce":
+            alternatives[colon] = alternatives.get(colon, 1) + 1
         elif statement.begins_clause(index, _SEPARATE):
             combinations, alternatives = 1.0, {}
         if combinations * prod(alternatives.values()) > _MOST_COMBINATIONS:
@@ -203,6 +210,7 @@ def _repeats(statement: Statement, index: int) -> bool:
 
 def _is_shortest(statement: Statement, index: int) -> bool:
     """Whether the path there is one of which only the shortest are looked for."""
+    index -= 1
     while index >= 0:
         if statement.partner.get(index, index) < index:
             index = statement.partner[index]

@@ -141,6 +141,17 @@ def check_size(statement: Statement) -> None:
         raise RefusedError(f"The statement has more than {_MOST_CLAUSES} clauses.", "Take it apart.")
 
 
+def check_cases(statement: Statement) -> None:
+    """No CASE in what a CASE compares: the planner repeats that at every WHEN. Raises RefusedError."""
+    comparing = False
+    for index in range(len(statement.tokens)):
+        if statement.at(index) not in ("CASE", "WHEN") or statement.names_something(index):
+            continue
+        if statement.at(index) == "CASE" and comparing:
+            raise RefusedError("A CASE stands in what another CASE compares.", "Name its value by WITH first.")
+        comparing = statement.at(index) == "CASE" and statement.at(index + 1) != "WHEN"
+
+
 def is_query(statement: Statement, bracket: int) -> bool:
     """Whether the curly bracket there holds a subquery."""
     if statement.at(bracket) != "{" or bracket == 0:

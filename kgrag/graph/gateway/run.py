@@ -16,7 +16,7 @@ from kgrag.graph.gateway.lexer import Statement
 from kgrag.graph.gateway.parameters import check_parameters
 from kgrag.graph.gateway.patterns import check_labels, check_paths, check_regular_expressions, check_searches
 from kgrag.graph.gateway.plan import PlanKind, check_plan, plan_rows
-from kgrag.graph.gateway.rules import check_calls, check_size, check_words
+from kgrag.graph.gateway.rules import check_calls, check_cases, check_size, check_words
 from kgrag.graph.gateway.searches import computed_results
 from kgrag.graph.gateway.values import plain, size_of
 from kgrag.rows import Rows
@@ -77,6 +77,7 @@ def prepared(statement: str, parameters: Mapping[str, Any], limits: GatewaySetti
     check_words(read)
     check_calls(read)
     check_size(read)
+    check_cases(read)
     check_labels(read)
     check_paths(read, limits.hops)
     grown = Growth(read, parameters)
@@ -127,6 +128,11 @@ def _explained(error: Neo4jError, limits: GatewaySettings) -> Exception:
         return DatabaseError(
             "The statement took more memory than the server gives to one, so it was ended.",
             "Sort, collect and combine fewer rows: filter or LIMIT them first.",
+        )
+    if re.search(r"Invalid input '(LET|FILTER|NEXT|SEARCH|WHEN|FOR)'", message):
+        return DatabaseError(
+            f"Neo4j does not take the statement: {_complaint(message)}",
+            "It is read as Cypher 5, by every server: write WITH for LET, WHERE for FILTER, UNWIND for FOR.",
         )
     if "ClientError" in code:
         return DatabaseError(f"Neo4j does not take the statement: {_complaint(message)}", "Correct it and try again.")
