@@ -100,7 +100,7 @@ class PathRank(Retriever):
         apart = question.density0 >= s.dens
         few = 0.0 if apart or s.dens <= 0 else max(0.0, 1 - question.density / s.dens)
         sparse = s.slack * few * s.dens
-        if few:  # there names tell less, and one whose words are common tells least
+        if few:  # there a name may be what all passages are about
             question = replace(question, links=tuple(_faded(question, link, few) for link in question.links))
         vector = query.vector(self.context.embedder)
         clause = outer_clause(question, s.clause, s.decay)
@@ -324,10 +324,10 @@ class PathRank(Retriever):
 
 
 def _faded(question: LinkedQuestion, link: Link, few: float) -> Link:
-    """A link where names are few (0 to 1): it weighs less, by how common the rarest of its words is."""
+    """A link where names are few (0 to 1): it weighs less if even the rarest of its words is common."""
     stems = question.stems[link.start : link.end]
     rarest = max((question.idf.get(stem, 0.0) for stem in stems), default=0.0) / math.log(question.passages + 2)
-    return replace(link, weight=link.weight * (1 - few) * min(1.0, rarest) ** few)
+    return replace(link, weight=link.weight * min(1.0, 2 * rarest) ** (4 * few))
 
 
 def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], s: PathRankOptions) -> list[tuple[str, float]]:

@@ -147,7 +147,7 @@ def test_a_name_within_the_title_is_preferred(kg: KnowledgeGraph, collection_nam
         hits = kg[collection_name].search(question, retriever=expression, k=4)
         return next(h.why[-1].score or 0.0 for h in hits if h.passage.title == "Nordvika harbour")
 
-    assert bridged("pathrank(nu=0.1)") == pytest.approx(bridged("pathrank(nu=0)") + 0.1, abs=0.01)
+    assert bridged("pathrank(nu=0.1, lexical=0)") == pytest.approx(bridged("pathrank(nu=0, lexical=0)") + 0.1, abs=0.01)
 
 
 def test_names_that_triples_alone_know(kg: KnowledgeGraph, collection_name: str) -> None:
@@ -165,13 +165,14 @@ def test_names_that_triples_alone_know(kg: KnowledgeGraph, collection_name: str)
         return {h.passage.title: (h.score, [s.name for s in h.why if s.label == "Entity"]) for h in hits}
 
     question = "Which tree was planted by the builder of the Quay?"
-    assert found(question, "pathrank(dens=1, slack=0, order=0)")["Alder"][1] == ["Quay", "Ole Brandvik"]
+    assert found(question, "pathrank(dens=1, slack=0, lexical=0, order=0)")["Alder"][1] == ["Quay", "Ole Brandvik"]
     assert "Ole Brandvik" not in found(question, "pathrank(dens=0, order=0)")["Alder"][1]
     when = "Which tree was planted when the Pier was opened?"
-    assert "June 1890" not in found(when, "pathrank(dens=1, slack=0, order=0)")["Birch"][1]  # dates never do
+    assert "June 1890" not in found(when, "pathrank(dens=1, slack=0, lexical=0, order=0)")["Birch"][1]  # dates never do
 
     one, none = (
-        found(question, f"pathrank(dens=1, slack=0, order=0, theta={theta})")["Alder"][0] for theta in (0.1, 0)
+        found(question, f"pathrank(dens=1, slack=0, lexical=0, order=0, theta={theta})")["Alder"][0]
+        for theta in (0.1, 0)
     )
     assert one - none == pytest.approx(0.1, abs=0.03)
     linked, less = (found("Who was Ole Brandvik?", f"pathrank(lambda_fact={most})") for most in (0.8, 0))

@@ -18,7 +18,7 @@ def check_plan(query_type: str | None, plan: Mapping[str, Any] | None) -> None:
     if query_type != "r" or plan is None:
         raise RefusedError("The server says that this statement does not only read.", "Write one that only reads.")
     for operator in _operators(plan):
-        if operator.removeprefix("Partitioned") not in OPERATORS:
+        if operator.removeprefix("Partitioned").replace(" ", "") not in OPERATORS:
             raise RefusedError(
                 f"The server would run {operator}, which is not on the list of what reads.",
                 "Write it with MATCH, WHERE, WITH, UNWIND, CALL and RETURN alone.",
