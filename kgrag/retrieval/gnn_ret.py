@@ -130,6 +130,7 @@ class GnnRet(Retriever):
     name = "gnn-ret"
     summary = "dense, passed on to passages that are adjacent or share names; GNN-Ret"
     options = GnnRetOptions
+    scale = "cosine"
     settings: GnnRetOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:

@@ -47,12 +47,14 @@ def test_two_steps(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> N
         (1, "Retrieved"),
         (1, "Remembered"),
         (1, "Judged"),
+        (1, "Ranked"),
         (2, "Rewritten"),
         (2, "Asked"),
         (2, "Read"),
         (2, "Retrieved"),
         (2, "Remembered"),
         (2, "Judged"),
+        (2, "Ranked"),
         (0, "Answered"),
     ]
     retrieved = [event for event in answer.trace if isinstance(event, Retrieved)]
