@@ -21,7 +21,7 @@ from kgrag.options import resolve
 from kgrag.retrieval.base import Query, Retriever, Searchable, SearchContext
 from kgrag.retrieval.expression import Expression
 from kgrag.retrieval.registry import make_retriever
-from kgrag.types import Hit, Passage, Ranking, Usage
+from kgrag.types import Hit, Passage, Ranking, Triple, Usage
 
 __all__ = ["DEPTH", "Conclusion", "Episode", "Inquiry", "Search", "Strategy"]
 
@@ -84,9 +84,7 @@ class Strategy(ABC):
         listener: Listener | None = None,
         choices: Sequence[str] = (),
     ) -> Answer:
-        """The answer to a question, `short` or with citations, and the `depth` best passages.
-
-        `choices`: the answer is one of these.
+        """The answer to a question, `short`, with citations, or one of `choices`; and the `depth` best passages.
 
         `listener` hears of every event as it happens; with `stream` also of the answer as it is written. What a
         language model cannot do is reported in the answer's `problem`. A page, table or section that the question names
@@ -96,7 +94,7 @@ class Strategy(ABC):
         started = time.perf_counter()
         asked = question if isinstance(question, Query) else Query(question)
         trace = Trace(listener)
-        query = Query(asked.text, asked.filter, trace.add, asked.memory)
+        query = Query(asked.text, asked.filter, trace.add)
         tasks = None if self.context.tasks is None else self.context.tasks.with_listener(trace.add)
         place = self.look_up(query, tasks, depth)
         if tasks is None and (place is None or place.content):
@@ -106,6 +104,13 @@ class Strategy(ABC):
         hits: tuple[Hit, ...] = ()
         reply = ModelAnswer("", False)
         on_text = _telling(trace) if stream and not short else None
+
+        def read(items: Sequence[Sequence[Passage]], facts: Sequence[Triple] = ()) -> ModelAnswer:
+            assert tasks is not None
+            return answer(
+                tasks, asked.text, items, self.settings, short=short, on_text=on_text, facts=facts, choices=choices
+            )
+
         try:
             if place is None:
                 inquiry = Inquiry(query, self.retriever, depth, trace.add, tasks)
@@ -121,28 +126,15 @@ class Strategy(ABC):
                         tasks, asked.text, self.settings, short=short, on_text=on_text, choices=choices
                     )
                 else:
-                    items, facts = self._evidence(inquiry, conclusion), conclusion.facts
-                    reply = answer(
-                        tasks,
-                        asked.text,
-                        items,
-                        self.settings,
-                        short=short,
-                        on_text=on_text,
-                        facts=facts,
-                        choices=choices,
-                    )
+                    reply = read(self._evidence(inquiry, conclusion), conclusion.facts)
             else:
                 hits = place.hits
                 for kind, name, text in place.places:
                     trace.add(Looked(kind=kind, name=name, text=text))
                 if not place.content:
                     reply = ModelAnswer(place.text, place.found)
-                elif tasks is not None:
-                    items = [[hit.passage] for hit in hits]
-                    reply = answer(
-                        tasks, asked.text, items, self.settings, short=short, on_text=on_text, choices=choices
-                    )
+                else:
+                    reply = read([[hit.passage] for hit in hits])
             trace.add(Answered(text=reply.text))
         except ModelError as error:
             problem = problem or error.message

@@ -1,5 +1,7 @@
 """GEAR against a scripted model: what it asks, remembers, rewrites, and how it ranks in the end."""
 
+import re
+
 import pytest
 from harbour import FACTS, documents
 from scripted import Scripted
@@ -53,6 +55,7 @@ def test_two_steps(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> N
         (2, "Read"),
         (2, "Retrieved"),
         (2, "Remembered"),
+        (2, "Remembered"),
         (2, "Judged"),
         (2, "Ranked"),
         (0, "Answered"),
@@ -60,7 +63,7 @@ def test_two_steps(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> N
     retrieved = [event for event in answer.trace if isinstance(event, Retrieved)]
     assert [event.query for event in retrieved] == [QUESTION, "Where did Ole Brandvik grow up?"]
     remembered = [event.triples for event in answer.trace if isinstance(event, Remembered)]
-    assert remembered == [(Triple(*_CAPTAIN),), (Triple(*_HOME), Triple(*_RIVER), Triple(*_FISH))]
+    assert remembered == [(Triple(*_CAPTAIN),), (Triple(*_RIVER),), (Triple(*_HOME), Triple(*_FISH))]
     rewritten = next(event for event in answer.trace if isinstance(event, Rewritten))
     assert rewritten.query == "Where did Ole Brandvik grow up?"
 
@@ -79,8 +82,34 @@ def test_what_the_model_is_shown(talking: KnowledgeGraph, scripted: Scripted, co
     assert "Where he grew up is missing." in rewrite
     assert "Where did Ole Brandvik grow up?" in again and QUESTION not in again
     assert QUESTION in gist and '["Ole Brandvik", "captain of", "Fjord Queen"]' in gist
-    assert gist.count("Title: ") > 3  # those that the graph led to, too
+    titles = [set(re.findall("^(?:\\[\\d+\\] )?Title: (.*)$", shown, re.MULTILINE)) for shown in (sync, again, gist)]
+    assert titles[2] and not titles[2] & (titles[0] | titles[1])  # what the graph led to, and was not read before
+    assert reader.startswith(
+        'Known facts:\n["Ole Brandvik", "captain of", "Fjord Queen"]\n["Nordvika", "lies at", "Stilla"]\n'
+    )
     assert reader.count("Title: ") == 5
+
+
+def test_the_memory_answers_what_the_passages_do_not(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    _two_steps(scripted)
+    answer = talking[coast].ask(QUESTION, system="gear(passages=3, evidence=1)+bm25", short=True)
+    shown = scripted.calls[-1]["messages"][-1]["content"]
+    assert shown.count("Title: ") == 1 and '["Stilla", "famous for", "salmon"]' in shown
+    assert answer.text == "salmon"
+
+
+def test_what_is_read_first_and_again(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    _two_steps(scripted)
+    talking[coast].ask(QUESTION, system="gear(passages=3, steps=1, first_read=expanded)+bm25", short=True)
+    assert [call["task"] for call in scripted.calls] == ["read", "read", "answer"]
+    base, expanded = (call["messages"][-1]["content"] for call in scripted.calls[:2])
+    assert "Known:" in expanded and "Title: Fjord Queen" in base and "Title: Fjord Queen" not in expanded
+    _two_steps(scripted)
+    answer = talking[coast].ask(QUESTION, system="gear(passages=3, reread=true)+bm25", short=True)
+    gist = scripted.calls[7]["messages"][-1]["content"]
+    assert gist.count("Title: ") > 3  # all that the step ranks
+    remembered = [event.triples for event in answer.trace if isinstance(event, Remembered)]
+    assert remembered == [(Triple(*_CAPTAIN),), (Triple(*_HOME), Triple(*_RIVER), Triple(*_FISH))]
 
 
 def test_the_facts_are_linked_to_the_graph(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
