@@ -47,9 +47,8 @@ class BdtrOptions(AnswerOptions):
     read: int = Field(5, ge=1, description="best passages that the thoughts and the chain are made from")
     dual: bool = Field(True, description="both thoughts; false: the fast one alone (table 5)")
     calibrate: bool = Field(True, description="verify by a chain of reasoning; false: the best `evidence` (table 5)")
-    chain: Literal["after", "with"] = Field(
-        "after",
-        description="the chain is made from the last pool (algorithm 1), or with the last thoughts (section 3.2)",
+    chain: Literal["pool", "thoughts"] = Field(
+        "pool", description="the chain is made from the last pool (algorithm 1), or with the last thoughts (3.2)"
     )
     verify: int = Field(30, ge=1, description="best passages that the verifier is shown (section 3.2)")
     promoted: Literal["kept", "scored"] = Field(
@@ -92,7 +91,7 @@ class _Bdtr(Episode):
         question = self.inquiry.question.text
         if self._round == 1:
             return [Search(question, "question")]
-        last = self.settings.chain == "with" and self._round == self.steps and self.settings.calibrate
+        last = self.settings.chain == "thoughts" and self._round == self.steps and self.settings.calibrate
         thoughts = self.inquiry.tasks.structured(
             "dual-thought",
             Thoughts,

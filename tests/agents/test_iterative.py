@@ -14,7 +14,7 @@ from kgrag.drawing import drawing
 from kgrag.events import Answer, Asked, Chained, Judged, Retrieved, SubAnswered, Thought, Verified
 from kgrag.retrieval.base import Scored
 
-QUESTION = "Which fish is the river known for at whose mouth the captain of the Fjord Queen grew up?"
+QUESTION = "What was caught where the captain of the Fjord Queen was young?"
 _HOME = "Where did Ole Brandvik grow up?"
 _RIVER = "At the mouth of which river lies Nordvika?"
 
@@ -230,7 +230,7 @@ def test_parts_of_bdtr_can_be_left_out(talking: KnowledgeGraph, scripted: Script
         "dual-thought", {"fast": _HOME, "slow": ""}, {"fast": _RIVER, "slow": "Stilla", "chain": "A -> B -> C -> D"}
     )
     scripted.say("verify", "[1]")
-    answer = talking[coast].ask(QUESTION, system="bdtr(chain=with)+bm25", short=True)
+    answer = talking[coast].ask(QUESTION, system="bdtr(chain=thoughts)+bm25", short=True)
     assert _tasks(scripted)[3:] == ["dual-thought", "dual-thought", "verify", "answer"]
     assert "Chain: A -> B -> C -> D" in _user(scripted.calls[-2]) and _queries(answer) == [
         QUESTION,
