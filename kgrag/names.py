@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from kgrag.text import STOP_WORDS, Kept, Token, normalise, tokens
+from kgrag.text import STOP_WORDS, Memo, Token, normalise, tokens
 
 LONGEST_NAME = 14  # words
 _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin ibn al ben zu y for in on at".split())
@@ -196,7 +196,7 @@ def _having(all_of: int, any_of: int) -> str:
     return f"[{''.join(s for bits, s in enumerate(_ALL_SHAPES) if bits & all_of == all_of and bits & any_of)}]"
 
 
-_SHAPE = Kept(_shape)
+_SHAPE = Memo(_shape)
 _CAPITALS = frozenset(_having(_CAPITAL, _CAPITAL))
 _INITIALS = frozenset(_having(_INITIAL, _INITIAL))
 _PHRASE = re.compile(  # first word, one or two small ones before a capital, what is joined to them

@@ -54,7 +54,7 @@ class Token(NamedTuple):
         return not self.raw[0].islower()
 
 
-class Kept(dict[K, V], Generic[K, V]):
+class Memo(dict[K, V], Generic[K, V]):
     """What a function gives for each argument, looked up without a call; emptied when it holds too much.
 
     A long string is made again each time: text without spaces is one word.
@@ -87,7 +87,7 @@ def _without_marks(text: str) -> str:
     return "".join([c for c in decomposed if not unicodedata.combining(c)])
 
 
-_FOLDED = Kept(_without_marks)
+_FOLDED = Memo(_without_marks)
 
 _Word = str | tuple[str, str]
 """A word with folded letters; with how it is written beside it where that differs."""
@@ -148,10 +148,10 @@ def _token(word: _Word, starts: bool, joined: bool) -> Token | None:
     return Token(written[: len(raw)], norm, starts, joined) if norm else None
 
 
-_Tokens = Kept[_Word, Token | None]
-_FIRST: _Tokens = Kept(partial(_token, starts=True, joined=False))
-_NEXT: _Tokens = Kept(partial(_token, starts=False, joined=True))
-_APART: _Tokens = Kept(partial(_token, starts=False, joined=False))
+_Tokens = Memo[_Word, Token | None]
+_FIRST: _Tokens = Memo(partial(_token, starts=True, joined=False))
+_NEXT: _Tokens = Memo(partial(_token, starts=False, joined=True))
+_APART: _Tokens = Memo(partial(_token, starts=False, joined=False))
 
 
 def _after(gap: str, initial: bool) -> _Tokens:
@@ -162,8 +162,8 @@ def _after(gap: str, initial: bool) -> _Tokens:
     return _NEXT if close else _APART
 
 
-_AFTER_WORD: Kept[str, _Tokens] = Kept(partial(_after, initial=False), 1024)
-_AFTER_INITIAL: Kept[str, _Tokens] = Kept(partial(_after, initial=True), 1024)
+_AFTER_WORD: Memo[str, _Tokens] = Memo(partial(_after, initial=False), 1024)
+_AFTER_INITIAL: Memo[str, _Tokens] = Memo(partial(_after, initial=True), 1024)
 
 
 def normalise(name: str) -> str:
@@ -175,7 +175,7 @@ def _normal(name: str) -> str:
     return " ".join([t.norm for t in tokens(name)])
 
 
-_NORMAL = Kept(_normal)
+_NORMAL = Memo(_normal)
 
 
 def caption(text: str) -> str:
@@ -196,7 +196,7 @@ def _stem(word: str) -> str:
     return str(stemmer.stemWord(word))
 
 
-_STEMS = Kept(_stem)
+_STEMS = Memo(_stem)
 
 
 def stems(words: Iterable[str]) -> list[str]:
@@ -213,7 +213,7 @@ def _content_stem(word: str) -> str | None:
     return _STEMS[word] if is_content(word) else None
 
 
-_CONTENT_STEMS = Kept(_content_stem)
+_CONTENT_STEMS = Memo(_content_stem)
 
 
 def content_stems(words: Iterable[str]) -> list[str | None]:

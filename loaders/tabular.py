@@ -22,7 +22,7 @@ from kgrag.loaders.rows import Columns, RowReader
 from kgrag.types import Problem
 
 _UNDECODED = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of bytes that are not UTF-8
-_DECLARED = re.compile(r"sep=([,;|\t])\r?\n", re.IGNORECASE)  # how Excel is told the delimiter
+_DECLARED = re.compile(r"sep=([,;|\t])\r?\n", re.IGNORECASE)  # how a file names its delimiter to Excel
 
 
 def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
@@ -89,7 +89,7 @@ def _records(lines: "_Lines", reader: Iterator[list[str]]) -> Iterator[tuple[int
 
 
 class _Lines:
-    """Lines for the csv reader; counts them and breaks off rows that are too long to hold."""
+    """Lines for the csv reader; counts them and skips rows that are too long to hold."""
 
     def __init__(self, file: io.TextIOWrapper, limit: int) -> None:
         self._file = file

@@ -1,19 +1,31 @@
-// PathRank, at the end: the names that tie passages together, as numbers that hold for this statement alone.
+// PathRank, at the end: the names that tie passages together, each with the passages that it ties.
 // mode: read
 // $ids: LIST<STRING> - passage ids
 // $links: LIST<STRING> - entities that the question names
 // $cap: INTEGER = 50 - passages that a name may have, unless it is a title
-// -> passages: LIST<LIST<ANY>> - [passage id, its name, [names that it mentions], [[name, weight] of those that its title or headings bear]]
-// -> links: LIST<LIST<ANY>> - [entity id, its number] of $links
+// -> names: LIST<LIST<STRING>> - [passage id, its name]
+// -> entities: LIST<LIST<ANY>> - [positions in $ids, the weight of each: 0 where it mentions the name, else that of a title or heading which bears it, entity id if it is of $links]
 CALL () {
-  UNWIND $ids AS id
-  MATCH (d:Document)-[:HAS_PASSAGE]->(x:Passage {id: id})
-  RETURN collect([id, x.name, [(x)-[:MENTIONS]->(e:Entity) WHERE (e.df > 1 AND e.df <= $cap) OR e.ntit > 0 | id(e)],
-                  [(d)-[a:ABOUT]->(e:Entity) | [id(e), a.weight]] + [(x)-[a:ABOUT]->(e:Entity) | [id(e), a.weight]]]) AS passages
+  MATCH (e:Entity) WHERE e.id IN $links
+  RETURN collect(e) AS linked
 }
-CALL () {
-  UNWIND $links AS id
-  MATCH (e:Entity {id: id})
-  RETURN collect([id, id(e)]) AS links
+UNWIND range(0, size($ids) - 1) AS i
+MATCH (d:Document)-[:HAS_PASSAGE]->(x:Passage {id: $ids[i]})
+WITH linked, collect([x.id, x.name]) AS names, collect([i, x, d]) AS passages
+CALL (linked, passages) {
+  UNWIND passages AS passage
+  WITH linked, passage[0] AS i, passage[1] AS x, passage[2] AS d
+  CALL (x, d) {
+    MATCH (x)-[:MENTIONS]->(e:Entity) WHERE (e.df > 1 AND e.df <= $cap) OR e.ntit > 0
+    RETURN e, 0.0 AS weight
+    UNION ALL
+    MATCH (d)-[a:ABOUT]->(e:Entity)
+    RETURN e, a.weight AS weight
+    UNION ALL
+    MATCH (x)-[a:ABOUT]->(e:Entity)
+    RETURN e, a.weight AS weight
+  }
+  WITH linked, e, collect(i) AS positions, collect(weight) AS weights
+  RETURN collect([positions, weights, CASE WHEN e IN linked THEN e.id END]) AS entities
 }
-RETURN passages, links
+RETURN names, entities

@@ -1,6 +1,6 @@
 // Personalised PageRank, local: what surrounds the seeds. The passages of the seed entities and of the entities that a
 // triple or a resembling name ties to them, those first that the walk reaches most; the passages nearest to the
-// question; then those that share the most names with all of these. Hubs lead nowhere. Nodes are internal numbers,
+// question; then those that share the most names with all of these. Hubs lead nowhere. Nodes are element ids,
 // which are short.
 // mode: read
 // $entities: LIST<STRING> - seed entities
@@ -10,8 +10,8 @@
 // $near: INTEGER = 50 - entities that lead to passages
 // $surrounding: INTEGER = 100 - passages that these lead to
 // $most: INTEGER = 150 - passages that share names with those before
-// -> seeds: LIST<LIST<ANY>> - [id, number, passages that mention it] of the seed entities
-// -> passages: LIST<LIST<ANY>> - [id, number, mentioned entities, entities of its titles, subjects of its triples, their objects]
+// -> seeds: LIST<LIST<ANY>> - [id, element id, passages that mention it] of the seed entities
+// -> passages: LIST<LIST<ANY>> - [id, element id, mentioned entities, entities of its titles, subjects of its triples, their objects]
 // -> similar: LIST<LIST<ANY>> - [entity, entity, score] of resembling names
 CALL () {
   UNWIND $entities AS id
@@ -89,25 +89,25 @@ CALL (first, further) {
   WITH DISTINCT p
   CALL (p) {
     MATCH (p)-[:MENTIONS]->(e)
-    RETURN collect(id(e)) AS mentions
+    RETURN collect(elementId(e)) AS mentions
   }
   CALL (p) {
     MATCH (p)<-[:HAS_PASSAGE]-(:Document)-[:ABOUT]->(e)
-    RETURN collect(id(e)) AS titles
+    RETURN collect(elementId(e)) AS titles
   }
   CALL (p) {
     MATCH (p)-[:ABOUT]->(e)
-    RETURN collect(id(e)) AS headings
+    RETURN collect(elementId(e)) AS headings
   }
   CALL (p) {
     MATCH (p)-[:STATES]->(t:Triple)-[:SUBJECT]->(s), (t)-[:OBJECT]->(o)
-    RETURN collect(id(s)) AS subjects, collect(id(o)) AS objects
+    RETURN collect(elementId(s)) AS subjects, collect(elementId(o)) AS objects
   }
-  RETURN collect([p.id, id(p), mentions, titles + headings, subjects, objects]) AS passages
+  RETURN collect([p.id, elementId(p), mentions, titles + headings, subjects, objects]) AS passages
 }
 CALL (near) {
   UNWIND near AS e
   MATCH (e)-[s:SIMILAR]->(f:Entity)
-  RETURN collect([id(e), id(f), s.score]) AS similar
+  RETURN collect([elementId(e), elementId(f), s.score]) AS similar
 }
-RETURN [e IN seeds | [e.id, id(e), e.df]] AS seeds, passages, similar
+RETURN [e IN seeds | [e.id, elementId(e), e.df]] AS seeds, passages, similar

@@ -2,15 +2,15 @@
 // mode: read
 // $collection: STRING - name of the collection
 // -> id: STRING - passage id
-// -> number: INTEGER - its internal number
-// -> mentions: LIST<INTEGER> - entities that it mentions
-// -> titles: LIST<INTEGER> - entities of its document's title and of its own headings
-// -> subjects: LIST<INTEGER> - subjects of its triples
-// -> objects: LIST<INTEGER> - their objects
+// -> element: STRING - its element id
+// -> mentions: LIST<STRING> - entities that it mentions
+// -> titles: LIST<STRING> - entities of its document's title and of its own headings
+// -> subjects: LIST<STRING> - subjects of its triples
+// -> objects: LIST<STRING> - their objects
 MATCH (d:Document {collection: $collection})-[:HAS_PASSAGE]->(p:Passage)
 CALL (p) {
   MATCH (p)-[:STATES]->(t:Triple)-[:SUBJECT]->(s), (t)-[:OBJECT]->(o)
-  RETURN collect(id(s)) AS subjects, collect(id(o)) AS objects
+  RETURN collect(elementId(s)) AS subjects, collect(elementId(o)) AS objects
 }
-RETURN p.id AS id, id(p) AS number, [(p)-[:MENTIONS]->(e) | id(e)] AS mentions,
-       [(d)-[:ABOUT]->(e) | id(e)] + [(p)-[:ABOUT]->(e) | id(e)] AS titles, subjects, objects
+RETURN p.id AS id, elementId(p) AS element, [(p)-[:MENTIONS]->(e) | elementId(e)] AS mentions,
+       [(d)-[:ABOUT]->(e) | elementId(e)] + [(p)-[:ABOUT]->(e) | elementId(e)] AS titles, subjects, objects

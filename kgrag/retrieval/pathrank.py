@@ -214,21 +214,19 @@ class PathRank(Retriever):
         links = walk.question.links
         linked = sorted({link.entity for link in links})
         found = self.context.row("expand/pathrank_names", ids=top, links=linked, cap=s.cap)
-        number = dict(found["links"])
-        entity: dict[int, int] = {}
+        walk.names |= dict(found["names"])
+        entity: dict[str, int] = {}
         weights: dict[tuple[int, int], float] = {}
-        for x, name, mentioned, own in found["passages"]:
-            walk.names[x] = name
-            i = node[x]
-            for e in mentioned:
-                weights[i, entity.setdefault(e, len(top) + len(entity))] = 1.0
-            for e, weight in own:
-                weights[i, entity.setdefault(e, len(top) + len(entity))] = 1.0 + weight
+        for e, (positions, titles, id) in enumerate(found["entities"], len(top)):
+            if id is not None:
+                entity[id] = e
+            for i, weight in zip(positions, titles, strict=True):
+                weights[i, e] = max(weights.get((i, e), 0.0), 1.0 + weight)
         scores = {x: walk.passages[x].score for x in order}
         if not weights:
             return scores
         graph = rustworkx.PyDiGraph()
-        graph.add_nodes_from(range(len(top) + len(entity)))
+        graph.add_nodes_from(range(len(top) + len(found["entities"])))
         graph.extend_from_weighted_edge_list([(i, e, w) for (i, e), w in weights.items()])
         graph.extend_from_weighted_edge_list([(e, i, w) for (i, e), w in weights.items()])
         reset: dict[int, float] = {}
@@ -237,7 +235,7 @@ class PathRank(Retriever):
         for x in hubs:
             reset[node[x]] = max(walk.passages[x].base + walk.passages[x].bonus - level, 1e-3)
         for link in links:
-            if (index := entity.get(number.get(link.entity, -1))) is not None:
+            if (index := entity.get(link.entity)) is not None:
                 reset[index] = reset.get(index, 0.0) + link.weight / math.sqrt(max(1, graph.in_degree(index)))
         rank = rustworkx.pagerank(
             graph, alpha=s.damping, personalization=reset, weight_fn=float, tol=1e-8, max_iter=200

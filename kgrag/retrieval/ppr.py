@@ -49,13 +49,12 @@ class _Seeds:
 class _Network:
     """Passages and entities as a weighted graph, in which both directions of a tie are edges.
 
-    `sources` (indices) and `weights` of the edges, in their order; `kinds`: by a tie's indices; `node`: internal number
-    in the database -> index; `passages`: id -> index; `entities`: id of a seed -> index and how many passages mention
-    it.
+    `sources` (indices) and `weights` of the edges, in their order; `kinds`: by a tie's indices; `node`: element id in
+    the database -> index; `passages`: id -> index; `entities`: id of a seed -> index and how many passages mention it.
     """
 
     graph: Any = field(default_factory=rustworkx.PyDiGraph)
-    node: dict[int, int] = field(default_factory=dict)
+    node: dict[str, int] = field(default_factory=dict)
     passages: dict[str, int] = field(default_factory=dict)
     entities: dict[str, tuple[int, int]] = field(default_factory=dict)
     sources: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
@@ -183,17 +182,17 @@ class Ppr(Retriever):
                 name = reader.collection.name
                 similar = reader.stream("expand/ppr_similar", collection=name)
                 self._whole = _network(reader.stream("expand/ppr_passages", collection=name), similar, ())
-        numbers = (list(row.values()) for row in self.context.rows("expand/ppr_numbers", ids=entities))
-        return replace(self._whole, entities=_placed(numbers, self._whole.node))
+        elements = (list(row.values()) for row in self.context.rows("expand/ppr_elements", ids=entities))
+        return replace(self._whole, entities=_placed(elements, self._whole.node))
 
     def _trails(
         self, network: _Network, seeds: _Seeds, reset: Mapping[int, float], ids: Sequence[str]
     ) -> dict[str, tuple[Step, ...]]:
         """The strongest path to each passage: the largest product of a restart's share and those of its steps."""
         paths = _strongest_paths(network, reset, self.settings.damping, [network.passages[x] for x in ids])
-        number = {i: number for number, i in network.node.items()}
+        element = {i: element for element, i in network.node.items()}
         names = dict(
-            self.context.row("expand/ppr_names", numbers=sorted({number[i] for path in paths for i in path}))["names"]
+            self.context.row("expand/ppr_names", elements=sorted({element[i] for path in paths for i in path}))["names"]
         )
         places = {i: e for e, (i, _) in network.entities.items()}
         is_passage = set(network.passages.values())
@@ -204,12 +203,12 @@ class Ppr(Retriever):
             start = path[0]
             if start in is_passage:
                 nearest = next((c for p, c in seeds.cosines.items() if network.passages.get(p) == start), None)
-                steps = [Step("resembles the question", "Passage", names[number[start]], nearest)]
+                steps = [Step("resembles the question", "Passage", names[element[start]], nearest)]
             else:
                 steps = list(seeds.steps[places[start]])
             for one, other in pairwise(path):
                 kind = network.kinds.get((one, other), network.kinds.get((other, one), _MENTIONS))
-                name, label = names[number[other]], "Passage" if other in is_passage else "Entity"
+                name, label = names[element[other]], "Passage" if other in is_passage else "Entity"
                 steps.append(follow(kind, label, name) if kind else Step("in a triple with", label, name))
             trails[x] = tuple(steps)
         return trails
@@ -218,12 +217,12 @@ class Ppr(Retriever):
 def _network(
     passages: Iterable[Sequence[Any]], similar: Iterable[Sequence[Any]], seeds: Iterable[Sequence[Any]]
 ) -> _Network:
-    """The graph of passages ([id, number, mentioned, titled, subjects, objects]) and resembling names."""
+    """The graph of passages ([id, element id, mentioned, titled, subjects, objects]) and resembling names."""
     net = _Network()
     edges: dict[tuple[int, int], float] = {}
-    node: defaultdict[int, int] = defaultdict(count().__next__)
-    for id, number, mentioned, titled, subjects, objects in passages:
-        p = node[number]
+    node: defaultdict[str, int] = defaultdict(count().__next__)
+    for id, element, mentioned, titled, subjects, objects in passages:
+        p = node[element]
         net.passages[id] = p
         for e in mentioned:
             pair = (p, node[e])
@@ -255,8 +254,8 @@ def _network(
     return net
 
 
-def _placed(seeds: Iterable[Sequence[Any]], node: Mapping[int, int]) -> dict[str, tuple[int, int]]:
-    return {id: (node[number], df) for id, number, df in seeds if number in node}
+def _placed(seeds: Iterable[Sequence[Any]], node: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    return {id: (node[element], df) for id, element, df in seeds if element in node}
 
 
 def _reset(network: _Network, seeds: _Seeds) -> dict[int, float]:

@@ -2,8 +2,8 @@
 // mode: read
 // $ids: LIST<STRING> - entity ids
 // -> id: STRING - entity id
-// -> number: INTEGER - its internal number
+// -> element: STRING - its element id
 // -> df: INTEGER - passages that mention it
 UNWIND $ids AS id
 MATCH (e:Entity {id: id})
-RETURN id, id(e) AS number, e.df AS df
+RETURN id, elementId(e) AS element, e.df AS df
