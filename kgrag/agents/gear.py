@@ -50,6 +50,9 @@ class GearOptions(AnswerOptions):
     reread: bool = Field(
         False, description="read the gist's passages again that were read before (section 5.1); false: the others only"
     )
+    fusion: Literal["balanced", "all"] = Field(
+        "balanced", description="the final ranking: facts and steps count alike, or all their lists do (equation 9)"
+    )
     link: int = Field(5, ge=1, description="passages that each fact of the gist memory is linked to (section 5.4)")
 
 
@@ -126,9 +129,23 @@ class _Gear(Episode):
         return self._verdict is not None and self._verdict.answerable
 
     def finalise(self) -> list[Scored]:
-        """RRF of the passages of each remembered fact and of all steps (section 5.4, equation 9)."""
-        constant = self.sync.settings.rrf
-        return reciprocal_rank_fusion([*self._link_passages(), *self.rankings], constant)
+        """The passages of the remembered facts and of all steps (section 5.4, equation 9).
+
+        The paper sums over all lists alike, so that what stands in the middle of many facts' lists gets ahead of what a
+        step found first. By default the facts' lists are fused apart, and count as much as the best rank of any step.
+        """
+        constant, links = self.sync.settings.rrf, self._link_passages()
+        fused = reciprocal_rank_fusion([*links, *self.rankings], constant)
+        if self.settings.fusion == "all" or not links:
+            return fused
+        best: dict[str, int] = {}
+        for ranking in self.rankings:
+            for rank, x in enumerate(ranking, 1):
+                best[x.id] = min(rank, best.get(x.id, rank))
+        steps = sorted((x for x in fused if x.id in best), key=lambda x: best[x.id])  # of equal ones as in equation 9
+        halves = reciprocal_rank_fusion([reciprocal_rank_fusion(links, constant), steps], constant)
+        trails = {x.id: x.why for x in fused}
+        return [replace(x, why=trails[x.id]) for x in halves]
 
     def conclude(self) -> Conclusion:
         """See Episode; the answer is read from the memory, too."""

@@ -191,3 +191,16 @@ def test_usage_is_counted_by_task_and_step(talking: KnowledgeGraph, scripted: Sc
     assert answer.usage.calls == 7
     assert answer.usage.prompt_tokens > 100 and answer.usage.completion_tokens >= 7
     assert answer.usage.cost is None  # no price is set
+
+
+def test_what_a_step_found_first_stays_among_the_best(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    noise = [["The merchant", "sold", f"wool for {i} crowns"] for i in range(12)]
+    asked = "Stilla salmon"
+    for fusion in ("balanced", "all"):
+        scripted.say("read", {"triples": noise})
+        scripted.say("answer", "salmon")
+        answer = talking[coast].ask(asked, system=f"gear(steps=1, fusion={fusion})+dense", short=True, k=40)
+        (found,) = (event for event in answer.trace if isinstance(event, Retrieved))
+        first = found.hits[0].passage.title
+        place = [hit.passage.title for hit in answer.ranking].index(first)
+        assert first == "Stilla" and (place < 3) == (fusion == "balanced")
