@@ -158,7 +158,7 @@ class Strategy(ABC):
         """The items that the answer is read from; those of the ranking unless the strategy names its own."""
         items = conclusion.evidence
         if items is None or isinstance(items, int):
-            count = self.settings.evidence if items is None else items
+            count = min(self.settings.evidence, inquiry.depth) if items is None else items
             items = [[x.id] for x in conclusion.ranking[:count]]
         return inquiry.items(items)
 
