@@ -69,6 +69,23 @@ class Gear(Strategy):
         return _Gear(inquiry, self.settings)
 
 
+def balanced(links: Sequence[Sequence[Scored]], steps: Sequence[Sequence[Scored]], constant: float) -> list[Scored]:
+    """The passages of facts (`links`) and of steps, of which both halves count alike.
+
+    Equation 9 sums over all lists, so that what stands in the middle of many facts' lists gets ahead of what a step
+    found first. Here the facts' lists are fused apart, and with them the best rank that any step gave.
+    """
+    fused = reciprocal_rank_fusion([*links, *steps], constant)
+    best: dict[str, int] = {}
+    for ranking in steps:
+        for rank, x in enumerate(ranking, 1):
+            best[x.id] = min(rank, best.get(x.id, rank))
+    found = sorted((x for x in fused if x.id in best), key=lambda x: best[x.id])  # of equal ones as in equation 9
+    halves = reciprocal_rank_fusion([reciprocal_rank_fusion(links, constant), found], constant)
+    trails = {x.id: x.why for x in fused}
+    return [replace(x, why=trails[x.id]) for x in halves]
+
+
 class _Gear(Episode):
     """The agent of one question. `memory`: the facts read so far, without repetition."""
 
@@ -129,23 +146,11 @@ class _Gear(Episode):
         return self._verdict is not None and self._verdict.answerable
 
     def finalise(self) -> list[Scored]:
-        """The passages of the remembered facts and of all steps (section 5.4, equation 9).
-
-        The paper sums over all lists alike, so that what stands in the middle of many facts' lists gets ahead of what a
-        step found first. By default the facts' lists are fused apart, and count as much as the best rank of any step.
-        """
+        """The passages of the remembered facts and of all steps (section 5.4, equation 9)."""
         constant, links = self.sync.settings.rrf, self._link_passages()
-        fused = reciprocal_rank_fusion([*links, *self.rankings], constant)
         if self.settings.fusion == "all" or not links:
-            return fused
-        best: dict[str, int] = {}
-        for ranking in self.rankings:
-            for rank, x in enumerate(ranking, 1):
-                best[x.id] = min(rank, best.get(x.id, rank))
-        steps = sorted((x for x in fused if x.id in best), key=lambda x: best[x.id])  # of equal ones as in equation 9
-        halves = reciprocal_rank_fusion([reciprocal_rank_fusion(links, constant), steps], constant)
-        trails = {x.id: x.why for x in fused}
-        return [replace(x, why=trails[x.id]) for x in halves]
+            return reciprocal_rank_fusion([*links, *self.rankings], constant)
+        return balanced(links, self.rankings, constant)
 
     def conclude(self) -> Conclusion:
         """See Episode; the answer is read from the memory, too."""

@@ -2,7 +2,7 @@
 
 The study of iterative retrieval calls it IRGS (BDTR paper, figure 13): two rounds, the common reader answers in the
 end. RGNN-Ret compares with it (section 4.1 and appendix I.5) as one that ends when its answer repeats, and answers
-itself: `iter-retgen(stop=true, answer=own)`. The original joins question and reply to the query.
+itself: `iter-retgen(stop=true, answer=own)`. The original joins question and reply: `query=joined`.
 """
 
 import re
@@ -27,7 +27,7 @@ class IterRetgenOptions(AnswerOptions):
     rounds: int = Field(2, ge=0, le=20, description="replies that are searched for (BDTR paper, section 4.1)")
     passages: int = Field(10, ge=1, description="passages of each retrieval that are kept")
     read: int = Field(5, ge=1, description="passages found so far that the model is shown at most")
-    query: Literal["reply", "question+reply"] = Field("reply", description="what is searched for after a reply")
+    query: Literal["reply", "joined"] = Field("reply", description="what is searched for: it, or question and reply")
     stop: bool = Field(False, description="end when the answer of a reply is that of the one before")
     answer: Literal["own", "reader"] = Field(
         "reader", description="who answers: the strategy by one reply more, or the reader that all strategies share"
@@ -70,7 +70,7 @@ class _IterRetgen(Episode):
         self._repeated = self.settings.stop and len(last) == 2 and last[0] == last[1]
         if self._repeated:
             return []
-        return [f"{question} {reply}" if self.settings.query == "question+reply" else reply]
+        return [f"{question} {reply}" if self.settings.query == "joined" else reply]
 
     def absorb(self, query: str, found: Sequence[Scored]) -> None:
         """See Episode."""
