@@ -217,7 +217,7 @@ def dual_thought(question: Question, prompt: str) -> str:
 
 def verify(question: Question, prompt: str) -> str:
     """The numbers of the passages that are gold."""
-    numbered = re.findall(r"^\[(\d+)\] (.*?)(?=^\[\d+\] |\Z)", prompt, re.MULTILINE | re.DOTALL)
+    numbered = re.findall(r"^\[(\d+)\]$(.*?)(?=^\[\d+\]$|\Z)", prompt, re.MULTILINE | re.DOTALL)
     gold = [int(n) for n, text in numbered if any(step.gold in squeezed(text) for step in question.steps)]
     return json.dumps({"covered_doc_indices": gold})
 

@@ -10,6 +10,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import Stemmer
 
+from kgrag.symbols import symbols
+
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -17,8 +19,9 @@ _LONGEST_KEPT = 100  # characters
 _WORD = re.compile(r"(\w++(?:[.'’]\w++)*+)")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?:][\"'”’)]*\s|\n\s*\n")
+_SENTENCE_END = re.compile(r"[.!?][\"'”’)]*\s|\n")
 _UNDECOMPOSED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i", "ß": "ss"})
+_UNPARTED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _THREAD = local()
 
 LONGEST_NAME = 80
@@ -37,10 +40,18 @@ STOP_WORDS = frozenset(
 )
 
 
+_ASKING = frozenset(  # words of every question, and those that join others
+    """a am an and any are as at be been being but by can could did do does doing done for from had has have having he
+    her his how i if in into is it its let many me might more most much must my no not of on or our shall she should so
+    some such than that the their them then there these they this those to too was way we were what when where which
+    while who whom whose why will with would you your""".split()
+)
+
+
 class Token(NamedTuple):
     """A word as written (`raw`) and in normal form (`norm`: diacritics folded, lower case, letters and digits).
 
-    `starts`: it is the first word of a sentence; `joined`: only a space or a hyphen parts it from the word before.
+    `starts`: it is the first of a sentence or line; `joined`: only a space or a hyphen parts it from the word before.
     """
 
     raw: str
@@ -202,6 +213,31 @@ _STEMS = Memo(_stem)
 def stems(words: Iterable[str]) -> list[str]:
     """The stem of each word (Porter 2, English; words of other languages mostly stay as they are)."""
     return [_STEMS[word] for word in words]
+
+
+def passage_words(title: str, text: str, section: str = "") -> tuple[list[str], list[str]]:
+    """The words of a passage that a search may ask for, normalised: of title and text; and of its headings."""
+    return [t.norm for t in tokens(f"{title}\n{text}")], [t.norm for t in tokens(section)]
+
+
+def passage_stems(title: str, text: str, section: str = "") -> str:
+    """All that a passage is found by, each between spaces: stems of title, text and headings, then its symbols.
+
+    Of scripts that part no words with spaces, each character counts by itself, too.
+    """
+    words, headings = passage_words(title, text, section)
+    return f" {' '.join([*stems(words + headings), *symbols(text), *_UNPARTED.findall(f'{title} {text} {section}')])} "
+
+
+def question_stems(text: str) -> list[str]:
+    """What a question looks for among the stems of passages: all but the words of every question ("what does").
+
+    A question of nothing else is taken as it is. Each counts once.
+    """
+    words = [t.norm for t in tokens(text)]
+    telling = [word for word in words if word not in _ASKING]
+    found = [*stems(telling), *symbols(text), *_UNPARTED.findall(text)]
+    return list(dict.fromkeys(found or stems(words)))
 
 
 def is_content(word: str) -> bool:

@@ -5,11 +5,12 @@ GEAR, appendix J.3 for the short answers and for those without passages.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
 
 from pydantic import Field
 
+from kgrag.agents.not_found import says_not_found
 from kgrag.events import Citation
 from kgrag.models.facts import lines, numbered
 from kgrag.models.tasks import Tasks
@@ -19,8 +20,15 @@ from kgrag.types import Passage, Triple
 OnText = Callable[[str], None]
 
 NOT_FOUND = "Not in the evidence."
-_NOT_FOUND = re.compile(r"^\W*(?:the answer is )?not in the evidence\b", re.IGNORECASE)
-_CITED = re.compile(r"\s?\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
+UNCITED = "(No passage is cited for this.)"
+"""What is said after an answer that cites nothing, though it should."""
+
+_NUMBERS = r"\d{1,3}(?:\s*(?:[,;–—-]|and|&)\s*\d{1,3})*"
+_NAMED = r"(?:passages?|sources?|documents?|p\.)\s*"
+_CITED = re.compile(
+    rf"\s?(?:\[\^?(?:{_NAMED})?({_NUMBERS})\]|【({_NUMBERS})(?:†[^】]*)?】|\({_NAMED}({_NUMBERS})\))", re.IGNORECASE
+)
+_ROUND = re.compile(rf"(?<=[\w\"'”»)])(\s?)\(({_NUMBERS})\)")
 _LETTERS_A_TOKEN = 4
 _LABEL = re.compile(r"^(?:the )?answer(?: is)?:\s*", re.IGNORECASE)
 
@@ -75,7 +83,7 @@ def answer(
     parts += [f"Known facts:\n{lines(facts)}"] if facts else []
     shown, language = "\n\n".join([*parts, numbered(items)]).strip(), settings.language
     if choices:
-        prompt, letters = "answer-choice", _listed(choices)
+        prompt, letters = "answer-choice", _lettered(choices)
         return _choice(tasks.text("answer", prompt=prompt, passages=shown, question=question, choices=letters), choices)
     if short:
         prompt, words = "answer-short" if settings.abstain else "answer-short-always", _words(settings)
@@ -86,9 +94,10 @@ def answer(
         text = tasks.text(
             "answer", prompt=prompt, on_text=on_text, passages=shown, question=question, language=language
         )
-    if _NOT_FOUND.match(text):
+    if _not_found(text):
         return ModelAnswer(NOT_FOUND if short else text, False)
-    return cited(text, items)
+    said = cited(text, items)
+    return said if short or said.citations else replace(said, text=f"{said.text}\n\n{UNCITED}")
 
 
 def answer_closed(
@@ -103,7 +112,7 @@ def answer_closed(
     """Answer from what the model knows. Raises ModelError."""
     language = settings.language
     if choices:
-        shown, letters = "(There are no passages.)", _listed(choices)
+        shown, letters = "(There are no passages.)", _lettered(choices)
         said = tasks.text("answer", prompt="answer-choice", passages=shown, question=question, choices=letters)
         return _choice(said, choices)
     if short:
@@ -112,14 +121,14 @@ def answer_closed(
         text = _bare(tasks.text("answer", prompt=prompt, question=question, words=words, language=language))
     else:
         text = tasks.text("answer", prompt="answer-closed", on_text=on_text, question=question, language=language)
-    return ModelAnswer(text, not _NOT_FOUND.match(text))
+    return ModelAnswer(text, not says_not_found(text))
 
 
 def own_answer(text: str, choices: Sequence[str] = ()) -> ModelAnswer:
     """The answer that a strategy came to by itself."""
     if choices:
         return _choice(text, choices)
-    return ModelAnswer(text, not _NOT_FOUND.match(text))
+    return ModelAnswer(text, not says_not_found(text))
 
 
 def within(items: Sequence[Sequence[Passage]], tokens: int | None) -> list[Sequence[Passage]]:
@@ -136,18 +145,41 @@ def within(items: Sequence[Sequence[Passage]], tokens: int | None) -> list[Seque
     return found
 
 
+def _not_found(text: str) -> bool:
+    """Whether the text says that the evidence lacks the answer; a first sentence that cites something does not."""
+    cites = _CITED.search(text.strip().partition("\n")[0])
+    return says_not_found(text) and (cites is None or text.lstrip().startswith(NOT_FOUND))
+
+
 def cited(text: str, items: Sequence[Sequence[Passage]]) -> ModelAnswer:
-    """The text with the passages of the items that it cites; numbers that no item has are taken out of it."""
+    """The text with the passages of the items that it cites, each as [number]; other numbers are taken out of it.
+
+    Understood are [1], [1, 2], [1-3], [^1], [Passage 1], 【1】, (Passage 1), and (1) in a text without any of these.
+    """
     used: dict[int, None] = {}
 
     def keep(match: re.Match[str]) -> str:
-        numbers = [int(n) for n in re.findall(r"\d+", match[1])]
-        known = [n for n in numbers if 1 <= n <= len(items)]
+        known = [n for n in _listed(next(filter(None, match.groups()))) if 1 <= n <= len(items)]
         used.update(dict.fromkeys(known))
         return (" " if match[0].startswith(" ") and known else "") + "".join(f"[{n}]" for n in known)
 
-    clean = _CITED.sub(keep, text)
+    def keep_round(match: re.Match[str]) -> str:
+        numbers = _listed(match[2])
+        if not all(1 <= n <= len(items) for n in numbers):
+            return match[0]  # a number of something else
+        used.update(dict.fromkeys(numbers))
+        return match[1] + "".join(f"[{n}]" for n in numbers)
+
+    clean = _CITED.sub(keep, text) if _CITED.search(text) else _ROUND.sub(keep_round, text)
     return ModelAnswer(clean, True, tuple(Citation(n, p) for n in sorted(used) for p in items[n - 1]))
+
+
+def _listed(numbers: str) -> list[int]:
+    """The numbers of "1, 3-5"."""
+    found: list[int] = []
+    for first, last in re.findall(r"(\d+)(?:\s*[–—-]\s*(\d+))?", numbers):
+        found += range(int(first), int(last or first) + 1)
+    return found
 
 
 def _bare(text: str) -> str:
@@ -159,7 +191,7 @@ def _words(settings: AnswerOptions) -> str:
     return f"at most {settings.words} words" if settings.words else "as short as it can be"
 
 
-def _listed(choices: Iterable[str]) -> str:
+def _lettered(choices: Iterable[str]) -> str:
     return "\n".join(f"{letter}. {text}" for letter, text in zip(ascii_uppercase, choices, strict=False))
 
 

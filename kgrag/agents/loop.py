@@ -70,5 +70,5 @@ def _retrieved(episode: Episode, searches: Sequence[Search], trace: Trace) -> It
 
 
 def _failed(trace: Trace, error: ModelError) -> str:
-    trace.add(Failed(problem=error.message, error=type(error).__name__))
-    return error.message
+    trace.add(Failed(problem=error.in_full, error=type(error).__name__))
+    return error.in_full

@@ -93,7 +93,9 @@ def test_a_path_is_one_item_and_facts_are_shown(talking: KnowledgeGraph, scripte
     scripted.say("answer", "Nordvika [1], by the Stilla [2].")
     answer = _over(talking, coast, Pair).ask(QUESTION)
     shown = scripted.calls[-1]["messages"][-1]["content"]
-    assert shown.startswith('Known facts:\n["Ole Brandvik", "grew up in", "Nordvika"]\n\n[1] Title: Brandvik family\n')
+    assert shown.startswith(
+        'Known facts:\n["Ole Brandvik", "grew up in", "Nordvika"]\n\n[1]\n<passage>\nTitle: Brandvik family\n'
+    )
     first, second = shown.partition("[1]")[2].split("[2]")
     assert TEXTS["Stilla"] in first and TEXTS["Brandvik family"] in first
     assert TEXTS["Brandvik family"] in second and TEXTS["Stilla"] not in second

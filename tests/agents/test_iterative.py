@@ -188,7 +188,7 @@ def test_bdtr_widens_the_pool_and_reads_what_supports_the_chain(
     (verified,) = (event for event in answer.trace if isinstance(event, Verified))
     assert list(verified.ids) == [hit.passage.id for hit in answer.ranking.hits[:2]]
     shown = _user(calls[-1])
-    assert shown.startswith(f"[1] Title: Captains\n{TEXTS['Captains']}") and shown.count("Title: ") >= 5
+    assert shown.startswith(f"[1]\n<passage>\nTitle: Captains\n{TEXTS['Captains']}") and shown.count("Title: ") >= 5
     assert answer.citations[0].passage.title == "Captains"
     id = talking[coast].save(answer)
     drawn = drawing(answer)

@@ -77,6 +77,7 @@ def test_parameters_of_its_own_and_those_that_are_given(
     ("first", "hint"),
     [
         (_fenced("MATCH (t:Triple {collection: $collection}) RETURN t.subject name"), "Invalid input"),
+        (_fenced("MATCH (t:Triple) RETURN DISTINCT t.subject AS name"), "Nothing keeps the pattern (t:Triple) within"),
         (_fenced("MATCH (t:Triple {collection: $collection, subject: $who}) RETURN t"), "who"),
         (_fenced(WRITE), "MERGE"),
         ("I am not sure what you mean.", "no statement of Cypher"),
