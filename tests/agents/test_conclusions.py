@@ -122,9 +122,9 @@ def test_queries_of_a_step_have_roles_and_are_searched_at_once(
 def test_an_end_that_fails_costs_no_answer(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("answer", "Nordvika")
     answer = _over(talking, coast, Failing).ask(QUESTION, short=True)
-    assert (answer.text, answer.problem) == ("Nordvika", "The verifier is gone.")
+    assert (answer.text, answer.problem) == ("Nordvika", "The verifier is gone. Start it.")
     assert [hit.passage.title for hit in answer.ranking] == ["Brandvik family", "Stilla"]
-    assert [e.problem for e in answer.trace if isinstance(e, Failed)] == ["The verifier is gone."]
+    assert [e.problem for e in answer.trace if isinstance(e, Failed)] == ["The verifier is gone. Start it."]
 
 
 def test_an_answer_of_its_own_asks_no_reader(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:

@@ -227,7 +227,7 @@ def test_parts_of_bdtr_can_be_left_out(talking: KnowledgeGraph, scripted: Script
     scripted.say(
         "dual-thought", {"fast": _HOME, "slow": ""}, {"fast": _RIVER, "slow": "Stilla", "chain": "A -> B -> C -> D"}
     )
-    scripted.say("verify", "[1]")
+    scripted.say("verify", {"covered_doc_indices": [1]})
     answer = talking[coast].ask(QUESTION, system="bdtr(chain=thoughts)+bm25", short=True)
     assert _tasks(scripted)[3:] == ["dual-thought", "dual-thought", "verify", "answer"]
     assert "Chain: A -> B -> C -> D" in _user(scripted.calls[-2]) and _queries(answer) == [
