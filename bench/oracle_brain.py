@@ -96,6 +96,24 @@ def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) ->
             return rewrite(questions[0], facts_in(prompt))
         case "think":
             return think(questions[0], prompt)
+        case "tog" | "gcot":
+            return wanted(questions[0], prompt)
+        case "retgen":
+            return retgen(questions[0], prompt)
+        case "self-ask":
+            return self_ask(questions[0], prompt)
+        case "sub-answer":
+            return sub_answer(questions, squeezed(asked[-1]), prompt)
+        case "sub-question":
+            return next_question(questions[0], prompt)
+        case "critique" | "final-answer":
+            return judged(questions[0], task, prompt)
+        case "dual-thought":
+            return dual_thought(questions[0], prompt)
+        case "chain":
+            return " -> ".join(step.sentence for step in questions[0].steps if step.gold in squeezed(prompt)) or "?"
+        case "verify":
+            return verify(questions[0], prompt)
         case "evidence":
             return evidence(questions[0], prompt)
         case "answer":
@@ -133,20 +151,87 @@ def evidence(question: Question, prompt: str) -> str:
 
 
 def think(question: Question, prompt: str) -> str:
-    """The fact of the next step if its gold is there, else its single question; with the last fact the answer."""
+    """The fact of the next step if its gold is there, else its single question; the answer in place of the last."""
     text = squeezed(prompt)
     thoughts = text.rpartition("Reasoning so far: ")[2]
     missing = [step for step in question.steps if step.sentence not in thoughts]
-    if not missing:
-        return f"So the answer is: {question.answer}"
-    if missing[0].gold not in text:
+    if missing and missing[0].gold not in text:
         return missing[0].asked
-    return missing[0].sentence if missing[1:] else f"{missing[0].sentence} So the answer is: {question.answer}"
+    return missing[0].sentence if missing[1:] else f"So the answer is: {question.answer}"
+
+
+def wanted(question: Question, prompt: str) -> str:
+    """The single question of the first step whose gold is not there, or the answer."""
+    missing = unseen(question, prompt)
+    return missing[0].asked if missing else f"So the answer is: {question.answer}"
+
+
+def retgen(question: Question, prompt: str) -> str:
+    """The facts whose gold is there, up to the first that is not; then its question, or the answer."""
+    missing = unseen(question, prompt)
+    known = question.steps[: question.steps.index(missing[0])] if missing else question.steps
+    said = [step.sentence for step in known] + [step.asked for step in missing[:1]]
+    return f"{' '.join(said)} So the answer is: {'unknown' if missing else question.answer}"
+
+
+def self_ask(question: Question, prompt: str) -> str:
+    """The next single question, or the answer; an answer that was not found is the end."""
+    told = re.findall(r"^Follow up: (.*)\nIntermediate answer: (.*)$", prompt, re.MULTILINE)
+    if told and squeezed(told[-1][1]) == "unknown":
+        return "So the final answer is: unknown"
+    if len(told) < len(question.steps):
+        return f"Follow up: {question.steps[len(told)].asked}"
+    return f"So the final answer is: {question.answer}"
+
+
+def sub_answer(questions: list[Question], asked: str, prompt: str) -> str:
+    """What the fact of a single question says, if its gold is there."""
+    text = squeezed(prompt)
+    steps = (step for question in questions for step in question.steps if step.asked == asked and step.gold in text)
+    return next((step.fact[2] for step in steps), "unknown")
+
+
+def next_question(question: Question, prompt: str) -> str:
+    """The single question of the first step that was not answered."""
+    told = set(re.findall(r"^Its answer: (.*)$", prompt, re.MULTILINE))
+    return next((step.asked for step in question.steps if step.fact[2] not in told), question.text)
+
+
+def judged(question: Question, task: str, prompt: str) -> str:
+    """Whether the answer of the last step is there; then what it is."""
+    known = question.steps[-1].fact[2] in prompt
+    if task == "critique":
+        return json.dumps({"analysis": "", "enough": known})
+    return question.answer if known else NOT_FOUND
+
+
+def dual_thought(question: Question, prompt: str) -> str:
+    """The first question whose gold is not there, and the same after the fact that leads to it."""
+    missing = unseen(question, prompt)
+    if not missing:
+        return json.dumps({"fast": question.text, "slow": question.steps[-1].sentence}, ensure_ascii=False)
+    place = question.steps.index(missing[0])
+    before = question.steps[place - 1].sentence if place else ""
+    return json.dumps({"fast": missing[0].asked, "slow": f"{before} {missing[0].asked}".strip()}, ensure_ascii=False)
+
+
+def verify(question: Question, prompt: str) -> str:
+    """The numbers of the passages that are gold."""
+    numbered = re.findall(r"^\[(\d+)\]$(.*?)(?=^\[\d+\]$|\Z)", prompt, re.MULTILINE | re.DOTALL)
+    gold = [int(n) for n, text in numbered if any(step.gold in squeezed(text) for step in question.steps)]
+    return json.dumps({"covered_doc_indices": gold})
+
+
+def unseen(question: Question, prompt: str) -> list[Step]:
+    """The steps whose gold is not there."""
+    text = squeezed(prompt)
+    return [step for step in question.steps if step.gold not in text]
 
 
 def answer(question: Question, prompt: str) -> str:
-    """The answer if the gold of the last step is there."""
-    return question.answer if question.steps[-1].gold in squeezed(prompt) else NOT_FOUND
+    """The answer if the gold of the last step is there, or its fact is known."""
+    last = question.steps[-1]
+    return question.answer if last.gold in squeezed(prompt) or last.fact in facts_in(prompt) else NOT_FOUND
 
 
 def facts_in(prompt: str) -> set[Fact]:

@@ -182,7 +182,8 @@ def _answer(answer: Answer) -> Drawing:
         for hit in row["passages"]:
             if hit["rank"] <= _BEST:
                 end = _passage(found, passages[hit["id"]])
-                found.edge(step, end, "RETRIEVED", properties={"rank": hit["rank"], "score": hit["score"]})
+                told = {"query": hit["query"], "rank": hit["rank"], "score": hit["score"]}
+                found.edge(step, end, "RETRIEVED", f"RETRIEVED {hit['role']}".strip(), told)
         for link in row["triples"]:
             triple = found.node(link["id"], "Triple", texts[link["id"]], {"text": texts[link["id"]]})
             found.edge(step, triple, "LINKED", properties={"fact": link["fact"], "score": link["score"]})

@@ -28,9 +28,10 @@ class Called(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked(Event):
-    """A query is being searched for."""
+    """A query is being searched for; `role`: which of a step's queries it is, empty where there is one."""
 
     query: str
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +48,17 @@ class Looked(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieved(Event):
-    """Passages were found for a query."""
+    """Passages were found for a query; `role` as of `Asked`."""
 
     query: str
+    hits: tuple[Hit, ...]
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked(Event):
+    """The ranking that there would be in the end if this step were the last; its hits have no trails."""
+
     hits: tuple[Hit, ...]
 
 
@@ -99,6 +108,43 @@ class Rewritten(Event):
     """What is asked next."""
 
     query: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubAnswered(Event):
+    """A single question on the way to the answer was answered from what was found for it."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imagined(Event):
+    """A passage as the model would like to find it next, which is then searched for."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chained(Event):
+    """A chain of reasoning from the question to its answer, link by link."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified(Event):
+    """The passages that support a chain of reasoning, the strongest support first: their ids."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filtered(Event):
+    """Which passages the model kept, best first, and which it dropped as irrelevant: their ids."""
+
+    kept: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from kgrag import events
 from kgrag.errors import InputError, KgragError
-from kgrag.events import Answer, Event, Retrieved
+from kgrag.events import Answer, Event, Ranked, Retrieved
 from kgrag.retrieval.trail import trail
 from kgrag.rows import Rows
 from kgrag.types import Hit, Passage, Ranking
@@ -30,7 +30,8 @@ EVENTS: dict[str, type[Event]] = {
     kind.__name__: kind
     for kind in (
         events.Called, events.Asked, events.Looked, events.Retrieved, events.Read, events.Linked, events.Remembered,
-        events.Judged, events.Thought, events.Rewritten, events.Failed, events.Answered,
+        events.Judged, events.Thought, events.Rewritten, events.Failed, events.Answered, events.Ranked,
+        events.SubAnswered, events.Imagined, events.Chained, events.Verified, events.Filtered,
     )
 }  # fmt: skip
 """The events by what `type` says of them."""
@@ -137,7 +138,7 @@ def _ranking(value: Ranking) -> Json:
 def _event(value: Event) -> Json:
     """Its fields and its type. Passages stand there by id and title: the answer that the event belongs to has them."""
     fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if isinstance(value, Retrieved):
+    if isinstance(value, Retrieved | Ranked):
         fields["hits"] = [
             {"rank": rank, "score": hit.score, "id": hit.passage.id, "title": hit.passage.title, "why": hit.why}
             for rank, hit in enumerate(value.hits, 1)
@@ -190,7 +191,7 @@ def event_from_json(form: Mapping[str, Any], passages: Mapping[str, Passage] | N
     kind = EVENTS.get(str(fields.pop("type", None)))
     if kind is None:
         raise _invalid("Event", "its type is not known")
-    if kind is Retrieved:
+    if kind in (Retrieved, Ranked):
         known = passages or {}
         hits = fields.get("hits", ())
         try:
@@ -222,7 +223,7 @@ def _passages(answer: Answer, *, trace: bool) -> Iterable[Passage]:
     """The passages of an answer's trace, or those of its ranking and citations."""
     if trace:
         for event in answer.trace:
-            if isinstance(event, Retrieved):
+            if isinstance(event, Retrieved | Ranked):
                 yield from (hit.passage for hit in event.hits)
     else:
         yield from (hit.passage for hit in answer.ranking)

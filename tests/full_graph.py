@@ -1,7 +1,22 @@
 """A collection with all that a graph can hold: pages, tables, triples, extractions, tags, keywords, runs."""
 
 from kgrag.client import KnowledgeGraph
-from kgrag.events import Answer, Citation, Failed, Judged, Linked, Read, Retrieved, Rewritten, Thought
+from kgrag.events import (
+    Answer,
+    Chained,
+    Citation,
+    Failed,
+    Filtered,
+    Imagined,
+    Judged,
+    Linked,
+    Read,
+    Retrieved,
+    Rewritten,
+    SubAnswered,
+    Thought,
+    Verified,
+)
 from kgrag.settings import ChatSettings, Settings, TagmeSettings
 from kgrag.types import Document, Hit, Page, Ranking, Section, Table, Triple, Usage
 
@@ -80,6 +95,11 @@ def _answer(kg: KnowledgeGraph, name: str) -> Answer:
             Rewritten(step=2, query="Where did Colin Archer live?"),
             Retrieved(step=2, query="Where did Colin Archer live?", hits=hits),
             Thought(step=2, text="He lived in Larvik."),
+            SubAnswered(step=2, question="Where did Colin Archer live?", answer="Larvik"),
+            Imagined(step=2, text="Archer lived in a town by the sea."),
+            Chained(step=2, text="Fram -> Colin Archer -> Larvik"),
+            Verified(step=2, ids=(larvik.id,)),
+            Filtered(step=2, kept=(larvik.id,), dropped=(fram.id,)),
             Failed(step=2, problem="no answer within 30 s"),
         ),
         usage=Usage(3, 0, 100, 10, 0.5),

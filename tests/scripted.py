@@ -9,7 +9,11 @@ from typing import Any, Self
 
 from kgrag.settings import ChatSettings
 
-TASKS = ("extract", "read", "reason", "rewrite", "think", "answer", "structure", "cypher", "grade", "evidence")
+TASKS = (
+    "extract", "read", "reason", "rewrite", "think", "answer", "structure", "cypher", "grade", "evidence",
+    "tog", "gcot", "retgen", "self-ask", "sub-answer", "dual-thought", "chain", "verify", "sub-question",
+    "critique", "final-answer",
+)  # fmt: skip
 PROGRAM = Path(__file__).parent / "models" / "scripted_server.py"
 
 

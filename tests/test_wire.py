@@ -28,6 +28,7 @@ _SCALAR = _TEXT | some.integers() | some.booleans() | some.none() | some.floats(
 _METADATA = some.dictionaries(_TEXT, _SCALAR | some.lists(_SCALAR, max_size=2), max_size=2)
 _TRIPLE = some.builds(Triple, _TEXT, _TEXT, _TEXT)
 _TRIPLES = some.lists(_TRIPLE, max_size=2).map(tuple)
+_IDS = some.lists(_TEXT, max_size=3).map(tuple)
 _USAGE = some.builds(Usage, *[some.integers(0)] * 4, some.none() | some.floats(0, 10))
 _STEP = some.builds(Step, _TEXT, _TEXT, _TEXT, some.none() | _NUMBER, some.sampled_from(["", "MENTIONS"]))
 _POOL = some.lists(
@@ -51,7 +52,8 @@ def _ranking(passages: list[Passage]) -> some.SearchStrategy[Ranking]:
 def _event(passages: list[Passage]) -> some.SearchStrategy[Event]:
     step = some.integers(0, 5)
     return some.one_of(
-        some.builds(Retrieved, step=step, query=_TEXT, hits=_hits(passages)),
+        some.builds(Retrieved, step=step, query=_TEXT, role=_TEXT, hits=_hits(passages)),
+        some.builds(events.Ranked, step=step, hits=_hits(passages)),
         some.builds(events.Called, step=step, task=_TEXT, model=_TEXT, usage=_USAGE, seconds=some.floats(0, 9)),
         some.builds(events.Linked, step=step, fact=_TRIPLE, id=_TEXT, text=_TEXT, score=some.floats(0, 1)),
         some.builds(events.Read, step=step, query=_TEXT, triples=_TRIPLES),
@@ -60,7 +62,12 @@ def _event(passages: list[Passage]) -> some.SearchStrategy[Event]:
         some.builds(events.Looked, step=step, kind=_TEXT, name=_TEXT, text=_TEXT),
         some.builds(events.Answered, step=step, text=_TEXT, whole=some.booleans()),
         some.builds(events.Failed, step=step, problem=_TEXT, error=_TEXT),
-        some.builds(events.Asked, step=step, query=_TEXT),
+        some.builds(events.Asked, step=step, query=_TEXT, role=_TEXT),
+        some.builds(events.SubAnswered, step=step, question=_TEXT, answer=_TEXT),
+        some.builds(events.Imagined, step=step, text=_TEXT),
+        some.builds(events.Chained, step=step, text=_TEXT),
+        some.builds(events.Verified, step=step, ids=_IDS),
+        some.builds(events.Filtered, step=step, kept=_IDS, dropped=_IDS),
         some.builds(events.Rewritten, step=step, query=_TEXT),
         some.builds(events.Thought, step=step, text=_TEXT),
     )

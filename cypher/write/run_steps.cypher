@@ -1,7 +1,7 @@
 // Hang its steps on a run, in their order, with what each of them retrieved and which triples its facts were linked to.
 // mode: write
 // $run: STRING - run id
-// $rows: LIST<MAP> - {id, previous (id of a step, or null), properties, passages: [{id, rank, score}], triples: [{id, fact, score}]}
+// $rows: LIST<MAP> - {id, previous (id of a step, or null), properties, passages: [{id, query, rank, score}], triples: [{id, fact, score}]}
 MATCH (r:Run {id: $run})
 UNWIND $rows AS row
 MERGE (s:Step {id: row.id})
@@ -15,7 +15,7 @@ CALL (s, row) {
 CALL (s, row) {
   UNWIND row.passages AS hit
   MATCH (p:Passage {id: hit.id})
-  MERGE (s)-[e:RETRIEVED]->(p)
+  MERGE (s)-[e:RETRIEVED {query: hit.query}]->(p)
   SET e.rank = hit.rank, e.score = hit.score
 }
 CALL (s, row) {

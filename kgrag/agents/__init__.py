@@ -6,11 +6,17 @@ The classes are here by their names: `from kgrag.agents import Gear`; each is im
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kgrag.agents.bdtr import Bdtr
+    from kgrag.agents.gcot import Gcot
     from kgrag.agents.gear import Gear
     from kgrag.agents.ircot import Ircot
+    from kgrag.agents.iter_retgen import IterRetgen
+    from kgrag.agents.rgnn import Rgnn
+    from kgrag.agents.self_ask import SelfAsk
     from kgrag.agents.single import ClosedBook, Single
+    from kgrag.agents.tog import Tog
 
-__all__ = ["ClosedBook", "Gear", "Ircot", "Single"]
+__all__ = ["Bdtr", "ClosedBook", "Gcot", "Gear", "Ircot", "IterRetgen", "Rgnn", "SelfAsk", "Single", "Tog"]
 
 
 def __getattr__(name: str) -> Any:

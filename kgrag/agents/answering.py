@@ -4,17 +4,18 @@ GEAR, appendix J.3 for the short answers and for those without passages.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from string import ascii_uppercase
 
 from pydantic import Field
 
 from kgrag.agents.not_found import says_not_found
 from kgrag.events import Citation
-from kgrag.models.facts import numbered
+from kgrag.models.facts import lines, numbered
 from kgrag.models.tasks import Tasks
 from kgrag.options import Options
-from kgrag.types import Passage
+from kgrag.types import Passage, Triple
 
 OnText = Callable[[str], None]
 
@@ -28,6 +29,7 @@ _CITED = re.compile(
     rf"\s?(?:\[\^?(?:{_NAMED})?({_NUMBERS})\]|【({_NUMBERS})(?:†[^】]*)?】|\({_NAMED}({_NUMBERS})\))", re.IGNORECASE
 )
 _ROUND = re.compile(rf"(?<=[\w\"'”»)])(\s?)\(({_NUMBERS})\)")
+_LETTERS_A_TOKEN = 4
 _LABEL = re.compile(r"^(?:the )?answer(?: is)?:\s*", re.IGNORECASE)
 
 
@@ -35,7 +37,14 @@ class AnswerOptions(Options):
     """Options of answering, which every strategy has."""
 
     evidence: int = Field(5, ge=1, description="best passages that the answer is read from (GEAR, Table 3)")
-    words: int = Field(6, ge=1, description="length of a short answer (GEAR, appendix J.3)")
+    tokens: int | None = Field(
+        None, ge=1, description="of these no more than so many tokens, of 4 characters (GNN-Ret, section 4.1: 3500)"
+    )
+    words: int = Field(6, ge=0, description="length of a short answer, 0: any (GEAR, appendix J.3)")
+    abstain: bool = Field(True, description="say so when the evidence lacks the answer; false: always answer")
+    repeat: bool = Field(False, description="put the question before the passages, too (GNN-Ret; KGP, listing 3)")
+    facts: bool = Field(True, description="show the reader what facts the strategy remembers")
+    language: str = Field("the language of the question", min_length=1, description="language of the answer")
     structure: bool = Field(True, description="look up the pages, tables and sections that a question names (KGP)")
 
 
@@ -51,39 +60,89 @@ class ModelAnswer:
 def answer(
     tasks: Tasks,
     question: str,
-    passages: Sequence[Passage],
+    items: Sequence[Sequence[Passage]],
     settings: AnswerOptions,
     *,
     short: bool,
     on_text: OnText | None = None,
+    facts: Sequence[Triple] = (),
+    choices: Sequence[str] = (),
 ) -> ModelAnswer:
-    """Answer from the passages. Without any the evidence does not hold the answer, and no call is made.
+    """Answer from items of evidence, each one passage or several that are read together, and from `facts`.
 
-    `on_text` is called with what there is of an answer that is not short. Raises ModelError.
+    Without any evidence, and if it may abstain, no call is made. `choices`: the answer is one of these. `on_text` is
+    called with what there is of an answer that is not short. Raises ModelError.
     """
-    if not passages:
-        return ModelAnswer(NOT_FOUND, False)
-    shown = numbered(passages)
+    facts = facts if settings.facts else ()
+    items = within(items, settings.tokens)
+    if not items and not facts:
+        if settings.abstain:
+            return ModelAnswer(NOT_FOUND, False)
+        return answer_closed(tasks, question, settings, short=short, on_text=on_text, choices=choices)
+    parts = [f"Question: {question}"] if settings.repeat else []
+    parts += [f"Known facts:\n{lines(facts)}"] if facts else []
+    shown, language = "\n\n".join([*parts, numbered(items)]).strip(), settings.language
+    if choices:
+        prompt, letters = "answer-choice", _lettered(choices)
+        return _choice(tasks.text("answer", prompt=prompt, passages=shown, question=question, choices=letters), choices)
     if short:
-        words = str(settings.words)
-        text = _bare(tasks.text("answer", prompt="answer-short", passages=shown, question=question, words=words))
+        prompt, words = "answer-short" if settings.abstain else "answer-short-always", _words(settings)
+        text = tasks.text("answer", prompt=prompt, passages=shown, question=question, words=words, language=language)
+        text = _bare(text)
     else:
-        text = tasks.text("answer", on_text=on_text, passages=shown, question=question)
+        prompt = "answer" if settings.abstain else "answer-always"
+        text = tasks.text(
+            "answer", prompt=prompt, on_text=on_text, passages=shown, question=question, language=language
+        )
     if _not_found(text):
         return ModelAnswer(NOT_FOUND if short else text, False)
-    said = cited(text, passages)
+    said = cited(text, items)
     return said if short or said.citations else replace(said, text=f"{said.text}\n\n{UNCITED}")
 
 
 def answer_closed(
-    tasks: Tasks, question: str, settings: AnswerOptions, *, short: bool, on_text: OnText | None = None
+    tasks: Tasks,
+    question: str,
+    settings: AnswerOptions,
+    *,
+    short: bool,
+    on_text: OnText | None = None,
+    choices: Sequence[str] = (),
 ) -> ModelAnswer:
     """Answer from what the model knows. Raises ModelError."""
+    language = settings.language
+    if choices:
+        shown, letters = "(There are no passages.)", _lettered(choices)
+        said = tasks.text("answer", prompt="answer-choice", passages=shown, question=question, choices=letters)
+        return _choice(said, choices)
     if short:
-        text = _bare(tasks.text("answer", prompt="answer-closed-short", question=question, words=str(settings.words)))
+        words = _words(settings)
+        prompt = "answer-closed-short"
+        text = _bare(tasks.text("answer", prompt=prompt, question=question, words=words, language=language))
     else:
-        text = tasks.text("answer", prompt="answer-closed", on_text=on_text, question=question)
+        text = tasks.text("answer", prompt="answer-closed", on_text=on_text, question=question, language=language)
     return ModelAnswer(text, not says_not_found(text))
+
+
+def own_answer(text: str, choices: Sequence[str] = ()) -> ModelAnswer:
+    """The answer that a strategy came to by itself."""
+    if choices:
+        return _choice(text, choices)
+    return ModelAnswer(text, not says_not_found(text))
+
+
+def within(items: Sequence[Sequence[Passage]], tokens: int | None) -> list[Sequence[Passage]]:
+    """The first items that fit into a budget of tokens (of 4 characters); the first is there in any case."""
+    if tokens is None:
+        return list(items)
+    found: list[Sequence[Passage]] = []
+    left = tokens * _LETTERS_A_TOKEN
+    for item in items:
+        left -= sum(len(p.title) + len(p.text) for p in item)
+        if found and left < 0:
+            break
+        found.append(item)
+    return found
 
 
 def _not_found(text: str) -> bool:
@@ -92,27 +151,27 @@ def _not_found(text: str) -> bool:
     return says_not_found(text) and (cites is None or text.lstrip().startswith(NOT_FOUND))
 
 
-def cited(text: str, passages: Sequence[Passage]) -> ModelAnswer:
-    """The text with the passages that it cites, each as [number]; numbers that no passage has are taken out of it.
+def cited(text: str, items: Sequence[Sequence[Passage]]) -> ModelAnswer:
+    """The text with the passages of the items that it cites, each as [number]; other numbers are taken out of it.
 
     Understood are [1], [1, 2], [1-3], [^1], [Passage 1], 【1】, (Passage 1), and (1) in a text without any of these.
     """
     used: dict[int, None] = {}
 
     def keep(match: re.Match[str]) -> str:
-        known = [n for n in _listed(next(filter(None, match.groups()))) if 1 <= n <= len(passages)]
+        known = [n for n in _listed(next(filter(None, match.groups()))) if 1 <= n <= len(items)]
         used.update(dict.fromkeys(known))
         return (" " if match[0].startswith(" ") and known else "") + "".join(f"[{n}]" for n in known)
 
     def keep_round(match: re.Match[str]) -> str:
         numbers = _listed(match[2])
-        if not all(1 <= n <= len(passages) for n in numbers):
+        if not all(1 <= n <= len(items) for n in numbers):
             return match[0]  # a number of something else
         used.update(dict.fromkeys(numbers))
         return match[1] + "".join(f"[{n}]" for n in numbers)
 
     clean = _CITED.sub(keep, text) if _CITED.search(text) else _ROUND.sub(keep_round, text)
-    return ModelAnswer(clean, True, tuple(Citation(n, passages[n - 1]) for n in sorted(used)))
+    return ModelAnswer(clean, True, tuple(Citation(n, p) for n in sorted(used) for p in items[n - 1]))
 
 
 def _listed(numbers: str) -> list[int]:
@@ -126,3 +185,22 @@ def _listed(numbers: str) -> list[int]:
 def _bare(text: str) -> str:
     """A short answer without a label before it, and only its first line."""
     return _LABEL.sub("", text.splitlines()[0].strip()) or text
+
+
+def _words(settings: AnswerOptions) -> str:
+    return f"at most {settings.words} words" if settings.words else "as short as it can be"
+
+
+def _lettered(choices: Iterable[str]) -> str:
+    return "\n".join(f"{letter}. {text}" for letter, text in zip(ascii_uppercase, choices, strict=False))
+
+
+def _choice(text: str, choices: Sequence[str]) -> ModelAnswer:
+    """The choice that a reply names by its letter or its words; the reply itself if it names none."""
+    said = _bare(text)
+    letter = re.match(r"\W*([A-Z])(?![\w'])", said)
+    place = ascii_uppercase.index(letter[1]) if letter else len(choices)
+    if place < len(choices):
+        return ModelAnswer(choices[place], True)
+    named = [choice for choice in choices if choice.casefold() in said.casefold()]
+    return ModelAnswer(named[0] if len(named) == 1 else said, len(named) == 1)

@@ -7,13 +7,13 @@ In the end the facts of the memory are linked to passages and fused with what al
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
 from kgrag.agents.answering import AnswerOptions
-from kgrag.agents.strategy import Episode, Inquiry, Strategy
-from kgrag.events import Judged, Remembered, Rewritten
+from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
+from kgrag.events import Judged, Read, Remembered, Rewritten
 from kgrag.models.facts import key, lines, read
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.beam import base_ranking, notes_on_triples
@@ -44,6 +44,15 @@ class GearOptions(AnswerOptions):
     steps: int = Field(4, ge=1, le=20, description="steps at most; 2 for questions of two hops (appendix B.1)")
     passages: int = Field(10, ge=1, description="base passages that the model reads in each step (appendix B.2)")
     gist: int = Field(15, ge=1, description="expanded passages that it reads into the memory from the second step on")
+    first_read: Literal["base", "expanded"] = Field(
+        "base", description="what the first step remembers: facts of the base passages, or of the expanded ones, too"
+    )
+    reread: bool = Field(
+        False, description="read the gist's passages again that were read before (section 5.1); false: the others only"
+    )
+    fusion: Literal["balanced", "all"] = Field(
+        "balanced", description="the final ranking: facts and steps count alike, or all their lists do (equation 9)"
+    )
     link: int = Field(5, ge=1, description="passages that each fact of the gist memory is linked to (section 5.4)")
 
 
@@ -60,6 +69,23 @@ class Gear(Strategy):
         return _Gear(inquiry, self.settings)
 
 
+def balanced(links: Sequence[Sequence[Scored]], steps: Sequence[Sequence[Scored]], constant: float) -> list[Scored]:
+    """The passages of facts (`links`) and of steps, of which both halves count alike.
+
+    Equation 9 sums over all lists, so that what stands in the middle of many facts' lists gets ahead of what a step
+    found first. Here the facts' lists are fused apart, and with them the best rank that any step gave.
+    """
+    fused = reciprocal_rank_fusion([*links, *steps], constant)
+    best: dict[str, int] = {}
+    for ranking in steps:
+        for rank, x in enumerate(ranking, 1):
+            best[x.id] = min(rank, best.get(x.id, rank))
+    found = sorted((x for x in fused if x.id in best), key=lambda x: best[x.id])  # of equal ones as in equation 9
+    halves = reciprocal_rank_fusion([reciprocal_rank_fusion(links, constant), found], constant)
+    trails = {x.id: x.why for x in fused}
+    return [replace(x, why=trails[x.id]) for x in halves]
+
+
 class _Gear(Episode):
     """The agent of one question. `memory`: the facts read so far, without repetition."""
 
@@ -72,7 +98,9 @@ class _Gear(Episode):
         self.sync.name = "gear"
         self.memory: dict[tuple[str, ...], Triple] = {}
         self.rankings: list[list[Scored]] = []
-        self._facts: tuple[Triple, ...] = ()
+        self._facts: tuple[Triple, ...] = ()  # read in the base passages of this step
+        self._read: set[str] = set()
+        self._links: dict[tuple[str, ...], list[Scored]] = {}
         self._verdict: Verdict | None = None
 
     def next_queries(self) -> Sequence[str]:
@@ -93,20 +121,23 @@ class _Gear(Episode):
         """SyncGE over the base retriever (section 4); what the base found stays if the model fails."""
         base = base_ranking(self.inquiry.retriever, query, self.settings.passages)
         self.rankings.append(base)
-        self._facts = self.sync.read(query, base)
+        self._facts = self._facts_in(query.text, base)
+        self.emit(Read(query=query.text, triples=self._facts))
         self.rankings[-1] = self.sync.expand(query, base, self._facts)
         return self.rankings[-1]
 
     def absorb(self, query: str, found: Sequence[Scored]) -> None:
-        """Read into the memory (section 5.1, equation 4), and judge it (section 5.2, equation 6)."""
-        tasks, question = self.inquiry.tasks, self.inquiry.question.text
-        facts = self._facts  # of the first step: what SyncGE read is what is to be remembered
-        if len(self.rankings) > 1:
-            shown = self.inquiry.passages(found[: self.settings.gist])
-            facts = read(tasks, question, shown, list(self.memory.values()))
-        new = tuple(fact for fact in facts if key(fact) not in self.memory)
-        self.memory.update({key(fact): fact for fact in new})
-        self.emit(Remembered(triples=new))
+        """Read into the memory (section 5.1, equation 4), and judge it (section 5.2, equation 6).
+
+        What the step read already in the base passages is remembered, and the other expanded passages are read for the
+        question itself; with `reread` all of them are, and the step's own reading is forgotten, as in the paper.
+        """
+        first, again = len(self.rankings) == 1, self.settings.reread
+        self._remember(self._facts if first or not again else ())
+        if not first or self.settings.first_read == "expanded":
+            gist = found[: self.settings.gist]
+            shown = gist if again else [x for x in gist if x.id not in self._read]
+            self._remember(self._facts_in(self.inquiry.question.text, shown, list(self.memory.values())))
         if len(self.rankings) < self.steps:
             self._verdict = self._judge()
 
@@ -115,13 +146,30 @@ class _Gear(Episode):
         return self._verdict is not None and self._verdict.answerable
 
     def finalise(self) -> list[Scored]:
-        """RRF of the passages of each remembered fact and of all steps (section 5.4, equation 9)."""
-        constant = self.sync.settings.rrf
-        return reciprocal_rank_fusion([*self._link_passages(), *self.rankings], constant)
+        """The passages of the remembered facts and of all steps (section 5.4, equation 9)."""
+        constant, links = self.sync.settings.rrf, self._link_passages()
+        if self.settings.fusion == "all" or not links:
+            return reciprocal_rank_fusion([*links, *self.rankings], constant)
+        return balanced(links, self.rankings, constant)
+
+    def conclude(self) -> Conclusion:
+        """See Episode; the answer is read from the memory, too."""
+        return Conclusion(self.finalise(), facts=tuple(self.memory.values()))
 
     def notes(self) -> tuple[str, ...]:
         """See Episode."""
         return notes_on_triples(self.sync, self.inquiry.retriever, [])
+
+    def _facts_in(self, question: str, found: Sequence[Scored], known: Sequence[Triple] = ()) -> tuple[Triple, ...]:
+        """The facts that the model reads in passages for a question. Raises ModelError."""
+        self._read.update(x.id for x in found)
+        return read(self.inquiry.tasks, question, self.inquiry.passages(found), known)
+
+    def _remember(self, facts: Sequence[Triple]) -> None:
+        new = {key(fact): fact for fact in facts if key(fact) not in self.memory}
+        self.memory |= new
+        if new:
+            self.emit(Remembered(triples=tuple(new.values())))
 
     def _judge(self) -> Verdict:
         verdict = Verdict(answerable=False, why="Nothing that helps was found yet.")
@@ -133,10 +181,13 @@ class _Gear(Episode):
         return verdict
 
     def _link_passages(self) -> list[list[Scored]]:
-        """passageLink (section 5.4, equation 8; appendix B.2, equation 10) of each fact of the memory."""
-        facts = list(self.memory.values())
-        if not facts:
-            return []
+        """passageLink (section 5.4, equation 8; appendix B.2, equation 10) of each fact of the memory, done once."""
+        open_ = [fact for its, fact in self.memory.items() if its not in self._links]
+        if open_:
+            self._links |= zip(map(key, open_), self._linked(open_), strict=True)
+        return [self._links[its] for its in self.memory]
+
+    def _linked(self, facts: Sequence[Triple]) -> list[list[Scored]]:
         constant, only = self.sync.settings.rrf, self.inquiry.question.filter
         k, texts = self.settings.link, [" ".join(fact.text.split()) for fact in facts]
         stated = [reciprocal_rank_fusion(rankings, constant) for rankings in zip(*self._stating(texts, k), strict=True)]
@@ -145,7 +196,7 @@ class _Gear(Episode):
             stated = [[x for x in ranking if x.id in allowed] for ranking in stated]
         linked = []
         for text, ranking in zip(texts, stated, strict=True):
-            base = base_ranking(self.inquiry.retriever, Query(text, only), k)
+            base = base_ranking(self.inquiry.retriever, Query(text, only, self.emit), k)
             fused = reciprocal_rank_fusion([base, ranking[:k]], constant)[:k]
             step = Step("remembers", "Fact", text)
             linked.append([replace(x, why=(step, *x.why)) for x in fused])

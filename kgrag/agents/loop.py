@@ -1,49 +1,72 @@
-"""The one loop of all agents: next queries -> retrieve -> absorb -> stop? -> finalise."""
+"""The one loop of all agents: next queries -> retrieve -> absorb -> stop? -> conclude."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from kgrag.agents.episode import Conclusion, Episode, Search
 from kgrag.agents.trace import Trace
 from kgrag.errors import ModelError
-from kgrag.events import Asked, Failed, Retrieved
+from kgrag.events import Asked, Failed, Ranked, Retrieved
+from kgrag.models.parallel import in_parallel
 from kgrag.retrieval.base import Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
-from kgrag.types import Hit
-
-if TYPE_CHECKING:
-    from kgrag.agents.strategy import Episode
 
 _RRF = 60.0  # of what was found, where an episode cannot be finalised
 
 
-def run(episode: "Episode", trace: Trace) -> tuple[tuple[Hit, ...], str]:
-    """Let an episode search until it knows enough or has taken all its steps.
+def run(episode: Episode, trace: Trace) -> tuple[Conclusion, str]:
+    """Let an episode search until it knows enough or has taken all its steps, and conclude.
 
-    Returns its final ranking, and what failed if anything did: when a language model fails, the ranking is made from
+    Returns its conclusion, and what failed if anything did: when a language model fails, the ranking is made from
     what was found until then.
     """
     problem = ""
-    retriever, rankings = episode.inquiry.retriever, list[list[Scored]]()
+    rankings = list[list[Scored]]()
+    conclusion: Conclusion | None = None
     try:
         for number in range(1, episode.steps + 1):
             trace.step = number
-            queries = episode.next_queries()
-            for query in queries:
-                trace.add(Asked(query=query))
-                found = episode.retrieve(episode.inquiry.query(query))
+            searches = [x if isinstance(x, Search) else Search(x) for x in episode.next_queries()]
+            for search, found in _retrieved(episode, searches, trace):
                 rankings.append(found)
-                trace.add(Retrieved(query=query, hits=retriever.hits(found)))
-                episode.absorb(query, found)
-            if not queries or episode.done():
+                episode.absorb(search.text, found)
+            if searches:
+                best = episode.finalise()[: episode.inquiry.depth]
+                trace.add(Ranked(hits=tuple(replace(hit, why=()) for hit in episode.inquiry.hits(best))))
+            if not searches or episode.done():
                 break
+        conclusion = episode.conclude()
     except ModelError as error:
         problem = _failed(trace, error)
     trace.step = 0
-    try:
-        final = episode.finalise()
-    except ModelError as error:
-        problem = problem or _failed(trace, error)
-        final = reciprocal_rank_fusion(rankings, _RRF)
-    return retriever.hits(final[: episode.inquiry.depth]), problem
+    if conclusion is None:
+        try:
+            conclusion = Conclusion(episode.finalise())
+        except ModelError as error:
+            problem = problem or _failed(trace, error)
+            conclusion = Conclusion(reciprocal_rank_fusion(rankings, _RRF))
+    return conclusion, problem
+
+
+def _retrieved(episode: Episode, searches: Sequence[Search], trace: Trace) -> Iterator[tuple[Search, list[Scored]]]:
+    """What is found for each query of a step; for several at once."""
+
+    def retrieve(number: int) -> list[Scored]:
+        return episode.retrieve(episode.inquiry.query(searches[number].text))
+
+    for search in searches:
+        trace.add(Asked(query=search.text, role=search.role))
+    if len(searches) == 1:
+        found: dict[int, list[Scored] | Exception] = {0: retrieve(0)}
+    else:
+        found = dict(in_parallel(retrieve, range(len(searches)), len(searches) or 1))
+    for number, search in enumerate(searches):
+        its = found[number]
+        if isinstance(its, Exception):
+            raise its
+        hits = episode.inquiry.hits(its[: episode.inquiry.depth])
+        trace.add(Retrieved(query=search.text, role=search.role, hits=hits))
+        yield search, its
 
 
 def _failed(trace: Trace, error: ModelError) -> str:

@@ -1,12 +1,9 @@
 """One retrieval with the question itself; and none at all, the baseline that answers from what the model knows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from kgrag.agents.answering import ModelAnswer, answer_closed
 from kgrag.agents.strategy import Episode, Inquiry, Strategy
-from kgrag.models.tasks import Tasks
 from kgrag.retrieval.base import Scored
-from kgrag.types import Hit
 
 
 class _Single(Episode):
@@ -45,12 +42,6 @@ class _ClosedBook(_Single):
     def next_queries(self) -> Sequence[str]:
         """See Episode."""
         return []
-
-    def answer(
-        self, tasks: Tasks, hits: Sequence[Hit], *, short: bool, on_text: Callable[[str], None] | None
-    ) -> ModelAnswer:
-        """See Episode."""
-        return answer_closed(tasks, self.inquiry.question.text, self.settings, short=short, on_text=on_text)
 
 
 class ClosedBook(Strategy):

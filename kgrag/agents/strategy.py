@@ -1,102 +1,32 @@
 """The contract of agents: a Strategy over a retriever answers questions; each question is an Episode of its own.
 
-An episode goes round one loop (`loop.run`): next queries -> retrieve -> absorb -> stop? -> finalise.
+An episode goes round one loop (`loop.run`): next queries -> retrieve -> absorb -> stop? -> conclude.
 """
 
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from kgrag.agents.answering import AnswerOptions, ModelAnswer, answer
+from kgrag.agents.answering import AnswerOptions, ModelAnswer, answer, answer_closed, own_answer
+from kgrag.agents.episode import Conclusion, Episode, Inquiry, Search
 from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.loop import run
 from kgrag.agents.trace import Trace
 from kgrag.errors import ModelError
-from kgrag.events import Answer, Answered, Event, Failed, Looked
+from kgrag.events import Answer, Answered, Failed, Looked
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.options import resolve
-from kgrag.retrieval.base import Query, Retriever, Scored, Searchable, SearchContext
+from kgrag.retrieval.base import Query, Retriever, Searchable, SearchContext
 from kgrag.retrieval.expression import Expression
 from kgrag.retrieval.registry import make_retriever
-from kgrag.types import Hit, Passage, Ranking, Usage
+from kgrag.types import Hit, Passage, Ranking, Triple, Usage
+
+__all__ = ["DEPTH", "Conclusion", "Episode", "Inquiry", "Search", "Strategy"]
 
 DEPTH = 15
 """How many passages a system ranks by default."""
-
-
-@dataclass(frozen=True, slots=True)
-class Inquiry:
-    """What a strategy works with for one question. `depth`: how many passages are wanted in the end."""
-
-    question: Query
-    retriever: Retriever
-    depth: int
-    emit: Listener
-    model: Tasks | None = None
-
-    @property
-    def tasks(self) -> Tasks:
-        """The language model. Raises ConfigurationError when none is configured."""
-        if self.model is None:
-            raise no_model()
-        return self.model
-
-    def query(self, text: str) -> Query:
-        """A query among the documents that the question may be answered from."""
-        return Query(text, self.question.filter, self.emit)
-
-    def passages(self, found: Sequence[Scored]) -> list[Passage]:
-        """The passages with their texts, in order."""
-        return [hit.passage for hit in self.retriever.hits(found)]
-
-
-class Episode(ABC):
-    """One question under way. Any of its methods may raise ModelError; it can be finalised then all the same."""
-
-    steps: int = 1
-    """How many steps it takes at most."""
-
-    def __init__(self, inquiry: Inquiry, settings: Any) -> None:
-        self.inquiry = inquiry
-        self.settings = settings
-
-    @abstractmethod
-    def next_queries(self) -> Sequence[str]:
-        """What to search for in the next step; nothing: enough is known."""
-
-    def retrieve(self, query: Query) -> list[Scored]:
-        """The passages for a query, best first."""
-        return self.inquiry.retriever.rank(query, self.inquiry.depth)
-
-    @abstractmethod
-    def absorb(self, query: str, found: Sequence[Scored]) -> None:
-        """Take in what was found for a query."""
-
-    def done(self) -> bool:
-        """Whether the loop ends after this step."""
-        return False
-
-    @abstractmethod
-    def finalise(self) -> list[Scored]:
-        """The passages of all steps as one ranking."""
-
-    def answer(
-        self, tasks: Tasks, hits: Sequence[Hit], *, short: bool, on_text: Callable[[str], None] | None
-    ) -> ModelAnswer:
-        """What a language model answers, from the best of the final ranking. Raises ModelError."""
-        passages = [hit.passage for hit in hits[: self.settings.evidence]]
-        return answer(tasks, self.inquiry.question.text, passages, self.settings, short=short, on_text=on_text)
-
-    def notes(self) -> tuple[str, ...]:
-        """What to know of the final ranking, such as that the collection lacks what the strategy works with."""
-        return self.inquiry.retriever.notes([])
-
-    def emit(self, event: Event) -> None:
-        """Report what happened."""
-        self.inquiry.emit(event)
 
 
 class Strategy(ABC):
@@ -152,8 +82,9 @@ class Strategy(ABC):
         depth: int = DEPTH,
         stream: bool = False,
         listener: Listener | None = None,
+        choices: Sequence[str] = (),
     ) -> Answer:
-        """The answer to a question, `short` or with citations, and the `depth` best passages.
+        """The answer to a question, `short`, with citations, or one of `choices`; and the `depth` best passages.
 
         `listener` hears of every event as it happens; with `stream` also of the answer as it is written. What a
         language model cannot do is reported in the answer's `problem`. A page, table or section that the question names
@@ -173,22 +104,37 @@ class Strategy(ABC):
         hits: tuple[Hit, ...] = ()
         reply = ModelAnswer("", False)
         on_text = _telling(trace) if stream and not short else None
+
+        def read(items: Sequence[Sequence[Passage]], facts: Sequence[Triple] = ()) -> ModelAnswer:
+            assert tasks is not None
+            return answer(
+                tasks, asked.text, items, self.settings, short=short, on_text=on_text, facts=facts, choices=choices
+            )
+
         try:
             if place is None:
-                episode = self.begin(Inquiry(query, self.retriever, depth, trace.add, tasks))
-                hits, problem = run(episode, trace)
+                inquiry = Inquiry(query, self.retriever, depth, trace.add, tasks)
+                episode = self.begin(inquiry)
+                conclusion, problem = run(episode, trace)
+                hits = inquiry.hits(conclusion.ranking[:depth])
                 notes = episode.notes()
                 assert tasks is not None
-                reply = episode.answer(tasks, hits, short=short, on_text=on_text)
+                if conclusion.text is not None:
+                    reply = own_answer(conclusion.text, choices)
+                elif not self.retrieves:
+                    reply = answer_closed(
+                        tasks, asked.text, self.settings, short=short, on_text=on_text, choices=choices
+                    )
+                else:
+                    reply = read(self._evidence(inquiry, conclusion), conclusion.facts)
             else:
                 hits = place.hits
                 for kind, name, text in place.places:
                     trace.add(Looked(kind=kind, name=name, text=text))
                 if not place.content:
                     reply = ModelAnswer(place.text, place.found)
-                elif tasks is not None:
-                    passages = [hit.passage for hit in hits]
-                    reply = answer(tasks, asked.text, passages, self.settings, short=short, on_text=on_text)
+                else:
+                    reply = read([[hit.passage] for hit in hits])
             trace.add(Answered(text=reply.text))
         except ModelError as error:
             problem = problem or error.in_full
@@ -207,6 +153,14 @@ class Strategy(ABC):
             seconds=time.perf_counter() - started,
             problem=problem,
         )
+
+    def _evidence(self, inquiry: Inquiry, conclusion: Conclusion) -> list[list[Passage]]:
+        """The items that the answer is read from; those of the ranking unless the strategy names its own."""
+        items = conclusion.evidence
+        if items is None or isinstance(items, int):
+            count = min(self.settings.evidence, inquiry.depth) if items is None else items
+            items = [[x.id] for x in conclusion.ranking[:count]]
+        return inquiry.items(items)
 
     def __repr__(self) -> str:
         return f"<{self.name}>"

@@ -26,14 +26,19 @@ from kgrag.events import (
     Answered,
     Asked,
     Called,
+    Chained,
     Event,
     Failed,
+    Filtered,
+    Imagined,
     Judged,
     Looked,
     Read,
     Remembered,
     Retrieved,
+    SubAnswered,
     Thought,
+    Verified,
 )
 from kgrag.retrieval.snippet import crop, one_line
 from kgrag.types import Hit, Ranking, Triple, Usage
@@ -103,6 +108,16 @@ class LiveTrace:
                 self._line("known", answer or "enough to answer", "green")
             case Judged(why=why):
                 self._line("not yet", why)
+            case SubAnswered(question=question, answer=answer):
+                self._line("answer", f"{question} {answer}")
+            case Imagined(text=text):
+                self._line("wanted", text)
+            case Chained(text=text):
+                self._line("chain", text)
+            case Verified(ids=ids):
+                self._line("support", f"{len(ids)} of the passages")
+            case Filtered(kept=kept, dropped=dropped):
+                self._line("kept", f"{len(kept)} of {len(kept) + len(dropped)} passages")
             case Failed(problem=problem):
                 if problem not in self._said:
                     self._said.add(problem)

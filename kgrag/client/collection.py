@@ -1,7 +1,8 @@
 """A Collection: documents in, rankings and answers out, and what an analyst wants to know of it."""
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -230,6 +231,7 @@ class Collection:
         deadline: float | None = ...,
         budget: float | None = ...,
         stream: Literal[False] = False,
+        choices: Sequence[str] = ...,
     ) -> Answer: ...
 
     @overload
@@ -245,6 +247,7 @@ class Collection:
         deadline: float | None = ...,
         budget: float | None = ...,
         stream: Literal[True],
+        choices: Sequence[str] = ...,
     ) -> Stream: ...
 
     def ask(
@@ -259,22 +262,23 @@ class Collection:
         deadline: float | None = None,
         budget: float | None = None,
         stream: bool = False,
+        choices: Sequence[str] = (),
     ) -> Answer | Stream:
         """The answer to a question with its citations, trace and usage, and the `k` best passages.
 
-        `short`: a few words without citations. `listener` hears of each step as it happens; with `stream` the events
-        are iterated over instead, and the stream's `answer` is there at the end. A page, table or section that the
-        question names is looked up (see `look_up`). `budget`: cost of language models, after which none is asked.
-        What a model fails to do is the answer's `problem`. Raises ConfigurationError when no language model is
-        configured and one is needed, DeadlineError when it takes longer than `deadline` seconds.
+        `short`: a few words without citations; `choices`: the answer is one of these. `listener` hears of each step as
+        it happens; with `stream` the events are iterated over instead, and the stream's `answer` is there at the end. A
+        page, table or section that the question names is looked up (see `look_up`). `budget`: cost of language models,
+        after which none is asked. What a model fails to do is the answer's `problem`. Raises ConfigurationError when no
+        language model is configured and one is needed, DeadlineError when it takes longer than `deadline` seconds.
         """
         query = Query(question, filter or Filter())
         asked = self.system(system)
         if stream:
-            return Stream(lambda heard: asked.ask(query, short=short, depth=k, stream=True, listener=heard),
-                          deadline, budget, listener)  # fmt: skip
+            answering = partial(asked.ask, query, short=short, depth=k, stream=True, choices=choices)
+            return Stream(lambda heard: answering(listener=heard), deadline, budget, listener)
         with limits.limited(deadline, budget):
-            return asked.ask(query, short=short, depth=k, listener=listener)
+            return asked.ask(query, short=short, depth=k, listener=listener, choices=choices)
 
     def ask_many(
         self,

@@ -12,7 +12,7 @@ from kgrag.evaluation.gold import answer_rank, distinct_documents, text_ranks
 from kgrag.evaluation.grading import Grader
 from kgrag.evaluation.metrics import Ranks, ranks_of
 from kgrag.evaluation.retrieving import DEPTH, PATIENCE, AnswerRecord, Iteration, Log, Record, error_text, failed
-from kgrag.events import Answer, Called, Event, Failed, Looked, Retrieved
+from kgrag.events import Answer, Called, Event, Failed, Looked, Ranked, Retrieved
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.types import Progress, Ranking
@@ -24,9 +24,19 @@ class Answering(Protocol):
     """What is asked; every kgrag.agents.strategy.Strategy is one."""
 
     def ask(
-        self, question: str, /, *, short: bool = False, depth: int = DEPTH, listener: Listener | None = None
+        self,
+        question: str,
+        /,
+        *,
+        short: bool = False,
+        depth: int = DEPTH,
+        listener: Listener | None = None,
+        choices: Sequence[str] = (),
     ) -> Answer:
-        """The answer to a question, and the `depth` best passages for it; `listener` hears of what happens."""
+        """The answer to a question, one of `choices` if there are any, and the `depth` best passages for it.
+
+        `listener` hears of what happens.
+        """
         ...
 
 
@@ -111,7 +121,8 @@ class _Run:
         began, started = time.time(), time.perf_counter()
         try:
             with self._counted():
-                answer = self._system.ask(question.text, short=True, depth=self._depth, listener=self._hear)
+                more = {"choices": question.choices} if question.choices else {}
+                answer = self._system.ask(question.text, short=True, depth=self._depth, listener=self._hear, **more)
         except (BudgetError, ConfigurationError) as error:
             self.ended = error
             return None
@@ -188,12 +199,17 @@ def iterations(answer: Answer, question: Question, depth: int, texts: Mapping[st
     best: Ranks = (None,) * max(1, len(question.gold))
     for step in range(1, max((event.step for event in answer.trace), default=0) + 1):
         events = [event for event in answer.trace if event.step == step]
+        ranked: Ranks | None = None
         for event in events:
-            if isinstance(event, Retrieved):
-                ranking = Ranking(event.query, "", event.hits)
-                best = tuple(map(_better, best, _ranks(ranking, question, depth, texts)))
+            if isinstance(event, Retrieved | Ranked):
+                ranks = _ranks(Ranking("", "", event.hits), question, depth, texts)
+                if isinstance(event, Ranked):
+                    ranked = ranks
+                else:
+                    best = tuple(map(_better, best, ranks))
         called = [event.usage for event in events if isinstance(event, Called)]
-        found.append(Iteration(tuple(best), sum(u.calls for u in called), sum(u.tokens for u in called)))
+        calls, tokens = sum(u.calls for u in called), sum(u.tokens for u in called)
+        found.append(Iteration(tuple(best), calls, tokens, tuple(best if ranked is None else ranked)))
     return tuple(found)
 
 

@@ -4,7 +4,7 @@ Source: KGP, section 5.1.2 and Table 2 (Golden; None is the system closed-book).
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kgrag.agents.answering import ModelAnswer, answer
@@ -41,7 +41,14 @@ class Golden:
         self._texts = data.gold_texts
 
     def ask(
-        self, question: str, /, *, short: bool = False, depth: int = DEPTH, listener: Listener | None = None
+        self,
+        question: str,
+        /,
+        *,
+        short: bool = False,
+        depth: int = DEPTH,
+        listener: Listener | None = None,
+        choices: Sequence[str] = (),
     ) -> Answer:
         """See Answering. Raises KeyError for a question that is not in the data set."""
         trace, started = Trace(listener), time.perf_counter()
@@ -51,7 +58,8 @@ class Golden:
             trace.add(Looked(kind="gold", name="", text=text))
         said, problem = ModelAnswer("", False), ""
         try:
-            said = answer(tasks, question, passages, self._options, short=short)
+            items = [[passage] for passage in passages]
+            said = answer(tasks, question, items, self._options, short=short, choices=choices)
             trace.add(Answered(text=said.text))
         except ModelError as error:
             problem = error.in_full
@@ -99,7 +107,14 @@ class LookUp:
         self._index = index
 
     def ask(
-        self, question: str, /, *, short: bool = False, depth: int = DEPTH, listener: Listener | None = None
+        self,
+        question: str,
+        /,
+        *,
+        short: bool = False,
+        depth: int = DEPTH,
+        listener: Listener | None = None,
+        choices: Sequence[str] = (),
     ) -> Answer:
         """See Answering."""
         trace, started = Trace(listener), time.perf_counter()

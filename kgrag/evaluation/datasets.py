@@ -67,7 +67,8 @@ class Question:
 
     `steps` is the number of single questions that it is made of, 0 where the data set does not say. `path` is the gold
     in the order in which it leads to the answer, empty where the data set does not say. `structure`: the texts of the
-    pages, tables and sections that the question names, empty where it names none.
+    pages, tables and sections that the question names, empty where it names none. `choices`: the answer is one of
+    these, where there are any.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Question:
     steps: int = 0
     path: tuple[str, ...] = ()
     structure: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
 
     @property
     def hops(self) -> int:

@@ -124,7 +124,10 @@ def _values(answer: AnswerRecord, question: Question) -> dict[str, Any]:
 
 
 def _answer(row: dict[str, Any]) -> AnswerRecord:
-    steps = tuple(Iteration(tuple(i["ranks"]), i["calls"], i["tokens"]) for i in row["iterations"])
+    steps = tuple(
+        Iteration(tuple(i["ranks"]), i["calls"], i["tokens"], tuple(i.get("ranked") or i["ranks"]))
+        for i in row["iterations"]
+    )
     grade = Grade(**row["grade"]) if row.get("grade") else None
     structure = tuple(row.get("structure", ()))
     return AnswerRecord(row["text"], steps, Usage(**row["usage"]), row["began"], row["problem"], structure, grade)
@@ -135,6 +138,7 @@ def _unwritable(path: Path, error: OSError) -> InputError:
 
 
 def _identity(question: Question) -> str:
-    parts = [question.id, question.text, question.gold, *([question.structure] if question.structure else [])]
+    more = [part for part in (question.structure, question.choices) if part]
+    parts = [question.id, question.text, question.gold, *more]
     content = json.dumps(parts, ensure_ascii=False)
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -35,11 +35,14 @@ class Iteration:
     """A step of an agent's loop: what was found up to then, and what the step asked of the language model.
 
     `ranks`: for each gold of the question its best rank in any retrieval of this step or an earlier one, or None.
+    `ranked`: its rank in the final ranking that there would be if this step were the last; as `ranks` where the system
+    did not say.
     """
 
     ranks: tuple[int | None, ...]
     calls: int
     tokens: int
+    ranked: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

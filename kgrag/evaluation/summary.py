@@ -105,9 +105,10 @@ def differences(
 def iterations(records: Iterable[Record], depth: int = DEPTH) -> Iterations:
     """System -> a row for each iteration: "questions" that came to it, recall, and their mean "calls" and "tokens".
 
-    Recall is that of all that was found up to then, each retrieval cut at `depth`, over all questions: one that ended
-    earlier keeps what it had (GEAR, figure 2). The last row, "after", is of what happened outside of the loop, such as
-    the answer: its recall is that of the ranking at the end. Systems that do not answer are left out.
+    Recall "R@k" is that of the final ranking if this iteration were the last (GEAR, figures 2 and 5), "found@k" that of
+    all that was found up to then, each retrieval cut at `depth`; both over all questions: one that ended earlier keeps
+    what it had. The last row, "after", is of what happened outside of the loop, such as the answer: its recall is that
+    of the ranking at the end. Systems that do not answer are left out.
     """
     found: Iterations = {}
     for name, group in groupby(records, key=lambda r: r.system):
@@ -234,15 +235,20 @@ def _iterations(records: Sequence[tuple[Record, AnswerRecord]], depth: int) -> l
     rows: list[dict[str, float | str | None]] = []
     for number in range(max(len(answer.iterations) for _, answer in records)):
         came = [answer.iterations[number] for _, answer in records if number < len(answer.iterations)]
-        so_far = [a.iterations[: number + 1][-1].ranks if a.iterations and not r.error else r.ranks for r, a in records]
+        last = [a.iterations[: number + 1][-1] if a.iterations and not r.error else None for r, a in records]
+        pairs = list(zip(last, records, strict=True))
+        ranked = recall(r.ranks if its is None else its.ranked for its, (r, _) in pairs)
+        found = recall(r.ranks if its is None else its.ranks for its, (r, _) in pairs)
         used = _mean_usage([(i.calls, i.tokens) for i in came])
-        rows.append({"iteration": str(number + 1), "questions": len(came), f"R@{depth}": recall(so_far), **used})
+        row: dict[str, float | str | None] = {"iteration": str(number + 1), "questions": len(came)}
+        rows.append({**row, f"R@{depth}": ranked, f"found@{depth}": found, **used})
     rest = [
         (a.usage.calls - sum(i.calls for i in a.iterations), a.usage.tokens - sum(i.tokens for i in a.iterations))
         for _, a in records
     ]
     final = recall(r.ranks for r, _ in records)
-    return [*rows, {"iteration": "after", "questions": len(records), f"R@{depth}": final, **_mean_usage(rest)}]
+    after: dict[str, float | str | None] = {"iteration": "after", "questions": len(records)}
+    return [*rows, {**after, f"R@{depth}": final, f"found@{depth}": final, **_mean_usage(rest)}]
 
 
 def _mean_usage(pairs: Sequence[tuple[int, int]]) -> dict[str, float]:

@@ -11,7 +11,23 @@ from datetime import datetime
 from typing import Any
 
 from kgrag.errors import NotFoundError
-from kgrag.events import Answer, Event, Failed, Judged, Linked, Read, Remembered, Retrieved, Rewritten, Thought
+from kgrag.events import (
+    Answer,
+    Chained,
+    Event,
+    Failed,
+    Filtered,
+    Imagined,
+    Judged,
+    Linked,
+    Read,
+    Remembered,
+    Retrieved,
+    Rewritten,
+    SubAnswered,
+    Thought,
+    Verified,
+)
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.queries import catalogue
 from kgrag.identity import node_id
@@ -131,33 +147,44 @@ def step_rows(run: str, answer: Answer) -> list[_Row]:
 
 
 def _properties(number: int, events: Sequence[Event]) -> _Row:
-    query, facts = "", dict[str, None]()
-    said: _Row = {}
+    searched = [event for event in events if isinstance(event, Retrieved)]
+    asked = [event.query for event in events if isinstance(event, Rewritten | Retrieved | Read)]
+    query = asked[0] if asked else ""
+    said: _Row = {"queries": [event.query for event in searched], "roles": [event.role for event in searched]}
+    facts = dict[str, None]()
     for event in events:
-        if isinstance(event, Rewritten | Retrieved | Read):
-            query = query or event.query
-        if isinstance(event, Read | Remembered):
-            facts |= dict.fromkeys(map(_fact, event.triples))
-        elif isinstance(event, Judged):
-            said |= {"verdict": "answerable" if event.answerable else "not yet", "why": event.why or event.answer}
-        elif isinstance(event, Thought):
-            said["thought"] = event.text
-        elif isinstance(event, Failed):
-            said["problem"] = event.problem
+        match event:
+            case Read(triples=triples) | Remembered(triples=triples):
+                facts |= dict.fromkeys(map(_fact, triples))
+            case Judged(answerable=answerable, why=why, answer=answer):
+                said |= {"verdict": "answerable" if answerable else "not yet", "why": why or answer}
+            case Thought(text=text):
+                said["thought"] = text
+            case SubAnswered(question=question, answer=answer):
+                said.setdefault("sub_answers", []).append(f"{question} | {answer}")
+            case Imagined(text=text):
+                said.setdefault("imagined", []).append(text)
+            case Chained(text=text):
+                said["chain"] = text
+            case Verified(ids=ids):
+                said["verified"] = list(ids)
+            case Filtered(kept=kept, dropped=dropped):
+                said |= {"kept": list(kept), "dropped": list(dropped)}
+            case Failed(problem=problem):
+                said["problem"] = problem
     name = query or said.get("thought")
     name = caption(f"{number}. {name}") if name else f"step {number}"
     return {"number": number, "name": name, "query": query, "facts": list(facts), **said}
 
 
 def _retrieved(events: Iterable[Event]) -> list[_Row]:
-    """The passages of a step, each at its best rank."""
-    best: dict[str, _Row] = {}
+    """The passages of a step, for each of its queries."""
+    found: dict[tuple[str, str], _Row] = {}
     for event in events:
         if isinstance(event, Retrieved):
             for id, row in _ranked((hit.passage.id, hit.score) for hit in event.hits).items():
-                if id not in best or row["rank"] < best[id]["rank"]:
-                    best[id] = row
-    return list(best.values())
+                found.setdefault((event.query, id), {**row, "query": event.query, "role": event.role})
+    return list(found.values())
 
 
 def _ranked(scored: Iterable[tuple[str, float]]) -> dict[str, _Row]:

@@ -93,9 +93,12 @@ def read(tasks: Tasks, question: str, passages: Sequence[Passage], known: Sequen
     return tuple(fact for its, fact in found.items() if its not in before and fact.subject and fact.object)
 
 
-def numbered(passages: Iterable[Passage]) -> str:
-    """Passages as a model is shown them: numbers from 1, and titles and texts in frames that they cannot leave."""
-    return "\n\n".join(f"[{n}]\n{framed(f'{_heading(p)}{harmless(p.text)}')}" for n, p in enumerate(passages, 1))
+def numbered(passages: Iterable[Passage | Sequence[Passage]]) -> str:
+    """Passages as a model is shown them: numbers from 1, and titles and texts in frames that they cannot leave.
+
+    A path of several passages has one number.
+    """
+    return "\n\n".join(f"[{n}]\n{_shown(item)}" for n, item in enumerate(passages, 1))
 
 
 def framed(text: str) -> str:
@@ -125,6 +128,11 @@ def lines(facts: Iterable[Triple]) -> str:
 def key(fact: Triple) -> tuple[str, ...]:
     """What tells facts apart: their words, whatever their case."""
     return tuple(part.casefold() for part in (fact.subject, fact.predicate, fact.object))
+
+
+def _shown(item: Passage | Sequence[Passage]) -> str:
+    path = [item] if isinstance(item, Passage) else item
+    return "\n".join(framed(f"{_heading(p)}{harmless(p.text)}") for p in path)
 
 
 def _heading(passage: Passage) -> str:

@@ -5,7 +5,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import Field
 
@@ -23,18 +23,21 @@ __all__ = [
     "FusionOptions",
     "Query",
     "Retriever",
+    "Scale",
     "Scored",
     "SearchContext",
     "Searchable",
     "VectorOptions",
 ]
 _LOG = logging.getLogger(__name__)
+Scale = Literal["cosine", "share", "rank"]
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """A question, and which documents may answer it. `listener` hears of what happens while it is searched.
 
+    `memory`: what retrievers keep between the queries of one question, each under itself: {retriever: state}.
     Half a character (a lone surrogate), which no server takes, becomes U+FFFD. Raises InputError for a text of more
     than LONGEST characters: each word of it would be looked up.
     """
@@ -44,6 +47,7 @@ class Query:
     text: str
     filter: Filter = field(default_factory=Filter)
     listener: Listener | None = field(default=None, repr=False, compare=False)
+    memory: dict["Retriever", Any] = field(default_factory=dict, repr=False, compare=False)
     _vectors: dict[str, list[float]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -153,7 +157,9 @@ class Retriever(ABC):
       add and scale scores; scores of different retrievers are on different scales, so there are none here.)
 
     `over`: the names of the retrievers that it works on when none is given, empty when it works on no other;
-    `several`: whether it takes any number of them; `needs`: what it cannot do without besides the graph.
+    `several`: whether it takes any number of them; `needs`: what it cannot do without besides the graph; `scale`: what
+    its scores are, so that those of several queries can be compared: "cosine" (0 to 1), "share" (of a walk's
+    probability), or "rank" (no more than an order).
     """
 
     name: str
@@ -162,6 +168,7 @@ class Retriever(ABC):
     over: ClassVar[tuple[str, ...]] = ()
     several: ClassVar[bool] = False
     needs: ClassVar[str] = ""
+    scale: Scale = "rank"
 
     settings: Options
     """The options in force."""

@@ -115,6 +115,10 @@ class Top(Retriever):
     over = ("hybrid",)
     settings: TopOptions
 
+    def __init__(self, *on: Searchable, **options: Any) -> None:
+        super().__init__(*on, **options)
+        self.scale = self.parts[0].scale
+
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever."""
         return self.parts[0].rank(query, min(n, self.settings.k))

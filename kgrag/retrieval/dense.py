@@ -10,6 +10,7 @@ class Dense(Retriever):
     name = "dense"
     summary = "nearest embeddings: vector index, scored again exactly"
     options = VectorOptions
+    scale = "cosine"
     settings: VectorOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:

@@ -4,12 +4,18 @@ The distance h of a passage is 1 - cosine to the question. In each layer the K n
 graph; who receives takes the smallest, m, and becomes a * h + (1 - a) * m; the others keep h. Only the neighbours of K
 passages change, and who is not a sender only comes nearer, so the result is exact although few passages are looked at.
 Source: GNN-Ret, section 3.2, equations 1 and 2; the twin statement is `cypher/expand/gnn_ret.cypher`.
+
+With `beta` the single questions of one question add up (RGNN-Ret, section 3.3, equation 4): h of step t is
+beta * h(q^t) + (1 - beta) * h of step t-1. Without messages a distance is linear in the question's vector, so that all
+that is kept is one vector and what messages changed (`Memory`), and the result is exact.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from kgrag.retrieval.base import Query, Retriever, Scored, SearchContext, VectorOptions
@@ -69,6 +75,31 @@ def propagate(start: Mapping[str, float], alphas: Sequence[float], k: int, neigh
     return states
 
 
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What the steps so far add up to: a passage v has the distance 1 - v . `vector` + `moved[v]`.
+
+    `vector` [d]: that of the questions; `moved`: by how much messages changed distances, 0 of all other passages.
+    `states`: what last happened to those, for their trails.
+    """
+
+    vector: NDArray[np.float64]
+    moved: Mapping[str, float]
+    states: Mapping[str, State]
+
+
+def remember(before: Memory | None, vector: Sequence[float], states: Mapping[str, State], beta: float) -> Memory:
+    """A step more (RGNN-Ret, section 3.3, equation 4); `vector` [d] and `states`: those of the step's own question."""
+    own = {id: state for id, state in states.items() if state.trail}
+    moved = {id: state.distance - state.trail[-1].distance for id, state in own.items()}
+    now = np.asarray(vector, np.float64)
+    if before is None:
+        return Memory(now, moved, own)
+    ids = {**before.moved, **moved}
+    kept = {id: beta * moved.get(id, 0.0) + (1 - beta) * before.moved.get(id, 0.0) for id in ids}
+    return Memory(beta * now + (1 - beta) * before.vector, kept, {**before.states, **own})
+
+
 def nearest(states: Mapping[str, State]) -> list[str]:
     """The passages in ascending order of distance, ties by id."""
     return sorted(states, key=lambda id: _order(states, id))
@@ -115,6 +146,12 @@ class GnnRetOptions(VectorOptions):
         description="a: share of its own distance that a passage keeps in each layer (section 3.2, appendix F)",
     )
     k: int = Field(5, ge=1, description="K: passages that send in each layer (section 3.2 and Table 1: 5 or 10)")
+    beta: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="share of a single question beside those before it, 0.9 in RGNN-Ret (section 3.3); none: all of it",
+    )
     edges: tuple[GraphEdge, ...] = Field(
         ("next", "mention", "title"), description="what ties passages (section 3.1): next, keyword, mention, title"
     )
@@ -130,6 +167,7 @@ class GnnRet(Retriever):
     name = "gnn-ret"
     summary = "dense, passed on to passages that are adjacent or share names; GNN-Ret"
     options = GnnRetOptions
+    scale = "cosine"
     settings: GnnRetOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
@@ -139,7 +177,11 @@ class GnnRet(Retriever):
         vector = query.vector(self.context.embedder)
         start = {id: distance(score) for id, score in reader.vector(vector, max(n, s.k), over_fetch)}
         states = propagate(start, s.alphas, s.k, neighbours_of(self.context, self.settings, vector))
-        if query.filter:
+        if s.beta is not None:
+            memory = remember(query.memory.get(self), vector, states, s.beta)
+            query.memory[self] = memory
+            fitting = self._add_up(memory, query, n)
+        elif query.filter:
             passing = reader.passing(list(states), query.filter)
             fitting = {id: state for id, state in states.items() if id in passing}
             for id, score in reader.vector(vector, n, over_fetch, query.filter):
@@ -150,6 +192,24 @@ class GnnRet(Retriever):
         passages = {id for at, state in best.items() for id in (at, *(e.sender for e in state.trail))}
         names = reader.captions([], sorted(passages))
         return [Scored(id, 1 - best[id].distance / 2, _steps(id, state, names, start)) for id, state in best.items()]
+
+    def _add_up(self, memory: Memory, query: Query, n: int) -> dict[str, State]:
+        """At least the `n` passages that are nearest after all steps so far."""
+        reader, moved = self.context.reader, list(memory.moved)
+        length = float(np.linalg.norm(memory.vector)) or 1.0
+        unit = (memory.vector / length).tolist()
+        scores = dict(reader.vector(unit, n + len(moved), self.settings.over_fetch, query.filter))
+        open_ = [id for id in moved if id not in scores]
+        if query.filter and open_:
+            passing = reader.passing(open_, query.filter)
+            open_ = [id for id in open_ if id in passing]
+        if open_:
+            scores |= dict(reader.nearest_of(open_, unit, len(open_)))
+        found = {}
+        for id, score in scores.items():
+            state = memory.states.get(id) or State(0.0, ())
+            found[id] = replace(state, distance=1 - length * (2 * score - 1) + memory.moved.get(id, 0.0))
+        return found
 
 
 OVER = {

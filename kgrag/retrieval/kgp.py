@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from kgrag.events import Imagined
 from kgrag.models.chat import no_model
 from kgrag.models.embed import embed_questions
 from kgrag.models.facts import framed, harmless
@@ -160,7 +161,11 @@ class Kgp(Retriever):
         failed = [reply for reply in replies.values() if isinstance(reply, Exception)]
         if failed:
             raise failed[0]
-        return [str(replies[number]) for number in range(len(told))]
+        wanted = [str(replies[number]) for number in range(len(told))]
+        if query.listener is not None:
+            for text in wanted:
+                query.listener(Imagined(text=text))
+        return wanted
 
 
 _OVER = OVER | {"tagme": OVER["mention"], "page": (("CONTAINS", "Page"), "CONTAINS")}

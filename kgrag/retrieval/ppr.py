@@ -89,6 +89,7 @@ class Ppr(Retriever):
     name = "ppr"
     summary = "personalised PageRank from the nearest triples, named entities and nearest passages; HippoRAG 2"
     options = PprOptions
+    scale = "share"
     settings: PprOptions
 
     def __init__(self, *on: Searchable, **options: Any) -> None:

@@ -32,6 +32,7 @@ class TfIdf(Retriever):
     name = "tfidf"
     summary = "words shared with the question, by cosine of TF-IDF, among bm25's best"
     options = TfIdfOptions
+    scale = "cosine"
     settings: TfIdfOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:

@@ -1,12 +1,17 @@
 """GEAR against a scripted model: what it asks, remembers, rewrites, and how it ranks in the end."""
 
+import re
+
 import pytest
 from harbour import FACTS, documents
 from scripted import Scripted
 
+from kgrag.agents.gear import balanced
 from kgrag.client import KnowledgeGraph
 from kgrag.events import Called, Failed, Judged, Linked, Read, Remembered, Retrieved, Rewritten
-from kgrag.types import Triple
+from kgrag.retrieval.base import Scored
+from kgrag.retrieval.compose import reciprocal_rank_fusion
+from kgrag.types import Step, Triple
 
 QUESTION = "Which fish is the river known for at whose mouth the captain of the Fjord Queen grew up?"
 _CAPTAIN = ["Ole Brandvik", "captain of", "Fjord Queen"]
@@ -47,18 +52,21 @@ def test_two_steps(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> N
         (1, "Retrieved"),
         (1, "Remembered"),
         (1, "Judged"),
+        (1, "Ranked"),
         (2, "Rewritten"),
         (2, "Asked"),
         (2, "Read"),
         (2, "Retrieved"),
         (2, "Remembered"),
+        (2, "Remembered"),
         (2, "Judged"),
+        (2, "Ranked"),
         (0, "Answered"),
     ]
     retrieved = [event for event in answer.trace if isinstance(event, Retrieved)]
     assert [event.query for event in retrieved] == [QUESTION, "Where did Ole Brandvik grow up?"]
     remembered = [event.triples for event in answer.trace if isinstance(event, Remembered)]
-    assert remembered == [(Triple(*_CAPTAIN),), (Triple(*_HOME), Triple(*_RIVER), Triple(*_FISH))]
+    assert remembered == [(Triple(*_CAPTAIN),), (Triple(*_RIVER),), (Triple(*_HOME), Triple(*_FISH))]
     rewritten = next(event for event in answer.trace if isinstance(event, Rewritten))
     assert rewritten.query == "Where did Ole Brandvik grow up?"
 
@@ -77,8 +85,34 @@ def test_what_the_model_is_shown(talking: KnowledgeGraph, scripted: Scripted, co
     assert "Where he grew up is missing." in rewrite
     assert "Where did Ole Brandvik grow up?" in again and QUESTION not in again
     assert QUESTION in gist and '["Ole Brandvik", "captain of", "Fjord Queen"]' in gist
-    assert gist.count("Title: ") > 3  # those that the graph led to, too
+    titles = [set(re.findall("^(?:\\[\\d+\\] )?Title: (.*)$", shown, re.MULTILINE)) for shown in (sync, again, gist)]
+    assert titles[2] and not titles[2] & (titles[0] | titles[1])  # what the graph led to, and was not read before
+    assert reader.startswith(
+        'Known facts:\n["Ole Brandvik", "captain of", "Fjord Queen"]\n["Nordvika", "lies at", "Stilla"]\n'
+    )
     assert reader.count("Title: ") == 5
+
+
+def test_the_memory_answers_what_the_passages_do_not(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    _two_steps(scripted)
+    answer = talking[coast].ask(QUESTION, system="gear(passages=3, evidence=1)+bm25", short=True)
+    shown = scripted.calls[-1]["messages"][-1]["content"]
+    assert shown.count("Title: ") == 1 and '["Stilla", "famous for", "salmon"]' in shown
+    assert answer.text == "salmon"
+
+
+def test_what_is_read_first_and_again(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    _two_steps(scripted)
+    talking[coast].ask(QUESTION, system="gear(passages=1, steps=1, first_read=expanded)+bm25", short=True)
+    assert [call["task"] for call in scripted.calls] == ["read", "read", "answer"]
+    base, expanded = (call["messages"][-1]["content"] for call in scripted.calls[:2])
+    assert "Known:" in expanded and "Title: Fjord Queen" in base and "Title: Fjord Queen" not in expanded
+    _two_steps(scripted)
+    answer = talking[coast].ask(QUESTION, system="gear(passages=1, reread=true)+bm25", short=True)
+    gist = scripted.calls[7]["messages"][-1]["content"]
+    assert "Title: Brandvik family" in gist  # all that the step ranks, its base passage too
+    remembered = [event.triples for event in answer.trace if isinstance(event, Remembered)]
+    assert remembered == [(Triple(*_CAPTAIN),), (Triple(*_HOME), Triple(*_RIVER), Triple(*_FISH))]
 
 
 def test_the_facts_are_linked_to_the_graph(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
@@ -146,7 +180,7 @@ def test_over_pathrank_and_within_some_documents(talking: KnowledgeGraph, script
 
 def test_usage_is_counted_by_task_and_step(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     _two_steps(scripted)
-    answer = talking[coast].ask(QUESTION, system="gear+bm25", short=True)
+    answer = talking[coast].ask(QUESTION, system="gear(passages=1)+bm25", short=True)
     called = [(event.step, event.task) for event in answer.trace if isinstance(event, Called)]
     assert called == [
         (1, "read"), (1, "reason"), (2, "rewrite"), (2, "read"), (2, "read"), (2, "reason"), (0, "answer"),
@@ -160,3 +194,16 @@ def test_usage_is_counted_by_task_and_step(talking: KnowledgeGraph, scripted: Sc
     assert answer.usage.calls == 7
     assert answer.usage.prompt_tokens > 100 and answer.usage.completion_tokens >= 7
     assert answer.usage.cost is None  # no price is set
+
+
+def test_what_a_step_found_first_stays_among_the_best() -> None:
+    links = [[Scored(x, 1.0) for x in (f"fact {n}", "middle", "often", "also")] for n in range(8)]
+    steps = [[Scored(x, 1.0) for x in ("first", "often", "also")], [Scored(x, 1.0) for x in ("second", "middle")]]
+    fused = [x.id for x in reciprocal_rank_fusion([*links, *steps], 60)]
+    assert fused[:3] == ["middle", "often", "also"] and "first" not in fused[:6]  # equation 9
+    found = balanced(links, steps, 60)
+    assert {"middle", "first", "second"} <= {x.id for x in found[:6]}
+    assert sorted(x.id for x in found) == sorted(fused) and len(found) == 13
+    why = Step("bm25 rank 1", "Passage", "")
+    (alone,) = balanced([[Scored("a", 1.0, (why,))]], [[Scored("a", 1.0)]], 60)
+    assert alone.why == (why,)

@@ -18,7 +18,7 @@ from kgrag.evaluation.records import RecordFile
 from kgrag.evaluation.report import Result
 from kgrag.evaluation.retrieving import AnswerRecord, Iteration, Record
 from kgrag.evaluation.summary import differences, errors, iterations, problems, table, tables_by
-from kgrag.events import Answer, Called, Event, Failed, Retrieved
+from kgrag.events import Answer, Called, Event, Failed, Ranked, Retrieved
 from kgrag.models.tasks import Listener
 from kgrag.types import Hit, Passage, Ranking, Usage
 
@@ -76,6 +76,7 @@ TWO_STEPS = answered(
     called(1),
     Retrieved(step=2, query="2", hits=hits("yc")),
     Retrieved(step=2, query="2b", hits=hits("a")),
+    Ranked(step=2, hits=hits("xca")),
     called(2, 100, 20),
     Retrieved(step=0, query="after", hits=hits("c")),
     called(0, 7, 1),
@@ -88,7 +89,7 @@ def test_what_is_kept_of_an_answer_by_hand() -> None:
     assert (record.documents, record.ranks) == (("x", "a", "c"), (2, 3))
     assert record.answer is not None
     assert record.answer.text == "Larvik"
-    assert record.answer.iterations == (Iteration((2, None), 2, 30), Iteration((1, 2), 1, 120))
+    assert record.answer.iterations == (Iteration((2, None), 2, 30, (2, None)), Iteration((1, 2), 1, 120, (3, 2)))
     assert record.answer.usage == Usage(4, 0, 127, 31, 2.0)
     assert time.time() - 60 < record.answer.began <= time.time()
 
@@ -107,9 +108,10 @@ def test_measures_of_answers_and_iterations_by_hand() -> None:
     assert errors(records) == {"s": {"q4": "The model is gone."}}
     first, second, after = iterations(records, 2)["s"]
     # a question that ended keeps what it had; what failed found nothing; ranks beyond the depth do not count
-    assert first == {"iteration": "1", "questions": 4, "R@2": 37.5, "calls": 1.0, "tokens": 15}
-    assert second == {"iteration": "2", "questions": 1, "R@2": 50.0, "calls": 1.0, "tokens": 120}
-    assert after == {"iteration": "after", "questions": 4, "R@2": 50.0, "calls": 0.5, "tokens": 6}
+    assert first == {"iteration": "1", "questions": 4, "R@2": 37.5, "found@2": 37.5, "calls": 1.0, "tokens": 15}
+    # the ranking of the second step has one of two among its first two, although the step found both
+    assert second == {"iteration": "2", "questions": 1, "R@2": 37.5, "found@2": 50.0, "calls": 1.0, "tokens": 120}
+    assert after == {"iteration": "after", "questions": 4, "R@2": 50.0, "found@2": 50.0, "calls": 0.5, "tokens": 6}
 
 
 def test_without_known_answers_there_is_neither_em_nor_f1() -> None:
@@ -255,7 +257,7 @@ def test_records_of_answers_say_how_good_they_are(tmp_path: Path) -> None:
         ask_all({"s": Scripted({"1": ONE_STEP})}, questions("1"), silent, logs={"s": log})
     row = json.loads(log.path.read_text().splitlines()[1])
     assert (row["answer"]["text"], row["answer"]["EM"], row["answer"]["F1"]) == ("the town Larvik", 0, 0.6667)
-    assert row["answer"]["iterations"] == [{"ranks": [None, 1], "calls": 1, "tokens": 15}]
+    assert row["answer"]["iterations"] == [{"ranks": [None, 1], "calls": 1, "tokens": 15, "ranked": [None, 1]}]
     assert row["answer"]["usage"]["prompt_tokens"] == 20
 
 

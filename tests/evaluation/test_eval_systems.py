@@ -68,11 +68,11 @@ def tokens(calls: list[dict[str, Any]], *said: str) -> int:
 
 
 def test_answers_iterations_and_usage_by_hand(evaluate: Evaluate, folder: Path, scripted: Scripted) -> None:
-    result = evaluate(folder, "--system", "gear(steps=2)+bm25", "-r", "bm25", "--limit", 1, "--json")
+    result = evaluate(folder, "--system", "gear(steps=2, reread=true)+bm25", "-r", "bm25", "--limit", 1, "--json")
     found = json.loads(result.stdout)
-    assert list(found["systems"]) == ["bm25", "gear(steps=2)+bm25"]
+    assert list(found["systems"]) == ["bm25", "gear(steps=2, reread=true)+bm25"]
     assert "EM" not in found["systems"]["bm25"]
-    row = found["systems"]["gear(steps=2)+bm25"]
+    row = found["systems"]["gear(steps=2, reread=true)+bm25"]
     assert (row["R@5"], row["EM"], row["F1"], row["questions"]) == (100, 100, 100, 1)
     tasks = [call["task"] for call in scripted.calls]
     assert tasks == ["read", "reason", "rewrite", "read", "read", "answer"]  # no reasoning after the last step
@@ -82,8 +82,8 @@ def test_answers_iterations_and_usage_by_hand(evaluate: Evaluate, folder: Path, 
     said = [triples, reason, "Where was Colin Archer born?", triples, triples, "Larvik."]
     assert row["tokens"] == tokens(scripted.calls, *said)
     assert (row["cost"], found["threads"]) == (None, 8)
-    assert list(found["iterations"]) == ["gear(steps=2)+bm25"]
-    first, second, after = found["iterations"]["gear(steps=2)+bm25"]
+    assert list(found["iterations"]) == ["gear(steps=2, reread=true)+bm25"]
+    first, second, after = found["iterations"]["gear(steps=2, reread=true)+bm25"]
     assert (first["calls"], second["calls"], after["calls"]) == (2, 3, 1)
     assert first["tokens"] == tokens(scripted.calls[:2], *said[:2])
     assert second["tokens"] == tokens(scripted.calls[2:5], *said[2:5])
@@ -98,7 +98,7 @@ def test_tables_and_markdown(evaluate: Evaluate, folder: Path) -> None:
     assert "against single+bm25" in text
     text = evaluate(*arguments, "--by", "density", "--markdown").stdout
     assert "| system | R@2 | R@5 |" in text
-    assert "| system | iteration | questions | R@15 | calls | tokens |" in text
+    assert "| system | iteration | questions | R@15 | found@15 | calls | tokens |" in text
     assert "| `ircot+bm25` | after | 3 | " in text
     assert "| density | questions | system |" in text
     assert "| `ircot+bm25` | F1 | " in text
@@ -148,7 +148,7 @@ def test_what_answers_depend_on_has_records_of_its_own(
     evaluate(*arguments)
     assert "1 of 1 records" in evaluate(*arguments, "--threads", 1).stderr
     prompts.mkdir()
-    (prompts / "answer-short.txt").write_text("[user]\n$passages\n\nQuestion: $question\nIn $words words:")
+    (prompts / "answer-short.txt").write_text("[user]\n$passages\n\nQuestion: $question\nIn $language, $words:")
     assert "records were in" not in evaluate(*arguments, prompts=prompts).stderr
     assert "records were in" not in evaluate(*arguments, temperature=1.0).stderr
     assert "records were in" not in evaluate(*arguments, models={"answer": "reason"}).stderr

@@ -13,15 +13,20 @@ from kgrag.events import (
     Answer,
     Answered,
     Called,
+    Chained,
     Citation,
     Failed,
+    Filtered,
+    Imagined,
     Judged,
     Linked,
     Read,
     Remembered,
     Retrieved,
     Rewritten,
+    SubAnswered,
     Thought,
+    Verified,
 )
 from kgrag.graph import schema
 from kgrag.graph.runs import drawing
@@ -66,8 +71,8 @@ def _answer(kg: KnowledgeGraph, collection: str) -> Answer:
         Remembered(step=1, triples=(FACT,)),
         Judged(step=1, answerable=False, why="His home is not known."),
         Rewritten(step=2, query=NEXT),
-        Retrieved(step=2, query=NEXT, hits=(Hit(fram, 0.7), Hit(archer, 0.6))),
-        Retrieved(step=2, query="Archer's home", hits=(Hit(archer, 0.8),)),
+        Retrieved(step=2, query=NEXT, role="fast", hits=(Hit(fram, 0.7), Hit(archer, 0.6))),
+        Retrieved(step=2, query="Archer's home", role="slow", hits=(Hit(archer, 0.8),)),
         Remembered(step=2, triples=(HOME,)),
         Judged(step=2, answerable=True, answer="Larvik"),
         Answered(text="In Larvik [1]."),
@@ -101,8 +106,9 @@ def test_a_run_holds_the_answer_and_its_steps_in_order(kg: KnowledgeGraph, ships
         """MATCH (:Run {id: $id, collection: $c})-[:HAS_STEP]->(s:Step {collection: $c})
         OPTIONAL MATCH (s)-[:NEXT]->(next)
         RETURN s.number AS number, s.name AS name, s.facts AS facts, s.verdict AS verdict, s.why AS why,
-               next.number AS next, COLLECT { MATCH (s)-[r:RETRIEVED]->(p) RETURN [p.title, r.rank, r.score] ORDER BY
-               p.title } AS retrieved ORDER BY number""",
+               next.number AS next, s.queries AS queries, s.roles AS roles,
+               COLLECT { MATCH (s)-[r:RETRIEVED]->(p) RETURN [p.title, r.query, r.rank, r.score] ORDER BY
+               r.query, r.rank } AS retrieved ORDER BY number""",
         id=id,
         c=ships,
     )
@@ -114,7 +120,9 @@ def test_a_run_holds_the_answer_and_its_steps_in_order(kg: KnowledgeGraph, ships
             "verdict": "not yet",
             "why": "His home is not known.",
             "next": 2,
-            "retrieved": [["Fram", 1, 0.9], ["Larvik", 2, 0.5]],
+            "queries": [QUESTION],
+            "roles": [""],
+            "retrieved": [["Fram", QUESTION, 1, 0.9], ["Larvik", QUESTION, 2, 0.5]],
         },
         {
             "number": 2,
@@ -123,7 +131,13 @@ def test_a_run_holds_the_answer_and_its_steps_in_order(kg: KnowledgeGraph, ships
             "verdict": "answerable",
             "why": "Larvik",
             "next": None,
-            "retrieved": [["Colin Archer", 1, 0.8], ["Fram", 1, 0.7]],
+            "queries": [NEXT, "Archer's home"],
+            "roles": ["fast", "slow"],
+            "retrieved": [
+                ["Colin Archer", "Archer's home", 1, 0.8],
+                ["Fram", NEXT, 1, 0.7],
+                ["Colin Archer", NEXT, 2, 0.6],
+            ],
         },
     ]
     edges = _rows(
@@ -162,6 +176,29 @@ def test_runs_are_listed_newest_first_and_deleted_by_a_beginning(kg: KnowledgeGr
     assert len(_rows(kg, "MATCH (s:Step) RETURN s")) == 2
 
 
+def test_what_a_step_said_beside_its_searches(kg: KnowledgeGraph, ships: str) -> None:
+    fram, archer = (kg.passage(key, ships).id for key in ("fram", "archer"))
+    trace = (
+        SubAnswered(step=1, question=NEXT, answer="Larvik"),
+        SubAnswered(step=1, question=QUESTION, answer="unknown"),
+        Imagined(step=1, text="Archer lived by the sea."),
+        Chained(step=1, text="Fram -> Archer -> Larvik"),
+        Verified(step=1, ids=(archer, fram)),
+        Filtered(step=1, kept=(archer,), dropped=(fram,)),
+    )
+    id = kg[ships].save(replace(_answer(kg, ships), trace=trace))
+    (step,) = _rows(kg, "MATCH (:Run {id: $id})-[:HAS_STEP]->(s) RETURN s {.*} AS step", id=id)
+    told = {key: step["step"].get(key) for key in ("sub_answers", "imagined", "chain", "verified", "kept", "dropped")}
+    assert told == {
+        "sub_answers": [f"{NEXT} | Larvik", f"{QUESTION} | unknown"],
+        "imagined": ["Archer lived by the sea."],
+        "chain": "Fram -> Archer -> Larvik",
+        "verified": [archer, fram],
+        "kept": [archer],
+        "dropped": [fram],
+    }
+
+
 def test_steps_of_thoughts_and_failures(kg: KnowledgeGraph, ships: str) -> None:
     answer = _answer(kg, ships)
     trace = (Thought(step=1, text="So the answer is Larvik."), Failed(step=2, problem="no reply"))
@@ -197,7 +234,7 @@ def test_runs_count_but_change_no_digest(kg: KnowledgeGraph, ships: str) -> None
     kg[ships].save(answer)
     assert digest(kg.graph, ships) == before
     info = _info(kg, ships)
-    assert (info.counts["Run"], info.counts["Step"], info.counts["HAS_STEP"], info.counts["RETRIEVED"]) == (1, 2, 2, 4)
+    assert (info.counts["Run"], info.counts["Step"], info.counts["HAS_STEP"], info.counts["RETRIEVED"]) == (1, 2, 2, 5)
     assert info.finished
 
 
@@ -207,7 +244,7 @@ def test_a_deleted_document_takes_its_edges_along(kg: KnowledgeGraph, collection
     kg[collection_name].save(answer)
     kg[collection_name].delete(documents=["fram"])
     info = _info(kg, collection_name)
-    assert (info.counts["Run"], info.counts["Step"], info.counts["RETRIEVED"]) == (1, 2, 2)
+    assert (info.counts["Run"], info.counts["Step"], info.counts["RETRIEVED"]) == (1, 2, 3)
     assert (info.counts["FOUND"], info.counts.get("LINKED")) == (1, None)
     late = kg[collection_name].save(answer)  # whose passages are gone in part
     assert {run.id for run in kg.runs()} >= {late}

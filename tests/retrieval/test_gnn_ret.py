@@ -5,11 +5,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 from coast import TEXTS, coast_documents
+from numpy.typing import NDArray
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
 from kgrag.graph import connection
-from kgrag.retrieval.gnn_ret import Edge, GnnRet, distance, nearest, neighbours_of, propagate
+from kgrag.retrieval.base import Query
+from kgrag.retrieval.gnn_ret import Edge, GnnRet, Memory, distance, nearest, neighbours_of, propagate, remember
 from kgrag.retrieval.registry import check_retriever
 from kgrag.types import Document, Filter, Section
 
@@ -70,6 +72,57 @@ def test_the_second_layer_sends_what_the_first_made() -> None:
     assert two["b"].distance == pytest.approx(0.25 * 0.6 + 0.75 * 0.2)
     assert two["c"].distance == pytest.approx(0.25 * 1.2 + 0.75 * 0.6)
     assert [e.receiver for e in two["c"].trail] == ["b", "c"]
+
+
+def test_steps_add_up_as_over_all_passages() -> None:
+    random = np.random.default_rng(3)
+    beta, k, count = 0.9, 5, 60
+    vectors = random.normal(size=(count, 16))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    tied = random.random((count, count)) < 0.1
+    memory: Memory | None = None
+    dense = np.zeros(count)
+    for step in range(4):
+        question = random.normal(size=16)
+        question /= np.linalg.norm(question)
+        own = 1 - vectors @ question
+        names = [f"{i:02}" for i in range(count)]
+
+        def neighbours(senders: Sequence[str], own: NDArray[np.float64] = own) -> list[Edge]:
+            return [Edge(s, f"{j:02}", float(own[j]), "next") for s in senders for j in np.flatnonzero(tied[int(s)])]
+
+        first = sorted(range(count), key=lambda i: (own[i], names[i]))[:k]  # no more is looked at
+        memory = remember(
+            memory, question.tolist(), propagate({names[i]: float(own[i]) for i in first}, (0.5,), k, neighbours), beta
+        )
+        layer = own.copy()
+        for j in range(count):
+            senders = [i for i in first if tied[i, j]]
+            if senders:
+                layer[j] = 0.5 * own[j] + 0.5 * min(own[i] for i in senders)
+        dense = layer if step == 0 else beta * layer + (1 - beta) * dense
+        moved = np.array([memory.moved.get(name, 0.0) for name in names])
+        assert np.abs(1 - vectors @ memory.vector + moved - dense).max() < 1e-9
+    assert memory is not None and 0 < len(memory.moved) < count
+
+
+def test_the_single_questions_of_a_question_add_up(kg: KnowledgeGraph, coast: str) -> None:
+    retriever = GnnRet(kg[coast], beta=0.6, alphas=(0.5,))
+    plain = GnnRet(kg[coast], alphas=(0.5,))
+    question = Query(_QUESTION)
+    one = {x.id: 2 - 2 * x.score for x in plain.rank(question, 500)}
+    assert {x.id: 2 - 2 * x.score for x in retriever.rank(question, 500)} == pytest.approx(one, abs=1e-6)
+    then = Query("At the mouth of which river lies Nordvika?", memory=question.memory)
+    two = {x.id: 2 - 2 * x.score for x in plain.rank(Query(then.text), 500)}
+    expected = {id: 0.6 * two[id] + 0.4 * one[id] for id in one}
+    found = {x.id: 2 - 2 * x.score for x in retriever.rank(then, 500)}
+    assert found == pytest.approx(expected, abs=1e-6)
+    again = Query(then.text, memory={retriever: question.memory[retriever]})
+    best = [x.id for x in retriever.rank(again, 8)]
+    memory = question.memory[retriever]
+    assert memory is not again.memory[retriever] and len(best) == 8
+    fresh = {x.id: 2 - 2 * x.score for x in retriever.rank(Query(then.text), 500)}
+    assert fresh == pytest.approx(two, abs=1e-6)  # another question begins again
 
 
 def test_gradients_are_those_of_the_distances() -> None:

@@ -51,6 +51,7 @@ def _question(place: str, item: dict[str, Any], asked: dict[str, Any], article: 
         text=question_of(place, asked, _FORM),
         gold=(article,),
         answers=tuple(map(str, right)),
+        choices=tuple(map(str, options)),
         type="" if difficult is None else "hard" if difficult else "easy",
     )
 

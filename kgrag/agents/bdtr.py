@@ -1,0 +1,150 @@
+"""BDTR: dual thoughts widen the pool of passages, a chain of reasoning decides which of them are read.
+
+BDTR, section 3 and appendix A.3. Each round asks for a fast thought (a short, direct follow-up question) and a slow one
+(which names a bridge), and searches for both; a passage's score is the best that any query gave it (3.1). Then a model
+writes a chain of reasoning, a verifier says which passages support it, and these go to the top (3.2); how many passages
+are read is told by their scores.
+"""
+
+from collections.abc import Sequence
+from statistics import fmean, pstdev
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, model_validator
+
+from kgrag.agents.answering import AnswerOptions
+from kgrag.agents.pool import Pool
+from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Search, Strategy
+from kgrag.events import Chained, Verified
+from kgrag.models.facts import numbered
+from kgrag.retrieval.base import Scored
+
+
+class Thoughts(BaseModel):
+    """A reply with two thoughts; with a chain of reasoning where one is asked for."""
+
+    fast: str = Field(min_length=1)
+    slow: str = ""
+    chain: str = ""
+
+
+class Covered(BaseModel):
+    """A reply that lists the numbers of the passages that support a chain, the strongest support first."""
+
+    covered_doc_indices: list[int]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, value: Any) -> Any:
+        return {"covered_doc_indices": value} if isinstance(value, list) else value
+
+
+class BdtrOptions(AnswerOptions):
+    """Options of BDTR."""
+
+    rounds: int = Field(2, ge=0, le=20, description="rounds of thoughts (section 4.1)")
+    pool: int = Field(200, ge=5, description="passages that each query ranks (figure 4 goes to 200)")
+    read: int = Field(5, ge=1, description="best passages that the thoughts and the chain are made from")
+    dual: bool = Field(True, description="both thoughts; false: the fast one alone (table 5)")
+    calibrate: bool = Field(True, description="verify by a chain of reasoning; false: the best `evidence` (table 5)")
+    chain: Literal["pool", "thoughts"] = Field(
+        "pool", description="the chain is made from the last pool (algorithm 1), or with the last thoughts (3.2)"
+    )
+    verify: int = Field(30, ge=1, description="best passages that the verifier is shown (section 3.2)")
+    promoted: Literal["kept", "scored"] = Field(
+        "kept", description="passages that support the chain are always read, or only those whose score suffices"
+    )
+    spread: int = Field(50, ge=1, description="best passages whose scores' mean + deviation is the bar (equation 6)")
+    least: int = Field(5, ge=1, description="passages that are read in any case (section 3.2)")
+
+
+class Bdtr(Strategy):
+    """Two thoughts a round, and a chain of reasoning that calibrates what is read."""
+
+    name = "bdtr"
+    summary = "searches for a fast and a slow thought a round, then keeps what supports a chain of reasoning; BDTR"
+    options = BdtrOptions
+    settings: BdtrOptions
+
+    def begin(self, inquiry: Inquiry) -> Episode:
+        """See Strategy."""
+        return _Bdtr(inquiry, self.settings)
+
+
+class _Bdtr(Episode):
+    """Thoughts under way; `told`: those of earlier rounds."""
+
+    settings: BdtrOptions
+
+    def __init__(self, inquiry: Inquiry, settings: BdtrOptions) -> None:
+        super().__init__(inquiry, settings)
+        self.steps = 1 + settings.rounds
+        self.pool = settings.pool
+        self.found = Pool(inquiry.retriever.scale)
+        self.told: list[str] = []
+        self.chain = ""
+        self._round = 0
+
+    def next_queries(self) -> Sequence[str | Search]:
+        """See Episode; the question itself, then the thoughts (section 3.1, equations 1 to 3)."""
+        self._round += 1
+        question = self.inquiry.question.text
+        if self._round == 1:
+            return [Search(question, "question")]
+        last = self.settings.chain == "thoughts" and self._round == self.steps and self.settings.calibrate
+        thoughts = self.inquiry.tasks.structured(
+            "dual-thought",
+            Thoughts,
+            prompt="dual-thought-chain" if last else "dual-thought",
+            passages=self._shown(self.settings.read),
+            question=question,
+            thoughts="\n".join(self.told) or "(none)",
+        )
+        self.chain = thoughts.chain
+        searches = [Search(thoughts.fast, "fast")]
+        if self.settings.dual and thoughts.slow:
+            searches.append(Search(thoughts.slow, "slow"))
+        self.told += [search.text for search in searches]
+        return searches
+
+    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+        """See Episode (section 3.1, equation 4)."""
+        self.found.add(found)
+
+    def finalise(self) -> list[Scored]:
+        """See Episode."""
+        return self.found.ranking()
+
+    def conclude(self) -> Conclusion:
+        """See Episode; what supports the chain is read first (section 3.2, equations 5 and 6; algorithm 1)."""
+        ranking = self.finalise()
+        if not self.settings.calibrate or not ranking:
+            return Conclusion(ranking)
+        promoted = self._verified(ranking)
+        first = {x.id for x in promoted}
+        ranking = [*promoted, *(x for x in ranking if x.id not in first)]
+        scores = [x.score for x in ranking[: self.settings.spread]]
+        bar = fmean(scores) + pstdev(scores)
+        always = first if self.settings.promoted == "kept" else set[str]()
+        read = [x for x in ranking if x.score >= bar or x.id in always]
+        chosen = {x.id for x in read}
+        read += [x for x in ranking if x.id not in chosen][: max(0, self.settings.least - len(read))]
+        chosen = {x.id for x in read}
+        return Conclusion([*read, *(x for x in ranking if x.id not in chosen)], len(read))
+
+    def _verified(self, ranking: Sequence[Scored]) -> list[Scored]:
+        """Those of the first passages that support a chain of reasoning, as a model says. Raises ModelError."""
+        question, tasks = self.inquiry.question.text, self.inquiry.tasks
+        chain = self.chain or tasks.text("chain", passages=self._shown(self.settings.read), question=question)
+        self.emit(Chained(text=" ".join(chain.split())))
+        shown = ranking[: self.settings.verify]
+        reply = tasks.structured(
+            "verify", Covered, passages=self._shown(self.settings.verify), question=question, chain=chain
+        )
+        numbers = dict.fromkeys(n for n in reply.covered_doc_indices if 1 <= n <= len(shown))
+        promoted = [shown[n - 1] for n in numbers]
+        self.emit(Verified(ids=tuple(x.id for x in promoted)))
+        return promoted
+
+    def _shown(self, count: int) -> str:
+        return numbered(self.inquiry.passages(self.finalise()[:count])) or "(nothing was found)"

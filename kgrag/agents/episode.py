@@ -1,0 +1,124 @@
+"""One question under way: what a strategy is given, does step by step, and ends with."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kgrag.events import Event
+from kgrag.models.chat import no_model
+from kgrag.models.tasks import Listener, Tasks
+from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.types import Hit, Passage, Triple
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A text to search for; `role`: which of a step's queries it is, such as "fast"."""
+
+    text: str
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What an episode ends with.
+
+    `ranking`: the passages, best first. `evidence`: what the answer is read from: so many of the ranking, or items,
+    each the ids of one passage or of several that are read together (a path); None: as the options of answering say.
+    `facts`: what the strategy remembers, which the reader is shown, too. `text`: an answer of its own, in place of the
+    reader's.
+    """
+
+    ranking: Sequence[Scored]
+    evidence: int | Sequence[Sequence[str]] | None = None
+    facts: Sequence[Triple] = ()
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """What a strategy works with for one question. `depth`: how many passages are wanted in the end."""
+
+    question: Query
+    retriever: Retriever
+    depth: int
+    emit: Listener
+    model: Tasks | None = None
+    _texts: dict[str, Passage] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def tasks(self) -> Tasks:
+        """The language model. Raises ConfigurationError when none is configured."""
+        if self.model is None:
+            raise no_model()
+        return self.model
+
+    def query(self, text: str) -> Query:
+        """A query among the documents that the question may be answered from, with the question's memory."""
+        return Query(text, self.question.filter, self.emit, self.question.memory)
+
+    def hits(self, found: Sequence[Scored]) -> tuple[Hit, ...]:
+        """The passages with their texts, in order, those that are gone left out; a text is fetched once a question."""
+        self._fetch([x.id for x in found])
+        return tuple(Hit(self._texts[x.id], x.score, x.why) for x in found if x.id in self._texts)
+
+    def passages(self, found: Sequence[Scored]) -> list[Passage]:
+        """The same without scores and trails."""
+        return [hit.passage for hit in self.hits(found)]
+
+    def items(self, evidence: Sequence[Sequence[str]]) -> list[list[Passage]]:
+        """Items of evidence, each the ids of its passages, with their texts; what is gone is left out."""
+        self._fetch([id for item in evidence for id in item])
+        found = [[self._texts[id] for id in item if id in self._texts] for item in evidence]
+        return [item for item in found if item]
+
+    def _fetch(self, ids: Sequence[str]) -> None:
+        missing = list(dict.fromkeys(id for id in ids if id not in self._texts))
+        if missing:
+            self._texts.update(self.retriever.context.reader.passages(missing))
+
+
+class Episode(ABC):
+    """One question under way. Any of its methods may raise ModelError; it can be finalised then all the same."""
+
+    steps: int = 1
+    """How many steps it takes at most."""
+    pool: int = 0
+    """How many passages a retrieval ranks, if that is more than are wanted in the end."""
+
+    def __init__(self, inquiry: Inquiry, settings: Any) -> None:
+        self.inquiry = inquiry
+        self.settings = settings
+
+    @abstractmethod
+    def next_queries(self) -> Sequence[str | Search]:
+        """What to search for in the next step; nothing: enough is known."""
+
+    def retrieve(self, query: Query) -> list[Scored]:
+        """The passages for a query, best first. Several queries of a step are searched for at once, in threads."""
+        return self.inquiry.retriever.rank(query, max(self.pool, self.inquiry.depth))
+
+    @abstractmethod
+    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+        """Take in what was found for a query."""
+
+    def done(self) -> bool:
+        """Whether the loop ends after this step."""
+        return False
+
+    @abstractmethod
+    def finalise(self) -> list[Scored]:
+        """The passages of all steps so far as one ranking; the loop asks for it after each step."""
+
+    def conclude(self) -> Conclusion:
+        """What the episode ends with. When it fails, the answer is read from `finalise`."""
+        return Conclusion(self.finalise())
+
+    def notes(self) -> tuple[str, ...]:
+        """What to know of the final ranking, such as that the collection lacks what the strategy works with."""
+        return self.inquiry.retriever.notes([])
+
+    def emit(self, event: Event) -> None:
+        """Report what happened."""
+        self.inquiry.emit(event)

@@ -1,0 +1,14 @@
+"""GCoT: after each retrieval the model says only what is missing, or which bridge to look for next.
+
+As the study of iterative retrieval runs it (BDTR paper, section 4.1, figure 12): a prompt in IRCoT's loop.
+"""
+
+from kgrag.agents.interleaved import Interleaved
+
+
+class Gcot(Interleaved):
+    """Searches for what it says is missing."""
+
+    name = "gcot"
+    summary = "says what is missing, and searches for that; GCoT as a prompt"
+    task = "gcot"

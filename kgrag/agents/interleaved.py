@@ -1,0 +1,75 @@
+"""What IRCoT, ToG and GCoT share: after each retrieval the model writes something, which is the next query.
+
+They differ in what it is asked to write. Over any retriever; a passage's score is the best that any query gave it. The
+reply that begins "So the answer is" ends the search, and the common reader answers from the best passages.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar
+
+from pydantic import Field
+
+from kgrag.agents.answering import AnswerOptions
+from kgrag.agents.pool import Pool
+from kgrag.agents.strategy import Episode, Inquiry, Strategy
+from kgrag.events import Thought
+from kgrag.models.facts import numbered
+from kgrag.retrieval.base import Scored
+
+_END = re.compile(r"\W*so the (?:final )?answer is\b", re.IGNORECASE)
+
+
+class InterleavedOptions(AnswerOptions):
+    """Options of what thinks between retrievals."""
+
+    steps: int = Field(3, ge=1, le=20, description="retrievals at most, that for the question included (BDTR: 1 + 2)")
+    passages: int = Field(10, ge=1, description="passages of each that are kept")
+    read: int = Field(10, ge=1, description="passages found so far that the model is shown at most")
+
+
+class Interleaved(Strategy):
+    """Thinks after each retrieval; what it thinks is the next query. `task`: its prompt, by which calls are counted."""
+
+    options = InterleavedOptions
+    settings: InterleavedOptions
+    task: ClassVar[str]
+
+    def begin(self, inquiry: Inquiry) -> Episode:
+        """See Strategy."""
+        return _Interleaved(inquiry, self.settings, self.task)
+
+
+class _Interleaved(Episode):
+    """Thoughts under way."""
+
+    settings: InterleavedOptions
+
+    def __init__(self, inquiry: Inquiry, settings: InterleavedOptions, task: str) -> None:
+        super().__init__(inquiry, settings)
+        self.steps = settings.steps
+        self.task = task
+        self.thoughts: list[str] = []
+        self.found = Pool(inquiry.retriever.scale)
+        self._begun = False
+
+    def next_queries(self) -> Sequence[str]:
+        """See Episode; the question itself, then what the model thinks next."""
+        question = self.inquiry.question.text
+        if not self._begun:
+            self._begun = True
+            return [question]
+        shown = numbered(self.inquiry.passages(self.finalise()[: self.settings.read]))
+        so_far = " ".join(self.thoughts) or "(none)"
+        thought = self.inquiry.tasks.text(self.task, passages=shown, question=question, thoughts=so_far)
+        self.thoughts.append(" ".join(thought.split()))
+        self.emit(Thought(text=self.thoughts[-1]))
+        return [] if _END.match(thought) else [self.thoughts[-1]]
+
+    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+        """See Episode."""
+        self.found.add(found[: self.settings.passages])
+
+    def finalise(self) -> list[Scored]:
+        """See Episode."""
+        return self.found.ranking()

@@ -1,0 +1,99 @@
+"""ITER-RETGEN: retrieval and generation in turns; each answer with its reasoning is the next query.
+
+The study of iterative retrieval calls it IRGS (BDTR paper, figure 13): two rounds, the common reader answers in the
+end. RGNN-Ret compares with it (section 4.1 and appendix I.5) as one that ends when its answer repeats, and answers
+itself: `iter-retgen(stop=true, answer=own)`. The original joins question and reply: `query=joined`.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from kgrag.agents.answering import AnswerOptions
+from kgrag.agents.pool import Pool
+from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
+from kgrag.events import Thought
+from kgrag.models.facts import numbered
+from kgrag.retrieval.base import Scored
+
+_ANSWER = re.compile(r".*\banswer is\b[:\s]*(.+)", re.IGNORECASE | re.DOTALL)
+
+
+class IterRetgenOptions(AnswerOptions):
+    """Options of ITER-RETGEN."""
+
+    rounds: int = Field(2, ge=0, le=20, description="replies that are searched for (BDTR paper, section 4.1)")
+    passages: int = Field(10, ge=1, description="passages of each retrieval that are kept")
+    read: int = Field(5, ge=1, description="passages found so far that the model is shown at most")
+    query: Literal["reply", "joined"] = Field("reply", description="what is searched for: it, or question and reply")
+    stop: bool = Field(False, description="end when the answer of a reply is that of the one before")
+    answer: Literal["own", "reader"] = Field(
+        "reader", description="who answers: the strategy by one reply more, or the reader that all strategies share"
+    )
+
+
+class IterRetgen(Strategy):
+    """Answers after each retrieval, and searches for what it answered."""
+
+    name = "iter-retgen"
+    summary = "answers, and searches for what it answered; ITER-RETGEN (IRGS)"
+    options = IterRetgenOptions
+    settings: IterRetgenOptions
+
+    def begin(self, inquiry: Inquiry) -> Episode:
+        """See Strategy."""
+        return _IterRetgen(inquiry, self.settings)
+
+
+class _IterRetgen(Episode):
+    """Replies under way."""
+
+    settings: IterRetgenOptions
+
+    def __init__(self, inquiry: Inquiry, settings: IterRetgenOptions) -> None:
+        super().__init__(inquiry, settings)
+        self.steps = 1 + settings.rounds
+        self.found = Pool(inquiry.retriever.scale)
+        self.answers: list[str] = []
+        self._begun = self._repeated = False
+
+    def next_queries(self) -> Sequence[str]:
+        """See Episode; the question itself, then the model's replies."""
+        question = self.inquiry.question.text
+        if not self._begun:
+            self._begun = True
+            return [question]
+        reply = self._reply()
+        last = [answer.casefold() for answer in self.answers[-2:]]
+        self._repeated = self.settings.stop and len(last) == 2 and last[0] == last[1]
+        if self._repeated:
+            return []
+        return [f"{question} {reply}" if self.settings.query == "joined" else reply]
+
+    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+        """See Episode."""
+        self.found.add(found[: self.settings.passages])
+
+    def finalise(self) -> list[Scored]:
+        """See Episode."""
+        return self.found.ranking()
+
+    def conclude(self) -> Conclusion:
+        """See Episode; with `answer=own` the answer is that of one more reply, to all that was found."""
+        if self.settings.answer == "reader":
+            return Conclusion(self.finalise())
+        if not self._repeated:
+            self._reply()
+        return Conclusion(self.finalise(), text=self.answers[-1])
+
+    def _reply(self) -> str:
+        """Brief reasoning that ends in an answer, from the best passages so far. Raises ModelError."""
+        shown = numbered(self.inquiry.passages(self.finalise()[: self.settings.read]))
+        said = self.inquiry.tasks.text("retgen", passages=shown, question=self.inquiry.question.text)
+        reply = " ".join(said.split())
+        self.emit(Thought(text=reply))
+        given = _ANSWER.match(said)
+        self.answers.append((given[1] if given else said.splitlines()[-1]).strip(" \t\n.*\"'"))
+        return reply

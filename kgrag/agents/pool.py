@@ -1,0 +1,32 @@
+"""The pool of what several queries found: each passage with the best score that any of them gave it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kgrag.retrieval.base import Scale, Scored
+
+_RRF = 60.0  # reciprocal rank fusion: 1 / (60 + rank)
+
+
+class Pool:
+    """Passages with their best scores (BDTR, section 3.1, equations 2 to 4; IRCoT as HippoRAG runs it).
+
+    `scale` is that of the retriever: scores that are no more than an order are replaced by 1 / (60 + rank), since those
+    of one query say nothing beside those of another.
+    """
+
+    def __init__(self, scale: Scale) -> None:
+        self._ranks = scale == "rank"
+        self._found: dict[str, Scored] = {}
+
+    def add(self, found: Sequence[Scored]) -> None:
+        """Take in a ranking."""
+        for rank, x in enumerate(found, 1):
+            scored = replace(x, score=1 / (_RRF + rank)) if self._ranks else x
+            known = self._found.get(x.id)
+            if known is None or scored.score > known.score:
+                self._found[x.id] = scored
+
+    def ranking(self) -> list[Scored]:
+        """All passages, best first; of equal ones that which was found first."""
+        return sorted(self._found.values(), key=lambda x: -x.score)

@@ -1,0 +1,15 @@
+"""ToG: after each retrieval the model judges whether the passages suffice, else says what more is needed.
+
+As the study of iterative retrieval runs it (BDTR paper, section 4.1, figure 11): a prompt in IRCoT's loop. The ToG that
+it is named after walks a graph, which this does not.
+"""
+
+from kgrag.agents.interleaved import Interleaved
+
+
+class Tog(Interleaved):
+    """Judges the passages after each retrieval, and searches for what they lack."""
+
+    name = "tog"
+    summary = "judges whether the passages suffice, and searches for what they lack; ToG as a prompt"
+    task = "tog"

@@ -1,0 +1,217 @@
+"""What a strategy ends with: evidence of its own, paths, facts, an answer; and what happens when its end fails."""
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from harbour import TEXTS
+from scripted import Scripted
+
+from kgrag.agents.answering import AnswerOptions
+from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Search, Strategy
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ModelError
+from kgrag.events import Asked, Chained, Failed, Ranked, Retrieved
+from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.retrieval.registry import RETRIEVERS, make_retriever
+from kgrag.types import Triple
+
+QUESTION = "Where did the captain of the Fjord Queen grow up?"
+HOME = Triple("Ole Brandvik", "grew up in", "Nordvika")
+
+
+class _Pair(Episode):
+    """Searches for a family and a river in one step, and lets the reader read both as a path."""
+
+    pool = 30
+
+    def __init__(self, inquiry: Inquiry, settings: Any) -> None:
+        super().__init__(inquiry, settings)
+        self.found: list[Scored] = []
+        self.threads: set[int] = set()
+        self.together = threading.Barrier(2, timeout=10)
+
+    def next_queries(self) -> Sequence[str | Search]:
+        return [Search("Brandvik family Nordvika", "family"), Search("Stilla salmon", "river")]
+
+    def retrieve(self, query: Query) -> list[Scored]:
+        self.together.wait()
+        return super().retrieve(query)
+
+    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+        self.found.append(found[0])
+
+    def finalise(self) -> list[Scored]:
+        return self.found
+
+    def conclude(self) -> Conclusion:
+        self.emit(Chained(text="Brandvik -> Nordvika -> Stilla"))
+        return Conclusion(self.found, [[x.id for x in self.found], [self.found[0].id]], [HOME])
+
+
+class Pair(Strategy):
+    """Reads a path."""
+
+    name = "pair"
+    summary = "reads a path"
+    options = AnswerOptions
+
+    def begin(self, inquiry: Inquiry) -> Episode:
+        return _Pair(inquiry, self.settings)
+
+
+class _Failing(_Pair):
+    def conclude(self) -> Conclusion:
+        raise ModelError("The verifier is gone.", "Start it.")
+
+
+class Failing(Pair):
+    name = "failing"
+
+    def begin(self, inquiry: Inquiry) -> Episode:
+        return _Failing(inquiry, self.settings)
+
+
+class _Own(_Pair):
+    def conclude(self) -> Conclusion:
+        return Conclusion(self.found, text="Nordvika")
+
+
+class Own(Pair):
+    name = "own"
+
+    def begin(self, inquiry: Inquiry) -> Episode:
+        return _Own(inquiry, self.settings)
+
+
+def _over(kg: KnowledgeGraph, coast: str, kind: type[Strategy], **options: Any) -> Strategy:
+    return kind(make_retriever("bm25", kg[coast].context), **options)
+
+
+def test_a_path_is_one_item_and_facts_are_shown(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("answer", "Nordvika [1], by the Stilla [2].")
+    answer = _over(talking, coast, Pair).ask(QUESTION)
+    shown = scripted.calls[-1]["messages"][-1]["content"]
+    assert shown.startswith(
+        'Known facts:\n["Ole Brandvik", "grew up in", "Nordvika"]\n\n[1]\n<passage>\nTitle: Brandvik family\n'
+    )
+    first, second = shown.partition("[1]")[2].split("[2]")
+    assert TEXTS["Stilla"] in first and TEXTS["Brandvik family"] in first
+    assert TEXTS["Brandvik family"] in second and TEXTS["Stilla"] not in second
+    cited = [(c.number, c.passage.title) for c in answer.citations]
+    assert cited == [(1, "Brandvik family"), (1, "Stilla"), (2, "Brandvik family")]
+    _over(talking, coast, Pair, facts=False).ask(QUESTION)
+    assert "Known facts" not in scripted.calls[-1]["messages"][-1]["content"]
+
+
+def test_queries_of_a_step_have_roles_and_are_searched_at_once(
+    talking: KnowledgeGraph, scripted: Scripted, coast: str
+) -> None:
+    scripted.say("answer", "Nordvika")
+    answer = _over(talking, coast, Pair).ask(QUESTION, depth=2)  # a barrier holds each search until the other began
+    assert [e.role for e in answer.trace if isinstance(e, Asked)] == ["family", "river"]
+    retrieved = [e for e in answer.trace if isinstance(e, Retrieved)]
+    assert [(e.role, len(e.hits)) for e in retrieved] == [("family", 2), ("river", 2)]  # of 30 that it ranks
+    (ranked,) = (e for e in answer.trace if isinstance(e, Ranked))
+    assert [hit.passage.title for hit in ranked.hits] == ["Brandvik family", "Stilla"]
+    (chained,) = (e for e in answer.trace if isinstance(e, Chained))
+    assert chained.step == 1  # so that it is kept with the step
+
+
+def test_an_end_that_fails_costs_no_answer(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("answer", "Nordvika")
+    answer = _over(talking, coast, Failing).ask(QUESTION, short=True)
+    assert (answer.text, answer.problem) == ("Nordvika", "The verifier is gone. Start it.")
+    assert [hit.passage.title for hit in answer.ranking] == ["Brandvik family", "Stilla"]
+    assert [e.problem for e in answer.trace if isinstance(e, Failed)] == ["The verifier is gone. Start it."]
+
+
+def test_an_answer_of_its_own_asks_no_reader(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    answer = _over(talking, coast, Own).ask(QUESTION)
+    assert (answer.text, answer.found, len(answer.ranking)) == ("Nordvika", True, 2)
+    assert scripted.calls == []
+
+
+class _Remembering(Retriever):
+    """Counts the queries of a question."""
+
+    name = "remembering"
+    summary = "counts the queries of a question"
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        query.memory[self] = query.memory.get(self, 0) + 1
+        return [Scored(x.id, float(query.memory[self])) for x in make_retriever("bm25", self.context).rank(query, 1)]
+
+
+def test_a_retriever_remembers_within_a_question_only(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("think", "Ole Brandvik grew up somewhere.", "So the answer is: Nordvika.")
+    scripted.say("answer", "Nordvika")
+    from kgrag.agents import Ircot
+
+    system = Ircot(_Remembering(talking[coast]), steps=3)
+    for _ in range(2):
+        answer = system.ask(QUESTION, short=True)
+        scores = [event.hits[0].score for event in answer.trace if isinstance(event, Retrieved)]
+        assert scores == [1.0, 2.0]
+        scripted.say("think", "Ole Brandvik grew up somewhere.", "So the answer is: Nordvika.")
+
+
+def test_every_retriever_says_what_its_scores_are(kg: KnowledgeGraph, coast: str) -> None:
+    found = {name: kind.scale for name, kind in RETRIEVERS.items()}
+    assert {name for name, scale in found.items() if scale == "cosine"} == {"dense", "tfidf", "gnn-ret"}
+    assert {name for name, scale in found.items() if scale == "share"} == {"ppr"}
+    assert set(found.values()) == {"cosine", "share", "rank"}
+    context = kg[coast].context
+    assert make_retriever("top(dense, k=3)", context).scale == "cosine"
+    assert make_retriever("top(bm25, k=3)", context).scale == "rank"
+
+
+def _shown(scripted: Scripted) -> tuple[str, str]:
+    system, user = scripted.calls[-1]["messages"]
+    return system["content"], user["content"]
+
+
+@pytest.mark.parametrize("short", [True, False])
+def test_the_reader_may_abstain_or_always_answers(
+    talking: KnowledgeGraph, scripted: Scripted, coast: str, short: bool
+) -> None:
+    scripted.say("answer", "Nordvika")
+    talking[coast].ask(QUESTION, system="single+bm25", short=short)
+    assert "Not in the evidence" in _shown(scripted)[0]
+    talking[coast].ask(QUESTION, system="single(abstain=false)+bm25", short=short)
+    assert "Not in the evidence" not in _shown(scripted)[0]
+    answer = talking[coast].ask("zzz qqq", system="single(abstain=false)+bm25", short=short)  # nothing is found
+    assert answer.text == "Nordvika" and "Title:" not in str(_shown(scripted))
+
+
+def test_question_words_language_and_tokens_of_the_reader(
+    talking: KnowledgeGraph, scripted: Scripted, coast: str
+) -> None:
+    scripted.say("answer", "Nordvika")
+    talking[coast].ask(QUESTION, system="single(repeat=true, words=0, language=Norwegian)+bm25", short=True)
+    system, user = _shown(scripted)
+    assert user.startswith(f"Question: {QUESTION}\n\n[1]") and user.count(QUESTION) == 2
+    assert "at most" not in system and "in Norwegian" in system
+    assert user.count("Title: ") == 3
+    talking[coast].ask(QUESTION, system="single(tokens=30)+bm25", short=True)
+    assert _shown(scripted)[1].count("Title: ") == 1
+    talking[coast].ask(QUESTION, system="single(tokens=1)+bm25", short=True)
+    assert _shown(scripted)[1].count("Title: ") == 1  # never none
+
+
+def test_one_of_several_choices(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    choices = ("In Oslo", "In Nordvika", "At sea")
+    for said, text, found in (
+        ("B", "In Nordvika", True),
+        ("(C) At sea", "At sea", True),
+        ("He grew up in Nordvika.", "In Nordvika", True),
+        ("D", "D", False),
+        ("Answer: A", "In Oslo", True),
+    ):
+        scripted.say("answer", said)
+        answer = talking[coast].ask(QUESTION, system="bm25", choices=choices)
+        assert (answer.text, answer.found) == (text, found)
+    assert "A. In Oslo\nB. In Nordvika\nC. At sea\n" in _shown(scripted)[1]
+    scripted.say("answer", "B")
+    assert talking[coast].ask(QUESTION, system="closed-book", choices=choices).text == "In Nordvika"

@@ -1,0 +1,270 @@
+"""ToG, GCoT, IRCoT, ITER-RETGEN, Self-Ask and BDTR against a scripted model: what they ask, search for and show."""
+
+from typing import Any
+
+import pytest
+from harbour import TEXTS
+from scripted import Scripted
+
+from kgrag.agents.pool import Pool
+from kgrag.client import KnowledgeGraph
+from kgrag.drawing import drawing
+from kgrag.events import Answer, Asked, Chained, Failed, Judged, Retrieved, SubAnswered, Thought, Verified
+from kgrag.retrieval.base import Scored
+
+QUESTION = "What was caught where the captain of the Fjord Queen was young?"
+_HOME = "Where did Ole Brandvik grow up?"
+_RIVER = "At the mouth of which river lies Nordvika?"
+
+
+def _queries(answer: Answer) -> list[str]:
+    return [event.query for event in answer.trace if isinstance(event, Retrieved)]
+
+
+def _tasks(scripted: Scripted) -> list[str]:
+    return [call["task"] for call in scripted.calls]
+
+
+def _user(call: dict[str, Any]) -> str:
+    return str(call["messages"][-1]["content"])
+
+
+def test_a_pool_keeps_the_best_score_of_any_query() -> None:
+    pool = Pool("cosine")
+    pool.add([Scored("a", 0.9), Scored("b", 0.5)])
+    pool.add([Scored("b", 0.7), Scored("c", 0.7), Scored("a", 0.1)])
+    assert [(x.id, x.score) for x in pool.ranking()] == [("a", 0.9), ("b", 0.7), ("c", 0.7)]
+    ranks = Pool("rank")
+    ranks.add([Scored("a", 31.0), Scored("b", 30.0)])
+    ranks.add([Scored("c", 2.0), Scored("b", 1.0)])  # a question of fewer words: lower scores, no worse passages
+    assert [(x.id, x.score) for x in ranks.ranking()] == [("a", 1 / 61), ("c", 1 / 61), ("b", 1 / 62)]
+
+
+@pytest.mark.parametrize("name", ["ircot", "tog", "gcot"])
+def test_what_the_model_writes_is_searched_for(
+    talking: KnowledgeGraph, scripted: Scripted, coast: str, name: str
+) -> None:
+    task = "think" if name == "ircot" else name
+    scripted.say(task, f"Before the answer is clear:\n{_HOME}", _RIVER, "So the answer is: salmon")
+    scripted.say("answer", "salmon")
+    answer = talking[coast].ask(QUESTION, system=f"{name}(steps=4, passages=3)+bm25", short=True)
+    assert (answer.text, answer.problem) == ("salmon", "")
+    assert _queries(answer) == [QUESTION, f"Before the answer is clear: {_HOME}", _RIVER]  # only a reply that begins so
+    assert _tasks(scripted) == [task, task, task, "answer"]
+    first, second, third = map(_user, scripted.calls[:3])
+    assert QUESTION in first and "(none)" in first and TEXTS["Brandvik family"] not in first
+    assert _HOME in second and TEXTS["Brandvik family"] in second
+    assert f"{_HOME} {_RIVER}" in third and TEXTS["Nordvika"] in third
+    titles = [hit.passage.title for hit in answer.ranking]
+    assert {"Fjord Queen", "Brandvik family", "Nordvika"} <= set(titles) and len(titles) == len(set(titles))
+
+
+def test_tog_and_gcot_take_two_rounds(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("tog", "More is needed on the captain.")
+    scripted.say("answer", "Not in the evidence.")
+    answer = talking[coast].ask(QUESTION, system="tog+bm25", short=True)
+    assert not answer.found and _tasks(scripted) == ["tog", "tog", "answer"]
+    assert [event.text for event in answer.trace if isinstance(event, Thought)] == [
+        "More is needed on the captain."
+    ] * 2
+
+
+def test_iter_retgen_searches_for_its_replies(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    replies = [
+        "Ole Brandvik grew up in Nordvika.\nSo the answer is: cod.",
+        "Nordvika lies at the Stilla. The answer is salmon.",
+    ]
+    scripted.say("retgen", *replies)
+    scripted.say("answer", "salmon")
+    answer = talking[coast].ask(QUESTION, system="iter-retgen+bm25", short=True)
+    assert _queries(answer) == [QUESTION, *(" ".join(reply.split()) for reply in replies)]
+    assert (answer.text, _tasks(scripted)) == ("salmon", ["retgen", "retgen", "answer"])
+    assert TEXTS["Nordvika"] in _user(scripted.calls[1]) and TEXTS["Nordvika"] not in _user(scripted.calls[0])
+    scripted.say("retgen", *replies, "Known for salmon. So the answer is: Salmon!")
+    own = talking[coast].ask(QUESTION, system="iter-retgen(answer=own, query=joined)+bm25", short=True)
+    assert (own.text, own.found) == ("Salmon!", True)
+    assert _queries(own)[1].startswith(f"{QUESTION} Ole Brandvik")
+    assert _tasks(scripted)[3:] == ["retgen"] * 3
+
+
+def test_iter_retgen_stops_when_its_answer_repeats(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("retgen", "By the sea. So the answer is: cod", "So the answer is: **Cod**.")
+    answer = talking[coast].ask(QUESTION, system="iter-retgen(rounds=5, stop=true, answer=own)+bm25", short=True)
+    assert (answer.text, _tasks(scripted), len(_queries(answer))) == ("Cod", ["retgen", "retgen"], 2)
+
+
+def test_self_ask_answers_follow_ups(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say(
+        "self-ask", f"Follow up: {_HOME}\n(more)", f"Follow-up question: {_RIVER}", "So the final answer is: salmon."
+    )
+    scripted.say("sub-answer", "Nordvika", "the Stilla")
+    answer = talking[coast].ask(QUESTION, system="self-ask+bm25", short=True)
+    assert (answer.text, answer.found, answer.citations) == ("salmon", True, ())
+    assert _queries(answer) == [_HOME, _RIVER]
+    assert _tasks(scripted) == ["self-ask", "sub-answer", "self-ask", "sub-answer", "self-ask"]
+    assert f"Follow up: {_HOME}\nIntermediate answer: Nordvika" in _user(scripted.calls[2])
+    assert TEXTS["Brandvik family"] in _user(scripted.calls[1]) and QUESTION not in _user(scripted.calls[1])
+    told = [(event.step, event.question, event.answer) for event in answer.trace if isinstance(event, SubAnswered)]
+    assert told == [(1, _HOME, "Nordvika"), (2, _RIVER, "the Stilla")]
+    assert {"Brandvik family", "Nordvika"} <= {hit.passage.title for hit in answer.ranking}
+
+
+def test_self_ask_reads_within_its_tokens_and_repeats(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("self-ask", _HOME, "So the final answer is: salmon")
+    scripted.say("sub-answer", "Nordvika")
+    scripted.say("answer", "trout")
+    answer = talking[coast].ask(QUESTION, system="self-ask(tokens=5, repeat=true, answer=reader)+bm25", short=True)
+    assert answer.text == "trout"
+    shown = _user(scripted.calls[1])
+    assert shown.startswith(f"Question: {_HOME}\n\n[1]") and shown.count("Title: ") == 1
+
+
+def test_self_ask_that_never_ends_is_answered_by_the_reader(
+    talking: KnowledgeGraph, scripted: Scripted, coast: str
+) -> None:
+    scripted.say("self-ask", _HOME)
+    scripted.say("sub-answer", "unknown")
+    scripted.say("answer", "salmon")
+    answer = talking[coast].ask(QUESTION, system="self-ask(steps=2)+bm25", short=True)
+    assert answer.text == "salmon" and _tasks(scripted).count("self-ask") == 2
+    scripted.say("self-ask", "So the final answer is: cod")
+    known = talking[coast].ask(QUESTION, system="self-ask+bm25", short=True)
+    assert known.text == "cod" and len(known.ranking) > 0  # what the question finds is shown, although it was not read
+
+
+def test_rgnn_asks_until_the_answers_are_enough(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("sub-question", f"Question: {_HOME}", f"{_RIVER}\n(the last one)")
+    scripted.say("sub-answer", "Nordvika", "the Stilla")
+    scripted.say("critique", {"analysis": "no river", "enough": False}, {"enough": True})
+    scripted.say("final-answer", "salmon")
+    answer = talking[coast].ask(QUESTION, system="rgnn", short=True)
+    assert (answer.text, answer.system, answer.problem) == ("salmon", "rgnn+gnn-ret(beta=0.9)", "")
+    assert _queries(answer) == [_HOME, _RIVER]
+    step = ["sub-question", "sub-answer", "critique"]
+    assert _tasks(scripted) == [*step, *step, "final-answer"]
+    assert "Nordvika\nthe Stilla" in _user(scripted.calls[5]) and _HOME not in _user(scripted.calls[5])
+    assert f"Single question: {_HOME}\nIts answer: Nordvika" in _user(scripted.calls[3])
+    assert [event.why for event in answer.trace if isinstance(event, Judged)] == ["no river", ""]
+    scripted.say("critique", {"enough": False})
+    scripted.say("answer", "trout")
+    reader = talking[coast].ask(QUESTION, system="rgnn(steps=2, answer=reader)+bm25", short=True)
+    assert reader.text == "trout" and _tasks(scripted)[7:].count("critique") == 1  # nothing would follow from the last
+
+
+def _thoughts(scripted: Scripted) -> None:
+    scripted.say("dual-thought", {"fast": _HOME, "slow": "Nordvika, a port"}, {"fast": _RIVER, "slow": "Stilla salmon"})
+    scripted.say("chain", "Fjord Queen -> Ole Brandvik ->\nNordvika -> Stilla -> salmon")
+    scripted.say("answer", "salmon [1]")
+
+
+def test_bdtr_widens_the_pool_and_reads_what_supports_the_chain(
+    talking: KnowledgeGraph, scripted: Scripted, coast: str
+) -> None:
+    _thoughts(scripted)
+    scripted.say("verify", {"covered_doc_indices": []})
+    plain = talking[coast].ask(QUESTION, system="bdtr+dense", k=40)
+    titles = [hit.passage.title for hit in plain.ranking]
+    numbers = [1 + titles.index(title) for title in ("Stilla", "Captains")]
+    scripted.say("dual-thought", {"fast": _HOME, "slow": "Nordvika, a port"}, {"fast": _RIVER, "slow": "Stilla salmon"})
+    scripted.say("verify", {"covered_doc_indices": [numbers[1], 999, numbers[1], 0, numbers[0]]})
+    answer = talking[coast].ask(QUESTION, system="bdtr+dense", k=40)
+    calls = scripted.calls[len(scripted.calls) // 2 :]
+    assert [call["task"] for call in calls] == ["dual-thought", "dual-thought", "chain", "verify", "answer"]
+    asked = [(event.step, event.role, event.query) for event in answer.trace if isinstance(event, Asked)]
+    assert asked == [
+        (1, "question", QUESTION), (2, "fast", _HOME), (2, "slow", "Nordvika, a port"), (3, "fast", _RIVER),
+        (3, "slow", "Stilla salmon"),
+    ]  # fmt: skip
+    found = [event for event in answer.trace if isinstance(event, Retrieved)]
+    best: dict[str, float] = {}
+    for hit in (hit for event in found for hit in event.hits):
+        best[hit.passage.title] = max(best.get(hit.passage.title, 0.0), hit.score)
+    assert {hit.passage.title: hit.score for hit in answer.ranking} == best
+    assert [hit.passage.title for hit in answer.ranking][:2] == ["Captains", "Stilla"]  # in the verifier's order
+    assert "Needed" not in _user(calls[1]) and f"{_HOME}\nNordvika, a port" in _user(calls[1])
+    assert "Chain: Fjord Queen -> Ole Brandvik" in _user(calls[3]) and _user(calls[3]).count("Title: ") == 30
+    (chained,) = (event for event in answer.trace if isinstance(event, Chained))
+    assert (chained.step, chained.text) == (3, "Fjord Queen -> Ole Brandvik -> Nordvika -> Stilla -> salmon")
+    (verified,) = (event for event in answer.trace if isinstance(event, Verified))
+    assert list(verified.ids) == [hit.passage.id for hit in answer.ranking.hits[:2]]
+    shown = _user(calls[-1])
+    assert shown.startswith(f"[1]\n<passage>\nTitle: Captains\n{TEXTS['Captains']}") and shown.count("Title: ") >= 5
+    assert answer.citations[0].passage.title == "Captains"
+    id = talking[coast].save(answer)
+    drawn = drawing(answer)
+    captions = {edge.caption for edge in drawn.edges.values()}
+    assert {"RETRIEVED fast", "RETRIEVED slow", "RETRIEVED question"} <= captions
+    (last,) = talking.graph.run("search/runs", collection=coast)
+    assert last["steps"] == 3
+    talking.delete_runs([id])
+
+
+def test_how_many_passages_bdtr_reads_is_told_by_their_scores(
+    talking: KnowledgeGraph, scripted: Scripted, coast: str
+) -> None:
+    _thoughts(scripted)
+    last = {"covered_doc_indices": [30]}  # which by its own score would not be read
+    scripted.say("verify", last)
+    kept = talking[coast].ask(QUESTION, system="bdtr(rounds=0, least=1)+dense", k=40)
+    assert _user(scripted.calls[-1]).count("Title: ") > 1
+    scores = [hit.score for hit in kept.ranking]
+    mean = sum(scores) / len(scores)
+    bar = mean + (sum((x - mean) ** 2 for x in scores) / len(scores)) ** 0.5
+    good = sum(score >= bar for score in scores)
+    assert _user(scripted.calls[-1]).count("Title: ") == 1 + good
+    talking[coast].ask(QUESTION, system="bdtr(rounds=0, least=1, promoted=scored)+dense", k=40)
+    assert _user(scripted.calls[-1]).count("Title: ") == good
+    talking[coast].ask(QUESTION, system="bdtr(rounds=0, least=20)+dense", k=40)
+    assert _user(scripted.calls[-1]).count("Title: ") == 20
+
+
+def test_parts_of_bdtr_can_be_left_out(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    _thoughts(scripted)
+    answer = talking[coast].ask(QUESTION, system="bdtr(dual=false, calibrate=false)+bm25", short=True)
+    assert _tasks(scripted) == ["dual-thought", "dual-thought", "answer"]
+    assert _queries(answer) == [QUESTION, _HOME, _RIVER]
+    _thoughts(scripted)
+    scripted.say(
+        "dual-thought", {"fast": _HOME, "slow": ""}, {"fast": _RIVER, "slow": "Stilla", "chain": "A -> B -> C -> D"}
+    )
+    scripted.say("verify", {"covered_doc_indices": [1]})
+    answer = talking[coast].ask(QUESTION, system="bdtr(chain=thoughts)+bm25", short=True)
+    assert _tasks(scripted)[3:] == ["dual-thought", "dual-thought", "verify", "answer"]
+    assert "Chain: A -> B -> C -> D" in _user(scripted.calls[-2]) and _queries(answer) == [
+        QUESTION,
+        _HOME,
+        _RIVER,
+        "Stilla",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("system", "task"),
+    [
+        ("ircot+bm25", "think"),
+        ("tog+bm25", "tog"),
+        ("gcot+bm25", "gcot"),
+        ("iter-retgen+bm25", "retgen"),
+        ("iter-retgen(answer=own, rounds=0)+bm25", "retgen"),
+        ("self-ask+bm25", "self-ask"),
+        ("self-ask+bm25", "sub-answer"),
+        ("rgnn+bm25", "sub-question"),
+        ("rgnn+bm25", "critique"),
+        ("rgnn+bm25", "final-answer"),
+        ("bdtr+bm25", "dual-thought"),
+        ("bdtr+bm25", "chain"),
+        ("bdtr+bm25", "verify"),
+    ],
+)
+def test_a_model_that_fails_costs_the_rest_of_the_search_not_the_answer(
+    talking: KnowledgeGraph, scripted: Scripted, coast: str, system: str, task: str
+) -> None:
+    _thoughts(scripted)
+    scripted.say("self-ask", _HOME)
+    scripted.say("critique", {"enough": True})
+    scripted.fail("400", task=task)
+    answer = talking[coast].ask(QUESTION, system=system, short=True)
+    assert answer.text.startswith("salmon")
+    assert [attempt["task"] for attempt in scripted.attempts if attempt["fault"]] == [task]
+    assert answer.problem == next(event.problem for event in answer.trace if isinstance(event, Failed))
+    assert "Fjord Queen" in [hit.passage.title for hit in answer.ranking]
