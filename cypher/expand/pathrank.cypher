@@ -19,6 +19,7 @@
 // $keep: INTEGER = 60 - targets of a source
 // $titled: INTEGER = 5 - passages of a document that its title reaches
 // $links: LIST<STRING> - entities that the question names
+// $same_as: BOOLEAN = true - whether a name leads where the other names of its entity lead
 // $next: INTEGER = 0 - best targets that are described, for the next hop
 // -> hops: LIST<MAP> - {source (passage id), targets}; a target: [passage, name of the entity that leads to it, kind of tie, score against the rest of the question, score against the whole]; kind: 0 it mentions the entity, 1 the entity is its title, 2 it mentions the source's own name
 // -> next: LIST<MAP> - the targets best by either score: {id, name, title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions)}
@@ -27,14 +28,20 @@ MATCH (a:Passage {id: source.id})
 WITH source, a, split(trim(a.stems), ' ') AS words
 CALL (source, a, words) {
   MATCH (a)-[m:MENTIONS]->(e:Entity)
-  WHERE (e.df > 1 OR e.ntit > 0) AND (e.df <= $cap OR e.ntit > 0)
+  WHERE (e.df > 1 OR e.ntit > 0 OR ($same_as AND EXISTS { (e)-[:SAME_AS]-() })) AND (e.df <= $cap OR e.ntit > 0)
     AND NOT e.id IN source.skip AND (e.ntit > 0 OR NOT e.normal IN source.own_words)
   WITH a, e, $iota * log($passages * 1.0 / CASE WHEN e.df > 0 THEN e.df ELSE 1 END) / log($passages + 1.0)
        + CASE WHEN any(p IN m.positions WHERE any(
            i IN range(CASE WHEN p < 6 THEN 0 ELSE p - 6 END, p + size(split(e.normal, ' ')) + 1)
            WHERE (i < p OR i >= p + size(split(e.normal, ' '))) AND left(words[i], 5) IN $prefixes)) THEN $pi ELSE 0.0 END AS weight
   ORDER BY weight DESC, e.id LIMIT $emax
-  WITH a, e, [e.id, e.name] AS entity, weight
+  WITH a, e AS named, [e.id, e.name] AS entity, weight
+  CALL (named) {
+    RETURN named AS e
+    UNION ALL
+    MATCH (named)-[:SAME_AS]-(e:Entity) WHERE $same_as
+    RETURN e
+  }
   CALL (a, e, source) {
     MATCH (e)<-[m:MENTIONS]-(x:Passage) WHERE e.df <= $cap AND x <> a
     RETURN x, false AS is_title, CASE m.via WHEN 'title' THEN $nu ELSE 0.0 END AS preference
@@ -53,7 +60,14 @@ CALL (source, a, words) {
   RETURN entity, x, weight + preference AS bridge, CASE WHEN is_title THEN 1 ELSE 0 END AS kind
   UNION ALL
   UNWIND source.own AS own
-  MATCH (e:Entity {id: own}) WHERE e.df <= $cap
+  MATCH (named:Entity {id: own})
+  CALL (named) {
+    RETURN named AS e
+    UNION ALL
+    MATCH (named)-[:SAME_AS]-(e:Entity) WHERE $same_as
+    RETURN e
+  }
+  WITH a, own, e WHERE e.df <= $cap
   MATCH (e)<-[:MENTIONS]-(x:Passage) WHERE x <> a
   RETURN [own, e.name] AS entity, x, $iota * log($passages * 1.0 / e.df) / log($passages + 1.0) AS bridge, 2 AS kind
 }

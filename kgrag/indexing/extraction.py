@@ -5,7 +5,6 @@ its triples. Interrupted at any moment and run again, the passages that lack it 
 prompt asks for all again, and takes back what the one before gave.
 """
 
-import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -14,10 +13,9 @@ from functools import partial
 from typing import Any
 
 from kgrag.errors import ModelError
-from kgrag.events import Called, Event
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
-from kgrag.indexing.asking import FailedPassage, ask_each, passage_sources, unread
+from kgrag.indexing.asking import FailedPassage, Meter, ask_each, passage_sources, unread
 from kgrag.indexing.extracted import Extraction, FactRows
 from kgrag.indexing.finish import finish
 from kgrag.models.embed import Embedder
@@ -89,7 +87,7 @@ def extract(
     prompt = tasks.prompt(prompt_name(linked))
     waiting = unread(graph, collection, "extracted", prompt.version)
     due = waiting[:limit]
-    usage = _Meter()
+    usage = Meter()
     asked = tasks.with_listener(usage)
     writer = _Writer(graph, collection, embedder, prompt.version)
 
@@ -137,19 +135,6 @@ def _values(source: Mapping[str, Any]) -> dict[str, str]:
     """What is filled into the prompt."""
     title, section = source["title"], source["section"]
     return {"title": f"{title}: {section}" if title and section else title or section, "text": source["text"]}
-
-
-class _Meter:
-    """A listener that adds up what calls took; several threads tell it."""
-
-    def __init__(self) -> None:
-        self.total = Usage()
-        self._lock = threading.Lock()
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, Called):
-            with self._lock:
-                self.total += event.usage
 
 
 class _Writer:

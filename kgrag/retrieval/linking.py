@@ -5,7 +5,7 @@ Source: the PathRank recipe, query, step 1.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rapidfuzz import fuzz
@@ -61,8 +61,11 @@ class LinkedQuestion:
         return " ".join(word.raw for i, word in enumerate(self.words) if i not in without)
 
 
-def link_question(context: SearchContext, text: str) -> LinkedQuestion:
-    """Find the entities that a question names: longest first, from left to right, then misspelt titles."""
+def link_question(context: SearchContext, text: str, same_as: bool = True) -> LinkedQuestion:
+    """Find the entities that a question names: longest first, from left to right, then misspelt titles.
+
+    `same_as`: the same words link to the entity's other names, too.
+    """
     words = tokens(text)[:MOST_WORDS]
     stemmed = stems([w.norm for w in words])
     reader = context.reader
@@ -90,6 +93,7 @@ def link_question(context: SearchContext, text: str) -> LinkedQuestion:
             found = _link(words, span, exact.get(normal[span]), titles.get(inflected[span]))
             if found is not None:
                 links.append(found)
+                links += _other_names(found, (*known["entities"], *known["inflected"])) if same_as else ()
                 length = n
                 break
         i += length or 1
@@ -140,6 +144,14 @@ def _link(
     elif span[0] == 0 and segment[0].norm in STOP_WORDS and not entity["ntit"]:
         return None
     return Link(*span, entity["id"], entity["name"], weight, entity["ntit"])
+
+
+def _other_names(link: Link, entities: Sequence[Mapping[str, Any]]) -> list[Link]:
+    """The links to the names that a SAME_AS edge ties to the one that is linked; weighed by how sure that is."""
+    others = next((e["same"] for e in entities if e["id"] == link.entity), ())
+    return [
+        replace(link, entity=o["id"], name=o["name"], weight=link.weight * o["score"], titles=o["ntit"]) for o in others
+    ]
 
 
 def _misspelt(context: SearchContext, words: Sequence[Token], links: list[Link]) -> list[Link]:

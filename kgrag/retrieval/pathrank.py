@@ -76,6 +76,7 @@ class PathRankOptions(Options):
     pagerank_passages: int = Field(120, ge=1, description="passages in the personalised PageRank")
     pagerank_seeds: int = Field(5, ge=1, description="passages that it is reset to")
     damping: float = Field(0.5, gt=0, lt=1, description="its damping")
+    same_as: bool = Field(True, description="whether a name leads where other names of its entity lead")
     dens: float = Field(0.8, description="name density under which words count more and paths less")
     slack: float = Field(1.5, description="how much more and less")
 
@@ -91,7 +92,7 @@ class PathRank(Retriever):
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; the trail is the path of names and passages."""
         s = self.settings
-        question = link_question(self.context, query.text)
+        question = link_question(self.context, query.text, s.same_as)
         if not question.words:
             return []
         sparse = s.slack * max(0.0, s.dens - question.density)
@@ -185,6 +186,7 @@ class PathRank(Retriever):
             keep=s.keep,
             titled=s.titled,
             links=linked,
+            same_as=s.same_as,
             next=max(s.width[hop + 1 :], default=0),
         )
         for described in found["next"]:
@@ -213,11 +215,13 @@ class PathRank(Retriever):
         node = {x: i for i, x in enumerate(top)}
         links = walk.question.links
         linked = sorted({link.entity for link in links})
-        found = self.context.row("expand/pathrank_names", ids=top, links=linked, cap=s.cap)
+        found = self.context.row("expand/pathrank_names", ids=top, links=linked, cap=s.cap, same_as=s.same_as)
         walk.names |= dict(found["names"])
         entity: dict[str, int] = {}
         weights: dict[tuple[int, int], float] = {}
-        for e, (positions, titles, id) in enumerate(found["entities"], len(top)):
+        first: dict[str, int] = {}  # names of one entity are one node
+        for place, (positions, titles, id, same) in enumerate(found["entities"], len(top)):
+            e = place if same is None else first.setdefault(same, place)
             if id is not None:
                 entity[id] = e
             for i, weight in zip(positions, titles, strict=True):
