@@ -9,7 +9,19 @@ from typing import Any, Self
 
 from kgrag.settings import ChatSettings
 
-TASKS = ("extract", "read", "reason", "rewrite", "think", "answer", "structure", "cypher", "grade", "evidence")
+TASKS = (
+    "extract",
+    "read",
+    "reason",
+    "rewrite",
+    "think",
+    "answer",
+    "structure",
+    "cypher",
+    "grade",
+    "evidence",
+    "resolve",
+)
 PROGRAM = Path(__file__).parent / "models" / "scripted_server.py"
 
 

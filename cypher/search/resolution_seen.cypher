@@ -15,7 +15,7 @@ CALL (e) {
   WITH m, p ORDER BY p.id LIMIT $most
   MATCH (d:Document)-[:HAS_PASSAGE]->(p)
   RETURN collect(p) AS passages, collect(DISTINCT d.id) AS documents,
-         collect(DISTINCT CASE WHEN m.positions IS NOT NULL THEN d.id END) AS alone
+         collect(DISTINCT CASE WHEN m.positions IS NOT NULL OR (m.via = 'phrase' AND NOT e.normal CONTAINS ' ') THEN d.id END) AS alone
 }
 CALL (e, passages) {
   UNWIND passages AS p

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
-from kgrag.indexing.resolution.words import IsCommon, Name, acronyms, is_generic, spelling
+from kgrag.indexing.resolution.words import Name, acronyms, is_generic, spelling
 
 LARGEST = 60
 """Names of a block all of whose pairs are tried."""
@@ -18,7 +18,7 @@ MOST_LONG = 8
 _TAILS = frozenset(("of", "in", "at", "for"))
 
 
-def pairs(names: Sequence[Name], common: IsCommon = is_generic) -> Iterator[tuple[int, int]]:
+def pairs(names: Sequence[Name]) -> Iterator[tuple[int, int]]:
     """The places (i, j), i < j, of names that share a key; a pair may come more than once."""
     equal: defaultdict[str, list[int]] = defaultdict(list)
     short: defaultdict[str, list[int]] = defaultdict(list)
@@ -26,9 +26,9 @@ def pairs(names: Sequence[Name], common: IsCommon = is_generic) -> Iterator[tupl
     for place, name in enumerate(names):
         for key in _keys(name):
             equal[key].append(place)
-        for key in _short_keys(name, common):
+        for key in _short_keys(name):
             short[key].append(place)
-        for key in _long_keys(name, common):
+        for key in _long_keys(name):
             long[key].append(place)
     for block in equal.values():
         for part in _parts(names, block) if len(block) > LARGEST else (block,):
@@ -64,21 +64,21 @@ def _keys(name: Name) -> set[str]:
     return keys
 
 
-def _short_keys(name: Name, common: IsCommon) -> set[str]:
+def _short_keys(name: Name) -> set[str]:
     keys = set()
     if name.is_acronym:
         keys.add("acronym " + name.plain)
     if len(name.words) == 1:
-        if not common(name.words[0]) and not name.numbers:
+        if not name.ordinary and not name.numbers:
             keys.add("last " + name.words[0])
     else:
         keys.add("begin " + " ".join(name.words))
     return keys
 
 
-def _long_keys(name: Name, common: IsCommon) -> set[str]:
+def _long_keys(name: Name) -> set[str]:
     keys = {"acronym " + letters for letters in acronyms(name)}
-    if name.is_person(common):
+    if name.is_person:
         keys.add("last " + name.words[-1])
     plain = name.plain.split()
     if not _TAILS.isdisjoint(plain):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
-from kgrag.indexing.resolution.words import IsCommon, Name, acronyms, is_generic, particles, spelling
+from kgrag.indexing.resolution.words import Name, acronyms, particles, spelling
 
 Kind = Literal["form", "spelling", "person", "short", "letters", "resembling"]
 """form: the same words; spelling: written otherwise; person: initials or middle names; short: a part of a longer name;
@@ -26,7 +26,7 @@ class Likeness:
     evidence: str
 
 
-def contradiction(a: Name, b: Name, common: IsCommon = is_generic) -> str:
+def contradiction(a: Name, b: Name) -> str:
     """Why two names cannot be those of one entity; empty if they can."""
     if a.numbers and b.numbers and a.numbers != b.numbers:
         return "other numbers"
@@ -45,18 +45,14 @@ def contradiction(a: Name, b: Name, common: IsCommon = is_generic) -> str:
         only_b = [w for w in only_b if w not in one] + [w for w in b.qualifier if w not in a.words]
     if only_a and only_b:
         return f"“{only_a[0]}” and “{only_b[0]}”"
-    if (
-        a.is_person(common)
-        and b.is_person(common)
-        and not (_fit(a, 0, b, 0) and _fit(a, len(a.words) - 1, b, len(b.words) - 1))
-    ):
+    if a.is_person and b.is_person and not (_fit(a, 0, b, 0) and _fit(a, len(a.words) - 1, b, len(b.words) - 1)):
         return "other first or last names"
     return ""
 
 
-def compare(a: Name, b: Name, common: IsCommon = is_generic) -> Likeness | None:
+def compare(a: Name, b: Name) -> Likeness | None:
     """How sure two names are to be one entity's; None where they contradict each other or have nothing in common."""
-    if contradiction(a, b, common):
+    if contradiction(a, b):
         return None
     if _inverted(a, b):
         return Likeness("spelling", 0.92, "the last name first")
@@ -64,38 +60,38 @@ def compare(a: Name, b: Name, common: IsCommon = is_generic) -> Likeness | None:
         short, long = (a, b) if a.is_acronym else (b, a)
         if long.qualifier == (short.plain,):
             return Likeness("letters", 0.95, "the long name says so")
-        known = long.is_proper and not long.is_person(common)
+        known = long.is_proper and not long.is_person
         return Likeness("letters", 0.5, "the first letters of the other") if known else None
     only_a, only_b = _apart(a, b)
     if not only_a and not only_b:
-        return _same_words(a, b, common)
+        return _same_words(a, b)
     if _joined(a) == _joined(b):
         sure = min(len(a.words), len(b.words)) > 1
         return Likeness("spelling", 0.92 if sure else 0.75, "the same letters")
     if only_a and only_b:
         return None
     short, long, extra = (a, b, only_b) if only_b else (b, a, only_a)
-    return _short_and_long(short, long, extra, common)
+    return _short_and_long(short, long, extra)
 
 
-def _same_words(a: Name, b: Name, common: IsCommon) -> Likeness | None:
+def _same_words(a: Name, b: Name) -> Likeness | None:
     """The likeness of names whose words fit each other; what stands around them may make them less sure."""
-    found = _as_written(a, b, common)
+    found = _as_written(a, b)
     if found is None:
         return None
-    for most, difference in _differences(a, b, common):
+    for most, difference in _differences(a, b):
         if most < found.score:
             kind: Kind = "short" if most < 0.7 else found.kind
             found = Likeness(kind, most, difference)
     return found
 
 
-def _as_written(a: Name, b: Name, common: IsCommon) -> Likeness | None:
+def _as_written(a: Name, b: Name) -> Likeness | None:
     if a.words == b.words:
         return Likeness("form", 0.97, "the same words")
-    persons = a.is_person(common) or b.is_person(common)
+    persons = a.is_person or b.is_person
     if len(a.words) != len(b.words) or not all(_fit(a, i, b, i) for i in range(len(a.words))):
-        known = not persons and any(common(w) for w in a.words)
+        known = not persons and bool(a.ordinary)
         return Likeness("spelling", 0.85, "the same words in another order") if known else None
     initials = [i for i in range(len(a.words)) if (i in a.initials) != (i in b.initials)]
     if initials and not persons:
@@ -107,19 +103,19 @@ def _as_written(a: Name, b: Name, common: IsCommon) -> Likeness | None:
     return Likeness("spelling", 0.6 if _only_word(a) else 0.78 if persons else 0.87, "another spelling")
 
 
-def _differences(a: Name, b: Name, common: IsCommon) -> Iterator[tuple[float, str]]:
+def _differences(a: Name, b: Name) -> Iterator[tuple[float, str]]:
     """What two names differ in besides their words, each with the most that they can be worth."""
     if a.qualifier != b.qualifier:
         yield 0.55, f"without “{_only(set(a.qualifier), set(b.qualifier))}”"
     if a.generation != b.generation:
         yield 0.55, f"without “{a.generation or b.generation}”"
     if a.legal != b.legal and not (a.legal and b.legal):
-        sure = len(a.words) > 1 and any(common(w) for w in a.words)
+        sure = len(a.words) > 1 and bool(a.ordinary)
         yield 0.88 if sure else 0.6, f"without “{_only(a.legal, b.legal)}”"
     if a.titles != b.titles:
         yield 0.6 if _only_word(a) or (a.titles and b.titles) else 0.92, f"without “{_only(a.titles, b.titles)}”"
     if a.article.lower() != b.article.lower():
-        in_a_sentence = (a.article or b.article)[0].islower() and not common(a.words[0])
+        in_a_sentence = (a.article or b.article)[0].islower() and a.words[0] not in a.ordinary
         yield 0.93 if len(a.words) > 1 else 0.87 if in_a_sentence else 0.7, "without the article"
     if _little(a) != _little(b) and a.words == b.words:
         yield 0.6, "other little words"
@@ -135,19 +131,19 @@ def _little(name: Name) -> list[str]:
     return [w for w in name.plain.split() if w in ("of", "in", "at", "on", "for")]
 
 
-def _short_and_long(short: Name, long: Name, extra: Sequence[int], common: IsCommon) -> Likeness | None:
+def _short_and_long(short: Name, long: Name, extra: Sequence[int]) -> Likeness | None:
     """`extra`: places of the words that only the long name has."""
     words = [long.words[i] for i in extra]
     if any(any(c.isdigit() for c in word) for word in words) or short.legal - long.legal or short.generation:
         return None
-    if long.is_person(common) and not short.is_acronym:
+    if long.is_person and not short.is_acronym:
         last = len(long.words) - 1
         if len(short.words) == 1:
             alone = not (short.article or short.qualifier or short.titles)
             if alone and short.words[0] == long.words[last] and "," not in long.text:
                 return Likeness("short", 0.45, f"the last name of {long.text}")
             return None
-        if not short.is_person(common) or 0 in extra or last in extra:
+        if not short.is_person or 0 in extra or last in extra:
             return None
         if all(word in particles() for word in words):
             return Likeness("person", 0.86, f"without “{' '.join(words)}”")

@@ -23,7 +23,7 @@ from kgrag.indexing.resolution.context import SURE, Seen, definitions, homonyms,
 from kgrag.indexing.resolution.groups import Pair, ambiguous, groups, pair
 from kgrag.indexing.resolution.judge import AskingEstimate, Question, batched
 from kgrag.indexing.resolution.names import Kind, Likeness, compare, contradiction
-from kgrag.indexing.resolution.words import IsCommon, Name, is_generic, is_name, parse
+from kgrag.indexing.resolution.words import Name, is_generic, is_name, parse
 from kgrag.models.tasks import Tasks
 from kgrag.settings import BRIDGE_CAP, ChatSettings
 from kgrag.text import normalise, stems
@@ -81,7 +81,6 @@ class _Decision:
     ids: list[str]
     names: dict[str, Name]
     articles: dict[str, str]
-    common: IsCommon
     found: dict[Pair, Likeness] = field(default_factory=dict)
     titles: dict[str, Seen] = field(default_factory=dict)
     judged: dict[Pair, bool] = field(default_factory=dict)
@@ -97,7 +96,7 @@ class _Decision:
         first, second = self.articles.get(one), self.articles.get(other)
         if first and second:
             return first != second
-        return bool(contradiction(self.names[one], self.names[other], self.common))
+        return bool(contradiction(self.names[one], self.names[other]))
 
     def scores(self, sure: float) -> dict[Pair, float]:
         """The scores of the pairs that are not ruled out."""
@@ -166,7 +165,7 @@ def _read(graph: Graph, collection: Collection, progress: Progress) -> _Decision
     def common(word: str) -> bool:
         return is_generic(word) or stems((word,))[0] in small
 
-    known = _Decision([], {}, {}, common)
+    known = _Decision([], {}, {})
     told: list[tuple[str, list[str]]] = []
     normal: dict[str, str] = {}
     for record in graph.stream("search/resolution_names", collection=collection.name):
@@ -191,11 +190,11 @@ def _compare(graph: Graph, collection: Collection, known: _Decision, progress: P
     ids, names = known.ids, known.names
     listed = [names[id] for id in ids]
     seen: set[tuple[int, int]] = set()
-    for i, j in pairs(listed, known.common):
+    for i, j in pairs(listed):
         if (i, j) in seen:
             continue
         seen.add((i, j))
-        likeness = compare(listed[i], listed[j], known.common)
+        likeness = compare(listed[i], listed[j])
         if likeness is not None:
             known.found[pair(ids[i], ids[j])] = likeness
         if len(seen) % 100_000 == 0:

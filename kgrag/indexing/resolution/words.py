@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kgrag.names import without_parenthesis
 from kgrag.text import Kept, Token, tokens
@@ -23,7 +23,8 @@ _SHORT = dict(
         "rd=road blvd=boulevard no=number vs=versus centre=center theatre=theater harbour=harbor labour=labor "
         "defence=defense colour=color programme=program organisation=organization organisations=organizations "
         "corp=corporation co=company inc=incorporated ltd=limited ctr=center vol=volume pt=part hon=honourable "
-        "honorable=honourable"
+        "honorable=honourable prof=professor dr=doctor sen=senator gov=governor gen=general col=colonel capt=captain "
+        "maj=major lt=lieutenant sgt=sergeant adm=admiral rev=reverend"
     ).split()
 )
 _MALE = _words("mr sir lord king prince emperor pope duke")
@@ -88,7 +89,9 @@ class Name:
     `words`: in order and normal form, abbreviations written out, without little words, titles, degrees and legal
     forms; numbers as digits. `initials`: places of words that are initials, joined ones taken apart. `qualifier`: what
     stands in parentheses or after a comma. `plain`: every word as written, in normal form.
-    `article`: as written; `is_proper`: all words that count are capitals.
+    `article`: as written; `is_proper`: all words that count are capitals;
+    `ordinary`: those of the words that texts write small;
+    `is_person`: it may be a person's, with two to five words, none of them ordinary, no number and no "of".
     """
 
     text: str
@@ -102,6 +105,8 @@ class Name:
     article: str
     is_acronym: bool
     is_proper: bool
+    ordinary: frozenset[str]
+    is_person: bool = False
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -112,21 +117,6 @@ class Name:
     def gender(self) -> str:
         """What its titles say: m, f, or nothing."""
         return "f" if self.titles & _FEMALE else "m" if self.titles & _MALE else ""
-
-    def is_person(self, common: IsCommon) -> bool:
-        """Whether it may name a person: two to five words, none of them ordinary, no number, no "of"."""
-        return (
-            2 <= len(self.words) <= 5
-            and not self.numbers
-            and not self.legal
-            and not self.article
-            and self.is_proper
-            and "&" not in self.text
-            and self.words[0] not in DIRECTIONS | _PEOPLES
-            and len(self.words) - 1 not in self.initials
-            and not any(common(w) for i, w in enumerate(self.words) if i not in self.initials and w not in _PARTICLES)
-            and not _words("of in at on for and") & set(self.plain.split())
-        )
 
 
 def parse(text: str, common: IsCommon = is_generic) -> Name:
@@ -174,7 +164,7 @@ def parse(text: str, common: IsCommon = is_generic) -> Name:
         else:
             words.append(_word(token, i, at_end))
     single = raw[0].raw if len(raw) == 1 else ""
-    return Name(
+    name = Name(
         text,
         plain,
         tuple(words) or tuple(t.norm for t in kept),
@@ -186,6 +176,25 @@ def parse(text: str, common: IsCommon = is_generic) -> Name:
         article,
         2 <= len(single.replace(".", "")) <= 8 and sum(c.isupper() for c in single) > len(single) / 2,
         all(t.is_capital for t in kept if t.norm not in _LITTLE and t.norm not in _PARTICLES),
+        frozenset(word for word in words if common(word)),
+    )
+    return replace(name, is_person=_is_person(name))
+
+
+def _is_person(name: Name) -> bool:
+    return (
+        2 <= len(name.words) <= 5
+        and not name.numbers
+        and not name.legal
+        and not name.article
+        and name.is_proper
+        and "&" not in name.text
+        and name.words[0] not in DIRECTIONS | _PEOPLES
+        and len(name.words) - 1 not in name.initials
+        and not any(
+            w in name.ordinary for i, w in enumerate(name.words) if i not in name.initials and w not in _PARTICLES
+        )
+        and not _words("of in at on for and") & set(name.plain.split())
     )
 
 
