@@ -21,7 +21,7 @@
 // $links: LIST<STRING> - entities that the question names
 // $same_as: BOOLEAN = true - whether a name leads where the other names of its entity lead
 // $next: INTEGER = 0 - best targets that are described, for the next hop
-// -> hops: LIST<MAP> - {source (passage id), targets}; a target: [passage, name of the entity that leads to it, kind of tie, score against the rest of the question, score against the whole]; kind: 0 it mentions the entity, 1 the entity is its title, 2 it mentions the source's own name
+// -> hops: LIST<MAP> - {source (passage id), targets}; a target: [passage, name of the entity that leads to it (two names of one: a = b), kind of tie, score against the rest of the question, score against the whole]; kind: 0 it mentions the entity, 1 the entity is its title, 2 it mentions the source's own name
 // -> next: LIST<MAP> - the targets best by either score: {id, name, title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions)}
 UNWIND $sources AS source
 MATCH (a:Passage {id: source.id})
@@ -35,11 +35,11 @@ CALL (source, a, words) {
            i IN range(CASE WHEN p < 6 THEN 0 ELSE p - 6 END, p + size(split(e.normal, ' ')) + 1)
            WHERE (i < p OR i >= p + size(split(e.normal, ' '))) AND left(words[i], 5) IN $prefixes)) THEN $pi ELSE 0.0 END AS weight
   ORDER BY weight DESC, e.id LIMIT $emax
-  WITH a, e AS named, [e.id, e.name] AS entity, weight
-  CALL (named) {
+  WITH a, e AS named, weight
+  CALL (named, source) {
     RETURN named AS e
     UNION ALL
-    MATCH (named)-[:SAME_AS]-(e:Entity) WHERE $same_as
+    MATCH (named)-[:SAME_AS]-(e:Entity) WHERE $same_as AND NOT e.id IN source.skip
     RETURN e
   }
   CALL (a, e, source) {
@@ -57,7 +57,7 @@ CALL (source, a, words) {
     }
     RETURN x, true AS is_title, $tau * t.weight / (1 + log(CASE WHEN e.ntit > 0 THEN e.ntit ELSE 1 END)) AS preference
   }
-  RETURN entity, x, weight + preference AS bridge, CASE WHEN is_title THEN 1 ELSE 0 END AS kind
+  RETURN [named.id, CASE WHEN e = named THEN e.name ELSE named.name + ' = ' + e.name END] AS entity, x, weight + preference AS bridge, CASE WHEN is_title THEN 1 ELSE 0 END AS kind
   UNION ALL
   UNWIND source.own AS own
   MATCH (named:Entity {id: own})
@@ -67,9 +67,9 @@ CALL (source, a, words) {
     MATCH (named)-[:SAME_AS]-(e:Entity) WHERE $same_as
     RETURN e
   }
-  WITH a, own, e WHERE e.df <= $cap
+  WITH a, own, named, e WHERE e.df <= $cap
   MATCH (e)<-[:MENTIONS]-(x:Passage) WHERE x <> a
-  RETURN [own, e.name] AS entity, x, $iota * log($passages * 1.0 / e.df) / log($passages + 1.0) AS bridge, 2 AS kind
+  RETURN [own, CASE WHEN e = named THEN e.name ELSE named.name + ' = ' + e.name END] AS entity, x, $iota * log($passages * 1.0 / e.df) / log($passages + 1.0) AS bridge, 2 AS kind
 }
 WITH source, x, max([bridge, entity, kind]) AS best
 WITH x, collect({source: source, best: best}) AS ways

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
-from kgrag.indexing.resolution.words import Name, acronyms, particles, spelling
+from kgrag.indexing.resolution.words import Name, acronyms, is_generic, particles, spelling
 
 Kind = Literal["form", "spelling", "person", "short", "letters", "resembling"]
 """form: the same words; spelling: written otherwise; person: initials or middle names; short: a part of a longer name;
@@ -88,10 +88,11 @@ def _same_words(a: Name, b: Name) -> Likeness | None:
 
 def _as_written(a: Name, b: Name) -> Likeness | None:
     if a.words == b.words:
-        return Likeness("form", 0.97, "the same words")
+        short = len(a.words) == 1 and not (a.titles or a.legal) and a.plain.split()[-1] != b.plain.split()[-1]
+        return Likeness("form", 0.6 if short else 0.97, "an abbreviation" if short else "the same words")
     persons = a.is_person or b.is_person
     if len(a.words) != len(b.words) or not all(_fit(a, i, b, i) for i in range(len(a.words))):
-        known = not persons and bool(a.ordinary)
+        known = not persons and (a.numbers or any(is_generic(w) for w in a.words))
         return Likeness("spelling", 0.85, "the same words in another order") if known else None
     initials = [i for i in range(len(a.words)) if (i in a.initials) != (i in b.initials)]
     if initials and not persons:

@@ -123,8 +123,9 @@ def resolve(
     ConfigurationError for a prompt that cannot be used, DatabaseError.
     """
     known = _read(graph, collection, progress)
-    before = {(r["one"], r["other"]): dict(r) for r in graph.stream("search/same_as", collection=collection.name)}
-    known.judged |= {p: True for p, row in before.items() if row["by"] == "model"}
+    ties = graph.stream("search/same_as", collection=collection.name)
+    before = {pair(row["one"], row["other"]): dict(row) for row in ties}
+    known.judged |= {p: True for p, row in before.items() if row["by"] == "model" and known.names.keys() >= set(p)}
     _compare(graph, collection, known, progress, near)
     _weigh(graph, collection, known, progress)
     same, doubtful = _decide(known, sure)
