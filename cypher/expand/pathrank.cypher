@@ -37,10 +37,10 @@ CALL (source, a, words) {
   ORDER BY weight DESC, e.id LIMIT $emax
   WITH a, e AS named, weight
   CALL (named, source) {
-    RETURN named AS e
+    RETURN named AS e, 0.0 AS commoner
     UNION ALL
     MATCH (named)-[:SAME_AS]-(e:Entity) WHERE $same_as AND NOT e.id IN source.skip
-    RETURN e
+    RETURN e, CASE WHEN e.df > named.df AND named.df > 0 THEN $iota * log(e.df * 1.0 / named.df) / log($passages + 1.0) ELSE 0.0 END AS commoner
   }
   CALL (a, e, source) {
     MATCH (e)<-[m:MENTIONS]-(x:Passage) WHERE e.df <= $cap AND x <> a
@@ -57,7 +57,7 @@ CALL (source, a, words) {
     }
     RETURN x, true AS is_title, $tau * t.weight / (1 + log(CASE WHEN e.ntit > 0 THEN e.ntit ELSE 1 END)) AS preference
   }
-  RETURN [named.id, CASE WHEN e = named THEN e.name ELSE named.name + ' = ' + e.name END] AS entity, x, weight + preference AS bridge, CASE WHEN is_title THEN 1 ELSE 0 END AS kind
+  RETURN [named.id, CASE WHEN e = named THEN e.name ELSE named.name + ' = ' + e.name END] AS entity, x, weight - commoner + preference AS bridge, CASE WHEN is_title THEN 1 ELSE 0 END AS kind
   UNION ALL
   UNWIND source.own AS own
   MATCH (named:Entity {id: own})

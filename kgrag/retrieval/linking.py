@@ -147,10 +147,15 @@ def _link(
 
 
 def _other_names(link: Link, entities: Sequence[Mapping[str, Any]]) -> list[Link]:
-    """The links to the names that a SAME_AS edge ties to the one that is linked; weighed by how sure that is."""
+    """The links to the names that a SAME_AS edge ties to the one that is linked; weighed by how sure that is.
+
+    Where titles bear the linked name, only to others that titles bear.
+    """
     others = next((e["same"] for e in entities if e["id"] == link.entity), ())
     return [
-        replace(link, entity=o["id"], name=o["name"], weight=link.weight * o["score"], titles=o["ntit"]) for o in others
+        replace(link, entity=o["id"], name=o["name"], weight=link.weight * o["score"], titles=o["ntit"])
+        for o in others
+        if o["ntit"] or not link.titles
     ]
 
 
