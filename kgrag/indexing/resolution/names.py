@@ -71,18 +71,23 @@ def compare(a: Name, b: Name) -> Likeness | None:
     if only_a and only_b:
         return None
     short, long, extra = (a, b, only_b) if only_b else (b, a, only_a)
-    return _short_and_long(short, long, extra)
+    found = _short_and_long(short, long, extra)
+    return found and _less_sure(found, a, b)
 
 
 def _same_words(a: Name, b: Name) -> Likeness | None:
-    """The likeness of names whose words fit each other; what stands around them may make them less sure."""
+    """The likeness of names whose words fit each other."""
     found = _as_written(a, b)
-    if found is None:
-        return None
+    return found and _less_sure(found, a, b)
+
+
+def _less_sure(found: Likeness, a: Name, b: Name) -> Likeness:
+    """The likeness, less sure where the names differ in what stands around their words."""
+    if found.evidence.startswith("both"):
+        return found  # what stands after a comma is a word of the other name
     for most, difference in _differences(a, b):
         if most < found.score:
-            kind: Kind = "short" if most < 0.7 else found.kind
-            found = Likeness(kind, most, difference)
+            found = Likeness("short" if most < 0.7 else found.kind, most, difference)
     return found
 
 
@@ -92,7 +97,7 @@ def _as_written(a: Name, b: Name) -> Likeness | None:
         return Likeness("form", 0.6 if short else 0.97, "an abbreviation" if short else "the same words")
     persons = a.is_person or b.is_person
     if len(a.words) != len(b.words) or not all(_fit(a, i, b, i) for i in range(len(a.words))):
-        known = not persons and (a.numbers or any(is_generic(w) for w in a.words))
+        known = not persons and ((a.numbers and len(a.words) > 2) or any(is_generic(w) for w in a.words))
         return Likeness("spelling", 0.85, "the same words in another order") if known else None
     initials = [i for i in range(len(a.words)) if (i in a.initials) != (i in b.initials)]
     if initials and not persons:
@@ -118,7 +123,7 @@ def _differences(a: Name, b: Name) -> Iterator[tuple[float, str]]:
     if a.article.lower() != b.article.lower():
         in_a_sentence = (a.article or b.article)[0].islower() and a.words[0] not in a.ordinary
         yield 0.93 if len(a.words) > 1 else 0.87 if in_a_sentence else 0.7, "without the article"
-    if _little(a) != _little(b) and a.words == b.words:
+    if a.words == b.words and _little(a) != _little(b):
         yield 0.6, "other little words"
 
 

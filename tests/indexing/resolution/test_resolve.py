@@ -11,6 +11,9 @@ from scripted import Scripted
 from kgrag.client import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.indexing.resolution.resolve import Resolution
+from kgrag.retrieval import PathRank, Ppr
+from kgrag.retrieval.base import Query
+from kgrag.retrieval.beam import BeamOptions, beam_search
 from kgrag.retrieval.linking import link_question
 from kgrag.types import Document, Section, Triple
 
@@ -27,15 +30,11 @@ _TEXTS = {
     "Jon Vik": "Jon Vik was a physician who wrote of cold. The book of Dr. Vik is lost.",
     "The Gull": "The Gull Club met on Mondays. Later the Gull Society met there.",
 }
-_DOCUMENTS = [
-    Document(
-        title,
-        (Section(text),),
-        title,
-        triples=(Triple("Hvalvik", "was charted by", "Ada M. Lund"),) if title == "Hvalvik" else (),
-    )
-    for title, text in _TEXTS.items()
-]
+_FACTS = {
+    "Hvalvik": (Triple("Hvalvik", "was charted by", "Ada M. Lund"),),
+    "Ada Maria Lund": (Triple("Ada Maria Lund", "went to school in", "Trondheim"),),
+}
+_DOCUMENTS = [Document(title, (Section(text),), title, triples=_FACTS.get(title, ())) for title, text in _TEXTS.items()]
 
 
 @pytest.fixture(scope="module")
@@ -100,10 +99,20 @@ def test_apply_follow_and_undo(kg: KnowledgeGraph, untied: str) -> None:
     links = {x.name: x.weight for x in link_question(context, "Who was Ada M. Lund?").links}
     assert 0 < links["Ada Maria Lund"] < links["Ada M. Lund"]
     assert "Ada Maria Lund" not in {x.name for x in link_question(context, "Who was Ada M. Lund?", False).links}
-    for retriever in ("pathrank", "ppr"):
-        hits = {h.passage.title: h for h in kg[untied].search(question, retriever=retriever).hits}
-        off = {h.passage.title: h for h in kg[untied].search(question, retriever=f"{retriever}(same_as=false)").hits}
-        assert hits["Ada Maria Lund"].score > off["Ada Maria Lund"].score
+    for kind in (PathRank, Ppr):
+        for exact in ({"exact": True}, {}) if kind is Ppr else ({},):
+            on, off = (
+                {h.passage.title: h.score for h in kind(kg[untied], same_as=same_as, **exact).retrieve(question).hits}
+                for same_as in (True, False)
+            )
+            assert on["Ada Maria Lund"] != off["Ada Maria Lund"]
+            assert kind is Ppr or on["Ada Maria Lund"] > off["Ada Maria Lund"]
+    stating = [kg[untied].passage("Hvalvik").id]
+    for same_as in (True, False):
+        beams = beam_search(context, Query(question), BeamOptions(same_as=same_as), passages=stating)
+        chains = [[x.text for x in beam.links] for beam in beams]
+        went_on = ["Hvalvik was charted by Ada M. Lund", "Ada Maria Lund went to school in Trondheim"] in chains
+        assert went_on is same_as
     with kg.graph.listening(lambda name, _: asked.append(name)):
         asked: list[str] = []
         kg[untied].search(question)
