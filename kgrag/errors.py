@@ -1,5 +1,7 @@
 """One hierarchy of errors; each says what happened and what to do about it."""
 
+import re
+
 
 class KgragError(Exception):
     """Base of every error that kgrag raises on purpose.
@@ -16,6 +18,11 @@ class KgragError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.remedy}" if self.remedy else self.message
+
+    @property
+    def in_full(self) -> str:
+        """What happened and what to do about it, in one paragraph."""
+        return " ".join(filter(None, (self.message, self.remedy)))
 
 
 class ConfigurationError(KgragError):
@@ -80,3 +87,8 @@ class RefusedError(KgragError):
     """A Cypher statement that the read-only gateway does not run: the message names the rule that it breaks."""
 
     exit_code = 8
+
+
+def without_login(text: str) -> str:
+    """A text in which addresses show no name and password: bolt://***@host."""
+    return re.sub(r"((?:\w|\+)+://)?[^\s'\"/@]*:[^\s'\"]*@", r"\1***@", text)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from kgrag.text import STOP_WORDS, Kept, Token, normalise, tokens
+from kgrag.text import STOP_WORDS, Memo, Token, normalise, tokens
 
 LONGEST_NAME = 14  # words
 _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin ibn al ben zu y for in on at".split())
@@ -21,6 +21,41 @@ _ARTICLE = re.compile(r"^(the|a|an) ")
 _LEAD = re.compile(r"^[\"“]?([^,(\"”.\n]{3,60}?)[\"”]?\s*(?:\(|,| is | was | are | were )")
 _LEAD_CHARACTERS = 200
 _LONGEST_HEADING = 120  # characters
+_NUMBERED = re.compile(r"^\d{1,2}(?P<dotted>(?:\.\d{1,2})*\.?)\s+(?=\S)|^[A-Z](?:\.\d{1,2})+\.?\s+(?=\S)")
+_PARTS = frozenset(  # of documents: with a number they name no thing, "Section 4.8", "Table 2"
+    """affiliation appendix author bit case chapter class column day debug definition edition eq eqn equation example
+    exercise fig figure file group item lemma level line listing model note option page part phase population proof row
+    sec sect section state step subject subjects tab table test theorem time type version vol volume year""".split()
+)
+_VALUES = frozenset("true false null nil nan na inf".split())
+_DAYS = frozenset(
+    f"{_MONTHS.replace('|', ' ')} jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun "
+    "monday tuesday wednesday thursday friday saturday sunday accessed last".split()
+)
+_WIDE = re.compile(r"[\u1100-\uffff]")  # scripts whose words are short
+_NO_NAME = re.compile(r"[=%;{}<>|\\]")
+_GENERAL = frozenset(  # headings that any document may have
+    """abstract acknowledgements acknowledgments appendices arguments authors author availability background
+    bibliography bugs caveats changes comments conclusion conclusions configuration contents copying copyright default
+    defaults description details diagnostics discussion environment errors examples exceptions exit files footnotes
+    format functions general glossary history implementation index information introduction keywords license licence
+    methods miscellaneous motivation name names notes options other output overview parameters preface purpose
+    recommended reference references related remarks requirements results return returns security settings specific
+    status summary syntax synopsis terminology types usage value values warning warnings""".split()
+)
+_OPENERS = frozenset(  # what sentences and headings begin with, written with a capital for no other reason
+    """add added adds allow alternatively apply applying approach assume assuming avoid based call calling change
+    changing check choose choosing clarify combine compare compute computing consequently consider convert create
+    creating declare define defining delete describe despite display do document enable enables ensure ensuring
+    except execute executing fighting fix fixed following get getting give given hence however identical ignore
+    implement improve include including indeed install installing instance instances instead let like list look
+    looking make making moreover move nevertheless note notice obtain obtaining omit otherwise outside perform
+    please possibilities print provide put raise raises read reads recall referring regardless remove removing
+    replace replacing return returning returns run running see select send set sets setting show similarly simply
+    specify specifying start starting store subclass subclassing subsequent suppose take tell tells test testing
+    therefore thus try turn unfortunately unlike update updating use using verify view when write writing""".split()
+)
+_ADVERB = re.compile(r"\w{3,}(?:al|ent|ant|ous|iv|ful|ed|ar|at|in|ern|less)ly")
 QUESTION_WORDS = frozenset("name film movie song located born die died year date country city place".split())
 
 
@@ -97,7 +132,8 @@ def passage_aliases(section: str, text: str, known: Collection[str] = ()) -> lis
     """The names by which a passage of a long document is known: its headings, and names that its paragraphs begin with.
 
     `section`: the path of headings it stands under; `known`: the document's headings, which may end on a stop; other
-    lines of the text are headings by their looks. Headings weigh what titles weigh, the other names .8.
+    lines of the text are headings by their looks, if it has none. Headings weigh what titles weigh, the other names .8.
+    Numbers do not belong to headings, and one that any document may have ("3.1 Purpose") names nothing.
     """
     found: dict[str, Alias] = {}
 
@@ -110,21 +146,30 @@ def passage_aliases(section: str, text: str, known: Collection[str] = ()) -> lis
     headings = {
         i
         for i, line in enumerate(lines[:-1])
-        if (line in known and _may_name(line)) or (_is_heading(line) and not _is_heading(lines[i + 1]))
+        if (line in known if known else _is_heading(line) and not _is_heading(lines[i + 1])) and _may_name(line)
     }
     own = section.rsplit(" > ", 1)[-1].strip()
-    for alias in title_aliases(own, "") if _is_heading(own) or (own in known and _may_name(own)) else ():
-        add(alias)
+    for heading in [own] * (_is_heading(own) or (own in known and _may_name(own))) + [
+        lines[i] for i in sorted(headings)
+    ]:
+        for alias in _heading_aliases(heading):
+            add(alias)
     for i, line in enumerate(lines):
-        if i in headings:
-            for alias in title_aliases(line, lines[i + 1][:_LEAD_CHARACTERS]):
-                add(alias)
-        elif i - 1 not in headings:
-            name = _lead_name(line[:_LEAD_CHARACTERS])
-            normal = normalise(name) if name else ""
-            if name and normal not in STOP_WORDS:
-                add(Alias(normal, name, 0.8))
+        name = None if i in headings else _lead_name(line[:_LEAD_CHARACTERS])
+        if name and ":" not in name and _may_name(name) and not _opens(name.split()[0].lower()):
+            add(Alias(normalise(name), name, 0.8))
     return list(found.values())
+
+
+def _heading_aliases(heading: str) -> list[Alias]:
+    """The names that a heading gives, without its number; a single number may belong to the name: "12 Angry Men"."""
+    number = _NUMBERED.match(heading)
+    if number is None:
+        return title_aliases(heading, "")
+    rest = heading[number.end() :]
+    if not _may_name(rest):
+        return []
+    return [*(() if number["dotted"] else title_aliases(heading, "")), *title_aliases(rest, "")]
 
 
 def _is_heading(line: str) -> bool:
@@ -137,18 +182,39 @@ def _may_name(heading: str) -> bool:
     words = tokens(_PARENTHESIS.sub("", heading)) if 1 < len(heading) <= _LONGEST_HEADING else []
     return (
         0 < len(words) <= LONGEST_NAME
+        and not _NO_NAME.search(heading)
         and words[0].is_capital
         and words[-1].is_capital
-        and not heading.replace(" ", "").isdigit()
+        and not all(w.norm in _GENERAL or w.norm in STOP_WORDS for w in words)
+        and _names_something(words)
     )
+
+
+def _opens(word: str) -> bool:
+    """Whether a normalised word has a capital only because a sentence begins with it."""
+    return word in _OPENERS or _ADVERB.fullmatch(word) is not None
+
+
+def _names_something(words: Sequence[Token]) -> bool:
+    """Whether words may be a name: not only numbers, single letters, dates, or parts of documents (Table 2)."""
+    norms = [word.norm for word in words]
+    telling = {n for n in norms if _telling(n)} - (_DAYS if len(norms) > 1 else frozenset())
+    numbers = sum(map(str.isdigit, norms))
+    return bool(telling) and (numbers < 3 or numbers < len(norms) / 2) and _VALUES.isdisjoint(norms)
+
+
+def _telling(word: str) -> bool:
+    short = len(word) < 2 if word.isascii() else not word
+    return not short and not word.isdigit() and word not in STOP_WORDS and word not in _PARTS
 
 
 def capitalised_phrases(words: Sequence[Token]) -> dict[str, str]:
     """The capitalised phrases of a text, which may be names: normal form -> how it is written.
 
     A run of capitalised words, with a small word or two allowed after the first ("House of the Seven Gables"), or of
-    numbers of three or four digits; stop words at its ends do not belong to it. Numbers and dates are none. What "and"
-    or "of" joins counts by itself, too.
+    numbers of three or four digits; stop words at its ends do not belong to it, nor does what sentences begin with
+    ("See", "Consequently"). Numbers, dates, values and parts of documents ("Section 4") are none, and neither is one
+    word that begins a sentence, unless it has capitals or digits within. What "and" or "of" joins counts itself, too.
     """
     found: dict[str, str] = {}
     for match in _PHRASE.finditer(_shapes(words)):
@@ -156,10 +222,24 @@ def capitalised_phrases(words: Sequence[Token]) -> dict[str, str]:
         for part in (run, *_split(run)) if match[1] else (run,):
             while part and part[-1].norm in STOP_WORDS:
                 part.pop()
+            while len(part) > 1 and (part[0].norm in STOP_WORDS or _opens(part[0].norm)):
+                del part[0]
             name = " ".join([w.norm for w in part])
-            if len(name) > 2 and name not in found and not _is_number_or_date(name):
+            if len(name) > 2 and name not in found and not _is_number_or_date(name) and _is_phrase(part):
                 found[name] = " ".join([w.raw for w in part])
     return found
+
+
+def _is_phrase(words: Sequence[Token]) -> bool:
+    """Whether capitalised words may be a name: one word is none that has its capital from a sentence's beginning."""
+    if len(words) == 1:
+        word = words[0]
+        return _names_something(words) and not _opens(word.norm) and not (word.starts and word.raw[1:].islower())
+    said = {word.norm for word in words}
+    shouted = len(words) > 3 and all(word.raw.isupper() for word in words) and not STOP_WORDS.isdisjoint(said)
+    twice = len(said) < len(words) and not all(word.raw.istitle() for word in words)
+    brief = all(len(name) < 3 for name in said) and not any(map(_WIDE.search, said))  # symbols of a formula
+    return _names_something(words) and not shouted and not twice and not brief
 
 
 def _is_number_or_date(name: str) -> bool:
@@ -196,7 +276,7 @@ def _having(all_of: int, any_of: int) -> str:
     return f"[{''.join(s for bits, s in enumerate(_ALL_SHAPES) if bits & all_of == all_of and bits & any_of)}]"
 
 
-_SHAPE = Kept(_shape)
+_SHAPE = Memo(_shape)
 _CAPITALS = frozenset(_having(_CAPITAL, _CAPITAL))
 _INITIALS = frozenset(_having(_INITIAL, _INITIAL))
 _PHRASE = re.compile(  # first word, one or two small ones before a capital, what is joined to them

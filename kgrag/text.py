@@ -10,6 +10,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import Stemmer
 
+from kgrag.symbols import symbols
+
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -17,8 +19,9 @@ _LONGEST_KEPT = 100  # characters
 _WORD = re.compile(r"(\w++(?:[.'’]\w++)*+)")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?:][\"'”’)]*\s|\n\s*\n")
+_SENTENCE_END = re.compile(r"[.!?][\"'”’)]*\s|\n")
 _UNDECOMPOSED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i", "ß": "ss"})
+_UNPARTED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _THREAD = local()
 
 LONGEST_NAME = 80
@@ -37,10 +40,18 @@ STOP_WORDS = frozenset(
 )
 
 
+_ASKING = frozenset(  # words of every question, and those that join others
+    """a am an and any are as at be been being but by can could did do does doing done for from had has have having he
+    her his how i if in into is it its let many me might more most much must my no not of on or our shall she should so
+    some such than that the their them then there these they this those to too was way we were what when where which
+    while who whom whose why will with would you your""".split()
+)
+
+
 class Token(NamedTuple):
     """A word as written (`raw`) and in normal form (`norm`: diacritics folded, lower case, letters and digits).
 
-    `starts`: it is the first word of a sentence; `joined`: only a space or a hyphen parts it from the word before.
+    `starts`: it is the first of a sentence or line; `joined`: only a space or a hyphen parts it from the word before.
     """
 
     raw: str
@@ -54,7 +65,7 @@ class Token(NamedTuple):
         return not self.raw[0].islower()
 
 
-class Kept(dict[K, V], Generic[K, V]):
+class Memo(dict[K, V], Generic[K, V]):
     """What a function gives for each argument, looked up without a call; emptied when it holds too much.
 
     A long string is made again each time: text without spaces is one word.
@@ -87,7 +98,7 @@ def _without_marks(text: str) -> str:
     return "".join([c for c in decomposed if not unicodedata.combining(c)])
 
 
-_FOLDED = Kept(_without_marks)
+_FOLDED = Memo(_without_marks)
 
 _Word = str | tuple[str, str]
 """A word with folded letters; with how it is written beside it where that differs."""
@@ -148,10 +159,10 @@ def _token(word: _Word, starts: bool, joined: bool) -> Token | None:
     return Token(written[: len(raw)], norm, starts, joined) if norm else None
 
 
-_Tokens = Kept[_Word, Token | None]
-_FIRST: _Tokens = Kept(partial(_token, starts=True, joined=False))
-_NEXT: _Tokens = Kept(partial(_token, starts=False, joined=True))
-_APART: _Tokens = Kept(partial(_token, starts=False, joined=False))
+_Tokens = Memo[_Word, Token | None]
+_FIRST: _Tokens = Memo(partial(_token, starts=True, joined=False))
+_NEXT: _Tokens = Memo(partial(_token, starts=False, joined=True))
+_APART: _Tokens = Memo(partial(_token, starts=False, joined=False))
 
 
 def _after(gap: str, initial: bool) -> _Tokens:
@@ -162,8 +173,8 @@ def _after(gap: str, initial: bool) -> _Tokens:
     return _NEXT if close else _APART
 
 
-_AFTER_WORD: Kept[str, _Tokens] = Kept(partial(_after, initial=False), 1024)
-_AFTER_INITIAL: Kept[str, _Tokens] = Kept(partial(_after, initial=True), 1024)
+_AFTER_WORD: Memo[str, _Tokens] = Memo(partial(_after, initial=False), 1024)
+_AFTER_INITIAL: Memo[str, _Tokens] = Memo(partial(_after, initial=True), 1024)
 
 
 def normalise(name: str) -> str:
@@ -175,7 +186,7 @@ def _normal(name: str) -> str:
     return " ".join([t.norm for t in tokens(name)])
 
 
-_NORMAL = Kept(_normal)
+_NORMAL = Memo(_normal)
 
 
 def caption(text: str) -> str:
@@ -196,12 +207,37 @@ def _stem(word: str) -> str:
     return str(stemmer.stemWord(word))
 
 
-_STEMS = Kept(_stem)
+_STEMS = Memo(_stem)
 
 
 def stems(words: Iterable[str]) -> list[str]:
     """The stem of each word (Porter 2, English; words of other languages mostly stay as they are)."""
     return [_STEMS[word] for word in words]
+
+
+def passage_words(title: str, text: str, section: str = "") -> tuple[list[str], list[str]]:
+    """The words of a passage that a search may ask for, normalised: of title and text; and of its headings."""
+    return [t.norm for t in tokens(f"{title}\n{text}")], [t.norm for t in tokens(section)]
+
+
+def passage_stems(title: str, text: str, section: str = "") -> str:
+    """All that a passage is found by, each between spaces: stems of title, text and headings, then its symbols.
+
+    Of scripts that part no words with spaces, each character counts by itself, too.
+    """
+    words, headings = passage_words(title, text, section)
+    return f" {' '.join([*stems(words + headings), *symbols(text), *_UNPARTED.findall(f'{title} {text} {section}')])} "
+
+
+def question_stems(text: str) -> list[str]:
+    """What a question looks for among the stems of passages: all but the words of every question ("what does").
+
+    A question of nothing else is taken as it is. Each counts once.
+    """
+    words = [t.norm for t in tokens(text)]
+    telling = [word for word in words if word not in _ASKING]
+    found = [*stems(telling), *symbols(text), *_UNPARTED.findall(text)]
+    return list(dict.fromkeys(found or stems(words)))
 
 
 def is_content(word: str) -> bool:
@@ -213,7 +249,7 @@ def _content_stem(word: str) -> str | None:
     return _STEMS[word] if is_content(word) else None
 
 
-_CONTENT_STEMS = Kept(_content_stem)
+_CONTENT_STEMS = Memo(_content_stem)
 
 
 def content_stems(words: Iterable[str]) -> list[str | None]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import PurePath
 from typing import Any
 
 Scalar = str | int | float | bool
@@ -84,11 +85,35 @@ class Triple:
 
 
 @dataclass(frozen=True, slots=True)
+class FileState:
+    """The file that a document was read from, as it was then.
+
+    `key`: the file's own; `root`: the folder in which that is a path, empty where it is absolute. `fingerprint`: the
+    format that read it, its size, time and hash (see `kgrag.loaders.fingerprint`). `documents`: how many documents the
+    whole file gave; on the last of them alone, else 0, and 0 on all of a file that could not be read without problems.
+    `problems`: those that it will have whenever it is read, on the last of them, too, as lines "PLACE<tab>MESSAGE":
+    the place in the file.
+    """
+
+    key: str
+    root: str = ""
+    fingerprint: str = ""
+    documents: int = 0
+    problems: str = ""
+
+    @property
+    def path(self) -> str:
+        """Where it lay."""
+        return f"{self.root}/{self.key}" if self.root else self.key
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """One document as a loader yields it.
 
     `key` is the user's own id or path, unique in a collection. `metadata` holds scalars or JSON-able values.
     `triples` are facts that were extracted elsewhere; each is attached to the passage that mentions its names.
+    `file`: what it was read from, if that was a file; no part of its content.
     """
 
     key: str
@@ -99,6 +124,7 @@ class Document:
     triples: tuple[Triple, ...] = ()
     pages: tuple[Page, ...] = ()
     tables: tuple[Table, ...] = ()
+    file: FileState | None = None
 
     @property
     def text(self) -> str:
@@ -107,11 +133,62 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A file that was not read, because the collection holds its documents as they are.
+
+    `recorded`: what the collection has of it, which differs from `file` when it was touched, copied or moved.
+    """
+
+    file: FileState
+    recorded: FileState
+
+
+@dataclass(slots=True)
+class Scan:
+    """What a load has seen of files and folders, complete when the load is through.
+
+    `files`: every file that is there by its key -> the fingerprint with which it was read whole, else "". `folders`:
+    those that were walked, by the beginning of their files' keys, and `empty` those without any file; `unreadable`:
+    parts of them that could not be looked into; `missing`: paths that do not exist. `root`: as in FileState; `moved`:
+    other roots that its files had before. `skipped`: number of files that no loader reads, by extension; `converted`:
+    number of files by the legacy encoding that they are in; `unsettled`: files that were left for later.
+    """
+
+    root: str = ""
+    files: dict[str, str] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    moved: set[str] = field(default_factory=set)
+    skipped: dict[str, int] = field(default_factory=dict)
+    converted: dict[str, int] = field(default_factory=dict)
+    unsettled: int = 0
+
+    def root_of(self, key: str) -> str:
+        """The folder in which the key of a file is a path; empty for an absolute path."""
+        return "" if PurePath(key).is_absolute() else self.root
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A document that another took the place of, because it has the same key: where they came from."""
+
+    key: str
+    before: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
-    """Something in the input that could not be read; `place` is a path, with ":LINE" where a line is to blame."""
+    """Something in the input that could not be read; `place` is a path, with ":LINE" where a line is to blame.
+
+    `lasting`: part of the file, such as a scanned page; the file need not be read again to find the same.
+    """
 
     place: str
     message: str
+    lasting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +307,12 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingest did. Counts are of documents, except `passages` (written) and `embedded` (vectors computed)."""
+    """What an ingest did. Counts are of documents, except `passages` (written) and `embedded` (vectors computed).
+
+    `gone`: keys of documents whose files, or rows, are no longer there; `pruned`: how many of them were deleted.
+    `replaced`: changed documents that came from another file or address than before. `skipped`, `converted` and
+    `unsettled` are of files, as in Scan.
+    """
 
     added: int = 0
     changed: int = 0
@@ -240,6 +322,12 @@ class IngestReport:
     embedded_batches: int = 0
     problems: tuple[Problem, ...] = ()
     seconds: float = 0.0
+    gone: tuple[str, ...] = ()
+    pruned: int = 0
+    replaced: tuple[Replaced, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    converted: Mapping[str, int] = field(default_factory=dict)
+    unsettled: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Source formats -> Documents: text, Markdown, HTML, PDF, Word, PowerPoint, Excel, JSON, CSV, folders of them."""
+"""Source formats -> Documents: texts, pages, books, office files, e-mails, rows of tables, and folders of them."""
 
 from typing import TYPE_CHECKING, Any
 

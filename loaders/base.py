@@ -6,13 +6,14 @@ import re
 import stat
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kgrag.types import Document, Problem
 
 if TYPE_CHECKING:
+    from kgrag.loaders.boilerplate import Boilerplate
     from kgrag.loaders.guard import Readers
     from kgrag.loaders.rows import Columns
 
@@ -44,12 +45,17 @@ class BadInput(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to read: the key it is known by, how its path is shown to the user, and the size limit in bytes."""
+    """A file to read: the key it is known by, how its path is shown to the user, and the size limit in bytes.
+
+    `encoding`: what it is in if it is not UTF-8, empty: to be found out. `converted`: what it turned out to be in.
+    """
 
     path: Path
     key: str
     shown: str
     limit: int
+    encoding: str = ""
+    converted: set[str] = field(default_factory=set)
 
     @property
     def title(self) -> str:
@@ -62,10 +68,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a load was given besides its files: the names of `columns`, and `readers`, processes for untrusted files."""
+    """What a load was given besides its files: the names of `columns`, and `readers`, processes for untrusted files.
+
+    `boilerplate`: what was found of folders of HTML pages, once for each.
+    """
 
     columns: "Columns"
     readers: "Readers"
+    boilerplate: "dict[Path, Boilerplate]" = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +84,15 @@ class Format:
 
     `name`: what a file of the format is called. `load` yields a document, or one a row, and Problems; it may raise
     BadInput. `untrusted`: known by its content, whatever the file's name says, and read in a process of its own.
+    `version`: of the reader, a higher one when it makes other documents of the same files: these are then read again,
+    though they have not changed.
     """
 
     name: str
     extensions: tuple[str, ...]
     load: Callable[[Source, Reading], Iterator[Item]]
     untrusted: bool = False
+    version: int = 1
 
 
 def whole(load: Callable[[Source], Document]) -> Callable[[Source, Reading], Iterator[Item]]:
@@ -172,6 +185,32 @@ def check_binary(data: bytes) -> None:
     controls = len(sample) - len(sample.translate(None, _CONTROL_BYTES))
     if controls >= 8 and controls > len(sample) * 0.02:
         raise BadInput("is a binary file (it is full of control characters)")
+
+
+def read_text(source: Source, declared: Callable[[bytes], str | None] | None = None) -> str:
+    """The text of a file, converted if it is in a legacy encoding; `declared` finds the one that it names itself.
+
+    Raises BadInput.
+    """
+    data = read_file(source)
+    try:
+        return decode(data, declared(data) if declared is not None else None)
+    except BadInput:
+        if find_bom(data) is not None:
+            raise
+        encoding = legacy_encoding(source, data)
+        if encoding is None:
+            raise
+        text = data.decode(encoding, "replace")
+        source.converted.add(encoding)
+        return text
+
+
+def legacy_encoding(source: Source, data: bytes) -> str | None:
+    """What a text that is not UTF-8 is in: as the source says, else as it looks; None if that cannot be told."""
+    from kgrag.loaders.legacy import find_encoding  # here: a reading process needs none of it
+
+    return source.encoding or find_encoding(data)
 
 
 def decode(data: bytes, declared: str | None = None) -> str:

@@ -1,31 +1,39 @@
-"""The entry point: walks over files and folders and hands each file to its format."""
+"""The entry point: walks over files and folders and hands each file that may have changed to its format."""
 
-import hashlib
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 from zipfile import is_zipfile
 
 from kgrag.errors import InputError
-from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, check_size, clean
-from kgrag.loaders.benchmark import QUERIES, TRIPLES, load_benchmark
+from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, check_size, clean, one_line
+from kgrag.loaders.benchmark import TRIPLES, load_benchmark
+from kgrag.loaders.fingerprint import Fingerprint, Stamp, digest
 from kgrag.loaders.guard import Readers
 from kgrag.loaders.rows import CORPUS, Columns
+from kgrag.loaders.walk import Seen, Walk, exists, file_key, folder_prefix, is_dir, reason
 from kgrag.plugins import Plugins
 from kgrag.settings import LoadingSettings
-from kgrag.types import Document, Problem
+from kgrag.types import Document, FileState, Problem, Scan, Unchanged
 
 LOADERS: Plugins[Format] = Plugins("kgrag.loaders", "loader")
 """The formats by name; adding one is a module and an entry point."""
+
+Known = Callable[[Sequence[str]], Mapping[str, Sequence[FileState]]]
+"""What a collection holds already of files, by their keys: only those whose documents are all there."""
 
 _OLE = (
     "is an office file encrypted with a password, or of a format from before 2007; save it without a password as "
     "DOCX, PPTX, XLSX or PDF"
 )
 _OFFICE = (".docx", ".pptx", ".xlsx")
+_ARCHIVES = {"epub": b"application/epub+zip", "odt": b"application/vnd.oasis.opendocument.text"}
 _ROWS = (".jsonl", ".ndjson", ".csv", ".tsv")  # whose rows stand on lines
 _MAX_PROBLEMS = 1000  # of one file: beyond that the number is told, not each one
+_KEPT = 200  # problems of one file that are remembered
+_GROUP = 500  # files that are asked for at once
 
 
 def load(
@@ -38,150 +46,237 @@ def load(
 ) -> Iterator[Item]:
     """Read files and folders into Documents, one after another; what cannot be read becomes a Problem.
 
-    Folders are walked in sorted order, without hidden files; links that leave the folder are reported, not followed,
-    unless `loading` says so. A file's key is its absolute path, links resolved: the same however the path was typed.
-    With `root`, a folder, it is the path within that folder, which stays when the folder is moved. A row's key is
-    FILE#ID with the id column, FILE#LINE without one; ids of a column that `columns` names, and of a benchmark's
-    corpus.jsonl, are keys by themselves. Files over `max_file_mb` are reported (of CSV and JSON Lines only single rows
-    over it). PDF and office files are known by their content, and read as `loading` says.
+    Folders are walked in sorted order, without hidden files and those that no format reads; links that leave the
+    folder are reported, not followed, unless `loading` says so. A file's key is its absolute path, links resolved:
+    the same however the path was typed. With `root`, a folder, it is the path within that folder, which stays when the
+    folder is moved. A row's key is FILE#ID with the id column, FILE#LINE without one; ids of a column that `columns`
+    names, and of a benchmark's corpus.jsonl, are keys by themselves. Files over `max_file_mb` are reported (of CSV and
+    JSON Lines only single rows over it). PDF and office files are known by their content, and read as `loading` says.
     Raises InputError, at once, if none of the paths exists.
     """
-    given = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-    if given and not any(_exists(path) for path in given):
-        names = ", ".join(clean(str(path)) for path in given[:5]) + (", ..." if len(given) > 5 else "")
-        raise InputError(
-            f"Nothing to read: {names} {'does' if len(given) == 1 else 'do'} not exist.",
-            f"Check the spelling; paths are relative to {clean(str(Path.cwd()))}.",
-        )
-    return _Loader(columns or Columns(), max_file_mb * MB, loading or LoadingSettings(), root).run(given)
+    found = Load(paths, columns=columns, max_file_mb=max_file_mb, loading=loading, root=root)
+    return (item for item in found if not isinstance(item, Unchanged))
 
 
-def file_key(path: str | Path, root: str | Path | None = None) -> str:
-    """The key of a file: its absolute path with "/", links resolved, or its path in `root` if it lies there."""
-    real = Path(os.path.realpath(path))
-    if root is not None and real.is_relative_to(top := os.path.realpath(root)):
-        real = real.relative_to(top)
-    return clean(real.as_posix())
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file to read; `triples` is the file beside a benchmark's corpus."""
+
+    source: Source
+    triples: Source | None = None
+
+    @property
+    def paths(self) -> list[Path]:
+        return [self.source.path, *([self.triples.path] if self.triples else [])]
 
 
-class _Loader:
-    """The state of one load: which files and which keys have been seen, as hashes of 8 bytes."""
+class Load:
+    """What `load` gives, and `scan`, what it has seen; with `known`, files that have not changed are not read.
 
-    def __init__(self, columns: Columns, limit: int, loading: LoadingSettings, root: str | Path | None = None) -> None:
-        self._formats = {extension: form for form in LOADERS.values() for extension in form.extensions}
+    `settle`: files that changed within so many seconds are left for later, since somebody may be writing them.
+    `missing_ok`: paths that do not exist are no error, even if none of them does.
+    """
+
+    def __init__(
+        self,
+        paths: str | Path | Iterable[str | Path],
+        *,
+        columns: Columns | None = None,
+        max_file_mb: int = 64,
+        loading: LoadingSettings | None = None,
+        root: str | Path | None = None,
+        known: Known | None = None,
+        settle: float = 0.0,
+        missing_ok: bool = False,
+    ) -> None:
+        given = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+        if given and not missing_ok and not any(exists(path) for path in given):
+            names = ", ".join(clean(str(path)) for path in given[:5]) + (", ..." if len(given) > 5 else "")
+            raise InputError(
+                f"Nothing to read: {names} {'does' if len(given) == 1 else 'do'} not exist.",
+                f"Check the spelling; paths are relative to {clean(str(Path.cwd()))}.",
+            )
+        self.scan = Scan("" if root is None else clean(Path(os.path.realpath(root)).as_posix()))
+        loading = loading or LoadingSettings()
+        self._paths = given
+        self._formats = {extension: name for name, form in LOADERS.items() for extension in form.extensions}
         self._root = root
+        self._known = known
+        self._settle = settle
         self._follow_links = loading.follow_links
-        self._reading = Reading(columns, Readers(loading))
-        self._limit = limit
-        self._seen: set[int] = set()
-        self._keys: set[int] = set()
-        self._repeated = 0
+        self._reading = Reading(columns or Columns(), Readers(loading))
+        self._limit = max_file_mb * MB
+        self._encoding = loading.encoding
+        self._options = self._reading.columns.code + (f".{loading.encoding}" if loading.encoding else "")
+        self._seen = Seen()
+        self._keys = Seen()
 
-    def run(self, paths: list[Path]) -> Iterator[Item]:
+    def __iter__(self) -> Iterator[Item | Unchanged]:
+        """The documents, the problems, and the files that have not changed."""
         with self._reading.readers:
-            yield from self._run(paths)
+            found = chain.from_iterable(map(self._path, self._paths))
+            while group := list(islice(found, _GROUP if self._known else 1)):
+                keys = [file.source.key for file in group if isinstance(file, _File)]
+                known = self._known(keys) if self._known and keys else {}
+                for file in group:
+                    if isinstance(file, Problem):
+                        yield _cleaned(file)
+                    else:
+                        yield from self._read(file, known.get(file.source.key, ()))
 
-    def _run(self, paths: list[Path]) -> Iterator[Item]:
-        for path in paths:
-            for item in self._path(path):
-                if isinstance(item, Problem):
-                    yield Problem(clean(item.place), clean(item.message))
-                elif self._is_new(self._keys, item.key):
-                    yield item
-                else:
-                    yield Problem(
-                        _place(item),
-                        f"has the key {item.key!r}, which another document of this load has already; it is left out. "
-                        "Give it another id, or do not name the column of the ids",
-                    )
+    # ----- which files there are
 
-    def _path(self, path: Path) -> Iterator[Item]:
-        if not _exists(path):
+    def _path(self, path: Path) -> Iterator[_File | Problem]:
+        if not exists(path):
+            self.scan.missing.append(file_key(path, self._root))
             yield Problem(str(path), "does not exist")
-        elif not self._is_new(self._seen, os.path.realpath(path)):
+        elif not self._seen.add(os.path.realpath(path)):
             return  # passed twice
-        elif _is_dir(path):
+        elif is_dir(path):
             yield from self._folder(path)
         else:
-            yield from self._file(self._source(path))
+            yield _File(self._source(path))
 
     def _source(self, path: Path) -> Source:
-        return Source(path, file_key(path, self._root), clean(str(path)), self._limit)
+        key = file_key(path, self._root)
+        self.scan.files[key] = ""
+        return Source(path, key, clean(str(path)), self._limit, self._encoding)
 
-    def _folder(self, top: Path) -> Iterator[Item]:
-        unknown: Counter[str] = Counter()
-        readable = 0
-        repeated = self._repeated
-        for found in self._walk(top):
+    def _folder(self, top: Path) -> Iterator[_File | Problem]:
+        walk = Walk(top, self._seen, self.scan, self._root, self._follow_links)
+        before = len(self.scan.files)
+        for found in walk:
             if isinstance(found, Problem):
                 yield found
                 continue
-            suffix = found.suffix.lower()
-            if suffix not in self._formats:
-                unknown[suffix] += 1
-                continue
-            readable += 1
             source = self._source(found)
+            suffix = found.suffix.lower()
             triples = found.with_name(TRIPLES)
-            if found.name == CORPUS and os.path.lexists(triples):
-                pair = load_benchmark(source, self._source(triples), self._reading.columns)
-                yield from _guarded(source, pair)
+            if suffix not in self._formats:
+                self.scan.skipped[suffix] = self.scan.skipped.get(suffix, 0) + 1
+            elif found.name == CORPUS and os.path.lexists(triples):
+                yield _File(source, self._source(triples))
             else:
-                yield from self._file(source)
-        for suffix, count in sorted(unknown.items()):
-            what = f"with unknown extension {suffix}" if suffix else "without extension"
-            yield Problem(str(top), f"{count:,} {'file' if count == 1 else 'files'} {what} skipped")
-        if not readable and not unknown and self._repeated == repeated:
+                yield _File(source)
+        prefix = folder_prefix(top, self._root)
+        if len(self.scan.files) == before and not walk.repeated:
+            self.scan.empty.append(prefix)
             yield Problem(str(top), "holds no files to read")
+        else:
+            self.scan.folders.append(prefix)
 
-    def _walk(self, top: Path) -> Iterator[Path | Problem]:
-        """The files in a folder, sorted; each file and folder once, whatever links lead to it."""
-        stack: list[Iterator[Path]] = [iter((top,))]
-        inside = os.path.realpath(top)
-        while stack:
-            path = next(stack[-1], None)
-            if path is None:
-                stack.pop()
-            elif path is not top and not self._is_new(self._seen, os.path.realpath(path)):
-                self._repeated += 1
-            elif not self._follow_links and path.is_symlink() and not _leads_into(path, inside):
-                yield Problem(str(path), "is a link that leaves the folder, and was not followed; to have such links "
-                              "followed, set KGRAG_LOADING__FOLLOW_LINKS=true")  # fmt: skip
-            elif _is_dir(path):
-                try:
-                    names = sorted(entry.name for entry in path.iterdir() if not entry.name.startswith("."))
-                except OSError as error:
-                    yield Problem(str(path), _reason(error))
-                    continue
-                if CORPUS in names and not _is_dir(
-                    path / CORPUS
-                ):  # a benchmark's triples and questions are no documents
-                    names = [name for name in names if name not in (TRIPLES, QUERIES)]
-                stack.append(map(path.joinpath, names))
+    # ----- what is in them
+
+    def _read(self, file: _File, recorded: Sequence[FileState]) -> Iterator[Item | Unchanged]:
+        stamp = Stamp.of(file.paths)
+        if stamp is not None and 0 <= stamp.age() < self._settle:
+            self.scan.unsettled += 1
+            return
+        for before in recorded:
+            if before.root not in ("", self.scan.root):
+                self.scan.moved.add(before.root)
+            if (now := self._unchanged(file, stamp, before)) is not None:
+                self.scan.files[now.key] = now.fingerprint
+                for line in filter(None, now.problems.split("\n")):
+                    place, _, message = line.partition("\t")
+                    yield Problem(f"{file.source.shown}{place}", message, lasting=True)
+                yield Unchanged(now, before)
+                return
+        for item in _Stamped(self.scan, file, stamp).run(*self._items(file)):
+            if isinstance(item, Problem):
+                yield _cleaned(item)
+            elif self._keys.add(item.key):
+                yield item
             else:
-                yield path
+                self.scan.files[file.source.key] = ""
+                yield Problem(
+                    _place(item),
+                    f"has the key {item.key!r}, which another document of this load has already; it is left out. "
+                    "Give it another id, or do not name the column of the ids",
+                )
 
-    def _file(self, source: Source) -> Iterator[Item]:
-        suffix = source.path.suffix.lower()
+    def _unchanged(self, file: _File, stamp: Stamp | None, recorded: FileState) -> FileState | None:
+        """The state of a file that holds what is recorded of it, and would be read as it was then."""
+        before = Fingerprint.parse(recorded.fingerprint)
+        if before is None or stamp is None:
+            return None
+        name = before.reader.partition(".")[0]
+        own = self._formats.get(file.source.path.suffix.lower(), "text")
+        if name not in LOADERS or (name != own and not LOADERS[name].untrusted) or before.reader != self._reader(name):
+            return None
+        now = before.still(file.paths, stamp)
+        return None if now is None else replace(recorded, root=self.scan.root_of(recorded.key), fingerprint=str(now))
+
+    def _reader(self, name: str) -> str:
+        """What a fingerprint says of who read a file: a format, its version, and the options that shape the result."""
+        return f"{name}.{LOADERS[name].version}{self._options}"
+
+    def _items(self, file: _File) -> tuple[str, Iterator[Item]]:
+        """The reader of a file, and what it gives."""
+        source = file.source
+        if file.triples is not None:
+            pair = load_benchmark(source, file.triples, self._reading.columns)
+            return self._reader("jsonl"), _guarded(source, pair)
         kind = _kind(source.path)
         if kind == "ole":
-            return iter([Problem(source.shown, _OLE)])
-        form = LOADERS[kind] if kind else self._formats.get(suffix, LOADERS["text"])
-        if form.untrusted and not kind:
-            return _guarded(source, _refuse(source, form))
-        return _guarded(source, form.load(source, self._reading))
+            return "", iter([Problem(source.shown, _OLE)])
+        name = kind or self._formats.get(source.path.suffix.lower(), "text")
+        form = LOADERS[name]
+        items = _refuse(source, form) if form.untrusted and not kind else form.load(source, self._reading)
+        return self._reader(name), _guarded(source, items)
 
-    def _is_new(self, seen: set[int], name: str) -> bool:
-        digest = hashlib.blake2b(name.encode("utf-8", "surrogateescape"), digest_size=8).digest()
-        number = int.from_bytes(digest, "little")
-        if number in seen:
-            return False
-        seen.add(number)
-        return True
+
+class _Stamped:
+    """The documents of one file, each with the file's state: the last one says how many there are."""
+
+    def __init__(self, scan: Scan, file: _File, stamp: Stamp | None) -> None:
+        self._scan = scan
+        self._file = file
+        self._stamp = stamp
+
+    def run(self, reader: str, items: Iterator[Item]) -> Iterator[Item]:
+        """The items; to be passed over next time, the file must not change meanwhile, nor give a passing Problem."""
+        key = self._file.source.key
+        held: Document | None = None
+        count = 0
+        whole = self._stamp is not None
+        state = FileState(key, self._scan.root_of(key))
+        problems: list[str] = []
+        for item in items:
+            if isinstance(item, Problem) and item.lasting and len(problems) < _KEPT:
+                problems.append(f"{item.place.removeprefix(self._file.source.shown)}\t{one_line(item.message)}")
+                yield item
+                continue
+            if held is not None:
+                yield replace(held, file=state)
+                held = None
+            if isinstance(item, Problem):
+                whole = False
+                yield item
+                continue
+            if not count:
+                state = replace(state, fingerprint=self._fingerprint(reader))
+            held = item
+            count += 1
+        for encoding in self._file.source.converted:
+            self._scan.converted[encoding] = self._scan.converted.get(encoding, 0) + 1
+        if held is not None:
+            if whole and state.fingerprint and Stamp.of(self._file.paths) == self._stamp:
+                state = replace(state, documents=count, problems="\n".join(problems))
+                self._scan.files[key] = state.fingerprint
+            yield replace(held, file=state)
+
+    def _fingerprint(self, reader: str) -> str:
+        hash = digest(self._file.paths)
+        return "" if self._stamp is None or hash is None else str(Fingerprint.of(reader, self._stamp, hash))
+
+
+def _cleaned(problem: Problem) -> Problem:
+    return replace(problem, place=clean(problem.place), message=clean(problem.message))
 
 
 def _kind(path: Path) -> str:
-    """The format that the first bytes of a file show: "pdf", "word" (any office file), "ole" (old ones), else ""."""
+    """The format that the first bytes show: "pdf", "word" (any office file), "ole" (old ones), ..., else ""."""
     try:
         if not path.is_file():
             return ""
@@ -189,10 +284,16 @@ def _kind(path: Path) -> str:
             head = file.read(1024)
     except OSError:  # whoever reads it says why
         return ""
-    if head.startswith(b"%PDF-") or (path.suffix.lower() == ".pdf" and b"%PDF-" in head):
+    suffix = path.suffix.lower()
+    if head.startswith(b"%PDF-") or (suffix == ".pdf" and b"%PDF-" in head):
         return "pdf"
+    if head.startswith(b"{\\rtf"):
+        return "rtf"
     if head.startswith(b"PK\3\4"):
-        return "word" if path.suffix.lower() in _OFFICE or is_zipfile(path) else ""
+        for name, mark in _ARCHIVES.items():
+            if suffix == f".{name}" or head.startswith(mark, 38):  # their first part says what they are
+                return name
+        return "word" if suffix in _OFFICE or is_zipfile(path) else ""
     return "ole" if head.startswith(b"\xd0\xcf\x11\xe0") else ""
 
 
@@ -215,7 +316,7 @@ def _guarded(source: Source, items: Iterator[Item]) -> Iterator[Item]:
     except BadInput as error:
         yield Problem(source.shown, str(error))
     except OSError as error:
-        yield Problem(source.shown, _reason(error))
+        yield Problem(source.shown, reason(error))
     if problems > _MAX_PROBLEMS:
         yield Problem(source.shown, f"has {problems - _MAX_PROBLEMS:,} more problems like these")
 
@@ -225,35 +326,3 @@ def _place(document: Document) -> str:
     path, mark, number = document.source.rpartition("#")
     suffix = Path(path).suffix.lower()
     return f"{path}:{number}" if mark and suffix in _ROWS else document.source
-
-
-def _leads_into(link: Path, folder: str) -> bool:
-    """Whether a link leads to something in the folder, or nowhere at all, which whoever reads it says."""
-    real = Path(os.path.realpath(link))
-    return real.is_relative_to(folder) or not real.exists()
-
-
-def _is_dir(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:  # a folder whose names may be read but not what they stand for
-        return False
-
-
-def _reason(error: OSError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "is a link that leads nowhere, or was removed"
-    if isinstance(error, PermissionError):
-        return "may not be read: permission denied"
-    return f"cannot be read: {error.strerror or error}"
-
-
-def _exists(path: Path) -> bool:
-    """Whether there is something by that name, even a broken link or something in a folder that may not be read."""
-    try:
-        path.lstat()
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        return False
-    except OSError:
-        return True
-    return True

@@ -2,13 +2,16 @@
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
 from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, Tag
 
-from kgrag.loaders.base import BadInput, Format, Source, decode, one_line, read_file, whole
+from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, one_line, read_text
+from kgrag.loaders.boilerplate import boilerplate, sample
 from kgrag.loaders.outline import Outline, table_text
 from kgrag.types import Document
 
@@ -36,14 +39,17 @@ _MANY_BREAKS = re.compile(r"\n{3,}")
 
 def load_html(source: Source) -> Document:
     """An HTML page as a document, titled by its <title>, its first h1 or its name. Raises BadInput."""
-    data = read_file(source)
-    declared = EncodingDetector.find_declared_encoding(data, is_html=True)
     outline = Outline()
-    title = add_html(outline, decode(data, declared))
+    title = add_html(outline, read_text(source, declared_encoding))
     sections = outline.sections()
     if not sections:
         raise BadInput("has no readable text")
     return Document(source.key, sections, title or outline.first_h1 or source.title, source.shown)
+
+
+def declared_encoding(data: bytes) -> str | None:
+    """The encoding that a page names in its head."""
+    return EncodingDetector.find_declared_encoding(data, is_html=True)
 
 
 def add_html(outline: Outline, markup: str) -> str:
@@ -184,4 +190,20 @@ class _Extractor:
             self._marker, self._fresh = "", False
 
 
-HTML = Format("HTML page", (".html", ".htm"), whole(load_html))
+def _load_page(source: Source, reading: Reading) -> Iterator[Item]:
+    """A page without what the pages of its folder have in common around their text."""
+    document = load_html(source)
+    folder = source.path.parent
+    if folder not in reading.boilerplate:
+        pages = sample(source.path, HTML.extensions)
+        reading.boilerplate[folder] = boilerplate(list(_readable(pages, source.limit)))
+    yield reading.boilerplate[folder].cut(document)
+
+
+def _readable(pages: Sequence[Path], limit: int) -> Iterator[Document]:
+    for page in pages:
+        with suppress(BadInput, OSError):
+            yield load_html(Source(page, page.name, page.name, limit))
+
+
+HTML = Format("HTML page", (".html", ".htm"), _load_page)

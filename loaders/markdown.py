@@ -7,7 +7,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from kgrag.loaders.base import BadInput, Format, Source, clean, clean_value, decode, one_line, read_file, whole
+from kgrag.loaders.base import BadInput, Format, Source, clean, clean_value, one_line, read_text, whole
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline, table_text
 from kgrag.types import Document
@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 
 def load_markdown(source: Source) -> Document:
     """A Markdown file as a document, titled by its front matter, its first h1 or its name. Raises BadInput."""
-    text = clean(decode(read_file(source)))
+    text = clean(read_text(source))
     metadata, body = split_front_matter(text)
     outline = Outline()
     try:

@@ -2,21 +2,17 @@
 
 import datetime as dt
 import re
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from kgrag.loaders.apart import MAX_TEXT, check_archive
 from kgrag.loaders.base import MB, BadInput
 
 Block = list[Any]
 """["heading", level, text], ["text", text], ["item", text], ["caption", text] or ["table", rows of cells]."""
 
-_MAX_UNPACKED = 1024 * MB
-_MAX_RATIO = 300  # what XML files of office programs are packed to is a fiftieth at most
-_MAX_PARTS = 20_000
-_MAX_TEXT = 64 * MB
 _MAX_CELLS = 4_000_000
 _PLAIN_SHEET = re.compile(r"(?:sheet|tabelle|feuil|hoja|foglio|planilha|blad|ark)\s?\d*", re.IGNORECASE)
 _PROGRAMS = {  # what a file is -> its name, and the package that reads it
@@ -44,25 +40,14 @@ def read_office(path: Path) -> dict[str, Any]:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise BadInput(f"is {what} that is damaged ({reason})") from error
     size = sum(len(cell) for part in found["parts"] for cell in _strings(part["blocks"]))
-    if size > _MAX_TEXT:
-        raise BadInput(f"holds more than {_MAX_TEXT // MB} MB of text; split it")
+    if size > MAX_TEXT:
+        raise BadInput(f"holds more than {MAX_TEXT // MB} MB of text; split it")
     return {"paged": folder != "word/", **found}
 
 
 def _check_archive(path: Path) -> str:
     """The folder that tells the program. Raises BadInput for what is none of its files, or would unpack to too much."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise BadInput(f"is a damaged archive ({error})") from error
-    total = sum(entry.file_size for entry in entries)
-    packed = sum(entry.compress_size for entry in entries)
-    if len(entries) > _MAX_PARTS or total > _MAX_UNPACKED or (total > 20 * MB and total > _MAX_RATIO * packed):
-        raise BadInput(f"would unpack {path.stat().st_size / MB:,.1f} MB to {total / MB:,.0f} MB: it is not opened")
-    if any(entry.flag_bits & 1 for entry in entries):
-        raise BadInput("is encrypted with a password; save it without one")
-    names = {entry.filename for entry in entries}
+    names = check_archive(path)
     for folder in _PROGRAMS:
         if "[Content_Types].xml" in names and any(name.startswith(folder) for name in names):
             return folder

@@ -74,12 +74,15 @@ def _problems(source: Source, pages: list[PageLines]) -> Iterator[Problem]:
             yield Problem(
                 f"{source.shown}:page {page.number}",
                 "its fonts do not say which characters they show; `ocrmypdf --force-ocr` reads them from the image",
+                lasting=True,
             )
     if with_text:
         for first, last in _runs(scanned):
             place = f"page {first}" if first == last else f"pages {first}-{last}"
             yield Problem(
-                f"{source.shown}:{place}", "holds no text, only a scanned image; `ocrmypdf` makes it searchable"
+                f"{source.shown}:{place}",
+                "holds no text, only a scanned image; `ocrmypdf` makes it searchable",
+                lasting=True,
             )
 
 
@@ -143,7 +146,7 @@ class _Run:
         return {n: self._results.get(n, {"problem": reason}) for n in range(1, self.number + 1)}
 
     def _open(self) -> tuple[Child, dict[str, Any]]:
-        return self._readers.open(self._source.path, "pdf", 4 * self._seconds)
+        return self._readers.open(self._source.path, "kgrag.loaders.pdf_pages:Pdf", 4 * self._seconds)
 
     def _work(self) -> None:
         child: Child | None = None

@@ -24,7 +24,10 @@ _NUMBERING = re.compile(
 )
 _HYPHENS = "-\u2010\u00ad"
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_LEADERS = re.compile(r"\s*(?:\s?\.){4,}\s*")  # of a table of contents
+_LEADERS = re.compile(r"\s*(?:\s{0,2}\.){4,}\s*")  # of a table of contents
+_ENTRY = re.compile(r".*(?:\s{0,2}\.){4,}\s*[\divxlc]{1,6}", re.DOTALL)
+_NEAR_ENTRIES = re.compile(r".{0,90}\s[\divxlc]{1,6}|.{1,3}")  # a chapter without leaders, a letter of an index
+_FEWEST_ENTRIES = 4
 _SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+[^\W\d_]")
 _CONTINUED = re.compile(r"\b(?:continued|cont(?:['’]d|\.))", re.IGNORECASE)
 
@@ -65,6 +68,7 @@ def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents
     blocks = _join_paragraphs(blocks)
     levels = _levels(blocks, body)
     levels = _listed_levels(blocks, levels, contents) or levels
+    lists = _lists_of_pages(blocks)
     for block in blocks:
         if block.grid is not None:
             if block.caption:
@@ -72,6 +76,9 @@ def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents
             outline.table(block.grid.cells, block.caption, block.page, block.last_page)
         elif block.caption or not block.lines:  # said with its table, or with the heading before
             continue
+        elif id(block) in lists:  # it leads a reader to other pages, and says nothing else
+            for page, text in _text(block, words):
+                outline.note(text, page, tight=True)
         elif (level := levels.get(id(block))) is not None:
             text = " ".join(text for _, text in _text(block, words))
             if level:
@@ -294,6 +301,28 @@ def _distance(grid: Grid, caption: Sequence[Line]) -> float:
     if -near < above < near:
         return abs(above)
     return _BELOW + abs(below) if -near < below < near else -1.0
+
+
+# Contents and indexes.
+
+
+def _lists_of_pages(blocks: Iterable[_Block]) -> set[int]:
+    """The ids of the blocks that are entries of a table of contents or an index: several with leaders to a number."""
+    found: set[int] = set()
+    run: list[_Block] = []
+    entries = 0
+    for block in [*blocks, None]:
+        text = block.text if block is not None and block.grid is None and not block.is_code else None
+        if block is not None and text is not None and _ENTRY.fullmatch(text):
+            run.append(block)
+            entries += 1
+        elif block is not None and text is not None and run and _NEAR_ENTRIES.fullmatch(text):
+            run.append(block)
+        else:
+            if entries >= max(_FEWEST_ENTRIES, len(run) / 2):
+                found.update(map(id, run))
+            run, entries = [], 0
+    return found
 
 
 # Headings.

@@ -1,5 +1,6 @@
 """Rows of named columns -> Documents, whatever file they come from."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,12 @@ class Columns:
     key: str | None = None
     title: str | None = None
     text: str | None = None
+
+    @property
+    def code(self) -> str:
+        """What tells these names from others, in a word; empty if none is given."""
+        named = "\x1f".join(name or "" for name in (self.key, self.title, self.text))
+        return f".{hashlib.blake2b(named.encode(), digest_size=4).hexdigest()}" if named.strip("\x1f") else ""
 
     def find(self, what: str, names: tuple[str, ...]) -> str | None:
         """Which of the column `names` holds `what` ("key", "title" or "text").

@@ -1,26 +1,34 @@
 """What may be given to be read, paths or Documents, as one stream of Documents."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgrag.settings import Settings
-from kgrag.types import Document, Problem
+from kgrag.types import Document, Problem, Scan, Unchanged
 
 if TYPE_CHECKING:
     from kgrag.loaders import Columns
+    from kgrag.loaders.dispatch import Known
 
 Source = str | Path | Iterable[str | Path] | Iterable[Document | Problem]
-Items = Iterable[Document | Problem]
+Items = Iterable[Document | Problem | Unchanged]
 
 
 def items_of(
-    source: Source, columns: "Columns | None", settings: Settings, root: str | Path | None = None
-) -> tuple[Items, int | None]:
-    """Documents from paths, which are loaded together, or as they are; and how many, if that is known.
+    source: Source,
+    columns: "Columns | None",
+    settings: Settings,
+    root: str | Path | None = None,
+    *,
+    known: "Known | None" = None,
+    settle: float = 0.0,
+    missing_ok: bool = False,
+) -> tuple[Items, int | None, Scan | None]:
+    """Documents from paths, which are loaded together, or as they are; how many, if that is known; and of paths a scan.
 
-    `root`: the folder in which paths are keys (`kgrag.loaders.load`).
+    The options are those of `kgrag.loaders.dispatch.Load`.
     """
     if isinstance(source, str | Path):
         source = [source]
@@ -28,13 +36,16 @@ def items_of(
     stream = iter(source)
     first = next(stream, None)
     if isinstance(first, str | Path):
-        from kgrag.loaders import load
+        from kgrag.loaders.dispatch import Load
 
         paths = [first, *(item for item in stream if isinstance(item, str | Path))]
-        items = load(paths, columns=columns, max_file_mb=settings.max_file_mb, loading=settings.loading, root=root)
-        return items, None
-    documents = (item for item in stream if not isinstance(item, str | Path))
-    return chain([] if first is None else [first], documents), total
+        found = Load(
+            paths, columns=columns, max_file_mb=settings.max_file_mb, loading=settings.loading, root=root,
+            known=known, settle=settle, missing_ok=missing_ok,
+        )  # fmt: skip
+        return found, None, found.scan
+    documents: Iterator[Document | Problem] = (item for item in stream if not isinstance(item, str | Path))
+    return chain([] if first is None else [first], documents), total, None
 
 
 def first_document(items: Items) -> tuple[Items, tuple[Problem, ...]]:
@@ -44,5 +55,6 @@ def first_document(items: Items) -> tuple[Items, tuple[Problem, ...]]:
     for item in stream:
         if isinstance(item, Document):
             return chain(problems, [item], stream), ()
-        problems.append(item)
+        if isinstance(item, Problem):
+            problems.append(item)
     return (), tuple(problems or [Problem("input", "holds no document")])

@@ -4,6 +4,9 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from typing import BinaryIO
 
 from kgrag.loaders.base import (
     HOW_TO_CONVERT,
@@ -15,14 +18,16 @@ from kgrag.loaders.base import (
     Source,
     check_binary,
     find_bom,
+    legacy_encoding,
     one_line,
     open_file,
 )
 from kgrag.loaders.rows import Columns, RowReader
 from kgrag.types import Problem
 
+_LINES = 500  # that are not ASCII, by which an encoding is told
 _UNDECODED = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of bytes that are not UTF-8
-_DECLARED = re.compile(r"sep=([,;|\t])\r?\n", re.IGNORECASE)  # how Excel is told the delimiter
+_DECLARED = re.compile(r"sep=([,;|\t])\r?\n", re.IGNORECASE)  # how a file names its delimiter to Excel
 
 
 def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
@@ -33,7 +38,7 @@ def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
         head = binary.read(SAMPLE)
         binary.seek(0)
         check_binary(head)
-        encoding = find_bom(head) or "utf-8"
+        encoding = find_bom(head) or _legacy(source, binary) or "utf-8"
         errors = "surrogateescape" if encoding.startswith("utf-8") else "replace"
         # newline="": the csv module wants to see for itself which newlines are in quotes.
         with io.TextIOWrapper(binary, encoding, errors=errors, newline="") as file:
@@ -46,6 +51,21 @@ def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
                 next(lines)
             delimiter = declared[1] if declared else _sniff(sample, source.path.suffix.lower())
             yield from _rows(source, columns, lines, csv.reader(lines, delimiter=delimiter, strict=True))
+
+
+def _legacy(source: Source, file: BinaryIO) -> str | None:
+    """The legacy encoding of a file whose lines are none of them in UTF-8, but for ASCII; None if it has none."""
+    lines = (line for line in iter(partial(file.readline, SAMPLE), b"") if not line.isascii())
+    sample = b"".join(islice(lines, _LINES))
+    file.seek(0)
+    try:
+        sample.decode()
+        return None
+    except UnicodeDecodeError:
+        encoding = legacy_encoding(source, sample)
+    if encoding is not None:
+        source.converted.add(encoding)
+    return encoding
 
 
 def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[list[str]]) -> Iterator[Item]:
@@ -89,7 +109,7 @@ def _records(lines: "_Lines", reader: Iterator[list[str]]) -> Iterator[tuple[int
 
 
 class _Lines:
-    """Lines for the csv reader; counts them and breaks off rows that are too long to hold."""
+    """Lines for the csv reader; counts them and skips rows that are too long to hold."""
 
     def __init__(self, file: io.TextIOWrapper, limit: int) -> None:
         self._file = file

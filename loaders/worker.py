@@ -1,11 +1,13 @@
 """A sandbox for untrusted files: a process of its own reads them, so that a hostile one can harm nothing else.
 
-It takes a JSON object a line, {"open": path, "format": name} or {"pages": [first, last]}, and answers in lines of the
-same kind: {"ready": true} once, {"header": ...} or {"page": number, ...}, with {"problem": reason} where there is
-one, and {"done": true} at last.
+It takes a JSON object a line, {"open": path, "format": "module:name"} or {"pages": [first, last]}: what is named makes
+of a path the header at once, or an object with `header()`, `page(number)` and `close()`. It answers in lines of the
+same kind: {"ready": true} once, {"header": ...} or {"page": number, ...}, with
+{"problem": reason} where there is one, and {"done": true} at last.
 """
 
 import contextlib
+import importlib
 import json
 import os
 import sys
@@ -39,7 +41,7 @@ class _Reader:
 
     def __init__(self, memory_mb: int) -> None:
         self._memory = MEMORY.format(memory_mb)
-        self._pdf: Any = None
+        self._paged: Any = None
 
     def answers(self, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """The answers to one request."""
@@ -48,21 +50,19 @@ class _Reader:
             return
         first, last = request["pages"]
         for number in range(first, last + 1):
-            yield {"page": number, **self._guarded(lambda number=number: self._pdf.page(number))}  # type: ignore[misc]
+            yield {"page": number, **self._guarded(lambda number=number: self._paged.page(number))}  # type: ignore[misc]
 
     def _open(self, path: Path, form: str) -> dict[str, Any]:
-        if self._pdf is not None:
-            self._pdf.close()
-            self._pdf = None
-        if form == "pdf":
-            from kgrag.loaders.pdf_pages import Pdf
-
-            self._pdf = Pdf(path)
-            header: dict[str, Any] = self._pdf.header()
-            return header
-        from kgrag.loaders.office_parts import read_office
-
-        return read_office(path)
+        if self._paged is not None:
+            self._paged.close()
+            self._paged = None
+        module, _, name = form.partition(":")
+        found = getattr(importlib.import_module(module), name)(path)
+        if isinstance(found, dict):
+            return found
+        self._paged = found
+        header: dict[str, Any] = found.header()
+        return header
 
     def _guarded(self, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         try:

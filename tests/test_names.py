@@ -79,6 +79,24 @@ def test_capitalised_phrases() -> None:
     assert found["hms terror"] == "HMS Terror"
 
 
+def test_what_manuals_write_with_a_capital_is_no_name() -> None:
+    text = (
+        "Consequently Bash reads it. See Section 4.8 and Table 2. Deleted.\n- Optional words.\n"
+        "Use Times Roman. The value TRUE or NA NA 3 4 5 is kept by Kaplan. Paste it into the GNU Emacs. "
+        "Typically Alpha waits, N X 4. POSIX rules."
+    )
+    found = capitalised_phrases(tokens(text))
+    assert set(found) == {"bash", "times roman", "kaplan", "gnu emacs", "alpha", "posix"}
+
+
+def test_headings_without_numbers_and_headings_of_any_document() -> None:
+    known = {"3.5.1 Brace Expansion", "4 Purpose", "12 Angry Men", "Notes", "B.2 Index of Names"}
+    text = "3.5.1 Brace Expansion\n\nThe value of x is kept.\n\nNote: This is old.\n\nN = 4\n\nThe Bash Team was here."
+    assert {a.normal for a in passage_aliases("4 Purpose", text, known)} == {"brace expansion", "bash team"}
+    assert {a.normal for a in passage_aliases("12 Angry Men", "", known)} == {"12 angry men", "angry men"}
+    assert passage_aliases("Notes", "Notes\n\nnothing", known) == []
+
+
 def test_what_a_small_word_joins_counts_by_itself() -> None:
     found = capitalised_phrases(tokens("It flows between Zambia and Zimbabwe, past the University of Upper Lusaka."))
     assert {"zambia and zimbabwe", "zambia", "zimbabwe"} <= found.keys()

@@ -119,7 +119,7 @@ def test_a_report_is_its_fields_and_more() -> None:
     assert next(iter(form)) == "version"
     assert (form["added"], form["problems"], form["collection"]) == (
         2,
-        [{"place": "a.pdf", "message": "broken"}],
+        [{"place": "a.pdf", "message": "broken", "lasting": False}],
         "notes",
     )
 

@@ -18,22 +18,28 @@ CALL (c) {
   RETURN coalesce($vector, head(collect(node[c.embedding]))) AS wanted
 }
 WITH c, wanted WHERE wanted IS NOT NULL
-CALL db.index.vector.queryNodes('triple_' + c.embedding + '_c' + c.number, 200, wanted) YIELD node AS t
-WITH c, wanted, t, 2 * vector.similarity.cosine(t[c.embedding], wanted) - 1 AS one
-ORDER BY one DESC, t.id LIMIT toInteger($beams)
-MATCH (t)-[:SUBJECT|OBJECT]->(e:Entity) WHERE COUNT { (e)<-[:SUBJECT|OBJECT]-() } <= $cap
-MATCH (e)<-[:SUBJECT|OBJECT]-(u:Triple) WHERE u <> t
-WITH c, wanted, t, u, one, head(collect(e)) AS e
-WITH c, wanted, t, e, u, one + 2 * vector.similarity.cosine(u[c.embedding], wanted) - 1 AS two
-ORDER BY two DESC, t.id, u.id LIMIT toInteger(2 * $beams) // each pair may be there both ways round
-MATCH (u)-[:SUBJECT|OBJECT]->(f:Entity) WHERE COUNT { (f)<-[:SUBJECT|OBJECT]-() } <= $cap
-MATCH (f)<-[:SUBJECT|OBJECT]-(v:Triple) WHERE v <> t AND v <> u
-CALL (t, u, v) {
-  UNWIND [t.id, u.id, v.id] AS id
-  WITH id ORDER BY id
-  RETURN collect(id) AS ids
+CALL (c, wanted) { // what is grouped below is not told apart by the vector
+  CALL db.index.vector.queryNodes('triple_' + c.embedding + '_c' + c.number, 200, wanted) YIELD node AS t
+  WITH t, 2 * vector.similarity.cosine(t[c.embedding], wanted) - 1 AS one
+  ORDER BY one DESC, t.id LIMIT toInteger($beams)
+  MATCH (t)-[:SUBJECT|OBJECT]->(e:Entity) WHERE COUNT { (e)<-[:SUBJECT|OBJECT]-() } <= $cap
+  MATCH (e)<-[:SUBJECT|OBJECT]-(u:Triple) WHERE u <> t
+  WITH t, u, one, head(collect(e)) AS e
+  WITH t, e, u, one + 2 * vector.similarity.cosine(u[c.embedding], wanted) - 1 AS two
+  ORDER BY two DESC, t.id, u.id LIMIT toInteger(2 * $beams) // each pair may be there both ways round
+  MATCH (u)-[:SUBJECT|OBJECT]->(f:Entity) WHERE COUNT { (f)<-[:SUBJECT|OBJECT]-() } <= $cap
+  MATCH (f)<-[:SUBJECT|OBJECT]-(v:Triple) WHERE v <> t AND v <> u
+  WITH t, e, u, v, two, head(collect(f)) AS f
+  WITH t, e, u, f, v, two, two + 2 * vector.similarity.cosine(v[c.embedding], wanted) - 1 AS three
+  ORDER BY three DESC, two DESC, t.id, u.id, v.id LIMIT toInteger(6 * $beams) // as are three, in six orders
+  CALL (t, u, v) {
+    UNWIND [t.id, u.id, v.id] AS id
+    WITH id ORDER BY id
+    RETURN collect(id) AS ids
+  }
+  WITH t, e, u, f, v, ids, two, three ORDER BY two DESC, t.id, u.id, v.id
+  WITH ids, head(collect([t, e, u, f, v])) AS chain, head(collect(three)) AS three
+  RETURN chain, three
 }
-WITH c, wanted, ids, head(collect(t)) AS t, head(collect(e)) AS e, head(collect(u)) AS u, head(collect(f)) AS f, head(collect(v)) AS v, head(collect(two)) AS two
-WITH t, e, u, f, v, two + 2 * vector.similarity.cosine(v[c.embedding], wanted) - 1 AS three
-ORDER BY three DESC, t.id, u.id, v.id LIMIT toInteger($beams)
-RETURN round(three / 3, 3) AS score, [t.text, u.text, v.text] AS facts, [t, e, u, f, v] AS chain ORDER BY score DESC, facts[0]
+WITH chain, three ORDER BY three DESC, chain[0].id, chain[2].id, chain[4].id LIMIT toInteger($beams)
+RETURN round(three / 3, 3) AS score, [chain[0].text, chain[2].text, chain[4].text] AS facts, chain ORDER BY score DESC, facts[0]

@@ -25,7 +25,10 @@ CALL () {
   RETURN [14, '(Entity)-[:SIMILAR]->(Entity)', count(s)] AS row
   UNION ALL MATCH (n:Page {collection: $collection}) RETURN [3, 'Page', count(n)] AS row
   UNION ALL MATCH (n:Table {collection: $collection}) RETURN [4, 'Table', count(n)] AS row
-  UNION ALL MATCH (n:Triple {collection: $collection}) RETURN [6, 'Triple', count(n)] AS row
+  UNION ALL
+  MATCH (t:Triple {collection: $collection})
+  WITH count(t) AS nodes, sum(COUNT { (t)<-[:STATES]-() }) AS states, sum(COUNT { (t)-[:SUBJECT]->() }) AS subjects, sum(COUNT { (t)-[:OBJECT]->() }) AS objects
+  UNWIND [[6, 'Triple', nodes], [15, '(Passage)-[:STATES]->(Triple)', states], [16, '(Triple)-[:SUBJECT]->(Entity)', subjects], [17, '(Triple)-[:OBJECT]->(Entity)', objects]] AS row RETURN row
   UNION ALL MATCH (n:Word {collection: $collection}) RETURN [8, 'Word', count(n)] AS row
   UNION ALL MATCH (n:Run {collection: $collection}) RETURN [9, 'Run', count(n)] AS row
 }

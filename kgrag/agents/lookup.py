@@ -178,7 +178,7 @@ def _by_model(query: Query, known: list[_Document], tasks: Tasks) -> tuple[bool,
         reply = tasks.structured(TASK, _Reply, question=query.text, documents=listed)
     except ModelError as error:
         if query.listener is not None:
-            query.listener(Failed(problem=error.message, error=type(error).__name__))
+            query.listener(Failed(problem=error.in_full, error=type(error).__name__))
         return False, None
     number, page = (str(value if value is not None else "").strip() for value in (reply.number, reply.page))
     if reply.kind is None or reply.kind == "content" or (reply.ask == "text" and not number and not page):

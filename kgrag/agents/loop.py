@@ -47,5 +47,5 @@ def run(episode: "Episode", trace: Trace) -> tuple[tuple[Hit, ...], str]:
 
 
 def _failed(trace: Trace, error: ModelError) -> str:
-    trace.add(Failed(problem=error.message, error=type(error).__name__))
-    return error.message
+    trace.add(Failed(problem=error.in_full, error=type(error).__name__))
+    return error.in_full

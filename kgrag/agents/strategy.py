@@ -191,8 +191,8 @@ class Strategy(ABC):
                     reply = answer(tasks, asked.text, passages, self.settings, short=short, on_text=on_text)
             trace.add(Answered(text=reply.text))
         except ModelError as error:
-            problem = problem or error.message
-            trace.add(Failed(problem=error.message, error=type(error).__name__))
+            problem = problem or error.in_full
+            trace.add(Failed(problem=error.in_full, error=type(error).__name__))
         usage = trace.by_task()
         return Answer(
             question=asked.text,

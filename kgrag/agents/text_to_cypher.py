@@ -16,7 +16,7 @@ from kgrag.events import Called, Event
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
-from kgrag.graph.gateway import read_only
+from kgrag.graph.gateway import check_collection, read_only
 from kgrag.graph.queries import Query
 from kgrag.graph.saved import saved_queries
 from kgrag.models.tasks import Listener, Tasks
@@ -87,6 +87,7 @@ def ask_cypher(
         problem, rows = attempt.problem, None
         if not problem:
             try:
+                check_collection(attempt.statement, collection.name)
                 rows = read_only(graph, attempt.statement, parameters, limits) if run else None
             except (RefusedError, DatabaseError) as error:
                 problem = str(error)
@@ -115,7 +116,9 @@ def examples(question: str) -> list[Query]:
     fit = [
         query
         for query in about
-        if len(query.text) <= _LONGEST and not any("FLOAT>" in p.type for p in query.parameters)
+        if len(query.text) <= _LONGEST
+        and "$collection" in query.text
+        and not any("FLOAT>" in p.type for p in query.parameters)
     ]
     return sorted(fit, key=lambda query: (-nearness(query), len(query.text), query.name))[:_EXAMPLES]
 

@@ -1,6 +1,10 @@
 """The command line: `kgrag`, a group whose commands are imported only when they are used."""
 
 import difflib
+import signal
+import sys
+import threading
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -41,6 +45,7 @@ class Main(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors end with a message, a remedy and their exit code."""
+        _take_interrupts()
         try:
             return super().invoke(ctx)
         except KgragError as error:
@@ -59,6 +64,15 @@ class Main(click.Group):
             message = f"Unexpected {type(error).__name__}: {error}".rstrip(": ")
             print_error(KgragError(message, "This is a defect of kgrag; `kgrag --debug ...` shows where it happened."))
             ctx.exit(1)
+
+
+def _take_interrupts() -> None:
+    """Take SIGINT also where a shell has it ignored, as all do that start a command in the background of a script.
+
+    `kill -INT`, and Ctrl-C on such a script, would leave the command at work.
+    """
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @click.group(cls=Main, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -91,5 +105,8 @@ def main(ctx: click.Context, debug: bool, verbose: bool) -> None:
       3  database                   8  Cypher that is refused
       4  not found                130  interrupted
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a locale without Unicode shows question marks
     if verbose:
         ctx.with_resource(log_on_stderr())

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.connect import as_json, choose_collection, collection_option, connect, question_argument
-from kgrag.cli.console import note, print_json
+from kgrag.cli.connect import as_json, choose_collection, collection_option, connect, csv_options, question_argument
+from kgrag.cli.console import note, print_json, visible
 
 if TYPE_CHECKING:
     from kgrag.agents.text_to_cypher import CypherAnswer
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 @collection_option()
 @click.option("--show", is_flag=True, help="Show the statement, do not run it.")
 @as_json
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV on standard output.")
-def ask_cypher(question: str, collection: str | None, show: bool, as_json: bool, as_csv: bool) -> None:
+@csv_options
+def ask_cypher(question: str, collection: str | None, show: bool, as_json: bool, as_csv: bool, raw: bool) -> None:
     """Have a language model write the Cypher for a question, and run it.
 
     It is good for what can be counted, listed or compared: how many, which, how often, who with whom. For what the
-    texts say, use `kgrag ask`. The model is told what is in the graph, not what is in your documents. Its statement can
-    only read, and is held to the same rules as `kgrag cypher`; when it is refused or fails, the model hears why and
-    writes another one. The statement that was run goes to standard error, its rows to standard output: look at both,
-    a statement that runs may still ask for something else.
+    texts say, use `kgrag ask`. The statement has to stay within the collection. The model is told what is in the
+    graph, not what is in your documents. Its statement can only read, and is held to the same rules as `kgrag
+    cypher`; when it is refused or fails, the model hears why and writes another one. The statement that was run
+    goes to standard error, its rows to standard output: look at both, a statement that runs may still ask for
+    something else.
 
     It takes a language model, as `kgrag ask` does: KGRAG_CHAT__MODEL and OPENAI_API_KEY, or KGRAG_CHAT__BASE_URL.
 
@@ -39,10 +40,10 @@ def ask_cypher(question: str, collection: str | None, show: bool, as_json: bool,
     with connect() as kg:
         name = choose_collection(kg, collection)
         answer = kg[name].ask_cypher(question, run=not show)
-    _print(answer, as_json=as_json, as_csv=as_csv)
+    _print(answer, as_json=as_json, as_csv=as_csv, raw=raw)
 
 
-def _print(answer: "CypherAnswer", *, as_json: bool, as_csv: bool) -> None:
+def _print(answer: "CypherAnswer", *, as_json: bool, as_csv: bool, raw: bool) -> None:
     from kgrag.cli.rows import print_outcome
     from kgrag.cli.trace import usage_text
     from kgrag.wire import to_json
@@ -50,10 +51,10 @@ def _print(answer: "CypherAnswer", *, as_json: bool, as_csv: bool) -> None:
     if as_json:
         print_json(to_json(answer))
     elif answer.rows is None:
-        click.echo(_statement(answer))
+        click.echo(visible(_statement(answer)))
     else:
-        note(f"{_statement(answer)}\n")
-        print_outcome(answer.rows, as_csv=as_csv)
+        note(visible(f"{_statement(answer)}\n"))
+        print_outcome(answer.rows, as_csv=as_csv, raw=raw)
     again = ", at the second attempt" if len(answer.attempts) > 1 else ""
     note(f"{usage_text(answer.usage, cost=True)}{again}")
 

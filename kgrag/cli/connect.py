@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kgrag.cli.console import load_settings, note, progress_bars
-from kgrag.errors import NotFoundError
 
 if TYPE_CHECKING:
     from kgrag.client import KnowledgeGraph
@@ -20,11 +19,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
 
 
+def csv_options(command: F) -> F:
+    """The options --csv and --raw."""
+    command = click.option(
+        "--raw",
+        is_flag=True,
+        help="With --csv: leave an = + - or @ before a text, which spreadsheets take for a formula.",
+    )(command)
+    return click.option("--csv", "as_csv", is_flag=True, help="Print CSV on standard output.")(command)
+
+
 def collection_option(
     help: str = "Which collection; without it, default or the only one there is.",
 ) -> Callable[[F], F]:
     """The option --collection, which KGRAG_COLLECTION can set for good."""
-    return click.option("-c", "--collection", envvar="KGRAG_COLLECTION", show_envvar=True, metavar="NAME", help=help)
+    return click.option(
+        "-c", "--collection", envvar="KGRAG_COLLECTION", show_envvar=True, metavar="NAME", help=help, callback=_text
+    )
 
 
 def question_argument(command: F) -> F:
@@ -44,12 +55,23 @@ def filter_options(command: F) -> F:
     return command
 
 
+def as_text(argument: str) -> str:
+    """An argument read as UTF-8, whatever the locale; what is none, and what no server takes, is replaced."""
+    try:
+        return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:
+        return argument.encode("utf-8", "replace").decode("utf-8")
+
+
 def _joined(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -> str:
-    """The words without the stand-ins for bytes that are no UTF-8, which no server takes."""
-    text = " ".join(words).encode("utf-8", "surrogateescape").decode("utf-8", "replace").strip()
+    text = as_text(" ".join(words)).strip()
     if not text:
         raise click.UsageError("The question is empty.")
     return text
+
+
+def _text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    return None if value is None else as_text(value)
 
 
 def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
@@ -93,22 +115,15 @@ def choose_collection(kg: "KnowledgeGraph", name: str | None) -> str:
 
     Raises NotFoundError when none of these exists.
     """
-    from kgrag.client import DEFAULT_COLLECTION
-    from kgrag.graph.collections import list_collections
+    from kgrag.graph.collections import DEFAULT_COLLECTION
+    from kgrag.graph.collections import choose_collection as chosen
 
     if name is not None:
         return name
-    names = [c.name for c in list_collections(kg.graph)]
-    if DEFAULT_COLLECTION in names:
-        return DEFAULT_COLLECTION
-    if len(names) == 1:
-        note(f"Collection: {names[0]} (the only one)")
-        return names[0]
-    if not names:
-        raise NotFoundError("There are no collections yet.", "Make one with: kgrag ingest PATH...  or try: kgrag demo")
-    raise NotFoundError(
-        f"Which collection? There are: {', '.join(names)}.", "Name one with --collection, or set KGRAG_COLLECTION."
-    )
+    found = chosen(kg.graph)
+    if found != DEFAULT_COLLECTION:
+        note(f"Collection: {found} (the only one)")
+    return found
 
 
 def _announced(report: "Progress") -> "Progress":

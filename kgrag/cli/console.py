@@ -1,6 +1,7 @@
 """What every command shares: the consoles, progress bars, JSON on standard output, settings with readable errors."""
 
 import logging
+import re
 import sys
 import time
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgrag.errors import ConfigurationError, KgragError
+from kgrag.errors import ConfigurationError, KgragError, without_login
 from kgrag.types import Progress
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 BYTES = "Downloading"
 """A stage whose name begins so counts bytes; every other stage counts things."""
 
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _SHOWN = 20  # lines of a list
+_EVERY = 10.0  # seconds between two lines about the same stage
 _WIDTH = 500  # characters of a line where there is no terminal
 
 
@@ -48,6 +51,11 @@ def stdout_console() -> "Console":
 def note(message: str) -> None:
     """Print a line on standard error."""
     click.echo(message, err=True)
+
+
+def visible(text: str) -> str:
+    """The text with signs that steer a terminal, or turn the direction of writing, as \\u001b: line ends apart."""
+    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def number(count: int, thing: str) -> str:
@@ -88,16 +96,16 @@ def log_on_stderr() -> Iterator[None]:
 
 def print_error(error: KgragError) -> None:
     """Print an error and its remedy on standard error."""
-    click.echo(f"{click.style('Error:', fg='red', bold=True)} {error.message}", err=True)
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {visible(without_login(error.message))}", err=True)
     if error.remedy:
-        click.echo(error.remedy, err=True)
+        click.echo(visible(error.remedy), err=True)
 
 
 def print_json(value: Any) -> None:
     """Print `value` as JSON on standard output, in the forms of kgrag.wire."""
     from kgrag.wire import dumps
 
-    click.echo(dumps(value, indent=2))
+    click.echo(visible(dumps(value, indent=2)))  # the same JSON
 
 
 def print_pairs(rows: Mapping[str, str], after: int = 2) -> None:
@@ -129,9 +137,9 @@ def print_table(
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for number, name in enumerate(head):
         words = number == 0 or name in left
-        table.add_column(name, justify="left" if words else "right", overflow="fold", no_wrap=not words)
+        table.add_column(Text(visible(name)), justify="left" if words else "right", overflow="fold", no_wrap=not words)
     for row in rows:
-        table.add_row(*map(Text, row), style="dim" if row[-1] == dimmed else None)
+        table.add_row(*(Text(visible(cell)) for cell in row), style="dim" if row[-1] == dimmed else None)
     console.print(table)
 
 
@@ -179,12 +187,19 @@ def progress_bars(*, quiet: bool = False) -> Iterator[Progress]:
 
 
 def _lines() -> Progress:
-    seen: set[str] = set()
+    """A line when a stage begins, and one every some seconds while it goes on."""
+    said: dict[str, float] = {}
 
     def report(stage: str, done: int, total: int | None) -> None:
-        if stage not in seen:
-            seen.add(stage)
+        now = time.monotonic()
+        if stage not in said:
             note(f"{stage}: {_amount(stage, total)}" if total else f"{stage} ...")
+        elif now - said[stage] < _EVERY:
+            return
+        else:
+            of = f" of {_amount(stage, total)}" if total else ""
+            note(f"{stage}: {_amount(stage, done)}{of}")
+        said[stage] = now
 
     return report
 

@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgrag.cli.connect import as_json, choose_collection, collection_option, connect, question_argument
+from kgrag.cli.connect import (
+    as_json,
+    as_text,
+    choose_collection,
+    collection_option,
+    connect,
+    csv_options,
+    question_argument,
+)
 from kgrag.cli.console import note, print_json
 
 if TYPE_CHECKING:
+    from kgrag.graph.gateway import PlanKind
     from kgrag.graph.queries import Query
     from kgrag.rows import Rows
 
@@ -23,7 +32,7 @@ def parse_pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, .
     """Parameters name=value; a $ before the name is passed over, of one given twice the last counts."""
     pairs = {}
     for value in values:
-        name, sign, text = value.partition("=")
+        name, sign, text = as_text(value).partition("=")
         name = name.strip().removeprefix("$")
         if not sign or not name:
             raise click.BadParameter(f"{value!r} is not of the form name=value.")
@@ -56,8 +65,10 @@ pairs_option = click.option(
     help="Write all saved queries: FILE.zip to be dropped on Neo4j Browser, else one script (- for standard output).",
 )
 @click.option("--embeddings", is_flag=True, help="Leave embeddings in what is returned.")
+@click.option("--explain", "plan", flag_value="explain", help="Show how Neo4j would run it, and do not run it.")
+@click.option("--profile", "plan", flag_value="profile", help="Run it, and show what each step of it did.")
 @as_json
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV on standard output.")
+@csv_options
 def cypher(
     query: str | None,
     pairs: Pairs,
@@ -68,8 +79,10 @@ def cypher(
     show: bool,
     favourites: str | None,
     embeddings: bool,
+    plan: "PlanKind | None",
     as_json: bool,
     as_csv: bool,
+    raw: bool,
 ) -> None:
     """Ask the graph in Cypher: by a saved query, or by a statement of your own.
 
@@ -85,6 +98,7 @@ def cypher(
     kgrag cypher "MATCH (e:Entity {collection: \\$collection}) RETURN e.name, e.df ORDER BY e.df DESC LIMIT 5" -c demo
     kgrag cypher -f mine.cypher -p since=2024 --json
     kgrag cypher hubs --show
+    kgrag cypher hubs --profile                         what its time goes into
     kgrag cypher --favourites kgrag.zip -c demo         then drop the file on Neo4j Browser
     """
     if as_json and as_csv:
@@ -99,12 +113,13 @@ def cypher(
         if show:
             _show(query, pairs, collection)
         else:
-            _run_saved(query, pairs, collection, question, embeddings, as_json, as_csv)
+            _print(_run_saved(query, pairs, collection, question, embeddings, plan), as_json, as_csv, raw)
     elif show or question is not None:
         raise click.UsageError("--show and --question go with the name of a saved query.")
     else:
-        statement = file.read_text(encoding="utf-8") if file else sys.stdin.read() if query == "-" else query or ""
-        _run(statement, pairs, collection, embeddings, as_json, as_csv)
+        written = sys.stdin.read() if query == "-" else query or ""
+        statement = file.read_text(encoding="utf-8") if file else as_text(written)
+        _print(_run(statement, pairs, collection, embeddings, plan), as_json, as_csv, raw)
 
 
 @click.command()
@@ -202,8 +217,13 @@ def _write_favourites(file: str, pairs: Pairs, collection: str | None) -> None:
 
 
 def _run_saved(
-    name: str, pairs: Pairs, collection: str | None, question: str | None, embeddings: bool, as_json: bool, as_csv: bool
-) -> None:
+    name: str,
+    pairs: Pairs,
+    collection: str | None,
+    question: str | None,
+    embeddings: bool,
+    plan: "PlanKind | None",
+) -> "Rows":
     from kgrag.graph.saved import find_query, from_text
 
     query = find_query(name)
@@ -217,31 +237,30 @@ def _run_saved(
             if question is not None:
                 asked = kg[chosen].question_parameters(question)
                 arguments = {k: v for k, v in asked.items() if _takes(query, k)} | arguments
-        rows = kg.saved_query(query.name, embeddings=embeddings, **arguments)
-    _print(rows, as_json, as_csv)
+        rows = kg.saved_query(query.name, embeddings=embeddings, plan=plan, **arguments)
     if not len(rows) and _takes(query, "entity"):
         note('How the graph writes a name: kgrag cypher names -p "name=amundson~"')
+    return rows
 
 
-def _run(statement: str, pairs: Pairs, collection: str | None, embeddings: bool, as_json: bool, as_csv: bool) -> None:
+def _run(statement: str, pairs: Pairs, collection: str | None, embeddings: bool, plan: "PlanKind | None") -> "Rows":
     if not statement.strip():
         raise click.UsageError("The statement is empty.")
     parameters = _free(pairs)
     with connect() as kg:
         if "collection" not in parameters and (collection or re.search(r"\$collection\b", statement)):
             parameters["collection"] = choose_collection(kg, collection)
-        rows = kg.cypher(statement, parameters, embeddings=embeddings)
-    _print(rows, as_json, as_csv)
+        return kg.cypher(statement, parameters, embeddings=embeddings, plan=plan)
 
 
-def _print(rows: "Rows", as_json: bool, as_csv: bool) -> None:
+def _print(rows: "Rows", as_json: bool, as_csv: bool, raw: bool) -> None:
     from kgrag.cli.rows import print_outcome
     from kgrag.wire import to_json
 
     if as_json:
         print_json(to_json(rows))
     else:
-        print_outcome(rows, as_csv=as_csv)
+        print_outcome(rows, as_csv=as_csv, raw=raw)
 
 
 def _takes(query: "Query", name: str) -> bool:

@@ -1,7 +1,8 @@
 """kgrag ingest, delete: documents go into the graph and out of it."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,14 @@ from click.core import ParameterSource
 
 from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
 from kgrag.cli.console import load_settings, note, number, print_json, print_list, progress_bars
+from kgrag.cli.interrupt import interruptible
 from kgrag.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:
     from kgrag.client import KnowledgeGraph
     from kgrag.types import IngestReport, Problem
+
+_NAMES = 12  # of extensions or encodings that are told
 
 
 @click.command()
@@ -25,6 +29,9 @@ if TYPE_CHECKING:
 @click.option("--key-column", metavar="NAME", help="Of CSV, TSV and JSON: ids that no other file uses for another row.")
 @click.option("--title-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the title.")
 @click.option("--text-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the text.")
+@click.option("--prune", is_flag=True, help="Delete the documents of files, and rows, that are no longer there.")
+@click.option("--yes", is_flag=True, help="With --prune: do not ask.")
+@click.option("--force", is_flag=True, help="With --prune: also if a folder is missing or holds no file at all.")
 @click.option("--strict", is_flag=True, help="End with 5 if anything could not be read.")
 @click.option("--bulk", is_flag=True, help="Load a first, large collection into this machine's empty Neo4j, faster.")
 @click.option("--replace-database", is_flag=True, help="With --bulk: give up all the database holds; a dump is kept.")
@@ -37,6 +44,9 @@ def ingest(
     key_column: str | None,
     title_column: str | None,
     text_column: str | None,
+    prune: bool,
+    yes: bool,
+    force: bool,
     strict: bool,
     bulk: bool,
     replace_database: bool,
@@ -44,18 +54,32 @@ def ingest(
 ) -> None:
     """Read files and folders into a collection.
 
-    Folders are read with all they hold: text (.txt), Markdown (.md, .markdown), HTML (.html, .htm), PDF (.pdf), Word
-    (.docx), PowerPoint (.pptx), Excel (.xlsx), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv. A row of a table is
-    a document; the columns of its key, title and text are found by their usual names (id, title, text, ...) or named
-    by the options. What did not change since the last time is passed over, so the same command brings a collection up
-    to date, and goes on where it was after it was interrupted. What cannot be read is listed at the end and does not
-    stop the rest.
+    Folders are read with all they hold: text (.txt), Markdown (.md, .markdown), reStructuredText (.rst), HTML
+    (.html, .htm), PDF (.pdf), Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt), RTF (.rtf),
+    EPUB (.epub), e-mails (.eml, .mbox), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv, and source code (listed
+    below); other files are counted. A row of a table is a document; the columns of its key, title and text are
+    found by their usual names (id, title, text, ...) or named by the options. What did not change since the last
+    time is passed over, so the same command brings a collection up to date, and goes on where it was after it was
+    interrupted: files of the same size and time are not even opened. What cannot be read is listed at the end and
+    does not stop the rest.
+
+    Documents whose files (or rows) are no longer in a folder are named, and stay; with --prune they are deleted, after
+    a question or with --yes. Nothing is deleted where a folder is missing, cannot be read, or holds no file at all: it
+    may not be mounted (--force: it is, but for what cannot be read). `kgrag watch FOLDER` does the same at each change.
 
     A file is known by its key, its absolute path with links resolved: however you type the path, it is the same
     document, and files of one name in two folders are two. With --root DIR the key is the path in DIR, so that the
     folder can be moved, or read on another machine. A row is known by its file and its id (FILE#ID, without an id
     FILE#LINE); ids in the column that --key-column names, and those of a corpus.jsonl, are keys by themselves. Links
     that lead out of a folder are not followed (KGRAG_LOADING__FOLLOW_LINKS=true: they are).
+
+    Source code: .asm .bash .bat .bib .c .cc .cfg .clj .cmake .conf .cpp .cs .css .cxx .cypher .dart .el .erl .ex
+    .exs .f90 .fish .go .gradle .graphql .groovy .h .hh .hpp .hs .ini .java .jl .js .jsx .kt .kts .less .lisp .lua
+    .m .mjs .ml .mm .php .pl .pm .properties .proto .ps1 .py .pyi .pyx .r .rb .rs .sass .scala .scm .scss .sh .sql
+    .svelte .swift .tcl .tex .tf .toml .ts .tsx .vb .vim .vue .yaml .yml .zig .zsh.
+
+    Texts that are not UTF-8 are converted, and counted at the end by the encoding that was found;
+    KGRAG_LOADING__ENCODING sets it.
 
     With --bulk the same graph is made through files and Neo4j's import tool. The server is down meanwhile; an
     interrupted load leaves the database as it was.
@@ -65,6 +89,7 @@ def ingest(
     kgrag ingest notes/ report.html -c work              several, into "work"
     kgrag ingest items.csv --key-column sku --text-column description
     kgrag ingest /srv/wiki --root /srv/wiki -c wiki      keys like "guide/install.md"
+    kgrag ingest notes/ -c work --prune                  what was deleted there goes from "work", too
     kgrag ingest notes/ --strict --json > report.json    for a script
     kgrag ingest wikipedia.jsonl --bulk -c wiki          a million passages, into an empty database
     """
@@ -73,6 +98,13 @@ def ingest(
 
     if replace_database and not bulk:
         raise click.UsageError("--replace-database goes with --bulk.")
+    if (yes or force) and not prune:
+        raise click.UsageError("--yes and --force go with --prune.")
+    if prune and bulk:
+        raise click.UsageError("--bulk makes a new collection: there is nothing to --prune.")
+    if prune and not yes and not sys.stdin.isatty():
+        raise click.UsageError("There is no terminal to ask on; without --prune it is said what would be deleted, "
+                               "with --prune --yes it is.")  # fmt: skip
     collection = DEFAULT_COLLECTION if collection is None else collection
     columns = Columns(key=key_column, title=title_column, text=text_column)
     try:
@@ -83,10 +115,16 @@ def ingest(
                     replace_database=replace_database, settings=load_settings(), progress=progress,
                 )  # fmt: skip
         else:
-            with connect() as kg, progress_bars() as progress:
-                report = kg[collection].ingest(
-                    list(paths), embedder=embedder, columns=columns, root=root, progress=progress
-                )
+            with interruptible(), connect() as kg:
+                with progress_bars() as progress:
+                    report = kg[collection].ingest(
+                        list(paths), embedder=embedder, columns=columns, root=root,
+                        prune=prune and yes, force=force, progress=progress,
+                    )  # fmt: skip
+                if prune and report.gone and not yes and _confirm_pruning(report.gone, collection):
+                    with progress_bars() as progress:
+                        kg[collection].delete(report.gone, progress=progress)
+                    report = replace(report, pruned=len(report.gone))
     except KeyboardInterrupt:
         note(
             "Stopped. The database is what it was, or if the import was through already, complete but for its indexes."
@@ -99,13 +137,14 @@ def ingest(
     read = report.added + report.changed + report.unchanged
     if as_json:
         print_json(to_json(report, collection=collection))
-    elif read:
+    elif read or report.gone:
         for line in summary(report, collection):
             click.echo(line)
         if (dump := getattr(report, "dump", None)) is not None:
             click.echo(f"What the database held before is kept in {dump}")
+    print_changes(report, prune)
     print_problems(report.problems)
-    if not read:
+    if not (read or report.gone or report.unsettled):
         raise InputError(
             "Nothing could be read." if report.problems else "There was nothing to read.",
             "`kgrag ingest --help` says which files can be read, and how to name the columns of tables.",
@@ -135,7 +174,7 @@ def delete(documents: tuple[str, ...], collection: str | None, yes: bool, as_jso
     named = click.get_current_context().get_parameter_source("collection") is ParameterSource.COMMANDLINE
     if not documents and not named:
         raise click.UsageError("Say what to delete: --document KEY, or --collection NAME for a whole collection.")
-    from kgrag.loaders.dispatch import file_key
+    from kgrag.loaders.walk import file_key
 
     with connect() as kg:
         name = choose_collection(kg, collection)
@@ -159,10 +198,43 @@ def delete(documents: tuple[str, ...], collection: str | None, yes: bool, as_jso
 def summary(report: "IngestReport", collection: str) -> Iterator[str]:
     """What an ingest did, in a line or two."""
     changes = f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged"
-    yield f"Collection {collection}: {changes}"
+    pruned = f", {report.pruned:,} deleted" if report.pruned else ""
+    yield f"Collection {collection}: {changes}{pruned}"
     rate = f", {report.passages / report.seconds:,.0f} passages/s" if report.passages >= 10 and report.seconds else ""
     written = f"{number(report.passages, 'passage')} written, {number(report.embedded, 'vector')} computed"
     yield f"{written} in {report.seconds:.1f} s{rate}"
+
+
+def print_changes(report: "IngestReport", prune: bool = False) -> None:
+    """Print on standard error what is gone, came from elsewhere, was passed over or converted."""
+    if report.gone and not prune:
+        print_list(
+            f"{number(len(report.gone), 'document')} of this collection whose file or row is no longer there "
+            "(they stay; --prune deletes them):",
+            report.gone,
+        )
+    if report.replaced:
+        print_list(
+            f"{number(len(report.replaced), 'document')} took the place of another with the same key:",
+            [f"{r.key}: was {r.before}, now {r.now}" for r in report.replaced],
+        )
+    if report.skipped:
+        note(f"{number(sum(report.skipped.values()), 'file')} skipped: {_tally(report.skipped)}")
+    if report.converted:
+        note(f"{number(sum(report.converted.values()), 'file')} not in UTF-8, converted: {_tally(report.converted)}")
+
+
+def _tally(counts: Mapping[str, int]) -> str:
+    """Names with their numbers, the greatest first: ".xyz 9, .bin 2, without extension 1"."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    shown = [f"{name or 'without extension'} {count:,}" for name, count in ordered[:_NAMES]]
+    return ", ".join([*shown, *(["..."] if len(ordered) > _NAMES else [])])
+
+
+def _confirm_pruning(gone: Sequence[str], collection: str) -> bool:
+    """Show what is gone, and ask on a terminal whether to delete it."""
+    print_list(f"{number(len(gone), 'document')} of {collection} whose file or row is no longer there:", gone)
+    return click.confirm("Delete them?", err=True)
 
 
 def print_problems(problems: "Sequence[Problem]") -> None:

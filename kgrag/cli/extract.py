@@ -70,14 +70,19 @@ def _print_estimate(estimate: "ExtractionEstimate", collection: str, budget: flo
     if not estimate.passages:
         return
     click.echo(f"{number(estimate.calls, 'call')} of {estimate.model or 'a model that is not set yet'}, if none fails")
-    each = estimate.completion_tokens // estimate.passages
-    click.echo(f"{estimate.prompt_tokens:,} tokens in (4 characters each)")
-    click.echo(f"{estimate.completion_tokens:,} tokens out (about {each} a passage)")
+    click.echo(f"{_range(estimate.prompt_tokens)} tokens in, {_range(estimate.completion_tokens)} out")
     if estimate.cost is None:
         click.echo("Cost: unknown price (KGRAG_CHAT__PRICES sets it)")
-    else:
-        over = f", more than the budget of {budget:g}" if budget is not None and estimate.cost > budget else ""
-        click.echo(f"Cost: about {_cost(estimate.cost)}{over}")
+        return
+    least, most = estimate.cost
+    over = ""
+    if budget is not None and most > budget:
+        over = f", {'' if least > budget else 'perhaps '}more than the budget of {budget:g}"
+    click.echo(f"Cost: {_cost(least)} to {_cost(most)}{over}")
+
+
+def _range(tokens: tuple[int, int]) -> str:
+    return " to ".join(f"{count:,}" for count in tokens)
 
 
 def _text(report: "ExtractionReport", collection: str) -> str:

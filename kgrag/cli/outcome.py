@@ -31,7 +31,7 @@ def end(report: "ExtractionReport | TaggingReport", collection: str, text: str |
     if text is None:
         from kgrag.wire import to_json
 
-        print_json(to_json(report, collection=collection, stopped=stopped and stopped.message))
+        print_json(to_json(report, collection=collection, stopped=stopped and stopped.in_full))
     else:
         click.echo(text)
     if report.failures:
@@ -42,6 +42,8 @@ def end(report: "ExtractionReport | TaggingReport", collection: str, text: str |
                 for f in report.failures
             ],
         )
+        for remedy in dict.fromkeys(f.remedy for f in report.failures if f.remedy):
+            note(remedy)
     if stopped is not None:
         print_error(stopped)
         note(f"{number(report.left, 'passage')} left; run the same command again to go on.")

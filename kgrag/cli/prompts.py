@@ -1,4 +1,4 @@
-"""kgrag prompts: what language models are told, and copies of it to be edited."""
+"""kgrag prompts: the prompts for language models, and copies of them to edit."""
 
 from pathlib import Path
 

@@ -5,25 +5,39 @@ import json
 import sys
 from typing import Any
 
-from kgrag.cli.console import note, number, print_table
+from kgrag.cli.console import note, number, print_table, visible
 from kgrag.rows import Edge, Node, Path, Rows
 
 _LONGEST = 200  # characters of a cell
 
 
-def print_outcome(rows: Rows, *, as_csv: bool) -> None:
-    """Print rows on standard output, and on standard error how many there are and how long they took."""
-    (_print_csv if as_csv else _print_rows)(rows)
+def print_outcome(rows: Rows, *, as_csv: bool, raw: bool = False) -> None:
+    """Print rows on standard output, and on standard error how many there are and how long they took.
+
+    `raw`: texts that a spreadsheet takes for formulas stay as they are in CSV.
+    """
+    if as_csv:
+        _print_csv(rows, raw)
+    else:
+        _print_rows(rows)
     note(f"{number(len(rows), 'row') if len(rows) else 'No rows'} in {rows.seconds * 1000:.0f} ms")
     if rows.cut:
         note(f"Not all of them: {rows.cut}")
 
 
-def _print_csv(rows: Rows) -> None:
+def _print_csv(rows: Rows, raw: bool) -> None:
     """A head and a line a row; lists and maps are JSON, and what is not there is empty."""
+    seen = visible if sys.stdout.isatty() else str
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(rows.columns)
-    writer.writerows([_cell(value) for value in row] for row in rows.values)
+    for row in (rows.columns, *rows.values):
+        writer.writerow(
+            [seen(_cell(value) if raw or _is_number(value) else _no_formula(_cell(value))) for value in row]
+        )
+
+
+def _no_formula(text: str) -> str:
+    """The text, after a ' if a spreadsheet would take it for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def _print_rows(rows: Rows) -> None:

@@ -9,7 +9,7 @@ import click
 
 from kgrag.cli.connect import as_json
 from kgrag.cli.console import changed, load_settings, note, print_json, print_pairs, progress_bars
-from kgrag.errors import NotFoundError
+from kgrag.errors import NotFoundError, without_login
 
 if TYPE_CHECKING:
     from kgrag.graph.local import ServerStatus
@@ -47,7 +47,7 @@ def up(plugins: tuple[str, ...], version: str | None, show_password: bool, as_js
     if dump is not None:
         note(f"Upgraded from Neo4j {held} to {version}. What the data were is kept in {dump}")
     if settings.neo4j_uri is not None:
-        note(f"KGRAG_NEO4J_URI is set: the other commands use {settings.neo4j_uri}, not this server.")
+        note(f"KGRAG_NEO4J_URI is set: the other commands use {without_login(settings.neo4j_uri)}, not this server.")
     answer = {
         "neo4j": server.line().name,
         "uri": endpoint.uri,

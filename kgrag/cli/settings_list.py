@@ -159,7 +159,7 @@ def _text(value: Any) -> str:
         return HIDDEN
     if isinstance(value, str | Path):
         return _LOGIN.sub(f"{HIDDEN}@", str(value))
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=lambda _: HIDDEN)
 
 
 def _type(field: FieldInfo) -> str:
@@ -180,4 +180,6 @@ def _type_text(annotation: Any) -> str:
         return f"list of {_type_text(inner[0])}"
     if origin is dict:
         return f"mapping of {_type_text(inner[0])} to {_type_text(inner[1])}"
+    if annotation is Any:
+        return "any"
     return _NAMES.get(annotation) or str(annotation.__name__)

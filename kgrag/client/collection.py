@@ -10,13 +10,14 @@ from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEFAULT_SYSTEM, DEPTH, make_system
 from kgrag.client.stream import Stream
+from kgrag.errors import ConfigurationError
 from kgrag.events import Answer
 from kgrag.graph import collections as registry
 from kgrag.graph import runs, schema
 from kgrag.graph.collections import Collection as Record
 from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
-from kgrag.loaders.source import Source, first_document, items_of
+from kgrag.loaders.source import Source
 from kgrag.models.embed import Embedder
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from kgrag.agents.text_to_cypher import CypherAnswer
     from kgrag.client.graph import KnowledgeGraph
     from kgrag.exchange.export import ExportReport
+    from kgrag.graph.gateway import PlanKind
     from kgrag.indexing.extraction import ExtractionEstimate, ExtractionReport
     from kgrag.indexing.resolution.resolve import Resolution
     from kgrag.indexing.tagging import TaggingReport
@@ -83,35 +85,26 @@ class Collection:
         embedder: str | Embedder | None = None,
         columns: "Columns | None" = None,
         root: str | Path | None = None,
+        prune: bool = False,
+        force: bool = False,
+        settle: float = 0.0,
         progress: Progress | None = None,
     ) -> IngestReport:
         """Read files and folders, or take Documents; the collection is made if it does not exist.
 
-        A file is known by its absolute path, or if `root` is a folder that holds it, by its path in there.
-        Unchanged documents are passed over; an interrupted ingest goes on where it was. Raises MismatchError when the
-        collection has another embedder, InputError when no path can be read at all.
+        A file is known by its absolute path, or if `root` is a folder that holds it, by its path in there. Files that
+        have not changed are not read again, unchanged documents are passed over; an interrupted ingest goes on where it
+        was. The report names documents whose files are no longer in these folders; `prune` deletes them, but with a
+        folder that is missing or holds no file at all only if it is `force`d. Files that changed in the last `settle`
+        seconds are left for later. Raises MismatchError when the collection has another embedder, InputError when no
+        path can be read at all.
         """
-        from kgrag.indexing.pipeline import ingest
-        from kgrag.indexing.reembed import discard_old_vectors
+        from kgrag.client.ingestion import ingest
 
-        graph, settings = self.kg.graph, self.kg.settings
-        existing = registry.find_collection(graph, self.name)
-        if existing is not None and isinstance(embedder, str):
-            registry.check_embedder(existing, embedder)  # before a model is loaded for nothing
-        items, total = items_of(source, columns, settings, root)
-        if existing is None:
-            items, problems = first_document(items)
-            if problems:
-                return IngestReport(problems=problems)  # nothing to make a collection for
-        model = self.kg.embedder(existing.embedder if existing is not None and embedder is None else embedder)
-        if existing is not None:
-            registry.check_indexing(existing, settings.indexing)
-            registry.check_embedder(existing, model.name, model.dimension)
-            registry.ensure_indexes(graph, existing)
-            discard_old_vectors(graph, existing)
-        else:
-            existing = registry.create_collection(graph, self.name, model.name, model.dimension, settings.indexing)
-        return ingest(graph, existing, items, model, settings, progress or silent, total=total)
+        return ingest(
+            self.kg, self.name, source, embedder=embedder, columns=columns, root=root,
+            prune=prune, force=force, settle=settle, progress=progress or silent,
+        )  # fmt: skip
 
     def extract(
         self,
@@ -239,8 +232,10 @@ class Collection:
     ) -> Ranking:
         """The `k` best passages for a question, each with the trail that led to it.
 
-        Raises DeadlineError when it takes longer than `deadline` seconds.
+        Raises DeadlineError when it takes longer than `deadline` seconds, ConfigurationError for a `k` below 1.
         """
+        if k < 1:
+            raise ConfigurationError(f"k is invalid: {k} passages.", "Ask for 1 or more.")
         with limits.limited(deadline):
             return self.retriever(retriever).retrieve(Query(query, filter or Filter()), k)
 
@@ -349,19 +344,26 @@ class Collection:
         return inspect(self.kg.graph, self.name, self.kg.settings, near=near)
 
     def cypher(
-        self, statement: str, parameters: Mapping[str, Any] | None = None, *, embeddings: bool = False
+        self,
+        statement: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        embeddings: bool = False,
+        plan: "PlanKind | None" = None,
     ) -> "Rows":
         """The answer of a Cypher statement, which can only read; $collection is this one, unless it is given."""
         named = {"collection": self.name} if "$collection" in statement else {}
-        return self.kg.cypher(statement, {**named, **(parameters or {})}, embeddings=embeddings)
+        return self.kg.cypher(statement, {**named, **(parameters or {})}, embeddings=embeddings, plan=plan)
 
-    def saved_query(self, name: str, /, *, embeddings: bool = False, **arguments: Any) -> "Rows":
+    def saved_query(
+        self, name: str, /, *, embeddings: bool = False, plan: "PlanKind | None" = None, **arguments: Any
+    ) -> "Rows":
         """The answer of one of the saved queries on this collection, its other parameters as keyword arguments."""
         from kgrag.graph.saved import find_query
 
         if "collection" in {p.name for p in find_query(name).parameters}:
             arguments = {"collection": self.name, **arguments}
-        return self.kg.saved_query(name, embeddings=embeddings, **arguments)
+        return self.kg.saved_query(name, embeddings=embeddings, plan=plan, **arguments)
 
     def question_parameters(self, question: str) -> dict[str, Any]:
         """What Cypher wants to know of a question: its words, its embedding, the names of the collection's indexes.

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -19,19 +20,20 @@ from kgrag.models.embed import Embedder, load_embedder
 from kgrag.models.openai_chat import OpenAIChat, load_chat
 from kgrag.models.tasks import Tasks
 from kgrag.settings import Settings
-from kgrag.types import CollectionInfo, Passage, Progress, Ranking
+from kgrag.types import CollectionInfo, Passage, Progress, Ranking, Unchanged
 
 if TYPE_CHECKING:
     from neo4j_viz import VisualizationGraph
 
     from kgrag.events import Answer
     from kgrag.exchange.importing import ImportReport
+    from kgrag.graph.gateway import PlanKind
     from kgrag.indexing.bulk import BulkReport
     from kgrag.loaders import Columns
     from kgrag.loaders.source import Source
     from kgrag.rows import Rows
 
-DEFAULT_COLLECTION = "default"
+DEFAULT_COLLECTION = registry.DEFAULT_COLLECTION
 
 
 class KnowledgeGraph:
@@ -114,12 +116,14 @@ class KnowledgeGraph:
         from kgrag.loaders.source import items_of
 
         settings = settings or Settings()
-        items, total = items_of(source, columns, settings, root)
+        items, total, scan = items_of(source, columns, settings, root)
         named = embedder or settings.embedder
-        model = load_embedder(named) if isinstance(named, str) else named
-        return load(
-            items, collection, model, settings, progress or silent, replace_database=replace_database, total=total
-        )
+        model = load_embedder(named, settings.embedding) if isinstance(named, str) else named
+        report = load(
+            (item for item in items if not isinstance(item, Unchanged)), collection, model, settings,
+            progress or silent, replace_database=replace_database, total=total,
+        )  # fmt: skip
+        return report if scan is None else replace(report, skipped=scan.skipped, converted=scan.converted)
 
     def __enter__(self) -> Self:
         return self
@@ -150,26 +154,36 @@ class KnowledgeGraph:
         return [registry.describe(self.graph, c) for c in registry.list_collections(self.graph)]
 
     def cypher(
-        self, statement: str, parameters: Mapping[str, Any] | None = None, *, embeddings: bool = False
+        self,
+        statement: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        embeddings: bool = False,
+        plan: "PlanKind | None" = None,
     ) -> "Rows":
         """The answer of a Cypher statement, which can only read (see `kgrag.graph.gateway`).
 
-        `embeddings`: whether they stay in what is returned. Raises RefusedError for a statement that is not let
-        through, DatabaseError when it is wrong, or takes too long or too much memory.
+        `embeddings`: whether they stay in what is returned. `plan`: "explain" gives the server's plan instead,
+        a row an operator; "profile" runs the statement and adds what each operator did. Raises RefusedError for
+        a statement that is not let through, DatabaseError when it is wrong, or takes too long or too much
+        memory.
         """
         from kgrag.graph.gateway import read_only
 
-        return read_only(self.graph, statement, parameters, self.settings.gateway, embeddings=embeddings)
+        return read_only(self.graph, statement, parameters, self.settings.gateway, embeddings=embeddings, plan=plan)
 
-    def saved_query(self, name: str, /, *, embeddings: bool = False, **arguments: Any) -> "Rows":
+    def saved_query(
+        self, name: str, /, *, embeddings: bool = False, plan: "PlanKind | None" = None, **arguments: Any
+    ) -> "Rows":
         """The answer of one of the saved queries (`kgrag cypher --list`), its parameters as keyword arguments.
 
+        Without a collection it is that called "default", or the only one; `kg["notes"].saved_query(...)` fills it in.
         Raises NotFoundError for a name that does not exist, ConfigurationError for an argument that the query does not
-        take. `kg["notes"].saved_query(...)` fills in the collection.
+        take.
         """
         from kgrag.graph.saved import run_saved
 
-        return run_saved(self.graph, name, arguments, self.settings.gateway, embeddings=embeddings)
+        return run_saved(self.graph, name, arguments, self.settings.gateway, embeddings=embeddings, plan=plan)
 
     def draw(
         self, what: "Ranking | Answer | Rows | str", parameters: Mapping[str, Any] | None = None
@@ -217,8 +231,16 @@ class KnowledgeGraph:
         return runs.remove_runs(self.graph, ids)
 
     def migrate(self) -> list[str]:
-        """Bring the database to this version's schema; returns the steps taken."""
-        return schema.migrate(self.graph)
+        """Bring the database to this version's schema; returns the steps taken.
+
+        Interrupted while it counts words and names, `repair` or the next ingest of a collection goes on.
+        """
+        from kgrag.indexing.finish import finish
+
+        done = schema.migrate(self.graph)
+        for collection in registry.list_collections(self.graph) if done else ():
+            finish(self.graph, collection, self.settings, silent)
+        return done
 
     def import_export(
         self, source: str, collection: str | None = None, progress: Progress | None = None
@@ -239,7 +261,8 @@ class KnowledgeGraph:
         with self._lock:
             if self._tasks is None:
                 self._chat = load_chat(self.settings)
-                self._tasks = Tasks(self._chat, self.settings.chat.prompts)
+                chat = self.settings.chat
+                self._tasks = Tasks(self._chat, chat.prompts, max_facts=chat.max_facts)
             return self._tasks
 
     def language_model(self) -> Tasks:
@@ -257,5 +280,5 @@ class KnowledgeGraph:
                 return embedder
             name = embedder or self.settings.embedder
             if name not in self._embedders:
-                self._embedders[name] = load_embedder(name)
+                self._embedders[name] = load_embedder(name, self.settings.embedding)
             return self._embedders[name]

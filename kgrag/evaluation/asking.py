@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from kgrag.errors import BudgetError, ConfigurationError, DatabaseError
+from kgrag.errors import BudgetError, ConfigurationError, DatabaseError, UnavailableError
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.gold import distinct_documents, text_ranks
 from kgrag.evaluation.grading import Grader
@@ -44,10 +44,10 @@ def ask_all(
     """Ask each system every question, `threads` at once; records by system, then in the order of the questions.
 
     Short answers are asked for, and marked if there is a `grader`. A question that `logs` knows the answer to is not
-    asked again, and its answer is marked only if it was not yet. A question that fails,
-    or ends without any answer, is kept as an error with its reason, and the run goes on. It ends early when the budget
-    is spent, or when the database fails several times in a row: questions under way are still kept then, the others are
-    left. Raises BudgetError, DatabaseError, ConfigurationError.
+    asked again, and its answer is marked only if it was not yet. A question that fails, or ends without any answer, is
+    kept as an error with its reason, and the run goes on. It ends early when the budget is spent, or when the database
+    fails, or the model's server refuses or is out of reach, several times in a row: questions under way are still kept
+    then, the others are left. Raises BudgetError, DatabaseError, UnavailableError, ConfigurationError.
     """
     records: list[Record] = []
     for name, system in systems.items():
@@ -119,7 +119,8 @@ class _Run:
             self._count(error)
             said = AnswerRecord("", began=began)
             return failed(self._name, question, error_text(error), time.perf_counter() - started, said)
-        self._count(None)
+        gone = [e.problem for e in answer.trace if isinstance(e, Failed) and e.error == UnavailableError.__name__]
+        self._count(UnavailableError(gone[0]) if gone else None)
         spent = [e.problem for e in answer.trace if isinstance(e, Failed) and e.error == BudgetError.__name__]
         if spent:
             self.ended = BudgetError(spent[0], "Give it a higher --budget.")
@@ -152,7 +153,7 @@ class _Run:
 
     def _count(self, error: Exception | None) -> None:
         with self._lock:
-            self._failures = self._failures + 1 if isinstance(error, DatabaseError) else 0
+            self._failures = self._failures + 1 if isinstance(error, DatabaseError | UnavailableError) else 0
             if self._failures >= PATIENCE:
                 self.ended = error
 

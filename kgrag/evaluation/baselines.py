@@ -54,7 +54,7 @@ class Golden:
             said = answer(tasks, question, passages, self._options, short=short)
             trace.add(Answered(text=said.text))
         except ModelError as error:
-            problem = error.message
+            problem = error.in_full
             trace.add(Failed(problem=problem, error=type(error).__name__))
         hits = tuple(Hit(p, 1 / rank, (Step("gold", "Passage", p.title),)) for rank, p in enumerate(passages, 1))
         usage = trace.by_task()

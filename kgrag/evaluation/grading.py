@@ -59,7 +59,7 @@ class Grader:
         except BudgetError:
             raise
         except ModelError as error:
-            problem = problem or f"{_UNMARKED}{error.message}"
+            problem = problem or f"{_UNMARKED}{error.in_full}"
         return replace(record, answer=replace(record.answer, grade=grade, problem=problem))
 
     def _hear(self, event: Event) -> None:

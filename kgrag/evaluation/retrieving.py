@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from kgrag.errors import DatabaseError
+from kgrag.errors import DatabaseError, KgragError
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.gold import distinct_documents, text_ranks
 from kgrag.evaluation.metrics import ranks_of
@@ -164,7 +164,9 @@ def failed(name: str, question: Question, error: str, seconds: float, answer: An
 
 
 def error_text(error: Exception) -> str:
-    """An error in one line."""
+    """An error in one line, with what to do about it."""
+    if isinstance(error, KgragError):
+        return f"{type(error).__name__}: {' '.join(error.in_full.split())}"
     return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")
 
 

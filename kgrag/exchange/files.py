@@ -19,7 +19,7 @@ from kgrag.exchange.graphml import GraphMLWriter
 from kgrag.exchange.jsonl import JsonLinesReader, JsonLinesWriter
 
 FORMATS = {"jsonl": (".jsonl", ".ndjson"), "graphml": (".graphml", ".xml"), "csv": ()}
-"""Each format with the suffixes by which it is told; a folder is CSV."""
+"""Each format with the suffixes by which it is known; a folder is CSV."""
 
 STREAM = "-"
 _GZIP = b"\x1f\x8b"

@@ -10,6 +10,8 @@ from kgrag.graph.connection import Graph
 from kgrag.settings import IndexingSettings
 from kgrag.types import CollectionInfo
 
+DEFAULT_COLLECTION = "default"
+
 
 @dataclass(frozen=True, slots=True)
 class Collection:
@@ -93,6 +95,24 @@ def open_collection(graph: Graph, name: str) -> Collection:
             f"Make it with `kgrag ingest PATH... --collection {name}`.",
         )
     return collection
+
+
+def choose_collection(graph: Graph) -> str:
+    """The collection that is meant when none is named: "default", else the only one there is.
+
+    Raises NotFoundError when it is neither.
+    """
+    names = [c.name for c in list_collections(graph)]
+    if DEFAULT_COLLECTION in names:
+        return DEFAULT_COLLECTION
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise NotFoundError("There are no collections yet.", "Make one with: kgrag ingest PATH...  or try: kgrag demo")
+    raise NotFoundError(
+        f"Which collection? There are: {', '.join(names)}.",
+        "Name one with --collection, or set KGRAG_COLLECTION; in Python ask it: kg[NAME].",
+    )
 
 
 def check_embedder(collection: Collection, embedder: str, dimension: int | None = None) -> None:

@@ -2,6 +2,7 @@
 
 import logging
 import re
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +24,7 @@ from neo4j.exceptions import (
 from pydantic import SecretStr
 
 from kgrag import limits
-from kgrag.errors import ConfigurationError, DatabaseError, MismatchError
+from kgrag.errors import ConfigurationError, DatabaseError, MismatchError, without_login
 from kgrag.graph.queries import Query, catalogue
 
 T = TypeVar("T")
@@ -54,7 +55,7 @@ class Graph:
 
     def __init__(self, uri: str, user: str, password: SecretStr | None, database: str = "neo4j") -> None:
         """Connect and check that the server answers. Raises DatabaseError or ConfigurationError."""
-        self.uri = uri
+        self.uri = without_login(uri)
         self.database = database
         self._listeners: tuple[OnQuery, ...] = ()
         if not _ADDRESS.match(uri):
@@ -74,7 +75,7 @@ class Graph:
         # The members of a cluster lag behind one another: what one of them wrote, the next one is to know.
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager() if uri.startswith("neo4j") else None
         try:
-            with translated(uri):
+            with translated(self.uri):
                 self._driver.verify_connectivity()
             self.run("search/ping")  # the database, too, exists
         except BaseException:
@@ -110,10 +111,17 @@ class Graph:
             yield from session.run(query.text, parameters)
 
     @contextmanager
-    def reading(self, fetch_size: int) -> Iterator[neo4j.Session]:
-        """A session in which the server refuses to write."""
+    def reading(self, fetch_size: int, seconds: float | None = None) -> Iterator[neo4j.Session]:
+        """A session in which the server refuses to write; after `seconds` its connection is dropped.
+
+        Raises DatabaseError when it was.
+        """
         with translated(self.uri), self._session(fetch_size, neo4j.READ_ACCESS) as session:
-            yield session
+            if seconds is None:
+                yield session
+                return
+            with _dropped_after(session, seconds):
+                yield session
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Run `work` in one write transaction; it may be called again after a transient error, so it must be pure."""
@@ -186,9 +194,35 @@ class Graph:
         )
 
 
+@contextmanager
+def _dropped_after(session: neo4j.Session, seconds: float) -> Iterator[None]:
+    """While the block runs, drop the session's connection after `seconds`: what reads from it ends with an error."""
+    dropped = threading.Event()
+
+    def drop() -> None:
+        dropped.set()
+        if session._connection is not None:  # a session of the driver without asyncio has no cancel()
+            session._connection.kill()  # type: ignore[no-untyped-call]
+
+    timer = threading.Timer(seconds, drop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except (Neo4jError, DriverError, OSError) as error:
+        if dropped.is_set():
+            raise DatabaseError(
+                f"Neo4j did not answer within {seconds:g} seconds, so its connection was dropped.",
+                "It may be working on the statement still: `kgrag status` tells, `kgrag down` ends the local server.",
+            ) from error
+        raise
+    finally:
+        timer.cancel()
+
+
 def _not_an_address(uri: str) -> ConfigurationError:
     return ConfigurationError(
-        f"{uri!r} is not an address of a Neo4j server.",
+        f"{without_login(uri)!r} is not an address of a Neo4j server.",
         "Use bolt://HOST:7687, neo4j://HOST:7687 or neo4j+s://HOST in KGRAG_NEO4J_URI.",
     )
 
@@ -214,7 +248,7 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
     """
 
     def __init__(self, uri: str) -> None:
-        self._uri = uri
+        self._uri = without_login(uri)
 
     def __enter__(self) -> None:
         return None

@@ -2,8 +2,13 @@
 
 import re
 
+from kgrag.text import question_stems
+
 _SPECIAL = re.compile(r'[+\-&|!(){}\[\]^"~*?:\\/<>=]')
 _OPERATORS = frozenset(("AND", "OR", "NOT"))
+_LONGEST = 20_000  # characters of a question
+_QUOTED = re.compile(r"[\\\"]")
+_ESCAPED = r"\\\g<0>"
 _MOST_WORDS = 300  # Lucene allows 1,024 clauses, and each word makes one for every indexed field
 
 
@@ -19,3 +24,9 @@ def escape(text: str) -> str:
             if len(words) == _MOST_WORDS:
                 break
     return " ".join(words)
+
+
+def question_words(text: str) -> str:
+    """A question as a query for the stems of passages, joined by OR; empty when it holds no letter, digit or symbol."""
+    found = question_stems(text[:_LONGEST])[:_MOST_WORDS]
+    return " ".join(f'"{_QUOTED.sub(_ESCAPED, stem)}"' for stem in found)

@@ -9,7 +9,7 @@ from typing import Any
 
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
-from kgrag.graph.lucene import escape
+from kgrag.graph.lucene import escape, question_words
 from kgrag.identity import document_id, entity_id
 from kgrag.types import Filter, Passage
 
@@ -44,10 +44,10 @@ class Reader:
 
     def fulltext(self, text: str, limit: int, only: Filter | None = None) -> Scores:
         """(passage id, BM25 score) of the passages that share a word with `text`, best first, ties by id."""
-        query = escape(text)
+        query = question_words(text)
         if not query or limit < 1:
             return []
-        parameters: dict[str, Any] = {"index": self.collection.index("passage_text"), "query": query, "limit": limit}
+        parameters: dict[str, Any] = {"index": self.collection.index("passage_stems"), "query": query, "limit": limit}
         if only:
             return self._scores("search/fulltext_filtered", **parameters, **_filter(only))
         return self._scores("search/fulltext", **parameters)

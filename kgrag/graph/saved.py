@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from kgrag.errors import ConfigurationError, NotFoundError
-from kgrag.graph.collections import Collection, open_collection
+from kgrag.graph.collections import Collection, choose_collection, open_collection
 from kgrag.graph.connection import Graph
-from kgrag.graph.gateway import read_only
+from kgrag.graph.gateway import PlanKind, read_only
 from kgrag.graph.lucene import escape
 from kgrag.graph.queries import Parameter, Query, catalogue
 from kgrag.rows import Rows
@@ -52,6 +52,7 @@ def run_saved(
     limits: GatewaySettings,
     *,
     embeddings: bool = False,
+    plan: PlanKind | None = None,
 ) -> Rows:
     """Run a saved query with arguments for its parameters; those left out take their defaults.
 
@@ -60,9 +61,11 @@ def run_saved(
     """
     query = find_query(name)
     values = fill(query, arguments)
-    if "collection" in values:
+    if "collection" in values and "collection" not in arguments:
+        values["collection"] = choose_collection(graph)
+    elif "collection" in values:
         open_collection(graph, values["collection"])
-    return read_only(graph, query.text, values, limits, embeddings=embeddings)
+    return read_only(graph, query.text, values, limits, embeddings=embeddings, plan=plan)
 
 
 def fill(query: Query, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from typing import Any
 from kgrag.errors import MismatchError
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import Fulltext, NodeKind, describe
-from kgrag.text import LONGEST_NAME, caption
+from kgrag.text import LONGEST_NAME, caption, passage_stems
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 SLOTS = ("embedding", "embedding_b")
 
 
@@ -151,6 +151,24 @@ def _names(graph: Graph) -> None:
         graph.run("write/migrated_collection", name=collection["name"], version=5)
 
 
+def _searched(graph: Graph) -> None:
+    """Version 6: headings and symbols are searched, and names are told by new rules: all are counted again.
+
+    What counts them is the finish of an ingest, which goes on from the marks that this leaves.
+    """
+    for collection in _collections(graph):
+        name = collection["name"]
+        graph.run("write/uncount_words", collection=name)
+        graph.run("write/uncount_names", collection=name)
+        rows = [
+            {"id": r["id"], "stems": passage_stems(r["title"], r["text"], r["section"])}
+            for r in graph.stream("search/passage_texts", collection=name)
+        ]
+        for start in range(0, len(rows), 1000):
+            graph.run("write/recount_passages", rows=rows[start : start + 1000])
+        graph.run("write/migrated_collection", name=name, version=6)
+
+
 def _shortened(name: str, ordinal: int | None) -> str:
     prefix = "" if ordinal is None else f"{ordinal + 1} · "
     return prefix + caption(name.removeprefix(prefix)) if name.startswith(prefix) else caption(name)
@@ -162,6 +180,7 @@ MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
     3: ("constraints and indexes for kept runs and their steps", ensure_shared_indexes),
     4: ("constraints and indexes for pages and tables", ensure_shared_indexes),
     5: ("long names are shortened", _names),
+    6: ("headings and symbols are searched, and names found by new rules", _searched),
 }
 """Schema version -> what the step to it does, and the step."""
 

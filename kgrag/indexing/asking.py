@@ -24,11 +24,12 @@ _IN_A_ROW = 32  # failures after which it is given up
 
 @dataclass(frozen=True, slots=True)
 class FailedPassage:
-    """A passage without a reply that could be used; `document` is its document's key."""
+    """A passage without a reply that could be used; `document` is its document's key, `remedy` what to do about it."""
 
     document: str
     title: str
     reason: str
+    remedy: str = ""
 
 
 @dataclass(slots=True)
@@ -95,7 +96,9 @@ def ask_each(
             elif isinstance(result, BudgetError | UnavailableError):
                 outcome.stopped = result
             elif isinstance(result, ModelError):
-                outcome.failures.append(FailedPassage(source["document"], source["title"], result.message))
+                outcome.failures.append(
+                    FailedPassage(source["document"], source["title"], result.message, result.remedy)
+                )
                 in_a_row += 1
                 if in_a_row == _IN_A_ROW:
                     outcome.stopped = result

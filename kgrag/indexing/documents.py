@@ -13,7 +13,7 @@ from kgrag.indexing.writer import Batch, Row
 from kgrag.models.embed import Embedder
 from kgrag.names import passage_aliases, title_aliases
 from kgrag.settings import IndexingSettings
-from kgrag.text import caption, normalise, stems, tokens
+from kgrag.text import caption, normalise, passage_stems, passage_words, stems
 from kgrag.types import Document, Triple
 
 
@@ -21,7 +21,7 @@ from kgrag.types import Document, Triple
 class Plan:
     """A document that must be written: its passages in order, of which `existing` are in the graph already.
 
-    `words` of a passage are those whose stems it holds.
+    `words` of a passage are those of its title and text, whose stems its own begin with.
     """
 
     document: Document
@@ -52,7 +52,7 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
         content = "\x1f".join((document.title, section, part.text))
         passage = identity.passage_id(document_id, content, seen[content])
         seen[content] += 1
-        words = [t.norm for t in tokens(f"{document.title}\n{part.text}")]
+        words, _ = passage_words(document.title, part.text)
         properties = {
             "id": passage,
             "name": caption(document.title),
@@ -61,7 +61,7 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
             "section": section,
             "text": part.text,
             "tokens": part.tokens,
-            "stems": f" {' '.join(stems(words))} ",  # one string, each stem between spaces: quick to look into
+            "stems": passage_stems(document.title, part.text, section),  # one string: quick to look into
         }
         row = {"id": passage, "document": document_id, "properties": properties}
         place = {"page": part.page, "last_page": part.last_page, "table": part.table}
@@ -137,6 +137,7 @@ def document_properties(collection: str, document_id: str, document: Document) -
         "title": document.title,
         "source": document.source or document.key,
     }
+    properties |= {key: value for key, value in file_properties(document).items() if value is not None}
     if outline := _outline(document):
         properties["outline"] = outline
     rest = {}
@@ -148,6 +149,20 @@ def document_properties(collection: str, document_id: str, document: Document) -
     if rest:
         properties["metadata"] = json.dumps(rest, ensure_ascii=False, sort_keys=True, default=str)
     return properties
+
+
+def file_properties(document: Document) -> Row:
+    """What is recorded of the file that a document was read from; None for what is not."""
+    file = document.file
+    if file is None:
+        return dict.fromkeys(("file", "root", "fingerprint", "file_documents", "file_problems"))
+    return {
+        "file": file.key,
+        "root": file.root or None,
+        "fingerprint": file.fingerprint or None,
+        "file_documents": file.documents or None,
+        "file_problems": file.problems or None,
+    }
 
 
 def split(plans: Iterable[Plan], size: int) -> Iterator[list[tuple[Plan, int, int]]]:

@@ -6,13 +6,14 @@ The rows follow from one passage and one reply alone, so the order in which pass
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Self
 from urllib.parse import unquote
 
 from pydantic import BaseModel, Field, model_validator
 
 from kgrag import identity
 from kgrag.indexing.writer import Row
+from kgrag.models.facts import TRIPLES, triple_of
 from kgrag.text import STOP_WORDS, caption, normalise, stems
 from kgrag.types import Triple
 
@@ -24,9 +25,6 @@ _PRONOUNS = frozenset(
 _NONE = frozenset(("", "none", "null", "na", "n a", "unknown"))
 _LONGEST = 300  # characters: a longer subject, object or name is no name
 _KEYS = {
-    "subject": ("subject", "head", "s"),
-    "predicate": ("predicate", "relation", "p"),
-    "object": ("object", "tail", "o"),
     "name": ("name", "entity", "text"),
     "aliases": ("aliases", "alias"),
     "wikipedia": ("wikipedia", "wikipedia_title", "link"),
@@ -41,20 +39,46 @@ class NamedEntity(BaseModel):
     wikipedia: str = ""
 
 
+_TEXT = {"type": "string"}
+
+
+def _reply(**more: Any) -> Mapping[str, Any]:
+    """The JSON schema of a reply whose entities have further properties."""
+    entity = {"name": _TEXT, "aliases": {"type": "array", "items": _TEXT}, **more}
+    lists = {"entities": {"type": "array", "items": _object(entity)}, "triples": TRIPLES}
+    return _object(lists)
+
+
+def _object(properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
 class Extraction(BaseModel):
     """A reply: the entities and triples of a passage, as objects, or as strings and arrays. `unread`: what is neither.
 
-    It is refused (ValueError) when it lacks one of the lists, or when nothing that a list holds can be read.
+    `beyond`: triples that were left out because there are too many. It is refused (ValueError) when it lacks one of the
+    lists, or when nothing that a list holds can be read.
     """
+
+    REPLY: ClassVar[Mapping[str, Any]] = _reply()
 
     entities: list[NamedEntity]
     triples: list[Triple]
     unread: int = 0
+    beyond: int = 0
 
     @model_validator(mode="before")
     @classmethod
     def _lenient(cls, value: Any) -> Any:
-        if not isinstance(value, dict) or not all(isinstance(value.get(k), list) for k in ("entities", "triples")):
+        names = ("entities", "triples")
+        if isinstance(value, dict) and all(name in value for name in names):
+            value = {name: [] if value[name] is None else value[name] for name in names}
+        if not isinstance(value, dict) or not all(isinstance(value.get(name), list) for name in names):
             raise ValueError('an object with the lists "entities" and "triples" is wanted')
         entities = [_entity(item) for item in value["entities"]]
         triples = [_triple(item) for item in value["triples"]]
@@ -63,6 +87,17 @@ class Extraction(BaseModel):
                 raise ValueError(f"{str(value[name][0])[:80]!r} is none of the {name} that were asked for")
         unread = triples.count(None)
         return {"entities": [e for e in entities if e], "triples": [t for t in triples if t], "unread": unread}
+
+    def first(self, most: int) -> Self:
+        """The same with `most` triples at most."""
+        beyond = max(0, len(self.triples) - most)
+        return self.model_copy(update={"triples": self.triples[:most], "beyond": beyond}) if beyond else self
+
+
+class LinkedExtraction(Extraction):
+    """An Extraction with the titles of Wikipedia articles."""
+
+    REPLY: ClassVar[Mapping[str, Any]] = _reply(wikipedia={"type": ["string", "null"]})
 
 
 def _entity(item: Any) -> NamedEntity | None:
@@ -79,10 +114,8 @@ def _entity(item: Any) -> NamedEntity | None:
 
 
 def _triple(item: Any) -> Triple | None:
-    parts = [_value(item, key) for key in ("subject", "predicate", "object")] if isinstance(item, Mapping) else item
-    if not isinstance(parts, list) or len(parts) != 3 or any(isinstance(part, list | dict) for part in parts):
-        return None
-    return Triple(*("" if part is None else _clean(str(part)) for part in parts))
+    parts = triple_of(item)
+    return None if parts is None else Triple(*map(_clean, parts))
 
 
 def _value(item: Mapping[str, Any], key: str) -> Any:
@@ -118,7 +151,7 @@ class FactRows:
         """
         known = _Names(collection, extraction.entities)
         seen: set[tuple[str, ...]] = set()
-        self.dropped += Counter({"unreadable": extraction.unread})
+        self.dropped += Counter({"unreadable": extraction.unread, "too many": extraction.beyond})
         for triple in extraction.triples:
             reason = _reason(triple, known)
             ends = [known.end(surface) for surface in (triple.subject, triple.object)]

@@ -5,6 +5,7 @@ its triples. Interrupted at any moment and run again, the passages that lack it 
 prompt asks for all again, and takes back what the one before gave.
 """
 
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -16,9 +17,11 @@ from kgrag.errors import ModelError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.asking import FailedPassage, Meter, ask_each, passage_sources, unread
-from kgrag.indexing.extracted import Extraction, FactRows
+from kgrag.indexing.extracted import Extraction, FactRows, LinkedExtraction
 from kgrag.indexing.finish import finish
+from kgrag.models.budget import HIGH, LOW
 from kgrag.models.embed import Embedder
+from kgrag.models.facts import harmless, titled
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
@@ -26,9 +29,12 @@ from kgrag.types import Progress, Usage
 
 TASK = "extract"
 _STAGE = "extraction"
-_LETTERS = 4  # of a token
 _WRITTEN = {"extract": 450, "extract-linked": 550}
 """Tokens of a reply on average: about 11 triples (GEAR, section 3) of 22 tokens, and as many entities of 18, or 27."""
+_SPREAD = 1.5
+"""How much longer or shorter replies are on average, from model to model."""
+_TEMPLATE = 16
+"""Tokens that a chat template puts around the messages of a request, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +57,17 @@ class ExtractionReport:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionEstimate:
-    """What an extraction would take: one call a passage. `model` and `cost` are None where they are not known."""
+    """What an extraction would take: one call a passage. `model` and `cost` are None where they are not known.
+
+    Tokens and cost are (least, most), since tokenizers and the length of replies differ.
+    """
 
     passages: int
     calls: int
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: tuple[int, int]
+    completion_tokens: tuple[int, int]
     model: str | None
-    cost: float | None
+    cost: tuple[float, float] | None
 
 
 def prompt_name(linked: bool) -> str:
@@ -92,7 +101,8 @@ def extract(
     writer = _Writer(graph, collection, embedder, prompt.version)
 
     def ask(source: Mapping[str, Any]) -> Extraction:
-        return asked.structured(TASK, Extraction, prompt=prompt.name, **_values(source))
+        shape = LinkedExtraction if linked else Extraction
+        return asked.structured(TASK, shape, prompt=prompt.name, **_values(source)).first(asked.max_facts)
 
     outcome = ask_each(graph, due, ask, writer.write, partial(progress, _STAGE), threads)
     finish(graph, collection, settings, progress, embedder)
@@ -117,24 +127,28 @@ def estimate(
     limit: int | None = None,
     linked: bool = False,
 ) -> ExtractionEstimate:
-    """What an extraction would take at most; nothing is asked. Replies are taken to be of an average length."""
+    """What an extraction would take if no call fails; nothing is asked. Replies are taken to be of usual length."""
     prompt = load_prompt(prompt_name(linked), chat.prompts)
     due = unread(graph, collection, "extracted", prompt.version)[:limit]
-    letters = 0
+    size = 0
     for number, source in enumerate(passage_sources(graph, due), 1):
-        letters += sum(len(message.content) for message in prompt.messages(**_values(source)))
+        size += sum(len(message.content.encode("utf-8", "replace")) for message in prompt.messages(**_values(source)))
         progress("passages", number, len(due))
-    read, written = -(-letters // _LETTERS), len(due) * _WRITTEN[prompt.name]
+    read = (math.ceil(size / LOW), math.ceil(size / HIGH) + len(due) * _TEMPLATE)
+    usual = len(due) * _WRITTEN[prompt.name]
+    written = (round(usual / _SPREAD), round(usual * _SPREAD))
     model = chat.models.get(TASK, chat.model)
     price = chat.prices.get(model) if model is not None else None
-    cost = (read * price[0] + written * price[1]) / 1e6 if price is not None else None
+    cost = None
+    if price is not None:
+        least, most = ((r * price[0] + w * price[1]) / 1e6 for r, w in zip(read, written, strict=True))
+        cost = (least, most)
     return ExtractionEstimate(len(due), len(due), read, written, model, cost)
 
 
 def _values(source: Mapping[str, Any]) -> dict[str, str]:
     """What is filled into the prompt."""
-    title, section = source["title"], source["section"]
-    return {"title": f"{title}: {section}" if title and section else title or section, "text": source["text"]}
+    return {"title": titled(source["title"] or "", source["section"] or ""), "text": harmless(source["text"])}
 
 
 class _Writer:

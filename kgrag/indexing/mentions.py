@@ -1,10 +1,10 @@
 """Mentions: which known names each passage holds. The graph is the gazetteer.
 
-Names come from titles, from triples, and from capitalised phrases of two passages or more; a name of one word counts
-only while the corpus writes that word with a capital more often than not. Source: the PathRank recipe, index, 3 to 5.
+Names come from titles, from triples, and from capitalised phrases; a name of one word counts only while the corpus
+writes that word with a capital more often than not. Source: the PathRank recipe, index, 3 to 5.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from kgrag.graph.connection import Transaction
@@ -37,16 +37,21 @@ class Gazetteer:
                 known.add(record["name"])
             else:
                 single.append(record["name"])
-        for start in range(0, len(single), 10_000):
-            part = single[start : start + 10_000]
-            words = [word_id(work.name, stem) for stem in stems(part)]
-            proper = set(work.graph.run("search/proper_words", ids=sorted(set(words)))[0]["ids"])
-            known.update(name for name, word in zip(part, words, strict=True) if word in proper)
+        known.update(_proper(work, single))
         return cls(work.name, known, work.collection.indexing.pipeline)
 
     def entity(self, name: str) -> str:
         """The id that an entity with this normalised name has, whether there is one or not."""
         return entity_id(self._collection, name)
+
+
+def _proper(work: Work, single: Sequence[str]) -> Iterator[str]:
+    """Those names of one word that the corpus writes with a capital more often than not."""
+    for start in range(0, len(single), 10_000):
+        part = single[start : start + 10_000]
+        words = [word_id(work.name, stem) for stem in stems(part)]
+        proper = set(work.graph.run("search/proper_words", ids=sorted(set(words)))[0]["ids"])
+        yield from (name for name, word in zip(part, words, strict=True) if word in proper)
 
 
 def bits(id: str) -> int:
@@ -79,11 +84,14 @@ def link_mentions(work: Work) -> None:
     for ids in work.batches(due, _BATCH, "mentions"):
         sources = work.graph.run("search/mention_sources", ids=ids)
         found: dict[str, dict[str, Row]] = {}
-        phrases: dict[str, list[str]] = {}
+        phrases: dict[str, dict[str, str]] = {}
         for source in sources:
             found[source["id"]], phrases[source["id"]] = mentions(source, gazetteer)
-        tried = sorted({entity for entities in phrases.values() for entity in entities})
-        add_rare(found, phrases, set(work.graph.run("search/rare_names", ids=tried)[0]["ids"]))
+        tried = {entity: name for entities in phrases.values() for entity, name in entities.items()}
+        single = {name for name in tried.values() if " " not in name}
+        common = single.difference(_proper(work, sorted(single)))
+        rare = sorted(entity for entity, name in tried.items() if name not in common)
+        add_rare(found, phrases, set(work.graph.run("search/rare_names", ids=rare)[0]["ids"]))
         rows = [{"id": passage, "mentions": list(its.values())} for passage, its in found.items()]
 
         def write(tx: Transaction, rows: list[Row] = rows) -> None:
@@ -94,11 +102,11 @@ def link_mentions(work: Work) -> None:
         work.commit("Passage", "mentions", ids, write)
 
 
-def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str, Row], list[str]]:
+def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str, Row], dict[str, str]]:
     """The mentions of one passage by entity: names in its text, names within its title, those that
     spaCy finds, the names of its triples.
 
-    And the entities of those of its capitalised phrases that the gazetteer leaves out.
+    And those of its capitalised phrases that the gazetteer leaves out: entity -> name.
     `source`: a row of `cypher/search/mention_sources.cypher`; the maps given back are those of `write/mentions`.
     Positions are word numbers from 0 in the title followed by the text, as in the passage's stems.
     """
@@ -122,11 +130,11 @@ def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str,
     for entity in source["stated"]:
         if entity not in found:
             found[entity] = {"entity": entity, "via": "triple", "positions": None}
-    phrases = [gazetteer.entity(name) for name in capitalised_phrases(text) if name not in known]
-    return found, [entity for entity in phrases if entity not in found]
+    phrases = {gazetteer.entity(name): name for name in capitalised_phrases(text) if name not in known}
+    return found, {entity: name for entity, name in phrases.items() if entity not in found}
 
 
-def add_rare(found: dict[str, dict[str, Row]], phrases: Mapping[str, Sequence[str]], rare: Container[str]) -> None:
+def add_rare(found: dict[str, dict[str, Row]], phrases: Mapping[str, Iterable[str]], rare: Container[str]) -> None:
     """Add the mentions of names that one passage alone holds (`rare`); `phrases`: passage -> entities to be tried."""
     for passage, entities in phrases.items():
         for entity in entities:

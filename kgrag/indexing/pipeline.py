@@ -6,9 +6,11 @@ embedded again, and whatever the corpus-wide stages have yet to visit is marked 
 
 import logging
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
@@ -18,9 +20,11 @@ from kgrag.indexing.finish import finish
 from kgrag.indexing.writer import Batch, write_batch
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
-from kgrag.types import Document, IngestReport, Problem, Progress
+from kgrag.types import Document, FileState, IngestReport, Problem, Progress, Replaced, Scan, Unchanged
 
 _LOG = logging.getLogger(__name__)
+Items = Iterable[Document | Problem | Unchanged]
+
 _GROUP = 256  # documents whose hashes are asked for at once
 _GROUP_CHARS = 16_000_000  # that they have together at most, but for the last
 
@@ -36,6 +40,7 @@ class _Tally:
     embedded: int = 0
     batches: int = 0
     problems: list[Problem] = field(default_factory=list)
+    replaced: list[Replaced] = field(default_factory=list)
     seen: set[int] = field(default_factory=set)
     again: dict[str, Document] = field(default_factory=dict)
 
@@ -47,23 +52,25 @@ class _Tally:
 def ingest(
     graph: Graph,
     collection: Collection,
-    source: Iterable[Document | Problem],
+    source: Items,
     embedder: Embedder,
     settings: Settings,
     progress: Progress,
     *,
     total: int | None = None,
+    scan: Scan | None = None,
 ) -> IngestReport:
     """Write documents into a collection and bring its corpus-wide edges up to date.
 
     Can be interrupted at any moment and run again. `total`: number of documents, if known, for the progress bar.
+    `scan`: of the load that gives them, where their former roots are noted; files with a Problem count as unread.
     Raises DatabaseError when Neo4j goes away.
     """
     started = time.monotonic()
     tally = _Tally()
     while True:
         with _Writers(graph, collection, settings.writers) as writers:
-            for parts in local.split(_plans(graph, collection, source, tally), settings.batch_passages):
+            for parts in local.split(_plans(graph, collection, source, tally, scan or Scan()), settings.batch_passages):
                 batch, embedded = local.rows(collection.name, parts, embedder)
                 tally.embedded += embedded
                 tally.batches += embedded > 0
@@ -86,28 +93,41 @@ def ingest(
         embedded=tally.embedded,
         embedded_batches=tally.batches,
         problems=tuple(tally.problems),
+        replaced=tuple(tally.replaced),
         seconds=time.monotonic() - started,
     )
 
 
-def _plans(
-    graph: Graph, collection: Collection, source: Iterable[Document | Problem], tally: _Tally
-) -> Iterator[local.Plan]:
+def _plans(graph: Graph, collection: Collection, source: Items, tally: _Tally, scan: Scan) -> Iterator[local.Plan]:
     """The documents that are new or changed, with what the graph holds of them already."""
     stream = iter(source)
     while group := _group(stream):
         by_id: dict[str, Document] = {}
+        touched: list[dict[str, Any]] = []  # files whose state has another fingerprint or root, but the same documents
         for item in group:
             if isinstance(item, Problem):
                 tally.problems.append(item)
+            elif isinstance(item, Unchanged):
+                tally.unchanged += item.file.documents
+                if item.file != item.recorded:
+                    touched.append(_touched(item))
             else:
                 by_id[document_id(collection.name, item.key)] = item
+        if touched:
+            graph.run("write/files", collection=collection.name, rows=touched)
         ids = list(by_id)
-        hashes = {r["id"]: r["content_hash"] for r in graph.run("search/content_hashes", ids=ids)} if ids else {}
+        recorded = {r["id"]: r for r in graph.run("search/content_hashes", ids=ids)} if ids else {}
         due: list[local.Plan] = []
+        same: list[dict[str, Any]] = []  # documents that came from another file, or state of it, as they were
         for key, document in by_id.items():
-            if hashes.get(key) == content_hash(document):
+            before: Mapping[str, Any] = recorded.get(key, {})
+            if before.get("root") and before["root"] != scan.root:
+                scan.moved.add(before["root"])
+            if before.get("content_hash") == content_hash(document):
                 tally.unchanged += 1
+                now = local.file_properties(document)
+                if any(before[name] != value for name, value in now.items()):
+                    same.append({"id": key, "source": document.source or document.key, **now})
                 continue
             if int(key[:16], 16) in tally.seen:  # what the graph holds of it is known only once it is written
                 tally.again[key] = document
@@ -115,10 +135,16 @@ def _plans(
             plan = local.plan(collection.name, document, collection.indexing)
             if not plan.passages:
                 tally.problems.append(Problem(document.source or document.key, "holds no text"))
+                if document.file is not None:
+                    scan.files[document.file.key] = ""
             else:
                 tally.seen.add(int(key[:16], 16))
-                plan.known = key in hashes
+                plan.known = key in recorded
                 due.append(plan)
+                if before.get("content_hash") and (replaced := _replaced(document, before)) is not None:
+                    tally.replaced.append(replaced)
+        if same:
+            graph.run("write/document_files", rows=same)
         known = [plan.id for plan in due if plan.known]
         if known:
             passages = local.group_ids(graph.run("search/passage_ids", ids=known), "document", "passage")
@@ -132,8 +158,28 @@ def _plans(
             tally.added += not plan.known
 
 
-def _group(stream: Iterator[Document | Problem]) -> list[Document | Problem]:
-    group: list[Document | Problem] = []
+def _touched(item: Unchanged) -> dict[str, Any]:
+    now, before = item.file, item.recorded
+    return {
+        "file": now.key,
+        "before": before.fingerprint,
+        "fingerprint": now.fingerprint,
+        "root": now.root or None,
+    }
+
+
+def _replaced(document: Document, before: Mapping[str, Any]) -> Replaced | None:
+    """What took the place of a document from another source; None if it is the same source that changed."""
+    now = document.file.path if document.file is not None else document.source or document.key
+    was = FileState(before["file"], before["root"] or "").path if before["file"] else before["source"]
+    same = was == now
+    if (document.file is None) != (before["file"] is None):  # a path as it was typed, with the number of a row
+        same = Path(was).name.partition("#")[0] == Path(now).name.partition("#")[0]
+    return None if same else Replaced(document.key, was, now)
+
+
+def _group(stream: Iterator[Document | Problem | Unchanged]) -> list[Document | Problem | Unchanged]:
+    group: list[Document | Problem | Unchanged] = []
     size = 0
     for item in stream:
         group.append(item)

@@ -59,8 +59,7 @@ def _exactly(work: Work, kind: Kind, due: Sequence[str], total: int) -> None:
         vectors[i] = record["vector"]
         floors[i] = kind.least if record["floor"] is None else record["floor"]
         if i % 10_000 == 0:
-            work.progress(f"vectors of {kind.plural}", i, total)
-    work.progress(f"vectors of {kind.plural}", len(ids), len(ids))
+            work.progress(f"similar {kind.plural}", 0, len(due))  # not how many there are to compare with
     vectors, floors = vectors[: len(ids)], floors[: len(ids)]
     position = {id: i for i, id in enumerate(ids)}
     rows = np.array(sorted(position[id] for id in due if id in position), np.intp)

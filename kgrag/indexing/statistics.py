@@ -1,7 +1,7 @@
 """Statistics of words and names, kept as counts in the graph: what the gazetteer and the weights of words rest on.
 
 Every passage is counted once, in the transaction that takes its mark off, and taken back in the transaction that
-removes it; its share follows from its title and text alone.
+removes it; its share follows from its title, headings and text alone.
 """
 
 from collections import Counter
@@ -14,7 +14,8 @@ from kgrag.identity import entity_id, word_id
 from kgrag.indexing.language import named_entities
 from kgrag.indexing.work import Work
 from kgrag.names import capitalised_phrases
-from kgrag.text import Token, content_stems, tokens
+from kgrag.symbols import symbols
+from kgrag.text import Token, content_stems, passage_words, tokens
 
 _BATCH = 3000
 Row = dict[str, Any]
@@ -42,11 +43,11 @@ def write_statistics(tx: Transaction, collection: Collection, words: list[Row], 
 def statistics(
     collection: str, texts: Iterable[Mapping[str, Any]], sign: int = 1, pipeline: str | None = None
 ) -> tuple[list[Row], list[Row]]:
-    """The rows of words and of phrases that passages (maps with title and text) add, or with sign -1 take away.
+    """The rows of words and phrases that passages (maps with title, section and text) add, or with sign -1 take away.
 
-    A word's row counts passages that hold its stem (n), and how often it is written with a capital and without inside
-    sentences (upper, lower). A phrase's row counts the passages that hold it; the names that a
-    trained `pipeline` finds count as phrases.
+    A word's row counts passages that hold its stem, or the symbol that it is (n), and how often it is written with a
+    capital and without inside sentences (upper, lower). A phrase's row counts the passages that hold it; the names that
+    a trained `pipeline` finds count as phrases.
     """
     df: Counter[str | None] = Counter()
     inside: Counter[Token] = Counter()  # words of texts
@@ -58,7 +59,8 @@ def statistics(
         phrases.update(found.keys())
         for name, surface in found.items():
             surfaces[name] = min(surface, surfaces.get(name, surface))
-        df.update(set(content_stems([token.norm for token in title + body])))
+        written, headings = passage_words(source["title"], source["text"], source["section"])
+        df.update({*content_stems(written + headings), *symbols(source["text"])})
         inside.update(body)
     upper: Counter[str] = Counter()
     lower: Counter[str] = Counter()

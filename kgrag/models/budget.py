@@ -9,6 +9,11 @@ from kgrag.errors import BudgetError, ConfigurationError
 Prices = Mapping[str, tuple[float, float]]
 """Model -> price of a million tokens read, and written."""
 
+LOW, HIGH = 4.5, 3.0
+"""Bytes of a token of usual text, by tokenizers that make few and many of it."""
+FEWEST = 2.0
+"""Bytes of a token where the server counts none: fewer than any usual text has, so that a budget is kept."""
+
 
 class Budget:
     """Counts what is spent; before a call, the most that it can cost is set aside. Safe to share between threads.

@@ -4,9 +4,9 @@ A task is what a model is asked to do (extract, read, reason, rewrite, answer, .
 and usage kept, by task.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from kgrag.errors import ConfigurationError
 from kgrag.types import Usage
@@ -38,11 +38,11 @@ class ChatModel(Protocol):
         messages: Sequence[Message],
         *,
         task: str,
-        json: bool = False,
+        json: Mapping[str, Any] | None = None,
         on_text: Callable[[str], None] | None = None,
         fresh: bool = False,
     ) -> Reply:
-        """The reply to messages; with `json` the model is told to answer with a JSON object.
+        """The reply to messages; with `json`, a JSON schema, the model is told to answer with such an object.
 
         `on_text` is called with all that there is of the reply whenever it grows; it begins again when the reply breaks
         off and is asked for again. `fresh`: not from the cache. Raises ModelError when there is no reply after all

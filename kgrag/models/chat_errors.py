@@ -1,96 +1,212 @@
 """What goes wrong with a language model's server, and what to do about it."""
 
+import json
+import random
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
 
 from kgrag.errors import ModelError, UnavailableError
 
 if TYPE_CHECKING:
     import openai
 
-    from kgrag.settings import ChatSettings
 
-_ADDRESS = "The address is KGRAG_CHAT__BASE_URL (or OPENAI_BASE_URL); it mostly ends with /v1."
 _LONGEST = 300
+"""Characters of what a server says that are shown."""
+_LONGEST_PAUSE = 600.0
+"""Seconds: a server that wants a longer one is not waited for."""
+_USED_UP = re.compile(r"quota|billing|credit|balance|payment|plan\b", re.IGNORECASE)
+_FOR_NOW = re.compile(
+    r"per.?(second|minute)|\b[rt]pm\b|(retry|again) (in|after)|requests? limit|too many", re.IGNORECASE
+)
+_NO_MODEL = re.compile(
+    r"model_not_found|model\b.{0,80}(not found|not exist|not available|unknown)|(unknown|invalid|no such) model",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What is asked, for messages: a `model` at an `address`; `group` of the settings that name it; how often tried."""
+
+    model: str
+    address: str
+    timeout: float
+    retries: int
+    group: str = "CHAT"
+    limit: str = ""
+
+    @property
+    def where(self) -> str:
+        """Which setting holds the address."""
+        return f"The address is KGRAG_{self.group}__BASE_URL (or OPENAI_BASE_URL); it mostly ends with /v1."
+
+    @property
+    def tries(self) -> str:
+        """After how many tries."""
+        return f"after {self.retries + 1} tries" if self.retries else "at the first try"
 
 
 class LostReply(Exception):
-    """The server answered, but what it sent is no whole reply."""
+    """The server answered, but what it sent is no whole reply; `slow`: because it took too long."""
+
+    def __init__(self, message: str, slow: bool = False) -> None:
+        super().__init__(message)
+        self.slow = slow
 
 
-def server_error(error: "openai.OpenAIError", model: str, address: str, settings: "ChatSettings") -> ModelError:
-    """The error of the openai client as a ModelError whose remedy names the setting to change."""
+def server_error(error: Exception, server: Server) -> ModelError:
+    """An error of the openai client, or a LostReply, as a ModelError whose remedy names the setting to change."""
     import openai
 
-    tries = f"after {settings.retries + 1} tries" if settings.retries else "at the first try"
-    if isinstance(error, openai.APITimeoutError):
+    if isinstance(error, openai.APITimeoutError) or (isinstance(error, LostReply) and error.slow):
         return ModelError(
-            f"The model {model!r} did not answer within {settings.timeout:g} seconds, {tries}.",
-            "Raise KGRAG_CHAT__TIMEOUT, or lower KGRAG_CHAT__CONCURRENCY.",
+            f"The model {server.model!r} did not answer within {server.timeout:g} seconds, {server.tries}.",
+            f"Raise KGRAG_{server.group}__TIMEOUT, or lower KGRAG_CHAT__CONCURRENCY.",
         )
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__ or error
         if type(cause).__name__ == "ConnectError":  # of httpx or httpx2, whichever the client stands on
-            return no_connection(address, cause)
-        return lost_reply(cause, model, address, settings.retries)
+            return no_connection(server, cause)
+        return _lost(cause, server)
     if isinstance(error, openai.APIStatusError):
-        return _refused(error, model, address, settings, tries)
-    return ModelError(f"The model {model!r} at {address} failed: {_first_line(error)}", "Try again.")
+        return _refused(error, server)
+    return _lost(error, server)
 
 
-def no_connection(address: str, cause: BaseException) -> ModelError:
+def no_connection(server: Server, cause: BaseException) -> ModelError:
     """The error for a server that cannot be reached."""
-    return UnavailableError(f"No connection to {address}: {_first_line(cause)}", f"Is the server running? {_ADDRESS}")
-
-
-def lost_reply(error: BaseException, model: str, address: str, retries: int) -> ModelError:
-    """The error for a server of which no reply came whole."""
-    return ModelError(
-        f"No whole reply of {model!r} came from {address}, in {retries + 1} tries: {_first_line(error)}",
-        f"Is this an OpenAI-compatible server? {_ADDRESS}",
+    return UnavailableError(
+        f"No connection to {server.address}: {_first_line(cause)}", f"Is the server running? {server.where}"
     )
 
 
-def _refused(
-    error: "openai.APIStatusError", model: str, address: str, settings: "ChatSettings", tries: str
-) -> ModelError:
-    said, status = _first_line(error), error.status_code
-    match status:
-        case 401 | 403:
-            return UnavailableError(
-                f"{address} refuses the key: {said}",
-                f"Set OPENAI_API_KEY or KGRAG_CHAT__API_KEY to a key that may use {model!r}.",
-            )
-        case 404:
-            return UnavailableError(
-                f"There is no model {model!r} at {address}: {said}", f"Set KGRAG_CHAT__MODEL. {_ADDRESS}"
-            )
-        case 429 if error.code == "insufficient_quota" or "quota" in said:
-            return UnavailableError(
-                f"The account's quota at {address} is used up: {said}", "Add to it, or use another key."
-            )
-        case 429:
-            return ModelError(
-                f"{address} takes no more requests, {tries}: {said}",
-                "Lower KGRAG_CHAT__CONCURRENCY, or set KGRAG_CHAT__REQUESTS_PER_MINUTE to what it allows.",
-            )
-        case _ if status >= 500:
-            return ModelError(f"{address} fails, {tries}: {said}", "Try again later; replies so far are kept.")
-        case _:
-            return ModelError(f"{address} refuses the request to {model!r}: {said}", _remedy(said, settings))
+def pause_before_retry(error: Exception, tried: int) -> float | None:
+    """Seconds to wait before the next try after `tried` ones: as Retry-After says; None: retrying will not help."""
+    import openai
+
+    if not isinstance(error, openai.APIStatusError):
+        return _backoff(tried, 0.5, 8.0)
+    status = error.status_code
+    if (status not in (408, 409, 425, 429) and status < 500) or _is_used_up(error):
+        return None
+    told = _retry_after(error.response.headers)
+    if told is not None:
+        return told if told <= _LONGEST_PAUSE else None
+    return _backoff(tried, 1.0, 60.0) if status == 429 else _backoff(tried, 0.5, 8.0)
 
 
-def _remedy(said: str, settings: "ChatSettings") -> str:
-    other = "max_completion_tokens" if settings.limit == "max_tokens" else "max_tokens"
+def body_of(error: "openai.APIStatusError") -> str:
+    """What the server sent, as it is."""
+    return error.response.text
+
+
+def reason_of(body: str) -> str:
+    """What a server says of an error, in whichever form: an object that holds it somewhere, HTML, or plain text."""
+    try:
+        found = _said(json.loads(body))
+    except (ValueError, RecursionError):
+        found = re.sub(r"<(style|script)\b.*?</\1>|<[^>]*>", " ", body, flags=re.DOTALL | re.IGNORECASE)
+    said = " ".join(found.split())[:_LONGEST].rstrip(".")
+    return f"{said}." if said else "it does not say why."
+
+
+def _said(value: Any) -> str:
+    """The text of an error's object: that of the first of its usual names."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "; ".join(filter(None, map(_said, value)))
+    if isinstance(value, dict):
+        for name in ("error", "message", "msg", "detail", "reason", "error_description", "title", "errors"):
+            if value.get(name) and (said := _said(value[name])):
+                where = value.get("loc") if name == "msg" else None
+                return f"{'.'.join(map(str, where))}: {said}" if isinstance(where, list) else said
+        return json.dumps(value, ensure_ascii=False) if value else ""
+    return "" if value is None else str(value)
+
+
+def _backoff(tried: int, first: float, most: float) -> float:
+    return min(most, first * 2.0 ** (tried - 1)) * random.uniform(0.75, 1)
+
+
+def _retry_after(headers: Any) -> float | None:
+    """Seconds that the server wants to be left alone for, given as such, in milliseconds, or as a date."""
+    told = str(headers.get("retry-after", ""))
+    for number, scale in ((headers.get("retry-after-ms"), 1000), (told, 1)):
+        try:
+            return max(0.0, float(str(number)) / scale)
+        except ValueError:
+            continue
+    try:
+        at = parsedate_to_datetime(told)
+    except ValueError:
+        return None
+    seconds: float = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds)
+
+
+def _is_used_up(error: "openai.APIStatusError") -> bool:
+    """Whether a 429 means that there is no money left, not that a minute has too many requests."""
+    if error.status_code != 429:
+        return False
+    body = body_of(error)
+    if "insufficient_quota" in body:
+        return True
+    return bool(_USED_UP.search(body)) and not _FOR_NOW.search(body) and _retry_after(error.response.headers) is None
+
+
+def _lost(error: BaseException, server: Server) -> ModelError:
+    """The error for a server of which no reply came whole."""
+    return ModelError(
+        f"No whole reply of {server.model!r} came from {server.address}, in {server.retries + 1} tries: "
+        f"{_first_line(error)}",
+        f"Is this an OpenAI-compatible server? {server.where}",
+    )
+
+
+def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
+    said, status, address = reason_of(body_of(error)), error.status_code, server.address
+    if status == 402 or _is_used_up(error):
+        return UnavailableError(
+            f"The account's quota at {address} is used up: {said}", "Add to it, or use another key."
+        )
+    if status in (401, 403):
+        return UnavailableError(
+            f"{address} refuses the key: {said}",
+            f"Set OPENAI_API_KEY or KGRAG_{server.group}__API_KEY to a key that may use {server.model!r}.",
+        )
+    if status in (404, 405) or (status in (400, 422) and _NO_MODEL.search(body_of(error))):
+        setting = f"Set KGRAG_{server.group}__MODEL." if server.group == "CHAT" else "Name another after openai:."
+        return UnavailableError(f"There is no model {server.model!r} at {address}: {said}", f"{setting} {server.where}")
+    if status == 429:
+        return ModelError(
+            f"{address} takes no more requests, {server.tries}: {said}",
+            "Lower KGRAG_CHAT__CONCURRENCY, or set KGRAG_CHAT__REQUESTS_PER_MINUTE and KGRAG_CHAT__TOKENS_PER_MINUTE "
+            "to what it allows.",
+        )
+    if status >= 500:
+        return ModelError(f"{address} fails, {server.tries}: {said}", "Try again later; replies so far are kept.")
+    return ModelError(f"{address} refuses the request to {server.model!r}: {said}", _remedy(said, server))
+
+
+def _remedy(said: str, server: Server) -> str:
+    other = "max_completion_tokens" if server.limit == "max_tokens" else "max_tokens"
     for sign, remedy in (
-        (r"context.{0,20}length|too long|too many tokens", "Show it less, or use a model of a longer context."),
+        (
+            r"context.{0,20}(length|window|size)|too long|too many tokens",
+            "Show it less (KGRAG_AGENTS__ANSWER__EVIDENCE), give the server a longer context, or use another model.",
+        ),
         (r"max_(completion_)?tokens", f"Set KGRAG_CHAT__LIMIT={other}, or lower KGRAG_CHAT__MAX_TOKENS."),
         (r"temperature", "Set KGRAG_CHAT__TEMPERATURE=none, or to one that the model takes."),
         (r"response_format|json", "Set KGRAG_CHAT__JSON_MODE=none."),
     ):
         if re.search(sign, said, re.IGNORECASE):
             return remedy
-    return "Try another model: KGRAG_CHAT__MODEL."
+    return f"Try another model: KGRAG_{server.group}__MODEL." if server.group == "CHAT" else "Try another model."
 
 
 def _first_line(error: BaseException) -> str:

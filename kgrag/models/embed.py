@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -9,8 +10,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.errors import ConfigurationError
+from kgrag.errors import ConfigurationError, ModelError
+from kgrag.models.chat_errors import LostReply, Server, pause_before_retry, server_error
+from kgrag.models.endpoint import Endpoint
 from kgrag.plugins import Plugins
+from kgrag.settings import EmbeddingSettings
 
 Vectors = NDArray[np.float32]
 
@@ -24,6 +28,24 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of the texts: float32, shape (len(texts), dimension). An empty text gives a unit vector too."""
         ...
+
+
+class DeferredEmbedder:
+    """An embedder of known name and dimension, which is loaded when there is something to embed."""
+
+    def __init__(self, name: str, dimension: int, load: Callable[[], Embedder]) -> None:
+        self.name = name
+        self.dimension = dimension
+        self._load = load
+        self._embedder: Embedder | None = None
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See Embedder. Raises what `load` raises."""
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        if self._embedder is None:
+            self._embedder = self._load()
+        return self._embedder.embed(texts)
 
 
 class WordLlamaEmbedder:
@@ -126,32 +148,55 @@ def sentence_transformer(name: str) -> Any:
 
 
 class OpenAIEmbedder:
-    """An embedding model behind any OpenAI-compatible server (OPENAI_API_KEY, OPENAI_BASE_URL)."""
+    """An embedding model behind any OpenAI-compatible server: that of the settings, else of OPENAI_BASE_URL."""
 
-    def __init__(self, name: str) -> None:
-        import openai
-
+    def __init__(self, name: str, settings: EmbeddingSettings | None = None) -> None:
+        """Ask for the vector of a word, which tells the dimension. Raises ConfigurationError when that fails."""
         self.name = name
         self._model = name.removeprefix("openai:")
+        self._settings = given = settings or EmbeddingSettings()
+        self._endpoint = Endpoint.of("EMBEDDING", self._model, given.base_url, given.api_key, given.extra_headers)
+        server = Server(self._model, self._endpoint.address, given.timeout, given.retries, "EMBEDDING")
         try:
-            self._client = openai.OpenAI(max_retries=5)
-            self.dimension = self.embed(["dimension"]).shape[1]
-        except openai.OpenAIError as error:
-            raise ConfigurationError(
-                f"Embedder {name!r} does not work: {error}",
-                "Set OPENAI_API_KEY, and OPENAI_BASE_URL for your own server.",
-            ) from error
+            self._client = self._endpoint.connect(given.timeout, server)
+            self.dimension = len(self._vectors(["dimension"], retries=1)[0])
+        except ModelError as error:
+            raise ConfigurationError(f"Embedder {name!r} does not work: {error.message}", error.remedy) from error
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """See Embedder. Raises openai.OpenAIError after five tries."""
+        """See Embedder. Raises ModelError after all retries."""
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         rows: list[list[float]] = []
-        for start in range(0, len(texts), 256):
-            batch = [t or " " for t in texts[start : start + 256]]
-            reply = self._client.embeddings.create(model=self._model, input=batch, encoding_format="float")
-            rows.extend(item.embedding for item in sorted(reply.data, key=lambda item: item.index))
+        for start in range(0, len(texts), self._settings.batch):
+            rows.extend(self._vectors([t or " " for t in texts[start : start + self._settings.batch]]))
         return unit(np.asarray(rows))
+
+    def _vectors(self, batch: list[str], retries: int | None = None) -> list[list[float]]:
+        """The vectors of one call, in the order of the texts."""
+        import openai
+
+        tried, most = 0, self._settings.retries if retries is None else retries
+        while True:
+            try:
+                reply = self._client.embeddings.create(
+                    model=self._model,
+                    input=batch,
+                    encoding_format="float",
+                    extra_headers=self._endpoint.extra_headers(),
+                )
+                rows = [item.embedding for item in sorted(reply.data or (), key=lambda item: item.index)]
+                if len(rows) == len(batch) and all(rows):
+                    return rows
+                raise LostReply(f"{len(rows)} vectors came for {len(batch)} texts")
+            except (openai.OpenAIError, LostReply, ValueError, AttributeError) as error:
+                tried += 1
+                pause = pause_before_retry(error, tried)
+                if pause is None or tried > most:
+                    settings = self._settings
+                    server = Server(self._model, self._endpoint.address, settings.timeout, tried - 1, "EMBEDDING")
+                    raise self._endpoint.hidden(server_error(error, server)) from None
+                time.sleep(pause)
 
 
 def unit(vectors: Any) -> Vectors:
@@ -170,6 +215,10 @@ EMBEDDERS: Plugins[Callable[[str], Embedder]] = Plugins("kgrag.embedders", "embe
 """What makes an embedder of its whole name, by the part of the name before a colon."""
 
 
-def load_embedder(name: str) -> Embedder:
-    """The embedder of that name. Raises NotFoundError when it is unknown, ConfigurationError when it does not work."""
-    return EMBEDDERS.find(name.partition(":")[0])(name)
+def load_embedder(name: str, settings: EmbeddingSettings | None = None) -> Embedder:
+    """The embedder of that name; `settings`: the server of openai:MODEL.
+
+    Raises NotFoundError when it is unknown, ConfigurationError when it does not work.
+    """
+    factory = EMBEDDERS.find(name.partition(":")[0])
+    return OpenAIEmbedder(name, settings) if factory is OpenAIEmbedder else factory(name)

@@ -4,19 +4,39 @@ GEAR, section 4.1, equation 1, and with a memory section 5.1, equation 4 (prompt
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, model_validator
 
 from kgrag.models.tasks import Tasks
 from kgrag.types import Passage, Triple
 
-_PARTS = ("subject", "predicate", "object")
+_KEYS = (("subject", "head", "s"), ("predicate", "relation", "p"), ("object", "tail", "o"))
+_TAG = re.compile(r"[<＜﹤](?=\s*/?\s*passage\b)|<(?=\|)|(?<=\|)>", re.IGNORECASE)
+"""What could end the frame around a passage, or is a sign of a chat template."""
+_NUMBER = re.compile(r"^([ \t]*)\[(\d+)\]", re.MULTILINE)
+
+TRIPLES: Mapping[str, Any] = {
+    "type": "array",
+    "items": {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItems": 3},
+}
+"""Triples in a JSON schema."""
 
 
 class Facts(BaseModel):
-    """A reply that lists triples: as arrays of three, or as objects with subject, predicate and object."""
+    """A reply that lists triples, each in one of the forms that `triple_of` reads; those that it cannot are left out.
+
+    It is refused (ValueError) when it lists none at all in any of these forms.
+    """
+
+    REPLY: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {"triples": TRIPLES},
+        "required": ["triples"],
+        "additionalProperties": False,
+    }
 
     triples: list[tuple[str, str, str]]
 
@@ -25,18 +45,41 @@ class Facts(BaseModel):
     def _lenient(cls, value: Any) -> Any:
         listed = value
         if isinstance(value, dict):
-            listed = next((value[key] for key in ("triples", "facts") if key in value), None)
+            there = [key for key in ("triples", "facts") if key in value]
+            if not there:
+                raise ValueError(_WANTED)
+            listed = [] if value[there[0]] is None else value[there[0]]
+        if isinstance(listed, Mapping):
+            listed = [listed]
         if not isinstance(listed, list):
-            raise ValueError('an object {"triples": [["subject", "predicate", "object"], ...]} is wanted')
-        if listed and all(isinstance(item, str) for item in listed):
+            raise ValueError(_WANTED)
+        if len(listed) == len(_KEYS) and all(isinstance(item, str) and not triple_of(item) for item in listed):
             listed = [listed]  # one triple, without the list around it
-        return {"triples": [_parts(item) for item in listed]}
+        found = list(map(triple_of, listed))
+        if found and not any(found):
+            raise ValueError(f"{str(listed[0])[:80]!r} is no triple of subject, predicate and object")
+        return {"triples": [parts for parts in found if parts]}
+
+
+_WANTED = 'an object {"triples": [["subject", "predicate", "object"], ...]} is wanted'
+
+
+def triple_of(item: Any) -> tuple[str, str, str] | None:
+    """A triple as models write it: an array, an object, or three texts with bars or semicolons between; None: none."""
+    if isinstance(item, Mapping):
+        item = [next((item[name] for name in names if name in item), None) for names in _KEYS]
+    elif isinstance(item, str):
+        item = re.split(r"\s*[|;]\s*", item.strip(" ()[]<>"))
+    if not isinstance(item, list | tuple) or len(item) != len(_KEYS) or any(isinstance(p, list | dict) for p in item):
+        return None
+    subject, predicate, object = ("" if part is None else str(part) for part in item)
+    return subject, predicate, object
 
 
 def read(tasks: Tasks, question: str, passages: Sequence[Passage], known: Sequence[Triple] = ()) -> tuple[Triple, ...]:
     """The facts in passages that help answer a question, beyond those that are known. Raises ModelError.
 
-    Facts that say nothing, and those that are known, are left out.
+    Facts that say nothing, and those that are known, are left out, as are those beyond `tasks.max_facts`.
     """
     if not passages:
         return ()
@@ -46,13 +89,31 @@ def read(tasks: Tasks, question: str, passages: Sequence[Passage], known: Sequen
     else:
         reply = tasks.structured("read", Facts, passages=shown, question=question)
     before = {key(fact) for fact in known}
-    found = {key(fact): fact for fact in (Triple(*map(_squeezed, parts)) for parts in reply.triples)}
+    found = {key(fact): fact for fact in (Triple(*map(_squeezed, parts)) for parts in reply.triples[: tasks.max_facts])}
     return tuple(fact for its, fact in found.items() if its not in before and fact.subject and fact.object)
 
 
 def numbered(passages: Iterable[Passage]) -> str:
-    """Passages as a model is shown them: numbers from 1, titles, texts."""
-    return "\n\n".join(f"[{n}] {_heading(p)}\n{p.text}".strip() for n, p in enumerate(passages, 1))
+    """Passages as a model is shown them: numbers from 1, and titles and texts in frames that they cannot leave."""
+    return "\n\n".join(f"[{n}]\n{framed(f'{_heading(p)}{harmless(p.text)}')}" for n, p in enumerate(passages, 1))
+
+
+def framed(text: str) -> str:
+    """A harmless text between <passage> and </passage>, which the prompts call data, never instructions."""
+    return f"<passage>\n{text}\n</passage>"
+
+
+def harmless(text: str) -> str:
+    """A text of a document without what could end its frame, begin another passage, or steer a chat template.
+
+    That is broken up, and can still be read.
+    """
+    return _NUMBER.sub(r"\1(\2)", _TAG.sub("‹", text))
+
+
+def titled(*titles: str) -> str:
+    """Titles of a document as a model is shown them: harmless, and on one line."""
+    return harmless(": ".join(" ".join(title.split()) for title in titles if title))
 
 
 def lines(facts: Iterable[Triple]) -> str:
@@ -67,18 +128,8 @@ def key(fact: Triple) -> tuple[str, ...]:
 
 
 def _heading(passage: Passage) -> str:
-    parts = [part for part in (passage.title, passage.section) if part]
-    return f"Title: {': '.join(parts)}" if parts else ""
-
-
-def _parts(item: Any) -> Any:
-    if isinstance(item, Mapping):
-        item = [item.get(part) for part in _PARTS]
-    if not isinstance(item, list | tuple) or len(item) != len(_PARTS):
-        raise ValueError(f"{str(item)[:80]!r} is no triple of subject, predicate and object")
-    if any(isinstance(part, list | dict) for part in item):
-        raise ValueError(f"{str(item)[:80]!r} is no triple of three texts")
-    return tuple("" if part is None else str(part) for part in item)
+    title = titled(passage.title, passage.section)
+    return f"Title: {title}\n" if title else ""
 
 
 def _squeezed(text: str) -> str:

@@ -1,9 +1,8 @@
 """What a language model is asked to do: a task is a prompt with values, and the form of the reply."""
 
-import json
-import re
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -15,21 +14,26 @@ from kgrag.errors import ModelError
 from kgrag.events import Called, Event
 from kgrag.models.chat import ChatModel, Message, Reply
 from kgrag.models.prompts import Prompt, load_prompt
+from kgrag.models.reply_text import json_in, spoken
 
 Listener = Callable[[Event], None]
 Shape = TypeVar("Shape", bound=BaseModel)
 
-_FENCE = re.compile(r"```(?:json)?\s*(?=[{[])", re.IGNORECASE)
-_THINKING = re.compile(r"\A\s*<think>.*?(</think>|\Z)", re.DOTALL)
+_LOG = logging.getLogger(__name__)
+_LONGER = "Raise KGRAG_CHAT__MAX_TOKENS, or switch off the model's thinking by KGRAG_CHAT__EXTRA_BODY."
 
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """A model with its prompts. `listener` hears of every call, so that it can be counted where it belongs."""
+    """A model with its prompts. `listener` hears of every call, so that it can be counted where it belongs.
+
+    `max_facts`: how many facts are taken from one reply.
+    """
 
     model: ChatModel
     prompts: Path | None = None
     listener: Listener | None = None
+    max_facts: int = 100
 
     def with_listener(self, listener: Listener | None) -> Self:
         """The same, whose calls another listener hears of; None: as it is."""
@@ -42,17 +46,21 @@ class Tasks:
     def text(
         self, task: str, *, prompt: str | None = None, on_text: Callable[[str], None] | None = None, **values: str
     ) -> str:
-        """What the model says, without what it thought aloud before. Raises ModelError, also for an empty reply.
+        """What the model says, without thoughts and preamble. Raises ModelError, also for an empty reply.
 
         `on_text` is called with all that there is of it whenever it grows.
         """
         messages = self.prompt(prompt or task).messages(**values)
         reply = self._chat(messages, task=task, on_text=_unless_thinking(on_text))
-        said = plain(reply.text)
+        said = spoken(reply.text)
         if not said:
-            said = plain(self._chat(messages, task=task, fresh=True).text)
+            reply = self._chat(messages, task=task, on_text=_unless_thinking(on_text), fresh=True)
+            said = spoken(reply.text)
         if not said:
-            raise ModelError(f"The model {reply.model!r} replied nothing to {task!r}.", "Try another model.")
+            raise ModelError(
+                f"The model {reply.model!r} replied nothing to {task!r}.",
+                _LONGER if reply.cut else "Try another model.",
+            )
         return said
 
     def structured(self, task: str, shape: type[Shape], *, prompt: str | None = None, **values: str) -> Shape:
@@ -61,24 +69,27 @@ class Tasks:
         Raises ModelError when the second reply is none either.
         """
         messages = self.prompt(prompt or task).messages(**values)
-        reply = self._chat(messages, task=task, json=True)
-        try:
-            return shape.model_validate(json_of(reply.text))
-        except ValueError as error:
-            problem = _complaint(error, reply)
+        schema = reply_schema(shape)
+        reply = self._chat(messages, task=task, json=schema)
+        found, problem = _shaped(reply, shape)
+        if found is not None:
+            return found
         repair = f"This cannot be used: {problem}. Answer again, with nothing but the JSON object that was asked for."
         said = [Message("assistant", reply.text)] if reply.text.strip() else []
         messages = [*messages, *said, Message("user", repair)]
-        again = self._chat(messages, task=task, json=True)
-        if again.usage.cached and not _fits(again, shape):
-            again = self._chat(messages, task=task, json=True, fresh=True)  # what failed in an earlier run is not final
-        try:
-            return shape.model_validate(json_of(again.text))
-        except ValueError as error:
+        again = self._chat(messages, task=task, json=schema)
+        found, problem = _shaped(again, shape)
+        if found is None and again.usage.cached:
+            again = self._chat(messages, task=task, json=schema, fresh=True)  # an earlier run's failure is not final
+            found, problem = _shaped(again, shape)
+        if found is None:
             raise ModelError(
-                f"The model {again.model!r} gave no usable JSON for {task!r}, twice: {_complaint(error, again)}",
-                "Try another model for this task, for example KGRAG_CHAT__MODELS='{\"" + task + '": "MODEL"}\'.',
-            ) from error
+                f"The model {again.model!r} gave no usable JSON for {task!r}, twice: {problem}.",
+                _LONGER
+                if again.cut
+                else "Try another model for this task, for example KGRAG_CHAT__MODELS='{\"" + task + '": "MODEL"}\'.',
+            )
+        return found
 
     def _chat(self, messages: list[Message], *, task: str, **options: Any) -> Reply:
         limits.remaining()
@@ -92,22 +103,21 @@ class Tasks:
         return reply
 
 
-def plain(text: str) -> str:
-    """A reply without what a thinking model says before it."""
-    return _THINKING.sub("", text).strip()
-
-
-def json_of(text: str) -> Any:
-    """The JSON in a reply, which may stand in a fence or between words. Raises ValueError when there is none."""
-    said = plain(text)
-    fenced = None if said.startswith(("{", "[")) else _FENCE.search(said)
-    if fenced:
-        said = said[fenced.end() :]
-    starts = [i for i in (said.find("{"), said.find("[")) if i >= 0]
-    if not starts:
-        raise ValueError("there is no JSON in it" if said else "it is empty")
-    value, _ = json.JSONDecoder(strict=False).raw_decode(said[min(starts) :])
-    return value
+def reply_schema(shape: type[BaseModel]) -> Mapping[str, Any]:
+    """The JSON schema of the replies for a shape: its `REPLY`, or what its fields say, all of them required."""
+    own: Mapping[str, Any] | None = getattr(shape, "REPLY", None)
+    if own is not None:
+        return own
+    schema = shape.model_json_schema()
+    return {
+        "type": "object",
+        "properties": {
+            name: {key: value for key, value in field.items() if key in ("type", "enum", "anyOf")}
+            for name, field in schema["properties"].items()
+        },
+        "required": list(schema["properties"]),
+        "additionalProperties": False,
+    }
 
 
 def _unless_thinking(on_text: Callable[[str], None] | None) -> Callable[[str], None] | None:
@@ -115,26 +125,32 @@ def _unless_thinking(on_text: Callable[[str], None] | None) -> Callable[[str], N
         return None
 
     def heard(text: str) -> None:
-        said = plain(text)
-        if said and not "<think>".startswith(said):
+        said = spoken(text)
+        if said and not "<thinking>".startswith(said.split()[0].lower()):
             on_text(said)
 
     return heard
 
 
-def _fits(reply: Reply, shape: type[BaseModel]) -> bool:
+def _shaped(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
+    """The first object of a reply that has the shape, or None and what is wrong with the first."""
+    problem = ""
     try:
-        shape.model_validate(json_of(reply.text))
-    except ValueError:
-        return False
-    return True
+        for value in json_in(reply.text):
+            try:
+                found = shape.model_validate(value)
+            except ValidationError as error:
+                problem = problem or _complaint(error)
+            else:
+                if reply.cut:
+                    _LOG.warning("A reply of %r was cut off; what is whole of it is used", reply.model)
+                return found, ""
+    except (ValueError, RecursionError) as error:
+        problem = str(error)
+    return None, "it was cut off because it grew too long" if reply.cut else problem
 
 
-def _complaint(error: ValueError, reply: Reply) -> str:
-    if reply.cut:
-        return "it was cut off because it grew too long"
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        return f"{place}: {first['msg']}" if place else first["msg"]
-    return str(error)
+def _complaint(error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"{place}: {first['msg']}" if place else first["msg"]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 from pydantic import Field
 
-from kgrag.errors import ConfigurationError, MismatchError
+from kgrag.errors import ConfigurationError, InputError, MismatchError
 from kgrag.graph.reader import Reader, Row
 from kgrag.models.embed import Embedder, embed_questions
 from kgrag.models.tasks import Listener, Tasks
@@ -33,12 +33,27 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question, and which documents may answer it. `listener` hears of what happens while it is searched."""
+    """A question, and which documents may answer it. `listener` hears of what happens while it is searched.
+
+    Half a character (a lone surrogate), which no server takes, becomes U+FFFD. Raises InputError for a text of more
+    than LONGEST characters: each word of it would be looked up.
+    """
+
+    LONGEST: ClassVar[int] = 100_000
 
     text: str
     filter: Filter = field(default_factory=Filter)
     listener: Listener | None = field(default=None, repr=False, compare=False)
     _vectors: dict[str, list[float]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if len(self.text) > self.LONGEST:
+            raise InputError(
+                f"The question has {len(self.text):,} characters; at most {self.LONGEST:,} are taken.",
+                "Ask in fewer words: the names and the words that matter.",
+            )
+        whole = self.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        object.__setattr__(self, "text", whole)
 
     def vector(self, embedder: Embedder) -> list[float]:
         """The question's unit vector [d]; embedded once, however many retrievers of a composition ask for it."""

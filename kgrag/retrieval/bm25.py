@@ -1,11 +1,11 @@
-"""BM25 over title and text, by Neo4j's full-text index with the collection's own statistics."""
+"""BM25 over title, headings and text, by Neo4j's full-text index with the collection's own statistics."""
 
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.types import Step
 
 
 class Bm25(Retriever):
-    """Passages that share words with the question (English stemming)."""
+    """Passages that share words with the question (English stemming), or symbols such as `--flag`."""
 
     name = "bm25"
     summary = "words shared with the question: full-text index, English stemming"

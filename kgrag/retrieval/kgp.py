@@ -14,6 +14,7 @@ from pydantic import Field
 
 from kgrag.models.chat import no_model
 from kgrag.models.embed import embed_questions
+from kgrag.models.facts import framed, harmless
 from kgrag.models.parallel import in_parallel
 from kgrag.options import Options
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored, Searchable
@@ -152,7 +153,7 @@ class Kgp(Retriever):
         tasks = self.context.tasks.with_listener(query.listener)
 
         def imagine(number: int) -> str:
-            evidence = "\n\n".join(_text(p) for p in told[number])[:_LETTERS]
+            evidence = framed(harmless("\n\n".join(_text(p) for p in told[number])[:_LETTERS]))
             return tasks.text("evidence", prompt="next-evidence", question=query.text, evidence=evidence)
 
         replies = dict(in_parallel(imagine, range(len(told)), len(told) or 1))

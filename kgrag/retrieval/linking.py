@@ -14,6 +14,7 @@ from kgrag.graph.lucene import escape
 from kgrag.identity import entity_id, word_id
 from kgrag.names import LONGEST_NAME, QUESTION_WORDS
 from kgrag.retrieval.base import SearchContext
+from kgrag.symbols import symbols
 from kgrag.text import STOP_WORDS, Token, is_content, stems, tokens
 
 _INFLECTED = 0.7
@@ -41,7 +42,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class LinkedQuestion:
-    """A question's words with their stems and weights (idf, 0 for those without), its links, and the corpus's size."""
+    """A question's words with their stems and weights (idf, 0 for those without), its links, and the corpus's size.
+
+    `symbols`: those of its words that hold signs, such as `$@`, as they are counted.
+    """
 
     words: tuple[Token, ...]
     stems: tuple[str, ...]
@@ -49,10 +53,15 @@ class LinkedQuestion:
     links: tuple[Link, ...]
     passages: int
     density: float
+    symbols: tuple[str, ...] = ()
 
     def terms(self, without: frozenset[int] = frozenset()) -> list[dict[str, Any]]:
-        """The stems of the question's words, some left out, as {stem (between spaces), weight}; they add up to 1."""
-        weights = {s: self.idf[s] for i, s in enumerate(self.stems) if i not in without and s in self.idf}
+        """The stems of the question's words, some left out, and its symbols: {stem (between spaces), weight}.
+
+        The weights add up to 1.
+        """
+        kept = [*(s for i, s in enumerate(self.stems) if i not in without), *self.symbols]
+        weights = {s: self.idf[s] for s in kept if s in self.idf}
         total = sum(weights.values())
         return [{"stem": f" {stem} ", "weight": weight / total} for stem, weight in weights.items()] if total else []
 
@@ -68,6 +77,7 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
     """
     words = tokens(text)[:MOST_WORDS]
     stemmed = stems([w.norm for w in words])
+    signs = symbols(text)[:MOST_WORDS]
     reader = context.reader
     collection = reader.collection.name
     spans = [(i, i + n) for i in range(len(words)) for n in range(1, min(LONGEST_NAME, len(words) - i) + 1)]
@@ -76,7 +86,7 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
     known = reader.question(
         names=sorted({entity_id(collection, name) for name in normal.values()}),
         stemmed=sorted({name for name in inflected.values() if len(name) > 3}),
-        words=[word_id(collection, s) for s in set(stemmed)],
+        words=[word_id(collection, s) for s in {*stemmed, *signs}],
     )
     passages, idf = known["passages"] or 0, _idf(known)
     if not any(w.raw[0].isupper() for w in words[1:]):  # typed without capitals
@@ -98,17 +108,19 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
                 break
         i += length or 1
     links = _misspelt(context, words, links)
-    return LinkedQuestion(tuple(words), tuple(stemmed), idf, tuple(links), passages, known["density"] or 0.0)
+    density = known["density"] or 0.0
+    return LinkedQuestion(tuple(words), tuple(stemmed), idf, tuple(links), passages, density, tuple(signs))
 
 
 def question_terms(context: SearchContext, text: str) -> list[dict[str, Any]]:
     """The stems of a question's words as {stem (between spaces), weight}, weighed by idf; they add up to 1."""
     words = tokens(text)[:MOST_WORDS]
     stemmed = stems([w.norm for w in words])
+    signs = symbols(text)[:MOST_WORDS]
     reader = context.reader
     collection = reader.collection.name
-    known = reader.question(names=[], stemmed=[], words=[word_id(collection, s) for s in set(stemmed)])
-    return LinkedQuestion(tuple(words), tuple(stemmed), _idf(known), (), 0, 0.0).terms()
+    known = reader.question(names=[], stemmed=[], words=[word_id(collection, s) for s in {*stemmed, *signs}])
+    return LinkedQuestion(tuple(words), tuple(stemmed), _idf(known), (), 0, 0.0, tuple(signs)).terms()
 
 
 def _idf(known: Mapping[str, Any]) -> dict[str, float]:

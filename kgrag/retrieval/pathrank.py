@@ -9,13 +9,13 @@ when a name is misspelt.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import rustworkx
 from pydantic import Field
 
-from kgrag.graph.lucene import escape
+from kgrag.graph.lucene import question_words
 from kgrag.names import without_parenthesis
 from kgrag.options import Options
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
@@ -48,6 +48,7 @@ class _Walk:
     vector: list[float]
     beta: float
     off: float
+    sparse: float = 0.0
     passages: dict[str, _Passage] = field(default_factory=dict)
     details: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
@@ -79,6 +80,7 @@ class PathRankOptions(Options):
     same_as: bool = Field(True, description="whether a name leads where other names of its entity lead")
     dens: float = Field(0.8, description="name density under which words count more and paths less")
     slack: float = Field(1.5, description="how much more and less")
+    lexical: float = Field(1.0, description="weight of BM25 where words count more, in that much more")
 
 
 class PathRank(Retriever):
@@ -95,9 +97,12 @@ class PathRank(Retriever):
         question = link_question(self.context, query.text, s.same_as)
         if not question.words:
             return []
-        sparse = s.slack * max(0.0, s.dens - question.density)
+        few = max(0.0, 1 - question.density / s.dens) if s.dens > 0 else 0.0
+        sparse = s.slack * few * s.dens
+        if few:  # there a name may be what all passages are about
+            question = replace(question, links=tuple(_faded(question, link, few) for link in question.links))
         vector = query.vector(self.context.embedder)
-        walk = _Walk(question, vector, s.beta + sparse, s.off + sparse)
+        walk = _Walk(question, vector, s.beta + sparse, s.off + sparse, sparse)
         self._seed(walk, query, s)
         done: set[str] = set()
         for hop, width in enumerate(s.width):
@@ -106,7 +111,7 @@ class PathRank(Retriever):
             done.update(sources)
             self._hop(walk, sources, hop, s)
         final = self._pagerank(walk, s)
-        ranked = sorted(final, key=lambda x: (-final[x], x))
+        ranked = sorted((x for x in final if final[x] > 0), key=lambda x: (-final[x], x))  # others show no evidence
         if query.filter:
             allowed = self.context.reader.passing(ranked, query.filter)
             ranked = [x for x in ranked if x in allowed]
@@ -119,13 +124,14 @@ class PathRank(Retriever):
         rows = self.context.row(
             "expand/pathrank_seeds",
             vector_index=collection.vector_index("Passage"),
-            text_index=collection.index("passage_text"),
+            text_index=collection.index("passage_stems"),
             embedding=collection.embedding,
-            query=escape(query.text),
+            query=question_words(query.text),
             vector=walk.vector,
             terms=walk.question.terms(),
             links=sorted({link.entity for link in links}),
             beta=walk.beta,
+            lexical=s.lexical * walk.sparse,
             k0=s.k0,
             candidates=s.candidates,
             titled=s.titled,
@@ -256,6 +262,13 @@ class PathRank(Retriever):
         if missing:
             names |= self.context.reader.captions([], missing)
         return {x: tuple(_steps(walk, x, _path(walk, x), names)) for x in ids}
+
+
+def _faded(question: LinkedQuestion, link: Link, few: float) -> Link:
+    """A link where names are few (0 to 1): it weighs less if even the rarest of its words is common."""
+    stems = question.stems[link.start : link.end]
+    rarest = max((question.idf.get(stem, 0.0) for stem in stems), default=0.0) / math.log(question.passages + 2)
+    return replace(link, weight=link.weight * min(1.0, 2 * rarest) ** (4 * few))
 
 
 def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], s: PathRankOptions) -> list[tuple[str, float]]:

@@ -11,12 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kgrag.settings.gateway import GatewaySettings
-from kgrag.settings.models import ChatSettings, TagmeSettings
+from kgrag.settings.models import ChatSettings, EmbeddingSettings, TagmeSettings
 from kgrag.settings.training import GnnRetTraining, NextEvidenceTraining, NextFactTraining
 
 __all__ = [
     "BRIDGE_CAP",
     "ChatSettings",
+    "EmbeddingSettings",
     "GatewaySettings",
     "GnnRetTraining",
     "IndexingSettings",
@@ -60,6 +61,7 @@ class LoadingSettings(BaseModel):
     processes: int = Field(0, ge=0, le=64, description="that read one PDF together; 0: one for each core, 8 at most")
     memory_mb: int = Field(1536, ge=256, description="memory that each of them may take (where the system keeps to it)")
     follow_links: bool = Field(False, description="also follow links in a folder that lead out of it")
+    encoding: str = Field("", description="encoding of texts that are not UTF-8, such as cp1250; empty: found out")
     page_seconds: float = Field(30.0, gt=0, description="seconds that reading a page may take")
     file_seconds: float = Field(900.0, gt=0, description="seconds that reading a file may take")
 
@@ -122,6 +124,7 @@ class Settings(BaseSettings):
         default_factory=dict, description="options of retrievers: KGRAG_RETRIEVAL__PATHRANK__CAP, of all: ...__RRF"
     )
     chat: ChatSettings = Field(default_factory=ChatSettings)
+    embedding: EmbeddingSettings = Field(default_factory=EmbeddingSettings)
     tagme: TagmeSettings = Field(default_factory=TagmeSettings)
     agents: dict[str, Any] = Field(
         default_factory=dict, description="options of strategies: KGRAG_AGENTS__GEAR__STEPS, of all: ...__ANSWER__WORDS"

@@ -1,7 +1,7 @@
 """Language models and other services that are asked over the network."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
@@ -13,28 +13,60 @@ class ChatSettings(BaseModel):
 
     model: str | None = Field(None, description="the model that is asked; unset: none is")
     models: dict[str, str] = Field(default_factory=dict, description="task -> another model for it")
-    base_url: str | None = Field(None, description="address of the server, such as http://localhost:11434/v1")
+    base_url: str | None = Field(
+        None, description="address of the server, such as http://localhost:11434/v1; Azure's with its ?api-version"
+    )
     api_key: SecretStr | None = Field(None, description="its key; a local server needs none")
+    extra_headers: dict[str, SecretStr] = Field(
+        default_factory=dict, description="sent with every request, such as Azure's api-key"
+    )
+    extra_body: dict[str, Any] = Field(
+        default_factory=dict, description="parameters of the server's own, such as reasoning_effort or num_ctx"
+    )
     temperature: Annotated[float | None, BeforeValidator(lambda value: None if value == "none" else value)] = Field(
         0.0, ge=0, le=2, description="none for models that take none (section 6.2)"
     )
     max_tokens: int = Field(4096, ge=1, description="tokens that a reply may have")
+    task_tokens: dict[str, int] = Field(
+        {"evidence": 256, "grade": 128, "reason": 512, "rewrite": 256, "structure": 256, "think": 256},
+        description="task -> fewer tokens for it; a reply that they cut is asked for again with max_tokens",
+    )
     limit: Literal["max_tokens", "max_completion_tokens"] = Field(
-        "max_tokens", description="what the server calls this limit; newer OpenAI models take only the second"
+        "max_tokens", description="what the server calls this limit; the other is tried where it is refused"
     )
-    json_mode: Literal["json_object", "none"] = Field(
-        "json_object", description="how the server is told to answer with JSON; none: by the prompt alone"
+    json_mode: Literal["json_schema", "json_object", "none"] = Field(
+        "json_schema",
+        description="how the server is told to answer with JSON, where it refuses one the next; none: by the prompt",
     )
-    timeout: float = Field(120.0, gt=0, description="seconds to wait for a reply")
+    max_facts: int = Field(100, ge=1, description="facts that are taken from one reply; what is beyond is left out")
+    timeout: float = Field(120.0, gt=0, description="seconds in which a reply must be there as a whole")
     retries: int = Field(6, ge=0, description="how often a call that failed is tried again, waiting longer each time")
     concurrency: int = Field(8, ge=1, le=256, description="calls under way at once")
-    requests_per_minute: int | None = Field(None, ge=1, description="calls begun in a minute; unset: any number")
+    requests_per_minute: int | None = Field(
+        None, ge=1, description="requests of this process in a minute, retries included; unset: any number"
+    )
+    tokens_per_minute: int | None = Field(
+        None, ge=1, description="tokens read and written in a minute, replies counted at their longest while under way"
+    )
     prices: dict[str, tuple[float, float]] = Field(
         default_factory=dict, description="model -> price of a million tokens read, and written"
     )
     budget: float | None = Field(None, ge=0, description="what a run may cost, in the currency of the prices")
     cache: bool = Field(True, description="keep replies on disk, and never pay for the same call twice")
     prompts: Path | None = Field(None, description="folder with prompts of your own, in place of those of that name")
+
+
+class EmbeddingSettings(BaseModel):
+    """The server of the embedder openai:MODEL, where it is not that of OPENAI_BASE_URL and OPENAI_API_KEY."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    base_url: str | None = Field(None, description="address of the server, such as http://localhost:11434/v1")
+    api_key: SecretStr | None = Field(None, description="its key; a local server needs none")
+    extra_headers: dict[str, SecretStr] = Field(default_factory=dict, description="sent with every request")
+    timeout: float = Field(120.0, gt=0, description="seconds to wait for the vectors of a batch")
+    retries: int = Field(5, ge=0, description="how often a call that failed is tried again, waiting longer each time")
+    batch: int = Field(256, ge=1, description="texts of one call")
 
 
 class TagmeSettings(BaseModel):

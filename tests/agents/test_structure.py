@@ -381,12 +381,12 @@ def test_the_model_decides_when_the_rules_do_not(talking: KnowledgeGraph, script
 
     scripted.reset()
     scripted.say("structure", {"kind": "content"})
-    scripted.say("answer", "Nobody.")
-    assert talking[solo].ask("Who was the page boy of Bodo?", system="bm25").text == "Nobody."
+    scripted.say("answer", "Nobody [1].")
+    assert talking[solo].ask("Who was the page boy of Bodo?", system="bm25").text == "Nobody [1]."
     scripted.reset()
     scripted.say("structure", "I do not know")
-    scripted.say("answer", "Nobody.")
-    assert talking[solo].ask("Who was the page boy of Bodo?", system="bm25").text == "Nobody."
+    scripted.say("answer", "Nobody [1].")
+    assert talking[solo].ask("Who was the page boy of Bodo?", system="bm25").text == "Nobody [1]."
 
 
 def test_the_command(neo4j_env: dict[str, str], solo: str) -> None:

@@ -8,7 +8,7 @@ from kgrag.agents.answering import cited
 from kgrag.agents.system import check_system, retriever_of
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, KgragError, NotFoundError
-from kgrag.events import Answer, Answered, Event, Retrieved, Thought
+from kgrag.events import Answer, Answered, Event, Failed, Retrieved, Thought
 from kgrag.types import Passage
 
 QUESTION = "Where did the captain of the Fjord Queen grow up?"
@@ -83,6 +83,27 @@ def test_an_explained_answer_cites_passages(talking: KnowledgeGraph, scripted: S
     pieces = [event for event in heard if isinstance(event, Answered) and not event.whole]
     assert len(pieces) > 1 and pieces[-1].text.startswith("Nordvika. Ole Brandvik was her captain")
     assert all(event.whole for event in answer.trace if isinstance(event, Answered))
+
+
+def test_prose_that_cites_nothing_says_so(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("answer", "He grew up in Nordvika.")
+    answer = talking[coast].ask(QUESTION, system="bm25")
+    assert (answer.found, answer.citations) == (True, ())
+    assert answer.text == "He grew up in Nordvika.\n\n(No passage is cited for this.)"
+    scripted.say("answer", "Die Passagen enthalten dazu keine Angabe.")
+    assert not talking[coast].ask(QUESTION, system="bm25").found
+
+
+@pytest.mark.parametrize("system", ["bm25", "gear+bm25", "ircot+bm25"])
+def test_what_failed_comes_with_its_remedy(
+    talking: KnowledgeGraph, scripted: Scripted, coast: str, system: str
+) -> None:
+    scripted.fail(*["402"] * 20)
+    answer = talking[coast].ask(QUESTION, system=system)
+    assert "is used up: The server had an error." in answer.problem
+    assert answer.problem.endswith("Add to it, or use another key.")
+    failed = [event.problem for event in answer.trace if isinstance(event, Failed)]
+    assert failed and all(problem.endswith("use another key.") for problem in failed)
 
 
 def test_a_short_answer_is_bare(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:

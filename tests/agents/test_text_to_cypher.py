@@ -77,12 +77,13 @@ def test_parameters_of_its_own_and_those_that_are_given(
     ("first", "hint"),
     [
         (_fenced("MATCH (t:Triple {collection: $collection}) RETURN t.subject name"), "Invalid input"),
+        (_fenced("MATCH (t:Triple) RETURN DISTINCT t.subject AS name"), "Nothing keeps the pattern (t:Triple) within"),
         (_fenced("MATCH (t:Triple {collection: $collection, subject: $who}) RETURN t"), "who"),
         (_fenced(WRITE), "MERGE"),
         ("I am not sure what you mean.", "no statement of Cypher"),
         ("```cypher\nRETURN 1 AS name\n```\n```json\n[1]\n```", "not a JSON object"),
     ],
-    ids=["syntax", "missing parameter", "write", "no statement", "parameters"],
+    ids=["syntax", "other collections", "missing parameter", "write", "no statement", "parameters"],
 )
 def test_what_is_wrong_is_told_once(
     talking: KnowledgeGraph, scripted: Scripted, coast: str, first: str, hint: str

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import subprocess
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,6 +98,38 @@ def test_embeddings_are_shown_only_when_asked_for(cli: CommandLine, harbour: str
     assert "embedding" not in plain["properties"] and len(full["properties"]["embedding"]) == 256
 
 
+HOSTILE = "RETURN '\\u001b[31mred\\u202e' AS `a\\u001b[2J`, '=1+1' AS f, -3 AS n"
+
+
+def test_nothing_steers_the_terminal(cli: CommandLine, harbour: str) -> None:
+    for shown in (cli("cypher", HOSTILE).stdout, cli("cypher", HOSTILE, "--json").stdout):
+        assert "\\u001b[31mred\\u202e" in shown and not {"\x1b", "\u202e"} & set(shown)
+    on_terminal = cli.on_terminal("cypher", HOSTILE, "--csv")
+    assert "\\u001b[31mred\\u202e" in on_terminal and "\x1b[31m" not in on_terminal
+
+
+def test_csv_has_no_formulas_unless_it_is_raw(cli: CommandLine, harbour: str) -> None:
+    for options, formula in (((), "'=1+1"), (("--raw",), "=1+1")):
+        head, row = csv.reader(io.StringIO(cli("cypher", HOSTILE, "--csv", *options).stdout))
+        assert head == ["a\x1b[2J", "f", "n"] and row == ["\x1b[31mred\u202e", formula, "-3"]
+
+
+def test_plans_are_shown(cli: CommandLine, harbour: str) -> None:
+    assert cli("cypher", "hubs", "-c", harbour, "--explain").stdout.startswith("operator")
+    rows = cli.json("cypher", "UNWIND range(1, 7) AS i RETURN count(i)", "--profile")["rows"]
+    assert any(row["operator"].endswith("Unwind") and row["rows"] == 7 for row in rows)
+
+
+def test_a_locale_without_unicode(cli: CommandLine, harbour: str) -> None:
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
+    told = CommandLine({**cli.env, **plain}).start(
+        "cypher", "RETURN 'ü' AS `ä`, $n = 'é' AS same", "-p", "n=é", stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    shown, complaint = told.communicate(timeout=60)
+    assert told.returncode == 0, complaint
+    assert b"True" in shown and b"?" in shown
+
+
 def test_show_and_params_are_lines_for_browser(cli: CommandLine, harbour: str) -> None:
     shown = cli("cypher", "walk", "--show", "-c", harbour, "-p", "width=3").stdout
     line, empty, title, *rest = shown.splitlines()
@@ -135,6 +168,7 @@ def test_favourites_are_a_script_or_a_zip_file(cli: CommandLine, harbour: str, t
         ([], 2, "Give the name of a saved query or a statement"),
         (["hubs", "--list"], 2, "Give the name of a saved query or a statement"),
         ([" "], 2, "statement is empty"),
+        (["RETURN $n", "-p", "n=9223372036854775808"], 8, "64 bits"),
         (["RETURN 1", "--show"], 2, "go with the name of a saved query"),
     ],
 )

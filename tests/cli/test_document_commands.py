@@ -98,6 +98,28 @@ def test_help_names_every_format(cli: CommandLine) -> None:
     assert [suffix for form in LOADERS.values() for suffix in form.extensions if suffix not in text] == []
 
 
+def test_ingest_names_what_is_gone_and_prunes_when_told(
+    cli: CommandLine, kg: KnowledgeGraph, notes: Path, collection_name: str
+) -> None:
+    for name in ("x.zzz", "y.zzz", "Makefile"):
+        (notes / name).touch()
+    first = cli("ingest", str(notes), "-c", collection_name)
+    assert "3 files skipped: .zzz 2, without extension 1\n" in first.stderr
+    (notes / "larvik.txt").unlink()
+    look = cli("ingest", str(notes), "-c", collection_name)
+    assert "1 document of this collection whose file or row is no longer there" in look.stderr
+    assert str(notes / "larvik.txt") in look.stderr and "--prune" in look.stderr
+    assert "terminal" in cli("ingest", str(notes), "-c", collection_name, "--prune", code=2).stderr
+    cli("ingest", str(notes), "-c", collection_name, "--yes", code=2)
+    assert counts(kg, collection_name)["Document"] == 2
+    asked = cli.on_terminal("ingest", str(notes), "-c", collection_name, "--prune", type="n\n")
+    assert "larvik.txt" in asked and "Delete them?" in asked
+    assert counts(kg, collection_name)["Document"] == 2
+    done = cli("ingest", str(notes), "-c", collection_name, "--prune", "--yes")
+    assert done.stdout.startswith(f"Collection {collection_name}: 0 added, 0 changed, 1 unchanged, 1 deleted\n")
+    assert counts(kg, collection_name)["Document"] == 1
+
+
 def test_ctrl_c_keeps_what_was_committed(
     cli: CommandLine, kg: KnowledgeGraph, tmp_path: Path, collection_name: str
 ) -> None:
@@ -108,14 +130,17 @@ def test_ctrl_c_keeps_what_was_committed(
     )
     small_batches = CommandLine({**cli.env, "KGRAG_BATCH_PASSAGES": "50"})
     run = small_batches.start(
-        "ingest", str(corpus), "-c", collection_name, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+        "ingest", str(corpus), "-c", collection_name, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as in the background of a script
+    )  # fmt: skip
     deadline = time.monotonic() + 60
     while not counts(kg, collection_name).get("Passage") and time.monotonic() < deadline:
         time.sleep(0.05)
     run.send_signal(signal.SIGINT)
+    began = time.monotonic()
     out, err = run.communicate(timeout=60)
     assert run.returncode == 130, err
+    assert time.monotonic() - began < 20  # a second or two where nothing else runs
     assert out == b""
     assert err.decode().splitlines()[-1].startswith("Stopped; what was committed stays. Run the same command again")
     assert b"Traceback" not in err

@@ -51,6 +51,43 @@ def test_a_handle_may_be_there_before_its_collection(kg: KnowledgeGraph, collect
         ships.search("Fram")
 
 
+def test_a_saved_query_without_a_collection_asks_the_default_one(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest(SHIPS)
+    kg["default"].ingest(SHIPS)
+    try:
+        assert kg.saved_query("contents").values == kg["default"].saved_query("contents").values
+        assert len(kg.saved_query("hubs", limit=20)) == len(kg[collection_name].saved_query("hubs", limit=20))
+    finally:
+        kg["default"].delete()
+    if len(kg.collections()) == 1:
+        assert kg.saved_query("contents").values == kg[collection_name].saved_query("contents").values
+    else:
+        with pytest.raises(NotFoundError, match="Which collection"):
+            kg.saved_query("hubs", limit=20)
+
+
+def test_progress_counts_what_is_to_do(kg: KnowledgeGraph, collection_name: str) -> None:
+    many = [Document(f"d{i}", (Section(f"Ship number {i} lay at port {i % 7}."),)) for i in range(60)]
+    kg[collection_name].ingest(many)
+    seen: list[tuple[str, int, int | None]] = []
+    kg[collection_name].ingest(SHIPS, progress=lambda *at: seen.append(at))
+    totals = {stage: total for stage, _, total in seen if stage == "similar passages"}
+    assert not any("vectors" in stage for stage, _, _ in seen)
+    first = next(total for stage, _, total in seen if stage == "similar passages")
+    assert first == 2 and totals["similar passages"] is not None
+
+
+def test_an_ingest_of_nothing_new_loads_no_embedder(
+    kg: KnowledgeGraph, graph_settings: Settings, collection_name: str
+) -> None:
+    kg[collection_name].ingest(SHIPS)
+    with KnowledgeGraph.connect(settings=graph_settings) as other:
+        assert other[collection_name].ingest(SHIPS).unchanged == 2
+        assert other._embedders == {}
+        other[collection_name].ingest([Document("larvik", (Section("Larvik lies in Norway."),), "Larvik")])
+        assert list(other._embedders) == ["wordllama"]
+
+
 @pytest.mark.parametrize("retriever", ["bm25", "dense", "hybrid", "pathrank", "ppr", "kgp", "gnn-ret", "knn", "tfidf"])
 def test_a_collection_that_another_client_made_again_is_opened_again(
     kg: KnowledgeGraph, graph_settings: Settings, collection_name: str, retriever: str

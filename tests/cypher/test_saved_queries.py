@@ -20,6 +20,7 @@ from kgrag.graph import favourites
 from kgrag.graph.gateway import read_only
 from kgrag.graph.queries import Query
 from kgrag.graph.saved import defaults, fill, find_query, from_text, saved_queries
+from kgrag.graph.schema import collection_indexes
 from kgrag.loaders import load
 from kgrag.rows import Node, Path
 from kgrag.settings import Settings
@@ -127,6 +128,17 @@ def test_headers_are_fit_for_a_list() -> None:
             assert parameter.default is not None, (name, parameter.name)
             known[parameter.name].add((parameter.type, parameter.default))
     assert {name: kinds for name, kinds in known.items() if len(kinds) > 1} == {}  # one :params line serves them all
+
+
+def test_indexes_and_edges_are_those_that_there_are(kg: KnowledgeGraph, analysed: str) -> None:
+    indexes = {row["index"] for row in kg.saved_query("indexes", collection=analysed)}
+    number = kg.cypher(
+        "MATCH (c:Collection {name: $c}) RETURN c.number AS n, c.embedding AS e", {"c": analysed}
+    ).values[0]
+    assert indexes == set(collection_indexes(*number))
+    counts = {row["kind"]: row["number"] for row in kg.saved_query("contents", collection=analysed)}
+    for kind in ("(Passage)-[:STATES]->(Triple)", "(Triple)-[:SUBJECT]->(Entity)", "(Triple)-[:OBJECT]->(Entity)"):
+        assert counts[kind] == counts["Triple"] == len(FACTS)
 
 
 def test_connections_are_the_shortest_ones(kg: KnowledgeGraph, analysed: str) -> None:

@@ -23,8 +23,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MOST_NOT_RUN = 3
 PLAIN = ("", "text")
 """Languages of blocks that only show something."""
-ONLY_PARSED = ("browser", "down", "backup", "restore")
-"""These would open a window, or stop the server of the tests."""
+ONLY_PARSED = ("browser", "down", "backup", "restore", "watch")
+"""These would open a window, stop the server of the tests, or never end."""
 TEXTS = {
     "Fram": "The Fram was designed by Colin Archer. Roald Amundsen took the ship south.",
     "Colin Archer": "Colin Archer, who designed the Fram, lived in Larvik.",

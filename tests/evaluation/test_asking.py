@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from test_retrieving import silent
 
-from kgrag.errors import BudgetError, ConfigurationError, DatabaseError
+from kgrag.errors import BudgetError, ConfigurationError, DatabaseError, UnavailableError
 from kgrag.evaluation.asking import ask_all
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.records import RecordFile
@@ -179,12 +179,25 @@ def test_a_spent_budget_ends_the_run_and_keeps_what_is_done(tmp_path: Path, in_t
         assert [log.find(q) is not None for q in asked] == [True, *[False] * 7]
 
 
-@pytest.mark.parametrize(("error", "most"), [(DatabaseError("gone"), 3), (ConfigurationError("no model"), 1)])
+@pytest.mark.parametrize(
+    ("error", "most"),
+    [(DatabaseError("gone"), 3), (UnavailableError("used up"), 3), (ConfigurationError("no model"), 1)],
+)
 def test_what_fails_every_question_ends_the_run(error: Exception, most: int) -> None:
     system = Scripted({str(n): error for n in range(9)})
     with pytest.raises(type(error)):
         ask_all({"s": system}, questions("012345678"), silent)
     assert len(system.asked) == most
+
+
+def test_a_model_that_refuses_for_good_ends_the_run_with_the_remedy() -> None:
+    """Though each question has an answer of its own, which says so."""
+    failed = Failed(problem="The quota is used up. Use another key.", error="UnavailableError")
+    answer = replace(ONE_STEP, text="", trace=(failed,), problem=failed.problem)
+    system = Scripted({str(n): answer for n in range(9)})
+    with pytest.raises(UnavailableError, match="Use another key"):
+        ask_all({"s": system}, questions("012345678"), silent)
+    assert len(system.asked) == 3
 
 
 def test_a_run_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Answers that are marked: what is asked of the model, what is known without it, and what a run keeps of it."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +32,11 @@ class Marker:
         messages: Sequence[Message],
         *,
         task: str,
-        json: bool = False,
+        json: Mapping[str, Any] | None = None,
         on_text: Callable[[str], None] | None = None,
         fresh: bool = False,
     ) -> Reply:
-        assert (task, json) == ("grade", True)
+        assert task == "grade" and json is not None
         with self._lock:
             if self.faults:
                 raise self.faults.pop(0)

@@ -41,6 +41,13 @@ def test_wrong_address(uri: str) -> None:
         Graph(uri, "neo4j", SecretStr("x"))
 
 
+@pytest.mark.parametrize("uri", ["bolt://neo4j:sesame@127.0.0.1:1", "http://a:sesame@b", "neo4j:sesame@host"])
+def test_a_password_in_the_address_is_not_shown(uri: str) -> None:
+    with pytest.raises((ConfigurationError, DatabaseError)) as error:
+        Graph(uri, "neo4j", SecretStr("x"))
+    assert "sesame" not in str(error.value) and "***@" in error.value.message
+
+
 def test_wrong_database(graph_settings: Settings) -> None:
     with pytest.raises(DatabaseError, match="no such database"):
         Graph(_uri(graph_settings), "neo4j", graph_settings.neo4j_password, "nowhere")

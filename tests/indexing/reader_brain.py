@@ -12,7 +12,7 @@ def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) ->
     if task != "extract":
         return None
     asked = next(m["content"] for m in messages if m["role"] == "user")
-    title = asked.split("\n", 1)[0].removeprefix("Title: ")
+    title = asked.split("\n", 2)[1].removeprefix("Title: ")
     triples = [[title if part == "it" else part for part in found] for found in _FACT.findall(asked)]
     names = sorted({end for triple in triples for end in (triple[0], triple[2])})
     entities = [{"name": name, "aliases": [name.split()[1]] if name == title else []} for name in names]

@@ -97,7 +97,7 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     assert ("extraction", 5, 5) in seen
     asked = scripted.calls[1]["messages"]
     assert [m["role"] for m in asked] == ["system", "user"]
-    assert asked[1]["content"] == f"Title: {_FRAM.title}\n{_FRAM.text}"
+    assert asked[1]["content"] == f"<passage>\nTitle: {_FRAM.title}\n{_FRAM.text}\n</passage>"
 
     found = _triples(kg, collection_name, "fram")
     assert found["the Fram designed by Archer"]["ends"] == (["fram"], ["colin archer"])
@@ -265,7 +265,7 @@ def test_a_changed_document_keeps_what_its_other_passages_gave(
     kg[collection_name].ingest([changed])
     assert sorted(_triples(kg, collection_name, "a")) == [f"Port {n} was built near Bay {n}" for n in "AB"]
     kg[collection_name].extract()
-    assert {text[:12] for text in _asked(scripted)[first:]} == {"Title: Ports"}
+    assert {text.split("\n")[1][:12] for text in _asked(scripted)[first:]} == {"Title: Ports"}
     assert 0 < len(scripted.calls) - first < first
     assert len(_triples(kg, collection_name, "a")) == 3
     state = digest(kg.graph, collection_name)
@@ -391,7 +391,10 @@ def _done(kg: KnowledgeGraph, name: str) -> dict[str, bool]:
         query = (
             "MATCH (p:Passage {collection: $name}) RETURN p.title AS title, p.text AS text, p.extracted AS extracted"
         )
-        return {f"Title: {r['title']}\n{r['text']}": bool(r["extracted"]) for r in session.run(query, name=name)}
+        return {
+            f"<passage>\nTitle: {r['title']}\n{r['text']}\n</passage>": bool(r["extracted"])
+            for r in session.run(query, name=name)
+        }
 
 
 def _settled(kg: KnowledgeGraph, name: str) -> int:
@@ -414,7 +417,7 @@ def test_any_script_and_no_passages(collection_name: str, scripted: Scripted, co
     kg[collection_name].delete(documents=["北京"])
     empty = kg[collection_name].extract()
     assert (empty.passages, empty.left, empty.usage.calls) == (0, 0, 0)
-    assert kg[collection_name].estimate_extraction().prompt_tokens == 0
+    assert kg[collection_name].estimate_extraction().prompt_tokens == (0, 0)
     assert not _entities(kg, collection_name)
 
 

@@ -39,6 +39,8 @@ def test_what_says_nothing_is_dropped(triple: Any, reason: str) -> None:
     [
         {"entities": ["Fram", "US"], "triples": [["Fram", "seen in", "US"]]},
         {"entities": [{"entity": "Fram"}], "triples": [{"head": "Fram", "relation": "seen in", "tail": "US"}]},
+        {"entities": ["Fram", "US"], "triples": ["(Fram | seen in | US)"]},
+        {"entities": ["Fram", "US"], "triples": ["Fram; seen in; US"]},
         {"entities": [{"name": "Fram", "aliases": None}, 7], "triples": [{"s": "Fram", "p": "seen in", "o": "US"}, 3]},
     ],
 )
@@ -62,6 +64,17 @@ def test_forms_that_are_understood(reply: Any) -> None:
 def test_nonsense_is_refused(reply: Any) -> None:
     with pytest.raises(ValueError, match=r"wanted|asked for"):
         Extraction.model_validate(reply)
+
+
+def test_a_list_that_is_null_is_empty() -> None:
+    assert Extraction.model_validate({"entities": None, "triples": None}).triples == []
+
+
+def test_facts_beyond_the_most_are_left_out() -> None:
+    facts = [["Fram", "seen in", f"port {n}"] for n in range(2000)]
+    rows = FactRows()
+    rows.add("c", "p", Extraction.model_validate({"entities": _ENTITIES, "triples": facts}).first(100))
+    assert (len(rows.triples), rows.dropped) == (100, {"too many": 1900})
 
 
 def test_what_two_entities_are_called_names_neither() -> None:

@@ -1,10 +1,13 @@
 """Text, Markdown and HTML files become documents with readable text in sections."""
 
+import codecs
 from pathlib import Path
 
 import pytest
 
 from kgrag.loaders import load
+from kgrag.loaders.dispatch import Load
+from kgrag.settings import LoadingSettings
 from kgrag.types import Document, Problem, Section
 
 
@@ -59,11 +62,35 @@ def test_text_is_composed(tmp_path: Path) -> None:
     assert document.text == "Tromsø \u00c5ngstr\u00f6m"
 
 
-def test_wrong_encoding_names_the_byte_and_the_remedy(tmp_path: Path) -> None:
-    message = problem(write(tmp_path / "a.txt", "caf\u00e9".encode("latin-1"))).message
-    assert "not UTF-8 at byte 3" in message
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.csv", "a.py", "a.rst"])
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1252", "Das Gebäude wurde 1892 für die Königin gebaut, sagte er; “schön” – wie groß!"),
+        ("koi8-r", "Корабль Фрам был построен в Ларвике. Его капитан родился в Осло."),
+        ("shift_jis", "この船はノルウェーで造られました。南極まで航海しました。"),
+        ("cp1253", "Το πλοίο κατασκευάστηκε στη Νορβηγία."),
+    ],
+)
+def test_legacy_encodings_are_converted_and_told(tmp_path: Path, name: str, encoding: str, text: str) -> None:
+    path = write(tmp_path / name, (f'text\n"{text}"\n' if name == "a.csv" else text).encode(encoding))
+    found = Load(path)
+    (document,) = (item for item in found if isinstance(item, Document))
+    assert text in document.text
+    assert found.scan.converted == {codecs.lookup(encoding).name: 1}
+
+
+def test_what_is_in_no_encoding_names_the_byte_and_the_remedy(tmp_path: Path) -> None:
+    message = problem(write(tmp_path / "a.txt", "Größe, Höhe und Breite: caf".encode() + b"\xe9 x")).message
+    assert "not UTF-8 at byte 30" in message  # most of it is
     assert "iconv" in message
     assert "not UTF-16" in problem(write(tmp_path / "b.txt", b"\xff\xfea\x00b")).message
+
+
+def test_the_encoding_can_be_set(tmp_path: Path) -> None:
+    text = "Łódź jest miastem w Polsce."
+    (document,) = load(write(tmp_path / "a.txt", text.encode("cp1250")), loading=LoadingSettings(encoding="cp1250"))
+    assert isinstance(document, Document) and document.text == text
 
 
 @pytest.mark.parametrize("content", [b"", b" \r\n\t ", b"\xef\xbb\xbf", b"\xff\xfe \x00", b"\x07"])
@@ -202,9 +229,9 @@ def test_html_in_its_declared_encoding(tmp_path: Path, declared: str, text: str)
 
 
 @pytest.mark.parametrize("declared", ["nonsense", "utf-16", "hex", "undefined", "utf-8", "iso-2022-nonsense"])
-def test_html_in_no_known_encoding(tmp_path: Path, declared: str) -> None:
+def test_html_that_declares_another_encoding_than_it_has(tmp_path: Path, declared: str) -> None:
     html = f'<meta charset="{declared}">'.encode() + b"<p>caf\xe9</p>"
-    assert "not UTF-8 at byte" in problem(write(tmp_path / "a.htm", html)).message
+    assert one(write(tmp_path / "a.htm", html)).text == "café"
 
 
 def test_html_without_title(tmp_path: Path) -> None:

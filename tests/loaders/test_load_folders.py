@@ -7,6 +7,7 @@ import pytest
 
 from kgrag.errors import InputError
 from kgrag.loaders import Columns, load
+from kgrag.loaders.dispatch import Load
 from kgrag.settings import LoadingSettings
 from kgrag.types import Document, Problem
 
@@ -57,15 +58,11 @@ def test_a_row_has_the_key_of_its_file(tmp_path: Path) -> None:
     assert named == ["1", "2", "!", "!"]
 
 
-def test_unknown_extensions_are_summed_up(tmp_path: Path) -> None:
+def test_what_no_format_reads_is_counted(tmp_path: Path) -> None:
     tree(tmp_path, *(f"{n}/x.xyz" for n in range(7)), "Makefile", "one.EXE", "a.txt")
-    items = list(load(tmp_path))
-    assert [i.message for i in items if isinstance(i, Problem)] == [
-        "1 file without extension skipped",
-        "1 file with unknown extension .exe skipped",
-        "7 files with unknown extension .xyz skipped",
-    ]
-    assert {i.place for i in items if isinstance(i, Problem)} == {str(tmp_path)}
+    found = Load(tmp_path)
+    assert [type(item) for item in found] == [Document]
+    assert found.scan.skipped == {"": 1, ".exe": 1, ".xyz": 7}
 
 
 def test_a_file_named_outright_is_read_as_text(tmp_path: Path) -> None:

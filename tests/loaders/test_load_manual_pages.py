@@ -40,3 +40,28 @@ def test_a_small_main_part_is_not_all(tmp_path: Path) -> None:
     assert "Short." in document.text
     assert "a#b" in document.text
     assert TEXT.strip() in document.text
+
+
+def test_what_the_pages_of_a_folder_share_is_left_out(tmp_path: Path) -> None:
+    for n in range(6):
+        body = f"<p>Skip to text</p><h1>Command {n}</h1><p>{TEXT}</p><p>Part of the suite</p><p>Does {n}.</p>"
+        foot = "<h2>GIT</h2><p>Part of the suite</p><p>Last made today</p>"
+        (tmp_path / f"{n}.html").write_text(f"<title>Command {n} — The Suite</title><body>{body}{foot}</body>")
+    (tmp_path / "short.html").write_text("<title>The Suite</title><p>Part of the suite</p>")
+    found = {d.title: d for d in load(tmp_path) if isinstance(d, Document)}
+    assert set(found) == {*(f"Command {n}" for n in range(6)), "The Suite"}
+    for n in range(6):
+        document = found[f"Command {n}"]
+        assert document.text == f"{TEXT.strip()}\n\nPart of the suite\n\nDoes {n}."  # what stands within stays
+        assert [s.heading for s in document.sections] == [f"Command {n}"]
+    assert found["The Suite"].text == "Part of the suite"  # a page of nothing else, too
+
+
+def test_marks_of_paragraphs_are_no_text(tmp_path: Path) -> None:
+    head = '<h1>Copying<a class="headerlink" href="#c">¶</a></h1><h2>Next <a href="#n">¶ </a></h2>'
+    table = f'<table><caption>Table 1<a class="permalink" href="#t">¶</a></caption><tr><td>{TEXT}</td></tr></table>'
+    (tmp_path / "a.html").write_text(f"<body>{head}{table}<pre>copy(a)<a href='#x'>¶</a></pre></body>")
+    (document,) = load(tmp_path)
+    assert isinstance(document, Document)
+    assert "copy(a)" in document.text
+    assert "¶" not in document.text + document.title + "".join(s.heading for s in document.sections)

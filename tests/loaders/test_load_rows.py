@@ -180,9 +180,10 @@ def test_csv(tmp_path: Path, delimiter: str, newline: str, encoding: str) -> Non
 
 def test_csv_problems_name_the_line_a_row_starts_at(tmp_path: Path) -> None:
     content = (
-        'id,text\n1,"two\nlines"\n2,a,b\n3,"x"y\n4,caf\xe9\n5,ok\n6,\n,"multi\n\nline"y\n7,good\n8,"open\n9,lost\n'
+        'id,text\n1,"two\nlines"\n2,a,b\n3,"x"y\n4,caf\xe9\n5,ok\n6,\n,"multi\n\nline"y\n7,größer\n8,"open\n9,lost\n'
     )
-    documents, problems = rows(tmp_path / "a.csv", content.encode("latin-1"))
+    damaged = content.encode().replace("café".encode(), b"caf\xe9")  # among lines of UTF-8
+    documents, problems = rows(tmp_path / "a.csv", damaged)
     assert [d.key.rpartition("#")[2] for d in documents] == ["1", "5", "7"]
     assert [place for place, _ in problems] == [":4", ":5", ":6", ":8", ":9", ":13"]
     words = ["3 cells", "doubled", "0xe9 in column 'text'", "no text", "doubled", "never closed"]
@@ -195,7 +196,9 @@ def test_csv_headers(tmp_path: Path) -> None:
     assert document.metadata == {"a": "1", "a_2": "2", "column_5": "3"}
     assert document.source.endswith("#3")
     assert "no rows" in rows(path, "id,text\n")[1][0][1]
-    assert "not UTF-8" in rows(path, b"id,text,stra\xdfe\n1,x,y\n")[1][0][1]
+    (document,), _ = rows(path, b"id,text,stra\xdfe\n1,x,y\n")
+    assert document.metadata == {"straße": "y"}
+    assert "not UTF-8" in rows(path, b"id,text,stra\xdfe\xc3\xa4\xc3\xb6\xc3\xbc\n1,x,y\n")[1][0][1]
     (document,), _ = rows(tmp_path / "a.tsv", "id\ttext, with commas, many\ttext\n1\tx\ty\n")
     assert document.text == "y"
 

@@ -60,15 +60,19 @@ class TestRequest:
 
     def test_what_a_server_does_not_take_is_left_out(self, scripted: Scripted) -> None:
         with chat(scripted, temperature=None, limit="max_completion_tokens", json_mode="none") as model:
-            ask(model, json=True)
+            ask(model, json={"type": "object"})
         (call,) = scripted.calls
         assert call["max_completion_tokens"] == 4096
         assert not {"temperature", "response_format", "max_tokens"} & call.keys()
 
     def test_json_is_asked_for(self, scripted: Scripted) -> None:
         with chat(scripted) as model:
-            ask(model, json=True)
-        assert scripted.calls[0]["response_format"] == {"type": "json_object"}
+            ask(model, json={"type": "object"})
+        sent = scripted.calls[0]["response_format"]
+        assert sent == {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "schema": {"type": "object"}, "strict": True},
+        }
 
     def test_reply_is_heard_while_it_grows(self, scripted: Scripted) -> None:
         scripted.say("answer", "Colin Archer did.")
@@ -92,7 +96,7 @@ class TestRequest:
         scripted.fail("uncounted")
         with chat(scripted) as model:
             usage = ask(model, on_text=(lambda text: None) if stream else None).usage
-        assert (usage.prompt_tokens, usage.completion_tokens) == (8, 4)  # 31 and 13 letters
+        assert (usage.prompt_tokens, usage.completion_tokens) == (16, 7)  # 31 and 13 letters
 
     def test_temperature_none_from_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("KGRAG_CHAT__TEMPERATURE", "none")
@@ -156,7 +160,7 @@ class TestRetries:
             with ThreadPoolExecutor(8) as pool:
                 said = dict(zip(expected, pool.map(attempt, expected), strict=True))
         assert {task: text for task, text in said.items() if expected[task] not in text} == {}
-        assert len(scripted.attempts) == 2 * len(expected)
+        assert len(scripted.attempts) == 2 * len(expected) - 1  # a quota that is used up is not asked again
 
     def test_retry_after_is_waited_for(self, scripted: Scripted) -> None:
         scripted.say("answer", "Colin Archer.")
@@ -226,7 +230,7 @@ class TestCache:
     def test_messages_json_and_server_matter(self, scripted: Scripted, tmp_path: Path) -> None:
         with chat(scripted, tmp_path) as model:
             ask(model)
-            ask(model, json=True)
+            ask(model, json={"type": "object"})
             model.chat([*ASKED, Message("user", "Quick.")], task="answer")
         with chat(scripted, tmp_path, base_url=scripted.base_url.replace("127.0.0.1", "localhost")) as model:
             ask(model)
@@ -352,19 +356,21 @@ class TestErrors:
             ("404:The model does not exist", "There is no model 'answer' [\\s\\S]*KGRAG_CHAT__MODEL"),
             ("401", "OPENAI_API_KEY"),
             ("403", "OPENAI_API_KEY"),
-            ("400:Unsupported parameter: max_tokens", "KGRAG_CHAT__LIMIT=max_completion_tokens"),
-            ("400:Unsupported value: temperature", "KGRAG_CHAT__TEMPERATURE=none"),
-            ("400:response_format is not supported", "KGRAG_CHAT__JSON_MODE=none"),
-            ("400:maximum context length is 8192 tokens", "longer context"),
+            ("402:Payment required", "quota[\\s\\S]*use another key"),
+            ("400:The model answer does not exist", "There is no model"),
+            ("400:response_format is not supported", "KGRAG_CHAT__JSON_MODE=none"),  # though none was sent
+            ("400:maximum context length is 8192 tokens; lower max_tokens", "longer context"),
             ("418:I am a teapot", "I am a teapot"),
         ],
     )
     def test_refused_at_once_with_the_remedy(self, scripted: Scripted, fault: str, remedy: str) -> None:
-        scripted.fail(fault)
+        scripted.fail(*[fault] * 6)
         with chat(scripted) as model, pytest.raises(ModelError, match=remedy) as failure:
             ask(model)
-        assert isinstance(failure.value, UnavailableError) == (fault[:3] in ("401", "403", "404"))
-        assert len(scripted.attempts) == 1
+        assert isinstance(failure.value, UnavailableError) == (
+            fault[:3] in ("401", "402", "403", "404") or "does not exist" in fault
+        )
+        assert len(scripted.attempts) == (1 if "context" not in fault else 6)  # 4096 tokens, then down to 128
 
     def test_no_server_is_told_at_once(self) -> None:
         started = time.monotonic()

@@ -12,7 +12,8 @@ from kgrag.errors import ModelError
 from kgrag.events import Called, Event
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.prompts import load_prompt
-from kgrag.models.tasks import Tasks, json_of, plain
+from kgrag.models.reply_text import json_in, plain, spoken
+from kgrag.models.tasks import Tasks
 
 VALUES = {"passages": "[1] Fram", "question": "Who designed the Fram?"}
 
@@ -32,6 +33,10 @@ def tasks(scripted: Scripted) -> Iterator[Tasks]:
         yield Tasks(model)
 
 
+def first(text: str) -> Any:
+    return next(json_in(text))
+
+
 class TestReplies:
     @pytest.mark.parametrize(
         "reply",
@@ -40,27 +45,70 @@ class TestReplies:
             f"```json\n{SAID}\n```",
             f"```\n{SAID}\n```",
             f"As [1] says {{see above}}:\n```JSON\n{SAID}\n```\nThat is all.",
-            f"Here it is: {SAID} I hope that helps.",
+            f"As [1] says {{see above}}, and [2]: {SAID}",
+            f"Here it is: {SAID} I hope that [1] helps.",
             f"<think>The answer {{may}} be [1].</think>\n\n{SAID}",
+            f'<Thinking>Not {{"answerable": false}}.</Thinking>{SAID}',
+            f'Perhaps {{"answerable": false}}? No.\n</think>\n{SAID}',
+            f'<|channel|>analysis<|message|>{{"answerable": false}}<|channel|>final<|message|>{SAID}',
+            '{"answerable": true, "answer": "Colin Archer",}',
+            '{"answerable": true, // as [1] says\n "answer": "Colin Archer" /* the designer */}',
+            "{'answerable': True, 'answer': 'Colin Archer'}",
+            "{answerable: true, answer: 'Colin Archer'}",
+            '{"Answerable": true, "ANSWER": "Colin Archer"}',
+            '```json\n{"answerable": true, "answer": "Colin Archer",}\n```\nSee [1].',
         ],
     )
     def test_json_in_whatever_stands_around_it(self, reply: str) -> None:
-        assert Verdict.model_validate(json_of(reply)) == YES
+        assert Verdict.model_validate(first(reply)) == YES
 
     def test_json_that_holds_fences_and_raw_line_ends(self) -> None:
-        assert json_of('{"code": "```json\n{}\n```"}') == {"code": "```json\n{}\n```"}
-        assert json_of('```json\n{"code": "```sh\nls\n```"}\n```') == {"code": "```sh\nls\n```"}
-        assert json_of('[["a", "b", "c"]]') == [["a", "b", "c"]]
+        assert first('{"code": "```json\n{}\n```"}') == {"code": "```json\n{}\n```"}
+        assert first('```json\n{"code": "```sh\nls\n```"}\n```') == {"code": "```sh\nls\n```"}
+        assert first('[["a", "b", "c"]]') == [["a", "b", "c"]]
+        assert first('{"url": "https://example.org // no comment",}') == {"url": "https://example.org // no comment"}
 
-    @pytest.mark.parametrize("reply", ["", "  ", "No.", '{"answerable": tr', "<think>{}</think>", "<think>on and {}"])
+    def test_what_is_whole_of_a_reply_that_was_cut(self) -> None:
+        whole = {"triples": [["Fram", "built in", "1892"]]}
+        assert first('{"triples": [["Fram", "built in", "1892"], ["Fram", "designed by", "Colin Ar') == whole
+        assert first('{"triples": [["Fram", "built in", "1892"], ["Fra') == whole
+        assert first('```json\n{"triples": [{"s": "Fram"}, {"s": "Col') == {"triples": [{"s": "Fram"}]}
+
+    def test_objects_inside_of_others(self) -> None:
+        assert list(json_in('{"result": {"answerable": true}}'))[1] == {"answerable": True}
+        assert list(json_in('[{"answerable": true}]'))[1] == {"answerable": True}
+
+    @pytest.mark.parametrize(
+        "reply", ["", "  ", "No.", '{"answerable": tr', "<think>{}</think>", "<think>on and {}", "As [1] says."]
+    )
     def test_no_json(self, reply: str) -> None:
         with pytest.raises(ValueError, match=r"."):
-            json_of(reply)
+            first(reply)
 
     def test_thinking_is_left_out(self) -> None:
         assert plain("<think>\nHm. </think>\n Colin Archer. ") == "Colin Archer."
         assert plain("<think>cut off in the middle of") == ""
         assert plain("What <think> means.") == "What <think> means."
+        assert plain("It may be him.\n</thinking>\nColin Archer.") == "Colin Archer."
+
+    @pytest.mark.parametrize(
+        "reply",
+        [
+            "When was it built?",
+            "Sure! Here is the next question:\n\nWhen was it built?",
+            'Sure! Here is the next question: "When was it built?"',
+            "**Next question:** When was it built?",
+            "Okay, so the next question is: When was it built?",
+            "Certainly! When was it built?",
+            "<think>Hm.</think>Here's what to ask:\nWhen was it built?",
+        ],
+    )
+    def test_a_preamble_is_left_out(self, reply: str) -> None:
+        assert spoken(reply) == "When was it built?"
+
+    @pytest.mark.parametrize("reply", ["Great Yarmouth, Norfolk", "Okay.", "Sure Thing, Ltd.", '"A" and "B"'])
+    def test_what_is_no_preamble_stays(self, reply: str) -> None:
+        assert spoken(reply) == reply
 
 
 class TestText:
@@ -102,7 +150,14 @@ class TestStructured:
         scripted.say("read", SAID)
         assert self.ask(tasks) == YES
         (call,) = scripted.calls
-        assert call["response_format"] == {"type": "json_object"}
+        sent = call["response_format"]
+        assert sent["type"] == "json_schema"
+        assert sent["json_schema"]["schema"] == {
+            "type": "object",
+            "properties": {"answerable": {"type": "boolean"}, "answer": {"type": "string"}},
+            "required": ["answerable", "answer"],
+            "additionalProperties": False,
+        }
 
     @pytest.mark.parametrize(
         ("first", "complaint"),
@@ -110,6 +165,7 @@ class TestStructured:
             ("I do not know.", "there is no JSON in it"),
             ('{"answer": "Colin Archer"}', "answerable: Field required"),
             ('{"answerable": "perhaps"}', "answerable: Input should be a valid boolean"),
+            ('{"answerable": true, "answer": "Col', "there is no JSON in it"),
             ('["yes"]', "Input should be a valid dictionary"),
         ],
     )
@@ -136,6 +192,12 @@ class TestStructured:
         scripted.fail("truncated")
         assert self.ask(tasks) == YES
         assert "cut off because it grew too long" in scripted.calls[1]["messages"][-1]["content"]
+
+    def test_twice_cut_off(self, scripted: Scripted, tasks: Tasks) -> None:
+        scripted.say("read", SAID)
+        scripted.fail("truncated", "truncated")
+        with pytest.raises(ModelError, match=r"grew too long[\s\S]*KGRAG_CHAT__MAX_TOKENS"):
+            self.ask(tasks)
 
     def test_twice_unusable(self, scripted: Scripted, tasks: Tasks) -> None:
         scripted.fail("bad-json", "bad-json")

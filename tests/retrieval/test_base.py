@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import NotFoundError
+from kgrag.errors import ConfigurationError, InputError, NotFoundError
 from kgrag.graph.lucene import escape
 from kgrag.retrieval.base import Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
@@ -56,7 +56,8 @@ def test_more_than_there_is(kg: KnowledgeGraph, hanse: str, retriever: str) -> N
     ranking = kg[hanse].search("herring of Bergen", retriever=retriever, k=5000)
     assert 0 < len(ranking) <= 400
     assert len({h.passage.id for h in ranking}) == len(ranking)
-    assert len(kg[hanse].search("herring of Bergen", retriever=retriever, k=0)) == 0
+    with pytest.raises(ConfigurationError, match="k is invalid"):  # as on the command line
+        kg[hanse].search("herring of Bergen", retriever=retriever, k=0)
 
 
 def test_dense_scores_are_exact(kg: KnowledgeGraph, hanse: str) -> None:
@@ -68,7 +69,20 @@ def test_dense_scores_are_exact(kg: KnowledgeGraph, hanse: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["the of and", "AND OR NOT", "?!", '"', "title:x AND (", "a*", "\\", "🦊", "  ", "~ ^2 [x TO y]"]
+    "question",
+    [
+        "the of and",
+        "AND OR NOT",
+        "?!",
+        '"',
+        "title:x AND (",
+        "a*",
+        "\\",
+        "🦊",
+        "  ",
+        "~ ^2 [x TO y]",
+        "half \ud800 amber",
+    ],
 )
 @pytest.mark.parametrize("retriever", _PLAIN)
 def test_odd_questions(kg: KnowledgeGraph, hanse: str, retriever: str, question: str) -> None:
@@ -79,6 +93,13 @@ def test_odd_questions(kg: KnowledgeGraph, hanse: str, retriever: str, question:
 def test_a_very_long_question(kg: KnowledgeGraph, hanse: str) -> None:
     question = " ".join(f"word{i}" for i in range(5000)) + " amber"
     assert len(kg[hanse].search("amber " + question, retriever="hybrid", k=3)) == 3
+
+
+def test_a_question_beyond_measure_is_refused_at_once(kg: KnowledgeGraph, hanse: str) -> None:
+    for question in ("x" * 1_000_000, "amber " * 200_000):
+        with pytest.raises(InputError, match="at most 100,000"):
+            kg[hanse].search(question, k=3)
+    kg[hanse].search("x" * 90_000, retriever="hybrid", k=3)
 
 
 @settings(max_examples=60, deadline=None)

@@ -130,4 +130,4 @@ def test_a_name_within_the_title_is_preferred(kg: KnowledgeGraph, collection_nam
         hits = kg[collection_name].search(question, retriever=expression, k=4)
         return next(h.why[-1].score or 0.0 for h in hits if h.passage.title == "Nordvika harbour")
 
-    assert bridged("pathrank(nu=0.1)") == pytest.approx(bridged("pathrank(nu=0)") + 0.1, abs=0.01)
+    assert bridged("pathrank(nu=0.1, lexical=0)") == pytest.approx(bridged("pathrank(nu=0, lexical=0)") + 0.1, abs=0.01)

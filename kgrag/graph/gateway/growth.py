@@ -9,16 +9,16 @@ work or a value can reach.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from kgrag.errors import RefusedError
 from kgrag.graph.gateway.allowed import SCALARS, SMALL_LISTS
-from kgrag.graph.gateway.lexer import Statement
+from kgrag.graph.gateway.lexer import KEYWORDS, Statement
 from kgrag.graph.gateway.parameters import items_in, texts_in
 from kgrag.graph.gateway.parts import (
     FEW,
     Loop,
-    begins_clause,
     entities,
     is_index,
     items,
@@ -37,14 +37,12 @@ _ENDLESS = 10**9
 _MOST_NESTED = 2
 _LEAST = 20
 _SHORT, _PROPERTY = 0.25, 0.5  # degrees: ten thousand ** 0.25 = 10, ** 0.5 = 100
+_SMALL = 20  # values of a list that is short by itself
 _TEXT = 1000
 _HEADS = frozenset("WITH RETURN UNWIND".split())
 _COSTLY = ("IN", "=", "<>", "+", "||")
 _ARITHMETIC = ("*", "/", "%", "^", "-")
-_WORDS = frozenset(
-    "AND AS ASC BY CASE CONTAINS COUNT DESC DISTINCT ELSE END ENDS EXISTS FALSE IN IS LIMIT MATCH NOT NULL OPTIONAL OR "
-    "ORDER RETURN SKIP STARTS THEN TRUE UNION UNWIND WHEN WHERE WITH XOR YIELD".split()
-)
+_WORDS = KEYWORDS | frozenset("ASC COUNT DESC END ENDS EXISTS FALSE NULL STARTS TRUE".split())
 
 
 @dataclass(slots=True)
@@ -62,12 +60,15 @@ class Growth:
     factor: int = 1
     made: set[str] = field(default_factory=set)  # names of values that are put together
     read: set[int] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)  # names that values are given
 
     def __post_init__(self) -> None:
         for index in sorted(self.statement.partner):
             if (loop := loop_at(self.statement, index)) is not None:
                 self.loops[index] = loop
                 self.weight += max(1.0, (loop.result[1] - loop.test[0]) / 40)
+                self.named |= loop.names
+        self.named |= {self.statement.name(i) for i in self.statement.after("AS")}
         self.plain = entities(self.statement)
         self._clauses(0, len(self.statement.tokens))
         for loop in self.loops.values():
@@ -83,7 +84,7 @@ class Growth:
                 "Texts or lists grow from step to step (each time a value is joined with itself).",
                 "Name a value once in each WITH, and do not join it with itself.",
             )
-        steps = limits.steps / (max(1.0, self.weight) * self.factor**2)
+        steps = limits.steps / (max(1.0, self.weight) * self.factor**2 * self._fixed())
         # Texts of the statement can be repeated in each item: ten million characters are enough.
         longest = max(self.longest_text(), _TEXT)
         if self._nested() > _MOST_NESTED:
@@ -102,7 +103,7 @@ class Growth:
         """Learn of each name that a clause from `start` up to `end` gives how large its value can be."""
         statement = self.statement
         for index in range(start, end):
-            if index in self.read or not begins_clause(statement, index, _HEADS):
+            if index in self.read or not statement.begins_clause(index, _HEADS):
                 continue
             self.read.add(index)
             for begin, stop in items(statement, index + 1):
@@ -269,7 +270,9 @@ class Growth:
     def _is_variable(self, index: int) -> bool:
         """Whether the token there names a value: not a keyword, property, label, function or new name."""
         statement = self.statement
-        if not statement.is_name(index) or statement.names_something(index) or statement.at(index) in _WORDS:
+        if not statement.is_name(index) or statement.names_something(index):
+            return False
+        if statement.at(index) in _WORDS and statement.name(index) not in self.named:
             return False
         end = index
         while statement.at(end + 1) == "." and statement.is_name(end + 2):
@@ -325,6 +328,34 @@ class Growth:
             sum(other.test[0] <= loop.opened < max(other.test[1], other.result[1]) for other in long) for loop in long
         ]
         return max(nests, default=-1) + 1
+
+    def _fixed(self) -> int:
+        """How often what is within loops over lists that are written out, or short by themselves, is done."""
+        times = {opened: self._written(loop) for opened, loop in self.loops.items()}
+        return max(
+            (
+                prod(
+                    times[opened]
+                    for opened, outer in self.loops.items()
+                    if outer is loop or outer.test[0] <= loop.opened < max(outer.test[1], outer.result[1])
+                )
+                for loop in self.loops.values()
+            ),
+            default=1,
+        )
+
+    def _written(self, loop: Loop) -> int:
+        """How many values the list has that is walked over, where its items are written out; else 1."""
+        statement = self.statement
+        start, end = loop.source
+        if statement.partner.get(end - 1) == start:
+            return sum(statement.at(i) == "," for i in statement.top(start + 1, end - 1)) + 1
+        for index in range(start, end):
+            if called(statement, index) and statement.partner[index] == end - 1:
+                if called(statement, index) in SMALL_LISTS:
+                    return _SMALL
+                return literal_range(statement, index) or 1
+        return 1
 
     def _is_short(self, loop: Loop) -> bool:
         size, _ = self._expression(*loop.source)

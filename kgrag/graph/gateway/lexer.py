@@ -14,6 +14,11 @@ from kgrag.errors import RefusedError
 Kind = Literal["word", "quoted", "string", "number", "parameter", "symbol"]
 OPEN = {"(": ")", "[": "]", "{": "}"}
 _CLOSE = {close: opened for opened, close in OPEN.items()}
+KEYWORDS = frozenset(
+    "MATCH WHERE WITH RETURN UNWIND CALL UNION YIELD ORDER SKIP LIMIT OFFSET OPTIONAL USING "
+    "AND OR XOR NOT IN IS CONTAINS CASE WHEN THEN ELSE AS BY DISTINCT".split()
+)
+"""Words that the rules take for what they are in Cypher, so that no variable may bear their names."""
 _DEEPEST = 40
 _ESCAPED = re.compile(r"\\\\|\\u([0-9A-Fa-f]{4})")
 _TOKEN = re.compile(
@@ -69,6 +74,10 @@ class Statement:
         """Whether the token there can be (a part of) a name."""
         return self.kind(index) in ("word", "quoted")
 
+    def after(self, name: str) -> list[int]:
+        """The tokens that follow a token of that name."""
+        return [index for index in range(1, len(self.tokens)) if self.at(index - 1) == name]
+
     def written(self, start: int, end: int) -> str:
         """The text from token `start` up to token `end`."""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end] if start < end else ""
@@ -81,6 +90,21 @@ class Statement:
         if self.at(index - 1) == ":":
             return not (in_map and self.at(index - 3) in ("{", ","))
         return in_map and self.at(index + 1) == ":" and self.at(index - 1) in ("{", ",")
+
+    def begins_clause(self, index: int, words: frozenset[str]) -> bool:
+        """Whether the word there begins a clause, one of `words` (no variable bears such a name: `check_words`)."""
+        if self.kind(index) != "word" or self.at(index) not in words or self.names_something(index):
+            return False
+        if self.at(index - 1) in ("|", "&", "!"):
+            return False  # a label or type
+        return self.at(index) != "WITH" or not self.is_operator(index - 1)
+
+    def is_operator(self, index: int) -> bool:
+        """Whether the word there is STARTS or ENDS after a value, and so no variable of that name."""
+        if self.at(index) not in ("STARTS", "ENDS") or self.names_something(index):
+            return False
+        before = self.at(index - 1)
+        return before in (")", "]", "}") or (self.kind(index - 1) not in ("symbol", "") and before not in KEYWORDS)
 
     def top(self, start: int, end: int) -> list[int]:
         """The tokens from `start` up to `end` that no bracket between them holds; of a bracket, both ends."""

@@ -1,6 +1,6 @@
 """How much parameters hold."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kgrag.errors import RefusedError
@@ -8,13 +8,33 @@ from kgrag.settings import GatewaySettings
 
 
 def check_parameters(parameters: Mapping[str, Any], limits: GatewaySettings) -> None:
-    """Not more than the limits in all. Raises RefusedError."""
+    """Values that the server takes, not more than the limits in all. Raises RefusedError."""
+    for value in _values_in(dict(parameters)):
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise RefusedError(
+                f"{value:,} is beyond the whole numbers of Neo4j (64 bits).",
+                "Give it as text, or with a decimal point.",
+            )
+        if isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value):
+            raise RefusedError("A parameter has half a character (a lone surrogate).", "Write whole characters.")
     items, characters = items_in(dict(parameters)), _characters_in(dict(parameters))
     if items > limits.parameter_items or characters > limits.parameter_characters:
         raise RefusedError(
             f"The parameters hold {items:,} values and {characters:,} characters.",
             f"At most {limits.parameter_items:,} and {limits.parameter_characters:,} are taken.",
         )
+
+
+def _values_in(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping):
+        yield from value
+        for item in value.values():
+            yield from _values_in(item)
+    elif isinstance(value, list | tuple | set):
+        for item in value:
+            yield from _values_in(item)
+    else:
+        yield value
 
 
 def items_in(value: Any) -> int:

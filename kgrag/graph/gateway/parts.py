@@ -95,17 +95,10 @@ def items(statement: Statement, start: int) -> list[tuple[int, int]]:
         elif statement.at(index) == ",":
             found.append((begin, index))
             begin = index + 1
-        elif begins_clause(statement, index, _ENDS):
+        elif statement.begins_clause(index, _ENDS):
             break
         index += 1
     return [*found, (begin, index)] if begin < index else found
-
-
-def begins_clause(statement: Statement, index: int, words: frozenset[str]) -> bool:
-    """Whether the word there begins a clause, one of `words`."""
-    if statement.kind(index) != "word" or statement.at(index) not in words or statement.names_something(index):
-        return False
-    return statement.at(index) != "WITH" or statement.at(index - 1) not in ("STARTS", "ENDS")
 
 
 def never_values(statement: Statement, start: int, end: int, loops: list[Loop]) -> set[int]:
@@ -147,12 +140,13 @@ def is_index(statement: Statement, opened: int) -> bool:
     return statement.kind(opened - 1) == "word" and before not in _BEFORE_LIST
 
 
-def literal_range(statement: Statement, opened: int, most: int = FEW) -> bool:
-    """Whether a range() has plain numbers that make a list of at most `most`."""
+def literal_range(statement: Statement, opened: int, most: int = FEW) -> int:
+    """About how many values a range() of plain numbers has; 0 if they are more than `most`, or not to be seen."""
     parts = [statement.at(i) for i in range(opened + 1, statement.partner[opened])]
     if not all(p.isdecimal() for p in parts[::2]) or any(p != "," for p in parts[1::2]) or len(parts) < 3:
-        return False
-    return abs(int(parts[2]) - int(parts[0])) < most
+        return 0
+    length = abs(int(parts[2]) - int(parts[0])) + 1
+    return length if length <= most else 0
 
 
 def replacements(statement: Statement) -> int:

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Mapping
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 from kgrag.errors import RefusedError
 from kgrag.graph.gateway.growth import Growth
 from kgrag.graph.gateway.lexer import Statement
+from kgrag.graph.gateway.rules import called
 
 _MOST_REPEATS = 2
 _LONGEST_PATTERN = 200
@@ -19,7 +21,8 @@ _ATOM = re.compile(
     r"\\[dDwWsSbB.\\()\[\]{}|*+?^$/\-'\"]|\[\^?\]?(?:[^\[\]\\&]|\\[dDwWsS.\\\]\[\-^$])*\]|[^\\\[\](){}*+?|]"
 )
 _CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL".split())
-_MOST_LABEL_SIGNS = 12
+_SEPARATE = frozenset("WITH RETURN UNWIND CALL UNION".split())
+_MOST_COMBINATIONS = 2**12
 
 
 def check_paths(statement: Statement, hops: int) -> None:
@@ -41,12 +44,34 @@ def check_paths(statement: Statement, hops: int) -> None:
 
 
 def check_labels(statement: Statement) -> None:
-    """Few signs in label expressions, which the planner multiplies out. Raises RefusedError."""
-    signs = sum(statement.at(i) in ("&", "!") for i in range(len(statement.tokens)))
-    if signs > _MOST_LABEL_SIGNS:
-        raise RefusedError(
-            f"Label expressions have more than {_MOST_LABEL_SIGNS} & or !.", "Use WHERE with labels(n), or fewer."
-        )
+    """Few combinations of labels (or alternatives), which the planner multiplies out. Raises RefusedError."""
+    combinations, alternatives = (
+        1.0,
+        dict[int, int](),
+    )  # the latter of each label expression, and of each bracket with OR
+    colon = -1
+    for index in range(len(statement.tokens)):
+        sign, group = statement.at(index), statement.parent[index]
+        bracket = statement.at(group) if group >= 0 else ""
+        if sign in ("&", "!") or (sign == ":" and statement.at(index - 2) == ":"):
+            combinations *= 2
+        if sign == ":":
+            colon = index
+        elif sign == "OR" and (group < 0 or _has_labels(statement, group)):
+            alternatives[group] = alternatives.get(group, 1) + 1
+        elif sign == "|" and bracket != "[" and called(statement, group) != "reduce":
+            alternatives[colon] = alternatives.get(colon, 1) + 1
+        elif statement.begins_clause(index, _SEPARATE):
+            combinations, alternatives = 1.0, {}
+        if combinations * prod(alternatives.values()) > _MOST_COMBINATIONS:
+            raise RefusedError(
+                f"Labels with & ! | and conditions with OR make more than {_MOST_COMBINATIONS:,} combinations.",
+                "Use fewer, IN with a list, labels(n), or take them apart with WITH.",
+            )
+
+
+def _has_labels(statement: Statement, opened: int) -> bool:
+    return any(statement.at(index) == ":" for index in range(opened, statement.partner.get(opened, opened)))
 
 
 def check_regular_expressions(growth: Growth, parameters: Mapping[str, Any]) -> None:
@@ -185,6 +210,7 @@ def _repeats(statement: Statement, index: int) -> bool:
 
 def _is_shortest(statement: Statement, index: int) -> bool:
     """Whether the path there is one of which only the shortest are looked for."""
+    index -= 1
     while index >= 0:
         if statement.partner.get(index, index) < index:
             index = statement.partner[index]

@@ -1,15 +1,23 @@
 """Rules on tokens: which words, procedures and functions a statement may have, and how involved it may be."""
 
+from dataclasses import dataclass
+
 from kgrag.errors import RefusedError
 from kgrag.graph.gateway.allowed import BEFORE_BRACKET, FIRST, FORBIDDEN, FUNCTIONS, PROCEDURES
-from kgrag.graph.gateway.lexer import Statement
+from kgrag.graph.gateway.lexer import KEYWORDS, Statement
 
-_OPERATORS = frozenset("+ - * / % ^ = <> < > <= >= =~ || AND OR XOR NOT IN IS CONTAINS".split())
-_CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL UNION YIELD ORDER SKIP LIMIT OFFSET".split())
+_SIGNS = frozenset(
+    "+ - * / % ^ = <> < > <= >= =~ || . : | & ! AND OR XOR NOT IN IS CONTAINS STARTS ENDS CASE WHEN ( [ {".split()
+)
+_CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL UNION YIELD ORDER SKIP LIMIT OFFSET OPTIONAL USING".split())
+_SEPARATE = frozenset("WITH RETURN UNWIND CALL UNION".split())  # what is matched after one is planned by itself
+_BEFORE_MAP = frozenset("CASE NOT DISTINCT".split())
+_AFTER_NAME = frozenset(") ] : { * = IN , WHERE IS".split())
 _PROCEDURES = frozenset(name.lower() for name in PROCEDURES)
-_MOST_OPERATORS = 60  # in one expression: the server's planner takes long, or hangs, where there are hundreds
+_MOST_SIGNS = 100  # in one expression and those around it: the server's planner hangs where there are hundreds
 _MOST_XOR = 8
 _MOST_CLAUSES = 120
+_MOST_PARTS = 24  # relationships and separate nodes that are matched together
 _DEEPEST_QUERY = 6
 
 
@@ -32,13 +40,30 @@ def check_words(statement: Statement) -> None:
                 f"{token.name} is refused: statements may only read this graph.",
                 f"Leave it out, or write `{token.name.lower()}` in backticks if it is a name of yours.",
             )
+        if token.kind == "word" and token.name in KEYWORDS and _names_a_variable(statement, index):
+            raise RefusedError(
+                f"{token.name} is a word of Cypher, and the name of a variable here.",
+                f"Write `{token.name.lower()}` in backticks, or take another name.",
+            )
+
+
+def _names_a_variable(statement: Statement, index: int) -> bool:
+    """Whether the word there is the name that a value, a node or a path gets: the rules take it for a keyword."""
+    before, after = statement.at(index - 1), statement.at(index + 1)
+    if statement.names_something(index):
+        return False
+    if before == "AS" or after == "=":
+        return True
+    if after == "{" and statement.at(index) in _BEFORE_MAP:
+        return False
+    return before in ("(", "[", ",") and after in _AFTER_NAME
 
 
 def check_calls(statement: Statement) -> None:
     """Procedures and functions of the lists alone. Raises RefusedError."""
     for index in range(len(statement.tokens)):
         if statement.at(index) == "CALL" and statement.is_name(index + 1) and not statement.names_something(index):
-            name, last = _path(statement, index + 1)
+            name, last = path(statement, index + 1)
             if name not in _PROCEDURES:
                 raise RefusedError(
                     f"The procedure {statement.written(index + 1, last + 1)} is not on the list.",
@@ -64,37 +89,67 @@ def called(statement: Statement, bracket: int) -> str:
         return ""
     if statement.at(begin - 1) == ":" and statement.at(begin - 3) in ("INDEX", "SCAN", "SEEK"):
         return ""  # USING INDEX n:Label(property)
-    return _path(statement, begin)[0]
+    return path(statement, begin)[0]
+
+
+@dataclass(slots=True)
+class _Level:
+    """What was read since an open bracket: what nests its expression, what is matched, and whether MATCH came last."""
+
+    signs: int = 0
+    parts: int = 0
+    matching: bool = False
 
 
 def check_size(statement: Statement) -> None:
     """Not so involved that the server's planner, which nothing interrupts, takes long. Raises RefusedError."""
-    operators, exclusive, clauses = {0: 0}, 0, 0
-    opened, queries = [-1], 0
-    for index, token in enumerate(statement.tokens):
-        name = token.name
-        if token.kind == "symbol" and statement.partner.get(index, -1) > index:
-            opened.append(index)
-            operators[index] = 0
-            queries += is_query(statement, index)
-            if queries > _DEEPEST_QUERY:
-                raise RefusedError(f"Subqueries lie more than {_DEEPEST_QUERY} deep.", "Take the statement apart.")
-        elif index in statement.partner:
-            queries -= is_query(statement, opened.pop())
-        elif token.kind in ("symbol", "word") and name in _OPERATORS:
-            group = max(opened[-1], 0)
-            operators[group] = operators.get(group, 0) + 1
+    levels = [_Level()]
+    exclusive = clauses = queries = 0
+    for index in range(len(statement.tokens)):
+        name, level = statement.at(index), levels[-1]
+        opens = statement.partner.get(index, -1) > index
+        if index in statement.partner and not opens:
+            queries -= is_query(statement, statement.partner[index])
+            levels.pop()
+        elif name == ",":
+            level.signs = 0
+            level.parts += level.matching
+        elif statement.begins_clause(index, _CLAUSES):
+            clauses += 1
+            level.signs = 0
+            level.parts *= name not in _SEPARATE
+            level.matching = name == "MATCH"
+        elif name in _SIGNS and not statement.names_something(index):
+            level.signs += 1
+            level.parts += name == "-" and statement.at(index + 1) in ("-", "[")
             exclusive += name == "XOR"
-            if operators[group] > _MOST_OPERATORS or exclusive > _MOST_XOR:
-                raise RefusedError(
-                    f"An expression has more than {_MOST_OPERATORS} operators, or {_MOST_XOR} XOR.",
-                    "Give a list as a parameter and use IN, or take it apart with WITH.",
-                )
-        elif (token.kind == "symbol" and name == ",") or (token.kind == "word" and name in _CLAUSES):
-            operators[max(opened[-1], 0)] = 0
-            clauses += name in _CLAUSES
+        if opens:
+            queries += is_query(statement, index)
+            levels.append(_Level())
+        if sum(level.signs for level in levels) > _MOST_SIGNS or exclusive > _MOST_XOR:
+            raise RefusedError(
+                f"An expression has more than {_MOST_SIGNS} operators and other signs, or {_MOST_XOR} XOR.",
+                "Give a list as a parameter and use IN, or take it apart with WITH.",
+            )
+        if level.parts > _MOST_PARTS:
+            raise RefusedError(
+                f"More than {_MOST_PARTS} relationships and nodes are matched at once.", "Take them apart with WITH."
+            )
+        if queries > _DEEPEST_QUERY:
+            raise RefusedError(f"Subqueries lie more than {_DEEPEST_QUERY} deep.", "Take the statement apart.")
     if clauses > _MOST_CLAUSES:
         raise RefusedError(f"The statement has more than {_MOST_CLAUSES} clauses.", "Take it apart.")
+
+
+def check_cases(statement: Statement) -> None:
+    """No CASE in what a CASE compares: the planner repeats that at every WHEN. Raises RefusedError."""
+    comparing = False
+    for index in range(len(statement.tokens)):
+        if statement.at(index) not in ("CASE", "WHEN") or statement.names_something(index):
+            continue
+        if statement.at(index) == "CASE" and comparing:
+            raise RefusedError("A CASE stands in what another CASE compares.", "Name its value by WITH first.")
+        comparing = statement.at(index) == "CASE" and statement.at(index + 1) != "WHEN"
 
 
 def is_query(statement: Statement, bracket: int) -> bool:
@@ -115,7 +170,7 @@ def _begin(statement: Statement, bracket: int) -> int:
     return index
 
 
-def _path(statement: Statement, index: int) -> tuple[str, int]:
+def path(statement: Statement, index: int) -> tuple[str, int]:
     """The dotted name that begins there, in small letters, and where it ends."""
     parts = [statement.tokens[index].name]
     while statement.at(index + 1) == "." and statement.is_name(index + 2):

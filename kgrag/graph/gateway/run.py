@@ -15,12 +15,15 @@ from kgrag.graph.gateway.guard import MARK, guarded, unguarded
 from kgrag.graph.gateway.lexer import Statement
 from kgrag.graph.gateway.parameters import check_parameters
 from kgrag.graph.gateway.patterns import check_labels, check_paths, check_regular_expressions, check_searches
-from kgrag.graph.gateway.plan import check_plan
-from kgrag.graph.gateway.rules import check_calls, check_size, check_words
+from kgrag.graph.gateway.plan import PlanKind, check_plan, plan_rows
+from kgrag.graph.gateway.rules import check_calls, check_cases, check_size, check_words
+from kgrag.graph.gateway.searches import computed_results
 from kgrag.graph.gateway.values import plain, size_of
 from kgrag.rows import Rows
 from kgrag.settings import GatewaySettings
 
+_LANGUAGE = "CYPHER 5 "  # what the rules read; 2026.x takes it for Cypher 25 otherwise, with clauses of its own
+_GRACE = 5.0  # seconds beyond its time-out that the server has to end a statement before the connection is dropped
 _FETCHED = 100  # records per network message: what is fetched beyond a cap is at most that
 
 
@@ -30,23 +33,33 @@ def read_only(
     parameters: Mapping[str, Any] | None,
     limits: GatewaySettings,
     embeddings: bool = False,
+    plan: PlanKind | None = None,
 ) -> Rows:
     """Run a statement that only reads and give back its rows, at most as many as the limits say.
 
-    `embeddings`: whether they stay in nodes, relationships and maps. Raises RefusedError, naming the rule, for a
-    statement that the gateway does not run; DatabaseError when it is wrong, takes too long or too much memory.
+    `embeddings`: whether they stay in nodes, relationships and maps. `plan`: the rows are the server's plan instead;
+    for "profile" the statement is run, for "explain" it is not. Raises RefusedError, naming the rule, for a statement
+    that the gateway does not run; DatabaseError when it is wrong, takes too long or too much memory.
     """
     started = time.perf_counter()
     parameters = dict(parameters or {})
     text = prepared(statement, parameters, limits)
-    with graph.reading(_FETCHED) as session:
+    with graph.reading(_FETCHED, limits.seconds + _GRACE) as session:
         try:
             with session.begin_transaction(timeout=limits.seconds) as transaction:
                 explained: Any = "EXPLAIN " + text
                 summary = transaction.run(explained, parameters).consume()
                 check_plan(summary.query_type, summary.plan)
-                checked: Any = text
-                columns, values, cut = _rows(transaction.run(checked, parameters), limits, embeddings)
+                columns: tuple[str, ...]
+                if plan == "explain":
+                    explained = "EXPLAIN " + unguarded(text)
+                    columns, values, cut = *plan_rows(transaction.run(explained, parameters).consume().plan), None
+                elif plan == "profile":
+                    profiled: Any = "PROFILE " + text
+                    columns, values, cut = *plan_rows(transaction.run(profiled, parameters).consume().profile), None
+                else:
+                    checked: Any = text
+                    columns, values, cut = _rows(transaction.run(checked, parameters), limits, embeddings)
         except Neo4jError as error:
             raise _explained(error, limits) from error
     return Rows(columns, values, cut, time.perf_counter() - started)
@@ -64,6 +77,7 @@ def prepared(statement: str, parameters: Mapping[str, Any], limits: GatewaySetti
     check_words(read)
     check_calls(read)
     check_size(read)
+    check_cases(read)
     check_labels(read)
     check_paths(read, limits.hops)
     grown = Growth(read, parameters)
@@ -71,7 +85,8 @@ def prepared(statement: str, parameters: Mapping[str, Any], limits: GatewaySetti
     check_searches(grown)
     length = grown.list_length(limits)
     check_walked(grown, length)
-    return guarded(read, length)
+    numbers = computed_results(read, parameters, limits.list_items)
+    return _LANGUAGE + guarded(read, length, numbers, limits.list_items)
 
 
 def _rows(
@@ -101,8 +116,8 @@ def _explained(error: Neo4jError, limits: GatewaySettings) -> Exception:
     if length := re.search(rf"{MARK} (\d+) not (\d+)", message):
         most, found = (f"{int(number):,}" for number in length.groups())
         return RefusedError(
-            f"A list has {found} values; in this statement at most {most} are allowed.",
-            "Narrow it down with WHERE, a LIMIT before collect(), or count and UNWIND instead.",
+            f"A list (or the result of a search) has {found} values; in this statement at most {most} are allowed.",
+            "Narrow it down with WHERE, a LIMIT before collect(), or use count(), sum() and UNWIND instead.",
         )
     if "TimedOut" in code or "Terminated" in code:
         return DatabaseError(
@@ -113,6 +128,11 @@ def _explained(error: Neo4jError, limits: GatewaySettings) -> Exception:
         return DatabaseError(
             "The statement took more memory than the server gives to one, so it was ended.",
             "Sort, collect and combine fewer rows: filter or LIMIT them first.",
+        )
+    if re.search(r"Invalid input '(LET|FILTER|NEXT|SEARCH|WHEN|FOR)'", message):
+        return DatabaseError(
+            f"Neo4j does not take the statement: {_complaint(message)}",
+            "It is read as Cypher 5, by every server: write WITH for LET, WHERE for FILTER, UNWIND for FOR.",
         )
     if "ClientError" in code:
         return DatabaseError(f"Neo4j does not take the statement: {_complaint(message)}", "Correct it and try again.")

@@ -90,7 +90,7 @@ def related_rows(
     mentioned, sizes = array("Q"), array("L")
     keywords: list[tuple[str, str, str]] = []
     found: dict[str, dict[str, Row]] = {}
-    phrases: dict[str, list[str]] = {}
+    phrases: dict[str, dict[str, str]] = {}
     for p in passages:
         found[p["id"]], phrases[p["id"]] = mentions(p, gazetteer)
     add_rare(found, phrases, among(rare, {id for ids in phrases.values() for id in ids}))
@@ -103,7 +103,8 @@ def related_rows(
             lines["MENTIONS"].link(id, entity, via if positions is None else f"{via},{positions}")
             mentioned.append(bits(entity))
         sizes.append(len(found[id]))
-        its = terms_of(p["words"].split(), p["stems"].split())
+        written = p["words"].split()
+        its = terms_of(written, p["stems"].split()[: len(written)])
         for stem, weight in top_terms(its, classes, corpus_class, keep):
             keywords.append((stem, id, its.surfaces[stem]))
             lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight)

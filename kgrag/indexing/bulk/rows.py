@@ -207,7 +207,10 @@ class BulkRows:
             for normal, stem in zip(single, stems(single), strict=True):
                 if bits(word_id(self.name, stem)) in proper:
                     known.add(normal)
-            rare.extend(bits(id) for id, e in total.items() if e[3] == 1)
+            once = [(id, e[0]) for id, e in total.items() if e[3] == 1]
+            for (id, normal), stem in zip(once, stems([normal for _, normal in once]), strict=True):
+                if " " in normal or bits(word_id(self.name, stem)) in proper:
+                    rare.append(bits(id))
             self._entities.add([(id, *e) for id, e in total.items()])
         self._names.close()
         return Gazetteer(self.name, known, self._settings.indexing.pipeline), np.sort(np.frombuffer(rare, np.uint64))

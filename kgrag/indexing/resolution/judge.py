@@ -1,5 +1,6 @@
 """A language model decides doubtful pairs of names, some of them in one call, shown what texts say of both."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -7,6 +8,8 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from kgrag.errors import BudgetError, ModelError, UnavailableError
+from kgrag.models.budget import HIGH
+from kgrag.models.facts import titled
 from kgrag.models.parallel import in_parallel
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks
@@ -16,7 +19,6 @@ Item = TypeVar("Item")
 
 TASK = "resolve"
 PAIRS_A_CALL = 10
-_LETTERS = 4  # of a token
 _WRITTEN = 25  # tokens of a reply
 _AROUND = 160  # characters of a text on either side of a name
 
@@ -68,8 +70,9 @@ def estimate(chat: ChatSettings, questions: Sequence[Question]) -> AskingEstimat
     """What asking would take at most; nothing is asked."""
     prompt = load_prompt(TASK, chat.prompts)
     calls = list(batched(questions, PAIRS_A_CALL))
-    letters = sum(len(m.content) for call in calls for m in prompt.messages(pairs=_shown(call)))
-    read, written = -(-letters // _LETTERS), len(calls) * _WRITTEN
+    messages = [m.content for call in calls for m in prompt.messages(pairs=_shown(call))]
+    size = sum(len(content.encode("utf-8", "replace")) for content in messages)
+    read, written = math.ceil(size / HIGH), len(calls) * _WRITTEN
     model = chat.models.get(TASK, chat.model)
     price = chat.prices.get(model) if model is not None else None
     cost = (read * price[0] + written * price[1]) / 1e6 if price is not None else None
@@ -119,6 +122,6 @@ def _shown(questions: Sequence[Question]) -> str:
     for number, question in enumerate(questions, 1):
         lines = [f"Pair {number}"]
         for name, texts in ((question.one, question.texts), (question.other, question.other_texts)):
-            lines += [f"Name: {name}", *(f"- {text}" for text in texts)]
+            lines += [f"Name: {titled(name)}", *(f"- {titled(text)}" for text in texts)]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)

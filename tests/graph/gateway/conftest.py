@@ -53,7 +53,15 @@ def gateway_graph(kg: KnowledgeGraph, gateway_driver: neo4j.Driver) -> Iterator[
     gateway_driver.execute_query(
         "MATCH (a:Web), (b:Web) WHERE a.number < b.number AND (a.number * b.number) % 7 < 2 CREATE (a)-[:NEXT]->(b)"
     )
+    gateway_driver.execute_query("CREATE FULLTEXT INDEX harm_text FOR (n:Web) ON EACH [n.text]")
+    gateway_driver.execute_query(
+        "CREATE VECTOR INDEX harm_vector FOR (n:Web) ON n.embedding "
+        "OPTIONS {indexConfig: {`vector.dimensions`: 64, `vector.similarity_function`: 'cosine'}}"
+    )
+    gateway_driver.execute_query("CALL db.awaitIndexes(60)")
     yield kg
+    gateway_driver.execute_query("DROP INDEX harm_text")
+    gateway_driver.execute_query("DROP INDEX harm_vector")
     gateway_driver.execute_query("MATCH (n:Web) DETACH DELETE n")
     kg["gateway"].delete()
 

@@ -101,8 +101,23 @@ HONEST: list[tuple[str, list[list[Any]] | int | None]] = [
     ("RETURN 1\u00a0AS one", [[1]]),
     ("RETURN toInteger('7') * 2 ^ 2 - 10 % 4 / 2.0 AS n, -1 AS m, 0xFF AS h, 1e3 AS f, 1.5 AS g",
      [[27.0, -1, 255, 1000.0, 1.5]]),
+    ("MATCH p = SHORTEST 3 (a:Entity {collection: $c, name: 'Fram'})-[:MENTIONS]-{1,}(b:Entity {name: 'Larvik'}) "
+     "RETURN count(p) >= 0", [[True]]),
+    ("MATCH p = SHORTEST 1 (a:Entity {collection: $c, name: 'Fram'})((x)-[:MENTIONS]-(y)){1,}(b:Entity) RETURN count(p) > 0",
+     [[True]]),
+    ("MATCH (e:Entity {collection: $c}) WITH e.name AS name, count(*) AS count RETURN sum(count + 1) > 0 AS exists", [[True]]),
+    ("MATCH ends = (:Entity {collection: $c})<-[:MENTIONS]-() WITH ends LIMIT 2 RETURN count(ends)", [[2]]),
+    ("MATCH (n:Entity {collection: $c}) WHERE n.limit IS NULL AND n.name STARTS WITH 'F' AND n.order IS NULL "
+     "RETURN n.name, n.skip AS `limit`", [["Fram", None]]),
+    ("CALL db.index.vector.queryNodes('harm_vector', toInteger($k) + 1, $v) YIELD node RETURN count(node)", [[5]]),
+    ("CALL db.index.fulltext.queryNodes('harm_text', 'node', {skip: $k, limit: size($names)}) YIELD node RETURN count(*)", [[2]]),
+    ("CALL db.index.fulltext.queryNodes('harm_text', 'node', $options) YIELD node, score RETURN count(score)", [[3]]),
+    ("MATCH (n) WHERE " + " AND ".join(f"(n.a{i} = {i} OR n.b{i} IS NULL)" for i in range(12)) + " RETURN count(n) > 0", [[True]]),
+    ("RETURN CASE WHEN 1 > 2 THEN 'a' WHEN 2 > 3 THEN 'b' ELSE CASE WHEN true THEN 'c' END END AS c", [["c"]]),
+    ("MATCH (n:Document|Passage|Page|Table|Entity|Triple|Keyword {collection: $c}) RETURN count(n) > 6", [[True]]),
+    ("RETURN [x IN [1, 2, 3] | [y IN [1, 2, 3] | [z IN [1, 2] | x * y * z]]][0][0] AS l", [[[1, 2]]]),
 ]  # fmt: skip
 
 PARAMETERS: dict[str, Any] = {
-    "c": "gateway", "p": "Fr.*", "names": ["Fram", "Nobody"], "label": "Document", "key": "name",
+    "c": "gateway", "p": "Fr.*", "names": ["Fram", "Nobody"], "label": "Document", "key": "name", "k": 4, "v": [0.5] * 64, "options": {"limit": 3},
 }  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import neo4j
 import pytest
 from gateway_attacks import BOMBS, CUT, ELSEWHERE, HEAVIER, HEAVY, ODD, SECRET, WRITES
+from gateway_families import KINDS, family
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import DatabaseError, KgragError, RefusedError
@@ -138,6 +139,15 @@ def test_heavy_ones_are_ended(attacked: KnowledgeGraph, statement: str, paramete
     found = _answer(attacked, statement, parameters)
     assert isinstance(found, DatabaseError)
     assert "seconds" in found.message or "memory" in found.message
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_families_are_refused_or_ended(attacked: KnowledgeGraph, kind: str) -> None:
+    """Sixty of a kind, small ones among them: each is refused, answered or ended in time, and others are answered."""
+    for statement, parameters in family(kind):
+        found = _answer(attacked, statement, parameters)
+        if kind == "results" and "Relationships" not in statement:
+            assert isinstance(found, RefusedError), statement
 
 
 @pytest.mark.slow

@@ -1,15 +1,20 @@
 """What analysts ask is answered with plain values, without embeddings unless they are asked for."""
 
+import time
 from typing import Any
 
 import pytest
+from gateway_families import EACH, KINDS, family
 from gateway_honest import HONEST, PARAMETERS
+from stalling import Stalling
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import DatabaseError, RefusedError
-from kgrag.graph.gateway import read_only
+from kgrag.graph.connection import Graph
+from kgrag.graph.gateway import check_collection, read_only
+from kgrag.graph.gateway.run import prepared
 from kgrag.rows import Edge, Node, Path
-from kgrag.settings import GatewaySettings
+from kgrag.settings import GatewaySettings, Settings
 
 
 @pytest.mark.parametrize(("statement", "expected"), HONEST, ids=[s[:60] for s, _ in HONEST])
@@ -67,3 +72,101 @@ def test_errors_say_what_to_mend(gateway_graph: KnowledgeGraph) -> None:
     with pytest.raises(RefusedError, match="500 values; in this statement at most 100"):
         limits = GatewaySettings(list_items=100)
         read_only(gateway_graph.graph, "UNWIND range(1, 500) AS i RETURN collect(i)", None, limits)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_most_of_a_family_is_refused_before_anything_is_sent(kind: str) -> None:
+    made = family(kind)
+    assert len({f"{statement} {parameters}" for statement, parameters in made}) == EACH
+    refused = 0
+    for statement, parameters in made:
+        try:
+            prepared(statement, parameters, GatewaySettings())
+        except RefusedError as error:
+            assert error.message and error.remedy
+            refused += 1
+    assert refused >= {"results": 15, "newer": 20}.get(kind, 40)  # of those, running tells, or the server
+
+
+def test_numbers_of_results_that_are_computed_are_held(gateway_graph: KnowledgeGraph) -> None:
+    for number in ("toInteger('1000000000')", "5000 * 5000", "$n + 1"):
+        for call in (
+            f"CALL db.index.vector.queryNodes('harm_vector', {number}, $v) YIELD node RETURN node",
+            f"CALL db.index.fulltext.queryNodes('harm_text', 'node', {{limit: {number}}}) YIELD node RETURN node",
+        ):
+            with pytest.raises(RefusedError, match="at most 10,000 are allowed"):
+                gateway_graph.cypher(call, {"n": 10**8, "v": [0.5] * 64})
+
+
+def test_what_no_server_takes(gateway_graph: KnowledgeGraph) -> None:
+    for value in (2**63, [1, {"a": -(2**63) - 1}]):
+        with pytest.raises(RefusedError, match="64 bits"):
+            gateway_graph.cypher("RETURN $n", {"n": value})
+    with pytest.raises(RefusedError, match="surrogate"):
+        gateway_graph.cypher("RETURN $n", {"n": ["\ud800"]})
+
+
+def test_plans(gateway_graph: KnowledgeGraph) -> None:
+    statement = "MATCH (n:Web) RETURN count(n) AS n, collect(n.number)[..2] AS l"
+    explained = gateway_graph.cypher(statement, plan="explain")
+    assert explained.columns == ("operator", "details", "estimated rows")
+    assert any(row["operator"].endswith("NodeByLabelScan") for row in explained)
+    assert "kgrag" not in str(explained.values)
+    profiled = gateway_graph.cypher(statement, plan="profile")
+    assert profiled.columns[-2:] == ("rows", "database hits")
+    (scan,) = (row for row in profiled if row["operator"].endswith("NodeByLabelScan"))
+    assert scan["rows"] == 150 and scan["database hits"] >= 150
+    with pytest.raises(RefusedError):
+        gateway_graph.cypher("CREATE (n:Evil)", plan="explain")
+
+
+def test_a_statement_means_the_same_on_both_lines(gateway_graph: KnowledgeGraph) -> None:
+    for statement in ("MATCH (n:Web) LET x = n.number RETURN x", "MATCH (n:Web) FILTER n.number = 1 RETURN n"):
+        with pytest.raises(DatabaseError, match="Invalid input") as error:
+            gateway_graph.cypher(statement)
+        assert "Cypher 5" in error.value.remedy
+
+
+def test_a_server_that_keeps_no_time_is_left(
+    gateway_graph: KnowledgeGraph, graph_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert graph_settings.neo4j_uri is not None
+    monkeypatch.setattr("kgrag.graph.gateway.run._GRACE", 0.5)
+    limits = GatewaySettings(seconds=0.5)
+    with (
+        Stalling(graph_settings.neo4j_uri) as line,
+        Graph(line.uri, graph_settings.neo4j_user, graph_settings.neo4j_password) as graph,
+    ):
+        assert len(read_only(graph, "RETURN 1", None, limits)) == 1
+        line.stall()
+        started = time.monotonic()
+        with pytest.raises(DatabaseError, match="did not answer within 1 seconds"):
+            read_only(graph, "RETURN 2", None, limits)
+        assert time.monotonic() - started < 10
+        line.go_on()
+        assert len(read_only(graph, "RETURN 3", None, GatewaySettings())) == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "within"),
+    [
+        ("MATCH (e:Entity {collection: $collection})<--(p) MATCH (p)-->(x) RETURN x", True),
+        ("MATCH (e:Entity) WHERE e.collection = $collection RETURN e", True),
+        ("MATCH (e:Entity {collection: 'demo'}) RETURN [(e)--(x) | x]", True),
+        ("MATCH (:Collection {name: $collection})-[:HOLDS]->(d) RETURN d", True),
+        ("CALL db.index.fulltext.queryNodes($entity_name, 'x') YIELD node MATCH (node)--(p) RETURN p", True),
+        ("MATCH (e:Entity) RETURN e", False),
+        ("MATCH (e:Entity {collection: 'other'}) RETURN e", False),
+        ("MATCH (e:Entity {collection: $collection}), (f:Entity) RETURN f", False),
+        ("MATCH (e:Entity {collection: $collection}) RETURN COUNT { (x)-->() }", False),
+        ("MATCH (e:Entity {collection: $collection}) RETURN [(x)-->(y) | y]", False),
+        ("MATCH (e:Entity {name: $collection}) RETURN e", False),
+        ("CALL db.index.fulltext.queryNodes('entity_name_c1', 'x') YIELD node RETURN node", False),
+    ],
+)
+def test_statements_that_stay_within_a_collection(statement: str, within: bool) -> None:
+    if within:
+        check_collection(statement, "demo")
+    else:
+        with pytest.raises(RefusedError):
+            check_collection(statement, "demo")

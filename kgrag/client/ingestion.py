@@ -1,0 +1,85 @@
+"""Documents into a collection, from files or as they are: what `Collection.ingest` does."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kgrag.graph import collections as registry
+from kgrag.graph.collections import Collection as Record
+from kgrag.indexing import pipeline, removal
+from kgrag.indexing.pruning import find_gone, known_files
+from kgrag.indexing.reembed import discard_old_vectors
+from kgrag.loaders.source import Source, first_document, items_of
+from kgrag.models.embed import DeferredEmbedder, Embedder
+from kgrag.types import FileState, IngestReport, Progress, Scan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kgrag.client.graph import KnowledgeGraph
+    from kgrag.loaders import Columns
+
+
+def ingest(
+    kg: "KnowledgeGraph",
+    name: str,
+    source: Source,
+    *,
+    embedder: str | Embedder | None,
+    columns: "Columns | None",
+    root: str | Path | None,
+    prune: bool,
+    force: bool,
+    settle: float,
+    progress: Progress,
+) -> IngestReport:
+    """See `Collection.ingest`."""
+    graph, settings = kg.graph, kg.settings
+    existing = registry.find_collection(graph, name)
+    if existing is not None and isinstance(embedder, str):
+        registry.check_embedder(existing, embedder)  # before a model is loaded for nothing
+
+    def known(files: "Sequence[str]") -> "Mapping[str, Sequence[FileState]]":
+        return {} if existing is None else known_files(graph, existing, list(files))
+
+    items, total, scan = items_of(
+        source, columns, settings, root,
+        known=None if existing is None else known, settle=settle, missing_ok=prune and force,
+    )  # fmt: skip
+    if existing is None:
+        items, problems = first_document(items)
+        if problems:
+            return noted(IngestReport(problems=problems), scan)  # nothing to make a collection for
+    if existing is not None:
+        model = _embedder_of(kg, existing, embedder)
+        registry.check_indexing(existing, settings.indexing)
+        registry.ensure_indexes(graph, existing)
+        discard_old_vectors(graph, existing)
+    else:
+        model = kg.embedder(embedder)
+        existing = registry.create_collection(graph, name, model.name, model.dimension, settings.indexing)
+    report = pipeline.ingest(graph, existing, items, model, settings, progress, total=total, scan=scan)
+    if scan is None:
+        return report
+    gone = find_gone(graph, existing, scan, force=force)
+    if gone and prune:
+        removal.delete_documents(graph, existing, gone, settings, progress)
+    return noted(replace(report, gone=tuple(gone), pruned=len(gone) if prune else 0), scan)
+
+
+def _embedder_of(kg: "KnowledgeGraph", found: Record, embedder: str | Embedder | None) -> Embedder:
+    """The embedder of a collection; the one that it is recorded with is loaded, and checked, when it is needed."""
+
+    def load() -> Embedder:
+        model = kg.embedder(found.embedder if embedder is None else embedder)
+        registry.check_embedder(found, model.name, model.dimension)
+        return model
+
+    return DeferredEmbedder(found.embedder, found.dimension, load) if embedder is None else load()
+
+
+def noted(report: IngestReport, scan: Scan | None) -> IngestReport:
+    """A report with what a load has to say of files."""
+    if scan is None:
+        return report
+    return replace(report, skipped=scan.skipped, converted=scan.converted, unsettled=scan.unsettled)

@@ -1,0 +1,67 @@
+"""Folders that are watched: a collection is kept in step with them."""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kgrag.errors import InputError
+from kgrag.types import IngestReport
+
+if TYPE_CHECKING:
+    from watchfiles import Change
+
+    from kgrag.client.collection import Collection
+
+_TICK = 200  # milliseconds between two looks at what has changed
+_LONGEST = 30.0  # seconds of changes without a pause after which what is quiet is read
+
+
+def watch(
+    collection: "Collection",
+    folders: Sequence[str | Path],
+    *,
+    quiet: float = 2.0,
+    prune: bool = True,
+    **options: Any,
+) -> Iterator[IngestReport]:
+    """Ingest folders, and again whenever something in them has changed, without end; yields each report.
+
+    A file is read when nothing has changed for `quiet` seconds, never while it is written. Documents of files that are
+    gone are deleted, unless `prune` is False; `options` are those of `Collection.ingest`. It can be interrupted at any
+    moment, and goes on where it was. Raises InputError for what is no folder, or no longer there.
+    """
+    from watchfiles import watch as changes_in
+
+    tops = [Path(os.path.realpath(folder)) for folder in folders]
+    for top in tops:
+        if not top.is_dir():
+            raise InputError(f"{top} is not a folder that could be watched.", "Check the spelling.")
+    ticks = changes_in(
+        *tops, watch_filter=_Visible(tops), step=_TICK, debounce=2 * _TICK, rust_timeout=_TICK, yield_on_timeout=True
+    )
+    next(ticks)  # from here on nothing is missed
+    yield collection.ingest(folders, prune=prune, settle=quiet, **options)
+    first = last = time.monotonic()  # of the changes since; what was too new is looked at again
+    waiting = True
+    for changes in ticks:
+        now = time.monotonic()
+        if changes:
+            first, last, waiting = (first if waiting else now), now, True
+        if waiting and (now - last >= quiet or now - first >= _LONGEST):
+            report = collection.ingest(folders, prune=prune, settle=quiet, **options)
+            first = last = time.monotonic()
+            waiting = report.unsettled > 0
+            yield report
+
+
+class _Visible:
+    """Whether a change is of a file that an ingest would look at: hidden ones are not."""
+
+    def __init__(self, tops: Sequence[Path]) -> None:
+        self._tops = tops
+
+    def __call__(self, change: "Change", path: str) -> bool:
+        inner = next((Path(path).relative_to(top) for top in self._tops if Path(path).is_relative_to(top)), Path(path))
+        return not any(part.startswith(".") for part in inner.parts)

@@ -1,0 +1,82 @@
+"""Files that are no longer there: what a collection still holds of them, found by what a load has seen."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kgrag.graph.collections import Collection
+from kgrag.graph.connection import Graph
+from kgrag.types import FileState, Scan
+
+_BATCH = 1000  # files
+
+
+def known_files(graph: Graph, collection: Collection, files: list[str]) -> dict[str, list[FileState]]:
+    """What a collection holds of files whose documents are all there, by their keys; several states if they differ."""
+    known: dict[str, list[FileState]] = {}
+    for row in graph.run("search/files", collection=collection.name, files=files):
+        state = FileState(row["file"], row["root"] or "", row["fingerprint"], row["documents"], row["problems"] or "")
+        known.setdefault(state.key, []).append(state)
+    return known
+
+
+def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool = False) -> list[str]:
+    """The keys of the documents whose files, or rows, a complete scan has not found where they were.
+
+    Only folders and files that were read are compared. A folder without any file is taken for one that was not
+    mounted, unless it is `force`d, and a path that does not exist likewise. Of files that gave problems, or that
+    could not be looked for, everything stays. With a root: those of the same root, and of others that are no longer
+    there and that its files had before (the folder was moved).
+    """
+    roots = [scan.root, *(root for root in scan.moved if not Path(root).is_dir())]
+    places = _places(scan, force)
+    absolute = [place for place in places if Path(place).is_absolute()]
+    relative = [place for place in places if not Path(place).is_absolute()]
+    gone: dict[str, None] = {}
+    rows: list[dict[str, str | None]] = []
+    for prefixes, of in ((absolute, [""]), (relative, roots)):
+        if prefixes:
+            found = graph.stream("search/files_in", collection=collection.name, prefixes=prefixes, roots=of)
+            rows += [
+                {"file": r["file"], "fingerprint": r["fingerprint"]}
+                for r in found
+                if _lies_in(r["file"], r["prefix"]) and _is_gone(scan, r["file"], r["fingerprint"])
+            ]
+    for start in range(0, len(rows), _BATCH):
+        part = graph.run("search/file_documents", collection=collection.name, rows=rows[start : start + _BATCH])
+        gone.update(dict.fromkeys(r["key"] for r in part))
+    for r in graph.stream("search/documents_without_file", collection=collection.name, prefixes=absolute):
+        files = list(_files_of(r["key"]))
+        if any(_lies_in(file, r["prefix"]) for file in files) and not (
+            any(file in scan.files for file in files) or _hidden(scan, r["key"])
+        ):
+            gone[r["key"]] = None
+    return list(gone)
+
+
+def _places(scan: Scan, force: bool) -> list[str]:
+    """Where is looked: folders as the beginning of their files' keys, and the files that were read by themselves."""
+    folders = [*scan.folders, *(scan.empty if force else [])]
+    alone = [file for file in scan.files if not any(file.startswith(folder) for folder in folders)]
+    return [*folders, *alone, *(scan.missing if force else [])]
+
+
+def _lies_in(file: str, place: str) -> bool:
+    return not place or place.endswith("/") or file == place or file.startswith(f"{place}/")
+
+
+def _is_gone(scan: Scan, file: str, fingerprint: str | None) -> bool:
+    if file in scan.files:
+        return scan.files[file] not in ("", fingerprint)  # a row that the file no longer has
+    return not _hidden(scan, file)
+
+
+def _hidden(scan: Scan, file: str) -> bool:
+    return any(file.startswith(folder) for folder in scan.unreadable)
+
+
+def _files_of(key: str) -> Iterator[str]:
+    """The files that a key may name: itself, or FILE of FILE#ROW."""
+    yield key
+    for i, character in enumerate(key):
+        if character == "#":
+            yield key[:i]

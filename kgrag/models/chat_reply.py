@@ -1,0 +1,129 @@
+"""What a server sends back, read leniently: a reply in one piece or in events, and how many tokens it took."""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from kgrag.models.chat_cache import Kept
+from kgrag.models.chat_errors import LostReply, reason_of
+
+_READ = ("prompt_tokens", "input_tokens")
+_WRITTEN = ("completion_tokens", "output_tokens")
+
+
+def read_reply(
+    kind: str, pieces: Iterable[bytes], until: float, on_text: Callable[[str], None] | None
+) -> tuple[Kept, bool]:
+    """A reply, and whether it ended as it should; tokens are -1 where the server does not count them.
+
+    `kind`: its content type; `until`: when it must be there, by time.monotonic(). Raises LostReply when it is not whole
+    or no reply, and what `on_text` raises.
+    """
+    coming = _in_time(pieces, until)
+    if "event-stream" in kind:
+        return _streamed(coming, on_text)
+    body = b"".join(coming)
+    value = _object(body)
+    text, ended, usage = _content(value)
+    if on_text is not None and text:
+        on_text(text)
+    return _kept(text, ended or "stop", usage), True
+
+
+def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) -> tuple[Kept, bool]:
+    text, ended, usage = "", "", None
+    for data in _events(pieces):
+        if data == b"[DONE]":
+            break
+        piece, reason, counted = _content(_object(data))
+        ended, usage = reason or ended, counted or usage
+        if piece:
+            text += piece
+            if on_text is not None:
+                on_text(text)
+    return _kept(text, ended, usage), bool(ended)
+
+
+def _in_time(pieces: Iterable[bytes], until: float) -> Iterator[bytes]:
+    """The pieces as they come. Raises LostReply for all that goes wrong on the way, and when they take too long."""
+    coming = iter(pieces)
+    while True:
+        try:
+            piece = next(coming, None)
+        except Exception as error:  # of whatever the client stands on
+            raise LostReply(
+                f"it was interrupted: {error or type(error).__name__}", "Timeout" in type(error).__name__
+            ) from error
+        if piece is None:
+            return
+        if time.monotonic() > until:
+            raise LostReply("it took too long", slow=True)
+        yield piece
+
+
+def _events(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The data of server-sent events, each on one line, as these servers write them."""
+    rest = b""
+    for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:"):
+                yield line[5:].strip()
+    if rest.startswith(b"data:"):
+        yield rest[5:].strip()
+
+
+def _object(body: bytes) -> Mapping[str, Any]:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise LostReply(f"it cannot be read: {body[:80].decode(errors='replace')!r}") from error
+    if not isinstance(value, dict):
+        raise LostReply(f"it cannot be read: {body[:80].decode(errors='replace')!r}")
+    if value.get("error"):
+        raise LostReply(f"it is an error: {reason_of(body.decode(errors='replace'))}")
+    return value
+
+
+def _content(value: Mapping[str, Any]) -> tuple[str, str, Any]:
+    """Text, reason of the end and usage of a reply or a piece of one. Raises LostReply when it has no such form."""
+    choices = value.get("choices")
+    if not choices and value.get("usage"):
+        return "", "", value["usage"]  # the last event of a stream
+    if choices is None or (choices == [] and value.get("object") == "chat.completion"):
+        raise LostReply(f"it cannot be read: {str(dict(value))[:80]!r}")
+    choice = choices[0] if isinstance(choices, list) and choices else {}
+    if not isinstance(choice, dict):
+        raise LostReply(f"it cannot be read: {str(dict(value))[:80]!r}")
+    message = choice.get("message") or choice.get("delta") or {}
+    content = message.get("content") if isinstance(message, dict) else message
+    if content is None:
+        content = choice.get("text")
+    return _text(content), str(choice.get("finish_reason") or ""), value.get("usage")
+
+
+def _text(content: Any) -> str:
+    """The text of a message: as such, or in parts, of which those of reasoning are left out."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "".join(map(_text, content))
+    if isinstance(content, dict) and content.get("type") in (None, "text", "output_text"):
+        return _text(content.get("text") or content.get("content"))
+    return ""
+
+
+def _kept(text: str, ended: str, usage: Any) -> Kept:
+    counts = usage if isinstance(usage, dict) else {}
+    return Kept(text, _count(counts, _READ), _count(counts, _WRITTEN), ended in ("length", "max_tokens"))
+
+
+def _count(usage: Mapping[str, Any], names: tuple[str, ...]) -> int:
+    """A number of tokens, however it is written; -1 where there is none."""
+    for name in names:
+        try:
+            return max(int(float(usage[name])), -1)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            continue
+    return -1

@@ -1,0 +1,103 @@
+"""Where a server of OpenAI's protocol is, and how it is talked to: address, key, headers."""
+
+import os
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
+
+from pydantic import SecretStr
+
+from kgrag.errors import ConfigurationError, ModelError
+from kgrag.models.chat_errors import Server, no_connection
+
+if TYPE_CHECKING:
+    import openai
+
+OPENAI = "https://api.openai.com/v1"
+_CONNECT = 10.0
+"""Seconds in which a connection must stand."""
+_SECRET = 8
+"""Letters from which a key is one, and not a word that a local server is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A server: its whole address, and what is sent to be let in, which is never shown."""
+
+    base_url: str
+    key: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, group: str, model: str, base_url: str | None, api_key: SecretStr | None, headers: Mapping[str, SecretStr]
+    ) -> "Endpoint":
+        """As settings of `group` (CHAT, EMBEDDING) and the client's own variables name it; the settings win.
+
+        Raises ConfigurationError for an address that is none, or when OpenAI's is meant and there is no key.
+        """
+        address = base_url or os.environ.get("OPENAI_BASE_URL")
+        key = (api_key.get_secret_value() if api_key else "") or os.environ.get("OPENAI_API_KEY", "")
+        if not key and not address:
+            raise ConfigurationError(
+                f"The model {model!r} of {OPENAI} needs a key.",
+                f"Set OPENAI_API_KEY, or KGRAG_{group}__BASE_URL to the address of a server of your own.",
+            )
+        if address and not address.startswith(("http://", "https://")):
+            raise ConfigurationError(
+                f"{_shown(address)!r} is no address of a server.",
+                f"Write KGRAG_{group}__BASE_URL (or OPENAI_BASE_URL) as http://HOST:PORT/v1 or https://HOST/v1.",
+            )
+        return cls((address or OPENAI).rstrip("/"), key, {name: v.get_secret_value() for name, v in headers.items()})
+
+    @property
+    def address(self) -> str:
+        """The address as it may be shown: without name, password and parameters."""
+        return _shown(self.base_url)
+
+    def connect(self, timeout: float, server: Server) -> "openai.OpenAI":
+        """A client, which does not try again by itself. Raises UnavailableError when none runs on this machine."""
+        self._check_running(server)
+        import openai
+
+        url = urlsplit(self.base_url)
+        return openai.OpenAI(
+            base_url=url._replace(query="").geturl(),
+            default_query=dict(parse_qsl(url.query, keep_blank_values=True)),  # Azure's ?api-version=...
+            api_key=self.key or "none",  # the client insists on one
+            max_retries=0,
+            timeout=openai.Timeout(timeout, connect=min(_CONNECT, timeout)),
+        )
+
+    def extra_headers(self) -> dict[str, Any]:
+        """The headers of each request beside those of the client: no key where a header stands for it."""
+        import openai
+
+        no_key = {"Authorization": openai.Omit()} if self.headers and not self.key else {}
+        return {**no_key, **self.headers}
+
+    def hidden(self, error: ModelError) -> ModelError:
+        """The error without what must not be shown."""
+        message = error.message
+        for secret in (self.key, *self.headers.values()):
+            if len(secret) >= _SECRET:
+                message = message.replace(secret, "***")
+        return error if message == error.message else type(error)(message, error.remedy)
+
+    def _check_running(self, server: Server) -> None:
+        """Tell at once that no server runs on this machine, where it would be tried again and again first."""
+        url = urlsplit(self.base_url)
+        if url.hostname not in ("localhost", "127.0.0.1", "::1"):
+            return
+        try:
+            port = url.port or (443 if url.scheme == "https" else 80)
+            socket.create_connection((url.hostname, port), _CONNECT).close()
+        except OSError as error:
+            raise no_connection(server, error) from None
+
+
+def _shown(url: str) -> str:
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()

@@ -1,0 +1,70 @@
+"""How many requests and tokens a server is sent in a minute, by all threads of this process together."""
+
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+
+from kgrag import limits
+
+_WINDOW = 61.0
+"""Seconds of a minute, and one more: requests do not arrive exactly as far apart as they were sent."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """A request that was let through; `tokens` is what it may take, later what it took."""
+
+    at: float
+    tokens: int
+
+
+class Pace:
+    """Lets requests through so that no minute has more of them, or of their tokens, than it may."""
+
+    def __init__(self, requests: int | None, tokens: int | None) -> None:
+        """The most of a minute, None: any number."""
+        self._requests, self._tokens = requests, tokens
+        self._turns: deque[Turn] = deque()
+        self._not_before = 0.0
+        self._changed = threading.Condition()
+
+    def turn(self, tokens: int) -> Turn:
+        """Wait for room for a request of so many tokens; one of more than a minute may have gets a minute of its own.
+
+        Raises DeadlineError or CancelledError when the caller's limits end the wait.
+        """
+        with self._changed:
+            while True:
+                left = limits.remaining()
+                wait = self._wait(tokens)
+                if wait <= 0:
+                    turn = Turn(time.monotonic(), tokens)
+                    if self._requests is not None or self._tokens is not None:
+                        self._turns.append(turn)
+                    return turn
+                self._changed.wait(min(wait, 1.0, left if left is not None else wait))  # a second: it may be cancelled
+
+    def settle(self, turn: Turn, tokens: int) -> None:
+        """Tell what a request took in the end."""
+        with self._changed:
+            turn.tokens = tokens
+            self._changed.notify_all()
+
+    def pause(self, seconds: float) -> None:
+        """Let nothing through for so long: the server asked for it."""
+        with self._changed:
+            self._not_before = max(self._not_before, time.monotonic() + seconds)
+
+    def _wait(self, tokens: int) -> float:
+        """Seconds until there may be room."""
+        now = time.monotonic()
+        while self._turns and self._turns[0].at <= now - _WINDOW:
+            self._turns.popleft()
+        wait = self._not_before - now
+        used = sum(turn.tokens for turn in self._turns)
+        many = self._requests is not None and len(self._turns) >= self._requests
+        much = self._tokens is not None and bool(self._turns) and used + tokens > self._tokens
+        if many or much:
+            wait = max(wait, self._turns[0].at + _WINDOW - now)
+        return wait

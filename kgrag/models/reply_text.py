@@ -1,0 +1,92 @@
+"""What a model means, out of a reply as models really write it: thoughts, preambles and damaged JSON around it."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+_TAGS = "think|thinking|thought|thoughts|reasoning|reflection"
+_THOUGHT = re.compile(
+    rf"\A\s*<({_TAGS})>.*?(</\1>|\Z)|\A.*</({_TAGS})>|\A.*<\|channel\|>final<\|message\|>", re.DOTALL | re.IGNORECASE
+)
+_PREAMBLE = re.compile(
+    r"""\A\W*(?:
+        (?:sure|certainly|of\ course|absolutely|okay|ok|alright|gerne|natürlich|bien\ sûr|claro)[!.,:]
+        |(?:here\ (?:is|are)|here's|this\ is|below\ is|hier\ ist|voici|aquí\ está)\b[^\n:]{0,80}:
+        |(?:so,?\ )?(?:the\ )?(?:next|rewritten|following|new)\ (?:question|query|sentence)(?:\ is)?\s*\**\s*:
+        )\**\s*(?=\S)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“", "`": "`"}
+_FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n?(.*?)(?:```(?!\w)|\Z)", re.DOTALL)
+_START = re.compile(r"""\{(?=\s*(?:["'“„}/]|\w+\s*:))|\[(?=\s*[\[{"'“„\]/])""")
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def plain(text: str) -> str:
+    """A reply without what a thinking model says before it."""
+    return _THOUGHT.sub("", text, count=1).strip()
+
+
+def spoken(text: str) -> str:
+    """A reply without thoughts, without a preamble such as "Sure! Here it is:", without quotation marks around it."""
+    said = plain(text)
+    for _ in range(3):  # "Sure! Here it is: Next question: ..."
+        said = _PREAMBLE.sub("", said, count=1).strip()
+    if len(said) > 1 and _QUOTES.get(said[0]) == said[-1] and not set(said[1:-1]) & {said[0], said[-1]}:
+        said = said[1:-1].strip()
+    return said
+
+
+def json_in(text: str) -> Iterator[Any]:
+    """The objects and lists of JSON in a reply, the likeliest first; keys are in lower case.
+
+    They may stand in a fence or between words, in single quotes, with comments and trailing commas; of one that was cut
+    off there is what is whole. Raises ValueError when there is none.
+    """
+    said = plain(text)
+    if not said:
+        raise ValueError("it is empty")
+    fenced = [] if _START.match(said) else [match[1] for match in _FENCE.finditer(said)]
+    found = [value for part in (*fenced, said) for value in _values(part)]
+    if not found:
+        raise ValueError("there is no JSON in it")
+    for value in sorted(found, key=lambda value: not isinstance(value, dict)):
+        lowered = _lowered(value)
+        yield lowered
+        while isinstance(lowered, dict | list) and len(lowered) == 1:  # an object around the object, a list of one
+            (lowered,) = lowered.values() if isinstance(lowered, dict) else lowered
+            yield lowered
+
+
+def _values(said: str) -> Iterator[Any]:
+    at = 0
+    while start := _START.search(said, at):
+        try:
+            value, at = _DECODER.raw_decode(said, start.start())
+        except (ValueError, RecursionError):
+            yield from _repaired(said[start.start() :])
+            return
+        yield value
+
+
+def _repaired(said: str) -> Iterator[Any]:
+    """What a damaged object or list holds, up to where its last part that is whole ends."""
+    import json_repair
+
+    end = max(said.rfind("}"), said.rfind("]")) + 1
+    try:
+        value = json_repair.loads(said[:end], skip_json_loads=True) if end else None
+    except (ValueError, RecursionError):
+        return
+    if said.startswith("{") and isinstance(value, list):  # what stood after it was taken for JSON, too
+        value = next((item for item in value if isinstance(item, dict)), None)
+    if isinstance(value, dict | list) and value:
+        yield value
+
+
+def _lowered(value: Any) -> Any:
+    """The value with all keys in lower case: models write "Triples" as well."""
+    if isinstance(value, dict):
+        return {str(key).strip().lower(): _lowered(item) for key, item in value.items()}
+    return [_lowered(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,75 @@
+"""EPUB books: their chapters are XHTML pages, read in the order of the book's spine (EPUB 3.3, sections 4.2 and 5)."""
+
+import posixpath
+import zipfile
+from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from kgrag.loaders.apart import Content, check_archive, content, read_apart
+from kgrag.loaders.base import BadInput, Format, decode, one_line
+from kgrag.loaders.html import add_html, declared_encoding
+from kgrag.loaders.outline import Outline
+
+_PAGES = ("application/xhtml+xml", "text/html", "")
+
+
+def read_epub(path: Path) -> Content:
+    """The chapters of a book. Raises BadInput."""
+    if "META-INF/container.xml" not in check_archive(path):
+        raise BadInput("is a ZIP archive, but no EPUB book; unpack it")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _book(archive)
+    except (zipfile.BadZipFile, ElementTree.ParseError, KeyError, EOFError, ValueError) as error:
+        raise BadInput(f"is an EPUB book that is damaged ({one_line(str(error))[:200]})") from error
+
+
+def _book(archive: zipfile.ZipFile) -> Content:
+    rootfile = _xml(archive, "META-INF/container.xml").find(".//{*}rootfile")
+    place = "" if rootfile is None else rootfile.get("full-path", "")
+    package = _xml(archive, place)
+    if any(name == "META-INF/encryption.xml" for name in archive.namelist()) and _is_locked(archive):
+        raise BadInput("is locked by its seller (DRM), so that only their program can read it")
+    items = {item.get("id", ""): item for item in package.iterfind("{*}manifest/{*}item")}
+    outline = Outline()
+    for reference in package.iterfind("{*}spine/{*}itemref"):
+        item = items.get(reference.get("idref", ""))
+        if item is None or item.get("media-type", "") not in _PAGES:
+            continue
+        name = posixpath.normpath(posixpath.join(posixpath.dirname(place), unquote(item.get("href", ""))))
+        if "nav" in item.get("properties", "").split() or name not in archive.NameToInfo:
+            continue
+        data = archive.read(name)
+        add_html(outline, decode(data, declared_encoding(data)))
+    metadata = {
+        "author": _field(package, "creator"),
+        "date": _field(package, "date"),
+        "language": _field(package, "language"),
+    }
+    return content(outline, _field(package, "title"), metadata)
+
+
+def _xml(archive: zipfile.ZipFile, name: str) -> Element:
+    data = archive.read(name)
+    if b"<!ENTITY" in data:
+        raise BadInput("is an EPUB book that defines XML entities: it is not opened")
+    return ElementTree.fromstring(data)
+
+
+def _is_locked(archive: zipfile.ZipFile) -> bool:
+    """Whether more than fonts is encrypted."""
+    found = _xml(archive, "META-INF/encryption.xml").iterfind(".//{*}CipherReference")
+    return any(
+        not reference.get("URI", "").lower().endswith((".ttf", ".otf", ".woff", ".woff2")) for reference in found
+    )
+
+
+def _field(package: Element, name: str) -> str:
+    """A field of the book's Dublin Core metadata, or ""."""
+    found = package.find(f"{{*}}metadata/{{http://purl.org/dc/elements/1.1/}}{name}")
+    return one_line("".join(found.itertext())) if found is not None else ""
+
+
+EPUB = Format("EPUB book", (".epub",), read_apart("kgrag.loaders.epub:read_epub"), untrusted=True)

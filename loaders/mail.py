@@ -1,0 +1,152 @@
+"""E-mails (RFC 5322), in files of one (.eml) or many (.mbox, RFC 4155): each is a document, titled by its subject.
+
+Attachments are named, not read.
+"""
+
+import re
+from array import array
+from collections.abc import Iterator
+from dataclasses import replace
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+from kgrag.loaders.apart import MAX_TEXT, Content, content, document_of, read_apart
+from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, one_line, open_file
+from kgrag.loaders.guard import Child, Died, Readers
+from kgrag.loaders.html import add_html
+from kgrag.loaders.outline import Outline
+from kgrag.types import Problem
+
+_LINE = 1 << 16  # bytes that are looked at at once
+_MAX_DEATHS = 10  # processes that one mailbox may take with it
+_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
+
+
+def read_eml(path: Path) -> Content:
+    """The text of a message, its plain form before the HTML one. Raises BadInput."""
+    return _content(path.read_bytes())
+
+
+class Mbox:
+    """A mailbox, for a reading process: where its messages begin is found out once, then each is read by itself."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+        self._starts = array("Q")
+        offset, blank = 0, True
+        while line := self._file.readline(_LINE):
+            if blank and line.startswith(b"From "):
+                self._starts.append(offset)
+            offset += len(line)
+            blank = not line.strip()
+        if not self._starts:
+            raise BadInput("is no mailbox: no line in it begins with 'From '")
+        self._starts.append(offset)
+
+    def header(self) -> dict[str, Any]:
+        """The number of messages."""
+        return {"messages": len(self._starts) - 1}
+
+    def page(self, number: int) -> dict[str, Any]:
+        """The content of a message, from 1, and its `id`, which may be empty. Raises BadInput."""
+        start, end = self._starts[number - 1], self._starts[number]
+        if end - start > MAX_TEXT:
+            raise BadInput(f"is a message of more than {MAX_TEXT // MB} MB")
+        self._file.seek(start)
+        self._file.readline(_LINE)  # the postmark
+        data = _QUOTED.sub(rb"\1", self._file.read(end - self._file.tell()))
+        return {**_content(data), "id": _field(_parsed(data), "message-id")}
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def load_mbox(source: Source, readers: Readers) -> Iterator[Item]:
+    """The messages of a mailbox, one at a time; a Problem for each that cannot be read. Raises BadInput."""
+    with open_file(source):
+        pass
+    seconds = readers.settings.page_seconds
+    child: Child | None = None
+    number, messages, deaths = 0, 1, 0
+    try:
+        while number < messages:
+            if child is None:
+                child, header = readers.open(source.path, "kgrag.loaders.mail:Mbox", readers.settings.file_seconds)
+                messages = header["messages"]
+            number += 1
+            try:
+                child.ask({"pages": [number, number]})
+                found = child.answer(seconds)
+                child.answer(seconds)
+            except Died as error:
+                found, child, deaths = {"problem": str(error)}, None, deaths + 1
+                if deaths > _MAX_DEATHS:
+                    raise BadInput(f"{error}; what comes after message {number} was not read") from error
+            if "problem" in found:
+                yield Problem(f"{source.shown}#{number}", found["problem"])
+            elif not found["sections"]:
+                yield Problem(f"{source.shown}#{number}", "holds no text")
+            else:
+                own = found["id"].strip("<>") or number
+                yield replace(document_of(source, found), key=f"{source.key}#{own}", source=f"{source.shown}#{number}")
+    finally:
+        if child is not None:
+            child.kill()
+
+
+def _content(data: bytes) -> Content:
+    message = _parsed(data)
+    if not any(message.get(name) for name in ("from", "to", "subject", "date", "received", "message-id")):
+        raise BadInput("is no e-mail message: it has no sender, subject or date")
+    outline = Outline()
+    body = message.get_body(("plain", "html"))
+    text = _text(body) if body is not None else ""
+    if body is not None and body.get_content_subtype() == "html":
+        add_html(outline, text)
+    else:
+        for block in text.replace("\r\n", "\n").split("\n\n"):
+            outline.add(block)
+    attached = [one_line(part.get_filename() or "") for part in message.iter_attachments()]
+    metadata: dict[str, Any] = {name: _field(message, name) for name in ("from", "to", "cc")}
+    metadata |= {"date": _date(message), "attachments": [name for name in attached if name]}
+    return content(outline, _field(message, "subject"), metadata)
+
+
+def _parsed(data: bytes) -> EmailMessage:
+    return message_from_bytes(data, policy=policy.default)
+
+
+def _text(part: Any) -> str:
+    try:
+        return str(part.get_content())
+    except (LookupError, ValueError):  # of an encoding that there is not
+        return bytes(part.get_payload(decode=True) or b"").decode("utf-8", "replace")
+
+
+def _field(message: EmailMessage, name: str) -> str:
+    try:
+        return one_line(str(message.get(name) or ""))
+    except (ValueError, IndexError, AttributeError, TypeError):  # the parser fails on some that are damaged
+        return ""
+
+
+def _date(message: EmailMessage) -> str:
+    """When it was sent, as an ISO date and time, or ""."""
+    try:
+        found: Any = message.get("date")
+        return found.datetime.isoformat() if found is not None and found.datetime is not None else ""
+    except (ValueError, IndexError, AttributeError, TypeError):
+        return ""
+
+
+EML = Format("e-mail message", (".eml",), read_apart("kgrag.loaders.mail:read_eml"))
+
+
+def _mailbox(source: Source, reading: Reading) -> Iterator[Item]:
+    yield from load_mbox(source, reading.readers)
+
+
+MBOX = Format("mailbox", (".mbox",), _mailbox)

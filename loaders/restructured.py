@@ -1,0 +1,119 @@
+"""reStructuredText: docutils makes a page of it, which is read like HTML; nothing is included from other files."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kgrag.loaders.apart import Content, content, read_apart
+from kgrag.loaders.base import BadInput, Format, check_binary, clean, decode, one_line
+from kgrag.loaders.html import add_html
+from kgrag.loaders.legacy import find_encoding
+from kgrag.loaders.outline import Outline
+
+_SETTINGS = {
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "report_level": 5,
+    "halt_level": 5,
+    "input_encoding": "unicode",
+    "embed_stylesheet": False,
+    "stylesheet_path": None,
+    "math_output": "LaTeX",
+    "syntax_highlight": "none",
+    "initial_header_level": 2,
+    "doctitle_xform": True,
+    "_disable_config": True,
+}
+_DIRECTIVES = frozenset(  # that docutils has, and reads as they are meant here
+    """note attention caution danger error hint important tip warning admonition image figure topic sidebar
+    parsed-literal rubric epigraph highlights pull-quote compound container table csv-table list-table contents
+    sectnum header footer target-notes raw include replace unicode date class role default-role title meta math
+    line-block""".split()
+)
+_ROLES = frozenset(
+    """emphasis strong literal code math pep-reference pep rfc-reference rfc subscript sub superscript sup
+    title-reference title t raw abbreviation ab acronym ac""".split()
+)
+_LITERAL = frozenset("code code-block sourcecode doctest testcode testoutput productionlist graphviz".split())
+_SILENT = frozenset("toctree index highlight currentmodule tabularcolumns literalinclude testsetup testcleanup".split())
+_DIRECTIVE = re.compile(r"^[ \t]*\.\.[ \t]+([\w:.+-]+)::", re.MULTILINE)
+_ROLE = re.compile(r"(?<!:):([\w:.+-]+):`|`:([\w:.+-]+):")
+
+
+def read_rst(path: Path) -> Content:
+    """A text in sections under its headings. Raises BadInput."""
+    from docutils.core import publish_parts
+    from docutils.utils import SystemMessage
+
+    text, encoding = _text(path)
+    _take_all(text)
+    try:
+        parts = publish_parts(text, writer="html5", settings_overrides=_SETTINGS)
+    except (SystemMessage, RecursionError) as error:
+        raise BadInput(f"cannot be parsed as reStructuredText ({one_line(str(error))[:200]})") from error
+    outline = Outline()
+    title = one_line(parts["title"])
+    add_html(outline, f"<main>{parts['html_body']}</main>")
+    return {**content(outline, title), "encoding": encoding}
+
+
+def _text(path: Path) -> tuple[str, str]:
+    """The text of a file, and the legacy encoding that it is in, or ""."""
+    data = path.read_bytes()
+    check_binary(data)
+    try:
+        return clean(decode(data)), ""
+    except BadInput:
+        encoding = find_encoding(data)
+        if encoding is None:
+            raise
+        return clean(data.decode(encoding, "replace")), encoding
+
+
+def _take_all(text: str) -> None:
+    """Have docutils take what it does not know, of Sphinx for instance, as text. This process only reads files."""
+    from docutils import nodes
+    from docutils.parsers.rst import Directive, directives, roles
+
+    class Block(Directive):
+        """What stands in it; its argument is a line of its own."""
+
+        optional_arguments, final_argument_whitespace, has_content, option_spec = 1, True, True, _AnyOption()
+
+        def run(self) -> list[nodes.Node]:
+            names = [line.strip() for argument in self.arguments for line in argument.splitlines()]
+            inner = nodes.container()
+            self.state.nested_parse(self.content, self.content_offset, inner)
+            return [*(nodes.paragraph("", name) for name in names if name), *inner.children]
+
+    class Literal(Block):
+        def run(self) -> list[nodes.Node]:
+            return [nodes.literal_block("", "\n".join(self.content))]
+
+    class Silent(Block):
+        def run(self) -> list[nodes.Node]:
+            return []
+
+    def role(name: str, raw: str, text: str, line: int, inliner: Any, options: Any = None, content: Any = ()) -> Any:
+        shown = text.rpartition(" <")[0] if text.endswith(">") and " <" in text else text.lstrip("~!")
+        return [nodes.inline(raw, shown)], []
+
+    for name in set(_DIRECTIVE.findall(text)) - _DIRECTIVES:
+        kind = Silent if name in _SILENT else Literal if name in _LITERAL else Block
+        directives.register_directive(name, kind)
+    for name in {one or other for one, other in _ROLE.findall(text)} - _ROLES:
+        roles.register_local_role(name, role)
+
+
+class _AnyOption(dict[str, Callable[[str], str]]):
+    """The options of a directive that takes any, as they are."""
+
+    def __getitem__(self, name: str) -> Callable[[str], str]:
+        return lambda value: value or ""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+RST = Format("reStructuredText file", (".rst",), read_apart("kgrag.loaders.restructured:read_rst"))

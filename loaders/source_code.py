@@ -1,0 +1,30 @@
+"""Source code and configuration: plain text, titled by its path."""
+
+from pathlib import PurePosixPath
+
+from kgrag.loaders.base import BadInput, Format, Source, clean, read_text, whole
+from kgrag.types import Document, Section
+
+_SUFFIXES = """
+    .asm .bash .bat .bib .c .cc .cfg .clj .cmake .conf .cpp .cs .css .cxx .cypher .dart .el .erl .ex .exs .f90
+    .fish .go .gradle .graphql .groovy .h .hh .hpp .hs .ini .java .jl .js .jsx .kt .kts .less .lisp .lua .m
+    .mjs .ml .mm .php .pl .pm .properties .proto .ps1 .py .pyi .pyx .r .rb .rs .sass .scala .scm .scss .sh
+    .sql .svelte .swift .tcl .tex .tf .toml .ts .tsx .vb .vim .vue .yaml .yml .zig .zsh
+""".split()
+_PARTS = 3  # of an absolute path: the title must not depend on the folder that was named to be read
+
+
+def load_source_code(source: Source) -> Document:
+    """A file as a document of one section, titled by its path in the root, else by the end of its path.
+
+    Raises BadInput.
+    """
+    text = clean(read_text(source)).strip("\n")
+    if not text.strip():
+        raise BadInput("is empty")
+    path = PurePosixPath(source.key)
+    title = "/".join(path.parts[-_PARTS:]) if path.is_absolute() else str(path)
+    return Document(source.key, (Section(text),), title, source.shown)
+
+
+SOURCE_CODE = Format("source file", tuple(_SUFFIXES), whole(load_source_code))

@@ -1,0 +1,77 @@
+"""What a model answers: citations in the forms that models write, and how it says that there is no answer."""
+
+import pytest
+
+from kgrag.agents.answering import cited
+from kgrag.agents.not_found import says_not_found
+from kgrag.types import Passage
+
+PASSAGES = [Passage(f"p{n}", "d", f"Title {n}", "text") for n in range(1, 6)]
+
+
+@pytest.mark.parametrize(
+    ("said", "numbers", "text"),
+    [
+        ("It did [1].", [1], "It did [1]."),
+        ("It did [1][3].", [1, 3], "It did [1][3]."),
+        ("It did [1, 3; 5].", [1, 3, 5], "It did [1][3][5]."),
+        ("It did [1-3].", [1, 2, 3], "It did [1][2][3]."),
+        ("It did [2–3, 5].", [2, 3, 5], "It did [2][3][5]."),
+        ("It did 【2】.", [2], "It did [2]."),
+        ("It did 【2†source】.", [2], "It did [2]."),
+        ("It did[^4].", [4], "It did[4]."),
+        ("It did [Passage 2].", [2], "It did [2]."),
+        ("It did [passages 1 and 2].", [1, 2], "It did [1][2]."),
+        ("It did (Passage 2).", [2], "It did [2]."),
+        ("It did (2).", [2], "It did [2]."),
+        ("It did (2) in 1903 (1903) [1].", [1], "It did (2) in 1903 (1903) [1]."),
+        ("It sank 6 boats (7).", [], "It sank 6 boats (7)."),
+        ("It did [7].", [], "It did."),
+        ("It did [1-999].", [1, 2, 3, 4, 5], "It did [1][2][3][4][5]."),
+    ],
+)
+def test_citations(said: str, numbers: list[int], text: str) -> None:
+    answer = cited(said, PASSAGES)
+    assert ([c.number for c in answer.citations], answer.text) == (numbers, text)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Not in the evidence. They lack the designer.",
+        "The passages do not mention who designed it.",
+        "The provided context doesn't contain this.",
+        "I'm sorry, but I cannot answer this from the given passages.",
+        "No information is given.",
+        "Unknown",
+        "N/A",
+        "Die Passagen enthalten keine Angabe dazu.",
+        "Das steht nicht in den Belegen.",
+        "In den Abschnitten wird das nicht erwähnt.",
+        "Nicht bekannt.",
+        "Les passages ne contiennent pas la réponse.",
+        "Cette information n'est pas dans les extraits.",
+        "Los pasajes no mencionan quién lo diseñó.",
+        "No se encuentra en los documentos proporcionados.",
+    ],
+)
+def test_no_answer_in_other_words(said: str) -> None:
+    assert says_not_found(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Colin Archer designed it.",
+        "The document was signed in 1871, not in 1872.",
+        "The text was written by Archer.",
+        "No one but Archer.",
+        "Not Without My Daughter",
+        "No Country for Old Men",
+        "Er war nicht Norweger, sondern Schotte.",
+        "Archer. The passages do not say when.",
+        "1871",
+    ],
+)
+def test_an_answer_that_says_no(said: str) -> None:
+    assert not says_not_found(said)

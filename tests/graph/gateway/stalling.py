@@ -1,0 +1,55 @@
+"""A line to a server that can fall silent: what was to pass waits, and nobody is told."""
+
+import socket
+import threading
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+
+class Stalling:
+    """Passes on what comes to `uri` to the server at another; between `stall` and `go_on` nothing passes."""
+
+    def __init__(self, server: str) -> None:
+        place = urlsplit(server)
+        self._server = (place.hostname, place.port)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._open = threading.Event()
+        self._open.set()
+        self._sockets: list[socket.socket] = []
+        self.uri = f"bolt://127.0.0.1:{self._listener.getsockname()[1]}"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for one in (self._listener, *self._sockets):
+            one.close()
+        self._open.set()
+
+    def stall(self) -> None:
+        """From now on nothing passes."""
+        self._open.clear()
+
+    def go_on(self) -> None:
+        """What waited passes."""
+        self._open.set()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                ours, _ = self._listener.accept()
+                theirs = socket.create_connection(self._server)
+                self._sockets += [ours, theirs]
+                for pair in ((ours, theirs), (theirs, ours)):
+                    threading.Thread(target=self._pass, args=pair, daemon=True).start()
+
+    def _pass(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                self._open.wait()
+                target.sendall(data)
