@@ -41,7 +41,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class LinkedQuestion:
-    """A question's words with their stems and weights (idf, 0 for those without), its links, and the corpus's size."""
+    """A question's words with their stems and weights (idf, 0 for those without), its links, and the corpus's size.
+
+    `tied`: names of one entity are tied, and are to be followed.
+    """
 
     words: tuple[Token, ...]
     stems: tuple[str, ...]
@@ -49,6 +52,7 @@ class LinkedQuestion:
     links: tuple[Link, ...]
     passages: int
     density: float
+    tied: bool = False
 
     def terms(self, without: frozenset[int] = frozenset()) -> list[dict[str, Any]]:
         """The stems of the question's words, some left out, as {stem (between spaces), weight}; they add up to 1."""
@@ -79,6 +83,7 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
         words=[word_id(collection, s) for s in set(stemmed)],
     )
     passages, idf = known["passages"] or 0, _idf(known)
+    same_as = same_as and known["tied"]
     if not any(w.raw[0].isupper() for w in words[1:]):  # typed without capitals
         proper = {w["stem"] for w in known["words"] if w["proper"]}
         words = [w._replace(raw=w.raw.capitalize()) if s in proper else w for w, s in zip(words, stemmed, strict=True)]
@@ -98,7 +103,9 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
                 break
         i += length or 1
     links = _misspelt(context, words, links)
-    return LinkedQuestion(tuple(words), tuple(stemmed), idf, tuple(links), passages, known["density"] or 0.0)
+    return LinkedQuestion(
+        tuple(words), tuple(stemmed), idf, tuple(links), passages, known["density"] or 0.0, tied=same_as
+    )
 
 
 def question_terms(context: SearchContext, text: str) -> list[dict[str, Any]]:
