@@ -6,6 +6,7 @@
 // $words: LIST<STRING> - ids of its words
 // -> passages: INTEGER - passages of the collection
 // -> density: FLOAT - share of the passages that mention two names or more that can serve as bridges
+// -> tied: BOOLEAN - whether names of the collection are tied as one entity's
 // -> entities: LIST<MAP> - {id, name, normal, ntit, df, same (other names of it: {id, name, ntit, score})}
 // -> inflected: LIST<MAP> - {id, name, normal, stemmed, ntit, df, same} of titles
 // -> words: LIST<MAP> - {stem, df, proper}
@@ -25,4 +26,4 @@ CALL () {
   MATCH (w:Word {id: id})
   RETURN collect({stem: w.stem, df: w.df, proper: w.upper > w.lower}) AS words
 }
-RETURN c.passages AS passages, c.density AS density, entities, inflected, words
+RETURN c.passages AS passages, c.density AS density, coalesce(c.tied, false) AS tied, entities, inflected, words

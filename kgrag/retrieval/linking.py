@@ -89,6 +89,7 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
         words=[word_id(collection, s) for s in {*stemmed, *signs}],
     )
     passages, idf = known["passages"] or 0, _idf(known)
+    same_as = same_as and known["tied"]
     if not any(w.raw[0].isupper() for w in words[1:]):  # typed without capitals
         proper = {w["stem"] for w in known["words"] if w["proper"]}
         words = [w._replace(raw=w.raw.capitalize()) if s in proper else w for w, s in zip(words, stemmed, strict=True)]
@@ -109,7 +110,9 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
         i += length or 1
     links = _misspelt(context, words, links)
     density = known["density"] or 0.0
-    return LinkedQuestion(tuple(words), tuple(stemmed), idf, tuple(links), passages, density, tuple(signs))
+    return LinkedQuestion(
+        tuple(words), tuple(stemmed), idf, tuple(links), passages, density, tuple(signs), tied=same_as
+    )
 
 
 def question_terms(context: SearchContext, text: str) -> list[dict[str, Any]]:

@@ -192,7 +192,7 @@ class PathRank(Retriever):
             keep=s.keep,
             titled=s.titled,
             links=linked,
-            same_as=s.same_as,
+            same_as=walk.question.tied,
             next=max(s.width[hop + 1 :], default=0),
         )
         for described in found["next"]:
@@ -221,7 +221,7 @@ class PathRank(Retriever):
         node = {x: i for i, x in enumerate(top)}
         links = walk.question.links
         linked = sorted({link.entity for link in links})
-        found = self.context.row("expand/pathrank_names", ids=top, links=linked, cap=s.cap, same_as=s.same_as)
+        found = self.context.row("expand/pathrank_names", ids=top, links=linked, cap=s.cap, same_as=walk.question.tied)
         walk.names |= dict(found["names"])
         entity: dict[str, int] = {}
         weights: dict[tuple[int, int], float] = {}

@@ -149,7 +149,9 @@ def resolve(
         failed=verdicts.failed,
         stopped=verdicts.stopped,
     )
-    return _write(graph, result, before, [p for p, v in known.judged.items() if not v]) if apply else result
+    if not apply:
+        return result
+    return _write(graph, collection, result, before, [p for p, same in known.judged.items() if not same])
 
 
 def undo(graph: Graph, collection: Collection) -> int:
@@ -157,7 +159,11 @@ def undo(graph: Graph, collection: Collection) -> int:
 
     Edges that somebody else wrote, with another `by`, stay.
     """
-    return int(graph.run("write/remove_same_as", collection=collection.name)[0]["removed"])
+    removed = int(graph.run("write/remove_same_as", collection=collection.name)[0]["removed"])
+    graph.run(
+        "write/tied", collection=collection.name, tied=any(graph.stream("search/same_as", collection=collection.name))
+    )
+    return removed
 
 
 def _read(graph: Graph, collection: Collection, progress: Progress) -> _Decision:
@@ -316,7 +322,11 @@ def _questions(graph: Graph, known: _Decision, asked: Sequence[Pair]) -> list[Qu
 
 
 def _write(
-    graph: Graph, result: Resolution, before: Mapping[Pair, Mapping[str, Any]], told_apart: Sequence[Pair]
+    graph: Graph,
+    collection: Collection,
+    result: Resolution,
+    before: Mapping[Pair, Mapping[str, Any]],
+    told_apart: Sequence[Pair],
 ) -> Resolution:
     own = {p: row for p, row in before.items() if row["by"] in ("rules", "model")}
     wanted = {x.ids: {"one": x.ids[0], "other": x.ids[1], "score": x.score, "evidence": x.evidence, "by": x.by}
@@ -329,6 +339,7 @@ def _write(
         graph.run("write/same_as", rows=list(rows))
     for told in batched(told_apart, _BATCH):
         graph.run("write/apart", rows=[{"one": one, "other": other} for one, other in told])
+    graph.run("write/tied", collection=collection.name, tied=bool(wanted or before.keys() - own.keys()))
     _LOG.info("same as: %d written, %d removed", len(new), len(gone))
     return replace(result, applied=True, written=len(new), removed=len(gone))
 
