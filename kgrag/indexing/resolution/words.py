@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kgrag.names import without_parenthesis
-from kgrag.text import Kept, Token, tokens
+from kgrag.text import Memo, Token, tokens
 
 IsCommon = Callable[[str], bool]
 """Whether a normalised word is an ordinary one, which texts write small: "society", but not "lund"."""
@@ -236,7 +236,7 @@ def _spelling(word: str) -> str:
     return _DOUBLED.sub(r"\1", word)
 
 
-_SPELLINGS = Kept(_spelling)
+_SPELLINGS = Memo(_spelling)
 
 
 def spelling(word: str) -> str:
