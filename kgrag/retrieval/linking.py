@@ -45,6 +45,7 @@ class LinkedQuestion:
     """A question's words with their stems and weights (idf, 0 for those without), its links, and the corpus's size.
 
     `symbols`: those of its words that hold signs, such as `$@`, as they are counted.
+    `tied`: names of one entity are tied in the graph, and are to be followed.
     """
 
     words: tuple[Token, ...]
@@ -54,6 +55,7 @@ class LinkedQuestion:
     passages: int
     density: float
     symbols: tuple[str, ...] = ()
+    tied: bool = False
 
     def terms(self, without: frozenset[int] = frozenset()) -> list[dict[str, Any]]:
         """The stems of the question's words, some left out, and its symbols: {stem (between spaces), weight}.
