@@ -55,7 +55,11 @@ def documents() -> list[Document]:
             (Section("Colin Archer built boats. " * 200, "His boats"), Section("Colin Archer lived there.", "Larvik")),
             LONG_TITLE,
         ),
-        Document("larvik", (Section("Larvik is a town on the coast of Norway. Its harbour is old."),), "Larvik"),
+        Document(
+            "larvik",
+            (Section("Larvik is a town on the coast of Norway. Its harbour is old. Fridtjof W. Nansen came."),),
+            "Larvik",
+        ),
         Document("larvik town", (Section("Larvik is a town on the coast of Norway. Its harbour is new."),), "Larvik"),
     ]
 
@@ -67,6 +71,7 @@ def make_full_graph(settings: Settings, chat: ChatSettings, tagme: TagmeSettings
         assert not kg[name].extract(threads=2).failures
         assert not kg[name].tag().failures
         kg[name].ingest([])
+        assert kg[name].resolve(apply=True).written
         return kg[name].save(_answer(kg, name))
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 from kgrag.settings import ChatSettings
 
 TASKS = (
-    "extract", "read", "reason", "rewrite", "think", "answer", "structure", "cypher", "grade", "evidence",
+    "extract", "read", "reason", "rewrite", "think", "answer", "structure", "cypher", "grade", "evidence", "resolve",
     "tog", "gcot", "retgen", "self-ask", "sub-answer", "dual-thought", "chain", "verify", "sub-question",
     "critique", "final-answer",
 )  # fmt: skip

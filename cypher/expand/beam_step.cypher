@@ -10,12 +10,13 @@
 // $keep: INTEGER = 10 - neighbours of a beam that are returned: those that score best
 // $hub: INTEGER = 100 - triples of an entity, above which it is a hub
 // $hub_triples: INTEGER = 50 - the question's nearest triples, of which hubs give theirs
+// $same_as: BOOLEAN = true - whether triples are neighbours that name the same entity in another way
 // -> neighbours: LIST<MAP> - {beam (its number from 0), id, text, passage, title, entity (the name shared), cosine (to the question), cross (sum of cosines to the beam's triples)}
 // source: GEAR, section 4.2, Algorithm 1, lines 8 to 14
 CALL () {
   UNWIND $beams AS beam
-  MATCH (:Triple {id: beam.triples[-1]})-[:SUBJECT|OBJECT]->(e:Entity)
-  WHERE COUNT { (e)<-[:SUBJECT|OBJECT]-() } > $hub
+  MATCH (:Triple {id: beam.triples[-1]})-[:SUBJECT|OBJECT]->(:Entity)-[same:SAME_AS*0..1]-(e:Entity)
+  WHERE ($same_as OR size(same) = 0) AND COUNT { (e)<-[:SUBJECT|OBJECT]-() } > $hub
   WITH collect(DISTINCT e) AS hubs WHERE size(hubs) > 0
   CALL db.index.vector.queryNodes($index, $hub_triples, $vector) YIELD node AS t
   WITH hubs, t, 2 * vector.similarity.cosine(t[$embedding], $vector) - 1 AS cosine
@@ -27,7 +28,8 @@ UNWIND range(0, size($beams) - 1) AS number
 WITH near, number, $beams[number] AS beam, reduce(ids = [], b IN $beams | ids + b.triples) AS taken
 WITH near, number, beam, taken, COLLECT { UNWIND beam.triples AS id MATCH (x:Triple {id: id}) RETURN x[$embedding] } AS vectors
 CALL (near, beam, taken, vectors) {
-  MATCH (:Triple {id: beam.triples[-1]})-[:SUBJECT|OBJECT]->(e:Entity)
+  MATCH (:Triple {id: beam.triples[-1]})-[:SUBJECT|OBJECT]->(:Entity)-[same:SAME_AS*0..1]-(e:Entity)
+  WHERE $same_as OR size(same) = 0
   CALL (near, e) {
     WITH e WHERE COUNT { (e)<-[:SUBJECT|OBJECT]-() } <= $hub
     MATCH (e)<-[:SUBJECT|OBJECT]-(t:Triple)

@@ -22,15 +22,16 @@
 // $keep: INTEGER = 60 - targets of a source
 // $titled: INTEGER = 5 - passages of a document that its title reaches
 // $links: LIST<STRING> - entities that the question names
+// $same_as: BOOLEAN = true - whether a name leads where the other names of its entity lead
 // $next: INTEGER = 0 - best targets that are described, for the next hop
-// -> hops: LIST<MAP> - {source (passage id), targets}; a target: [passage, name of the entity that leads to it, kind of tie, score against the rest of the question, score against the whole]; kind: 0 it mentions the entity, 1 the entity is its title, 2 it mentions the source's own name
+// -> hops: LIST<MAP> - {source (passage id), targets}; a target: [passage, name of the entity that leads to it (two names of one: a = b), kind of tie, score against the rest of the question, score against the whole]; kind: 0 it mentions the entity, 1 the entity is its title, 2 it mentions the source's own name
 // -> next: LIST<MAP> - the targets best by either score: {id, name, title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions)}
 UNWIND $sources AS source
 MATCH (a:Passage {id: source.id})
 WITH source, a, split(trim(a.stems), ' ') AS words
 CALL (source, a, words) {
   MATCH (a)-[m:MENTIONS]->(e:Entity)
-  WHERE (e.df > 1 OR e.ntit > 0) AND (e.df <= $cap OR e.ntit > 0)
+  WHERE (e.df > 1 OR e.ntit > 0 OR ($same_as AND EXISTS { (e)-[:SAME_AS]-() })) AND (e.df <= $cap OR e.ntit > 0)
     AND NOT e.id IN source.skip AND (e.ntit > 0 OR NOT e.normal IN source.own_words)
     AND (m.via <> 'triple' OR (NOT $apart AND (e.ntit > 0 OR NOT e.normal =~ $dates)))
   WITH a, e, m, size(split(e.normal, ' ')) AS length
@@ -40,7 +41,13 @@ CALL (source, a, words) {
            WHERE (i < p OR i >= p + length) AND left(words[i], 5) IN $prefixes)) THEN $pi ELSE 0.0 END
        + CASE WHEN m.stated THEN $theta ELSE 0.0 END AS weight
   ORDER BY weight DESC, e.id LIMIT $emax
-  WITH a, e, [e.id, e.name] AS entity, weight
+  WITH a, e AS named, weight
+  CALL (named, source) {
+    RETURN named AS e, 0.0 AS commoner
+    UNION ALL
+    MATCH (named)-[:SAME_AS]-(e:Entity) WHERE $same_as AND NOT e.id IN source.skip
+    RETURN e, CASE WHEN e.df > named.df AND named.df > 0 THEN $iota * log(e.df * 1.0 / named.df) / log($passages + 1.0) ELSE 0.0 END AS commoner
+  }
   CALL (a, e, source) {
     MATCH (e)<-[m:MENTIONS]-(x:Passage) WHERE e.df <= $cap AND x <> a
     RETURN x, false AS is_title, CASE m.via WHEN 'title' THEN $nu ELSE 0.0 END AS preference
@@ -56,12 +63,19 @@ CALL (source, a, words) {
     }
     RETURN x, true AS is_title, $tau * t.weight / (1 + log(CASE WHEN e.ntit > 0 THEN e.ntit ELSE 1 END)) AS preference
   }
-  RETURN entity, x, weight + preference AS bridge, CASE WHEN is_title THEN 1 ELSE 0 END AS kind
+  RETURN [named.id, CASE WHEN e = named THEN e.name ELSE named.name + ' = ' + e.name END] AS entity, x, weight - commoner + preference AS bridge, CASE WHEN is_title THEN 1 ELSE 0 END AS kind
   UNION ALL
   UNWIND source.own AS own
-  MATCH (e:Entity {id: own}) WHERE e.df <= $cap
+  MATCH (named:Entity {id: own})
+  CALL (named) {
+    RETURN named AS e
+    UNION ALL
+    MATCH (named)-[:SAME_AS]-(e:Entity) WHERE $same_as
+    RETURN e
+  }
+  WITH a, own, named, e WHERE e.df <= $cap
   MATCH (e)<-[:MENTIONS]-(x:Passage) WHERE x <> a
-  RETURN [own, e.name] AS entity, x, $iota * log($passages * 1.0 / e.df) / log($passages + 1.0) AS bridge, 2 AS kind
+  RETURN [own, CASE WHEN e = named THEN e.name ELSE named.name + ' = ' + e.name END] AS entity, x, $iota * log($passages * 1.0 / e.df) / log($passages + 1.0) AS bridge, 2 AS kind
 }
 WITH source, x, max([bridge, entity, kind]) AS best
 WITH x, collect({source: source, best: best}) AS ways

@@ -10,9 +10,10 @@
 // $near: INTEGER = 50 - entities that lead to passages
 // $surrounding: INTEGER = 100 - passages that these lead to
 // $most: INTEGER = 150 - passages that share names with those before
+// $same_as: BOOLEAN = true - whether the names of one entity are tied
 // -> seeds: LIST<LIST<ANY>> - [id, element id, passages that mention it] of the seed entities
 // -> passages: LIST<LIST<ANY>> - [id, element id, mentioned entities, entities of its titles, subjects of its triples, their objects]
-// -> similar: LIST<LIST<ANY>> - [entity, entity, score] of resembling names
+// -> similar: LIST<LIST<ANY>> - [entity, entity, score] of resembling names; of names of one entity the score is 1
 CALL () {
   UNWIND $entities AS id
   MATCH (e:Entity {id: id})
@@ -27,6 +28,9 @@ CALL (seeds) {
     UNION ALL
     MATCH (e)-[:SIMILAR]-(f:Entity)
     RETURN f, 1.0 / COUNT { (e)-[:SIMILAR]-() } AS share
+    UNION ALL
+    MATCH (e)-[:SAME_AS]-(f:Entity) WHERE $same_as
+    RETURN f, 1.0 AS share
     UNION ALL
     RETURN e AS f, 1.0 AS share
   }
@@ -107,7 +111,7 @@ CALL (first, further) {
 }
 CALL (near) {
   UNWIND near AS e
-  MATCH (e)-[s:SIMILAR]->(f:Entity)
-  RETURN collect([elementId(e), elementId(f), s.score]) AS similar
+  MATCH (e)-[s:SIMILAR|SAME_AS]-(f:Entity) WHERE CASE type(s) WHEN 'SAME_AS' THEN $same_as ELSE startNode(s) = e END
+  RETURN collect([elementId(e), elementId(f), CASE type(s) WHEN 'SAME_AS' THEN 1.0 ELSE s.score END]) AS similar
 }
 RETURN [e IN seeds | [e.id, elementId(e), e.df]] AS seeds, passages, similar

@@ -1,5 +1,5 @@
 // Pairs of entities of a collection that may be one and the same: names that are SIMILAR with a high score, or differ
-// in their endings alone.
+// in their endings alone, and are not tied as one.
 // mode: read
 // $collection: STRING - name of the collection
 // $near: FLOAT = 0.98 - score from which names are candidates: (1 + cosine) / 2
@@ -17,5 +17,6 @@ CALL () {
   UNWIND names[..place] AS one
   RETURN one, names[place] AS other
 }
+WITH one, other WHERE NOT EXISTS { (one)-[:SAME_AS]-(other) }
 WITH one, other ORDER BY one.df + other.df DESC, one.normal, other.normal
 RETURN count(*) AS number, collect(one.name + ' = ' + other.name)[..$limit] AS examples

@@ -71,6 +71,8 @@ class AsyncCollection:
     estimate_extraction = _collection(Collection.estimate_extraction)
     tag = _collection(Collection.tag)
     untagged = _collection(Collection.untagged)
+    resolve = _collection(Collection.resolve)
+    unresolve = _collection(Collection.unresolve)
     delete = _collection(Collection.delete)
     reembed = _collection(Collection.reembed)
     repair = _collection(Collection.repair)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kgrag.exchange.export import ExportReport
     from kgrag.graph.gateway import PlanKind
     from kgrag.indexing.extraction import ExtractionEstimate, ExtractionReport
+    from kgrag.indexing.resolution.resolve import Resolution
     from kgrag.indexing.tagging import TaggingReport
     from kgrag.inspection.result import Inspection
     from kgrag.loaders import Columns
@@ -159,6 +160,27 @@ class Collection:
         from kgrag.indexing.tagging import untagged
 
         return len(untagged(self.kg.graph, self._record(), self.kg.settings.tagme))
+
+    def resolve(
+        self, *, apply: bool = False, ask: bool = False, score: float = 0.8, progress: Progress | None = None
+    ) -> "Resolution":
+        """Find the names that are one entity's, and with `apply` tie them by SAME_AS edges, which searches follow.
+
+        `score`: from which a pair counts; `ask`: a language model decides doubtful pairs. Run again after an ingest it
+        writes what has changed; what a model said is kept with `apply`. `unresolve` takes all back. Raises
+        ConfigurationError with `ask` when no language model is configured.
+        """
+        from kgrag.indexing.resolution.resolve import resolve
+
+        tasks = self.kg.language_model() if ask else None
+        chat, found = self.kg.settings.chat, self._record()
+        return resolve(self.kg.graph, found, chat, progress or silent, sure=score, tasks=tasks, apply=apply)
+
+    def unresolve(self) -> int:
+        """Take back all that `resolve` wrote; returns how many SAME_AS edges."""
+        from kgrag.indexing.resolution.resolve import undo
+
+        return undo(self.kg.graph, self._record())
 
     def delete(self, documents: Iterable[str] | None = None, *, progress: Progress | None = None) -> int:
         """Delete documents by their keys, or with `documents` None the whole collection; returns the passages removed.

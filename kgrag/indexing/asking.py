@@ -1,14 +1,17 @@
 """A service is asked about passages, several at a time; what fails is listed, and what cannot be retried ends it."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from kgrag.errors import BudgetError, ModelError, UnavailableError
+from kgrag.events import Called, Event
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.models.parallel import in_parallel
+from kgrag.types import Usage
 
 Result = TypeVar("Result")
 Source = Mapping[str, Any]
@@ -105,3 +108,17 @@ def ask_each(
     finally:
         flush()
     return outcome
+
+
+class Meter:
+    """A listener that adds up what calls took; several threads tell it."""
+
+    def __init__(self) -> None:
+        self.total = Usage()
+        self._lock = threading.Lock()
+
+    def __call__(self, event: Event) -> None:
+        """Hear of an event."""
+        if isinstance(event, Called):
+            with self._lock:
+                self.total += event.usage

@@ -6,7 +6,6 @@ prompt asks for all again, and takes back what the one before gave.
 """
 
 import math
-import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -15,10 +14,9 @@ from functools import partial
 from typing import Any
 
 from kgrag.errors import ModelError
-from kgrag.events import Called, Event
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
-from kgrag.indexing.asking import FailedPassage, ask_each, passage_sources, unread
+from kgrag.indexing.asking import FailedPassage, Meter, ask_each, passage_sources, unread
 from kgrag.indexing.extracted import Extraction, FactRows, LinkedExtraction
 from kgrag.indexing.finish import finish
 from kgrag.models.budget import HIGH, LOW
@@ -98,7 +96,7 @@ def extract(
     prompt = tasks.prompt(prompt_name(linked))
     waiting = unread(graph, collection, "extracted", prompt.version)
     due = waiting[:limit]
-    usage = _Meter()
+    usage = Meter()
     asked = tasks.with_listener(usage)
     writer = _Writer(graph, collection, embedder, prompt.version)
 
@@ -151,19 +149,6 @@ def estimate(
 def _values(source: Mapping[str, Any]) -> dict[str, str]:
     """What is filled into the prompt."""
     return {"title": titled(source["title"] or "", source["section"] or ""), "text": harmless(source["text"])}
-
-
-class _Meter:
-    """A listener that adds up what calls took; several threads tell it."""
-
-    def __init__(self) -> None:
-        self.total = Usage()
-        self._lock = threading.Lock()
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, Called):
-            with self._lock:
-                self.total += event.usage
 
 
 class _Writer:

@@ -164,7 +164,10 @@ def _alike(graph: Graph, collection: Collection, near: float) -> Iterator[Findin
     names = graph.run("search/inspect_names", near=near, **asked)[0]
     if names["number"]:
         message = f"{names['number']:,} pairs of names may be one and the same entity."
-        remedy = f"`kgrag cypher merge_candidates -c {collection.name}` lists more of them, with what speaks for each."
+        remedy = (
+            f"`kgrag resolve {collection.name}` ties names that are one entity's; "
+            f"`kgrag cypher merge_candidates -c {collection.name}` lists what is alike, with what speaks for each."
+        )
         yield _finding("names to merge", "note", names["number"], message, remedy, names["examples"])
 
 

@@ -52,6 +52,7 @@ class BeamOptions(FusionOptions):
     gamma: float | None = Field(None, gt=0, description="of the n-th child exp(-min(n, gamma) / gamma); none: 2 beams")
     exact: bool = Field(False, description="embed each chain's text, instead of the mean of its triples' vectors")
     hub: int = Field(100, ge=0, description="an entity of more triples is a hub: it gives only near ones")
+    same_as: bool = Field(True, description="whether other names of an entity lead on, too")
     hub_triples: int = Field(50, ge=1, description="the question's nearest triples, of which hubs give theirs")
 
 
@@ -159,6 +160,7 @@ def _step(context: SearchContext, vector: list[float], beams: Sequence[Beam], s:
         keep=s.neighbours if s.exact else s.beams,
         hub=s.hub,
         hub_triples=s.hub_triples,
+        same_as=s.same_as,
     )["neighbours"]
     grown = [_grow(beams[row["beam"]], row) for row in rows]
     if s.exact and grown:

@@ -5,7 +5,7 @@ Source: the PathRank recipe, query, step 1.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rapidfuzz import fuzz
@@ -47,6 +47,7 @@ class LinkedQuestion:
     `density`: the share of passages that mention two names or more that can serve as bridges; `density0`: the same
     without mentions that are known from triples alone. `symbols`: those of its words that hold signs, such as `$@`, as
     they are counted.
+    `tied`: names of one entity are tied in the graph, and are to be followed.
     """
 
     words: tuple[Token, ...]
@@ -57,6 +58,7 @@ class LinkedQuestion:
     density: float
     density0: float
     symbols: tuple[str, ...] = ()
+    tied: bool = False
 
     def terms(self, without: frozenset[int] = frozenset()) -> list[dict[str, Any]]:
         """The stems of the question's words, some left out, and its symbols: {stem (between spaces), weight}.
@@ -73,8 +75,11 @@ class LinkedQuestion:
         return " ".join(word.raw for i, word in enumerate(self.words) if i not in without)
 
 
-def link_question(context: SearchContext, text: str) -> LinkedQuestion:
-    """Find the entities that a question names: longest first, from left to right, then misspelt titles."""
+def link_question(context: SearchContext, text: str, same_as: bool = True) -> LinkedQuestion:
+    """Find the entities that a question names: longest first, from left to right, then misspelt titles.
+
+    `same_as`: the same words link to the entity's other names, too.
+    """
     words = tokens(text)[:MOST_WORDS]
     stemmed = stems([w.norm for w in words])
     signs = symbols(text)[:MOST_WORDS]
@@ -89,6 +94,7 @@ def link_question(context: SearchContext, text: str) -> LinkedQuestion:
         words=[word_id(collection, s) for s in {*stemmed, *signs}],
     )
     passages, idf = known["passages"] or 0, _idf(known)
+    same_as = same_as and known["tied"]
     if not any(w.raw[0].isupper() for w in words[1:]):  # typed without capitals
         proper = {w["stem"] for w in known["words"] if w["proper"]}
         words = [w._replace(raw=w.raw.capitalize()) if s in proper else w for w, s in zip(words, stemmed, strict=True)]
@@ -103,12 +109,15 @@ def link_question(context: SearchContext, text: str) -> LinkedQuestion:
             found = _link(words, span, exact.get(normal[span]), titles.get(inflected[span]))
             if found is not None:
                 links.append(found)
+                links += _other_names(found, (*known["entities"], *known["inflected"])) if same_as else ()
                 length = n
                 break
         i += length or 1
     links = _misspelt(context, words, links)
     densities = (known["density"] or 0.0, known["density0"] or 0.0)
-    return LinkedQuestion(tuple(words), tuple(stemmed), idf, tuple(links), passages, *densities, tuple(signs))
+    return LinkedQuestion(
+        tuple(words), tuple(stemmed), idf, tuple(links), passages, *densities, tuple(signs), tied=same_as
+    )
 
 
 def question_terms(context: SearchContext, text: str) -> list[dict[str, Any]]:
@@ -155,6 +164,19 @@ def _link(
     elif span[0] == 0 and segment[0].norm in STOP_WORDS and not entity["ntit"]:
         return None
     return Link(*span, entity["id"], entity["name"], weight, entity["ntit"])
+
+
+def _other_names(link: Link, entities: Sequence[Mapping[str, Any]]) -> list[Link]:
+    """The links to the names that a SAME_AS edge ties to the one that is linked; weighed by how sure that is.
+
+    Where titles bear the linked name, only to others that titles bear.
+    """
+    others = next((e["same"] for e in entities if e["id"] == link.entity), ())
+    return [
+        replace(link, entity=o["id"], name=o["name"], weight=link.weight * o["score"], titles=o["ntit"])
+        for o in others
+        if o["ntit"] or not link.titles
+    ]
 
 
 def _misspelt(context: SearchContext, words: Sequence[Token], links: list[Link]) -> list[Link]:

@@ -60,6 +60,7 @@ class PathRankOptions(Options):
     pagerank_passages: int = Field(120, ge=1, description="passages in the personalised PageRank")
     pagerank_seeds: int = Field(5, ge=1, description="passages that it is reset to")
     damping: float = Field(0.5, gt=0, lt=1, description="its damping")
+    same_as: bool = Field(True, description="whether a name leads where other names of its entity lead")
     dens: float = Field(
         0.8, description="name density under which words count more and paths less, and names of triples lead on"
     )
@@ -94,7 +95,7 @@ class PathRank(Retriever):
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; the trail is the path of names and passages."""
         s = self.settings
-        question = link_question(self.context, query.text)
+        question = link_question(self.context, query.text, s.same_as)
         if not question.words:
             return []
         apart = question.density0 >= s.dens
@@ -201,6 +202,7 @@ class PathRank(Retriever):
             keep=s.keep,
             titled=s.titled,
             links=linked,
+            same_as=walk.question.tied,
             next=max(s.width[hop + 1 :], default=0),
         )
         for described in found["next"]:
@@ -249,6 +251,7 @@ class PathRank(Retriever):
             ids=top,
             links=linked,
             cap=s.cap,
+            same_as=walk.question.tied,
             embedding=self.context.reader.collection.embedding,
             clause=walk.embedded[walk.clause.text].tolist() if ordered else [],
         )
@@ -258,7 +261,9 @@ class PathRank(Retriever):
                 walk.outer[x] = (cosine, sentences or "")
         entity: dict[str, int] = {}
         weights: dict[tuple[int, int], float] = {}
-        for e, (positions, titles, id) in enumerate(found["entities"], len(top)):
+        first: dict[str, int] = {}  # names of one entity are one node
+        for place, (positions, titles, id, same) in enumerate(found["entities"], len(top)):
+            e = place if same is None else first.setdefault(same, place)
             if id is not None:
                 entity[id] = e
             for i, weight in zip(positions, titles, strict=True):

@@ -74,6 +74,7 @@ class PprOptions(Options):
     exact: bool = Field(False, description="walk over the whole collection, not what surrounds the seeds alone")
     cap: int = Field(BRIDGE_CAP, ge=1, description="passages or triples that an entity may have to lead on")
     titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
+    same_as: bool = Field(True, description="whether the names of one entity are tied")
     most: int = Field(150, ge=0, description="passages that share names with the seeds' own, without triples")
     most_stated: int = Field(0, ge=0, description="the same where the nearest triples lead there")
     near: int = Field(50, ge=1, description="entities that lead to passages: seeds, and what a few triples tie to them")
@@ -148,7 +149,7 @@ class Ppr(Retriever):
                 seeds.steps.setdefault(entity["id"], (stated, Step("is about", "Entity", entity["name"])))
         for id, weights in occurrences.items():
             seeds.entities[id] = sum(weights) / len(weights)
-        for link in link_question(self.context, query.text).links:
+        for link in link_question(self.context, query.text, s.same_as).links:
             weight = s.link * link.weight
             if weight > seeds.entities.get(link.entity, 0.0):
                 seeds.steps[link.entity] = (Step("names", "Entity", link.name, link.weight),)
@@ -174,13 +175,14 @@ class Ppr(Retriever):
                 near=s.near,
                 surrounding=s.surrounding,
                 most=most,
+                same_as=s.same_as,
             )
             return _network(rows[0]["passages"], rows[0]["similar"], rows[0]["seeds"]) if rows else _network((), (), ())
         reader = self.context.reader
         with self._lock:  # read once, however many threads ask first
             if self._whole is None:
                 name = reader.collection.name
-                similar = reader.stream("expand/ppr_similar", collection=name)
+                similar = reader.stream("expand/ppr_similar", collection=name, same_as=s.same_as)
                 self._whole = _network(reader.stream("expand/ppr_passages", collection=name), similar, ())
         elements = (list(row.values()) for row in self.context.rows("expand/ppr_elements", ids=entities))
         return replace(self._whole, entities=_placed(elements, self._whole.node))
@@ -242,7 +244,7 @@ def _network(
             a, b = node[one], node[other]
             pair = (a, b) if a < b else (b, a)
             if net.kinds.get(pair) != _TRIPLE:
-                edges[pair] = 2 * score - 1
+                edges[pair] = max(edges.get(pair, 0.0), 2 * score - 1)
                 net.kinds[pair] = _SIMILAR
     ties = np.array(list(edges), np.int64).reshape(-1, 2)
     net.sources, targets = ties.ravel(), ties[:, ::-1].ravel()

@@ -55,6 +55,7 @@ def analysed(kg: KnowledgeGraph) -> Iterator[str]:
     """The demo corpus, with triples, pages, a table and a kept answer besides."""
     with corpus() as folder:
         kg[COLLECTION].ingest(chain(load([folder]), [YARD]))
+    kg[COLLECTION].resolve(apply=True)
     yard = kg.passage("yard", COLLECTION)
     triple = kg.saved_query("facts", collection=COLLECTION, entity="Colin Archer").values[0][-1].nodes[1]
     trace = (

@@ -36,6 +36,7 @@ DOCUMENTS = [
 BY_HAND = """
 MATCH (d:Document {collection: $c, key: 'odd'}), (o:Document {collection: $c, key: 'guide'})
 MATCH (:Triple {collection: $c, subject: 'Tromsø'})-[:SUBJECT]->(e:Entity)
+MATCH (tower:Entity {collection: $c, normal: 'angstrom tower'})
 SET d:Reviewed, d.at = datetime('2026-11-21T18:00:00.123456789+01:00[Europe/Berlin]'), d.day = date('2026-01-02'),
     d.local = localdatetime('2026-01-02T03:04'), d.hour = time('18:00:00.5+02:00'), d.clock = localtime('12:00'),
     d.took = duration('P1Y2M3DT4.5S'), d.spot = point({longitude: 18.95, latitude: 69.65}),
@@ -45,6 +46,7 @@ SET d:Reviewed, d.at = datetime('2026-11-21T18:00:00.123456789+01:00[Europe/Berl
     d.`odd "name",` = 'x\\u0001y', e.aliases = ['Tower; the', 'Å'], e.note = ''
 CREATE (d)-[:SEE_ALSO {why: 'odd', since: date('2026-01-02'), pages: [1, 2]}]->(o)
 CREATE (d)-[:SEE_ALSO {why: 'twice'}]->(o)
+CREATE (e)-[:SAME_AS {score: 1.0, evidence: 'I saw "both"', by: 'me'}]->(tower)
 CREATE (d)-[:LEADS_OUT]->(:Elsewhere {name: 'not of the collection'})
 """
 

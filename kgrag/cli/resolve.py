@@ -1,0 +1,111 @@
+"""kgrag resolve: which names of a collection are one entity's, and to tie them."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
+from kgrag.cli.console import changed, load_settings, note, number, print_error, print_json, print_table, progress_bars
+
+if TYPE_CHECKING:
+    from kgrag.indexing.resolution.resolve import NamePair, Resolution
+
+
+@click.command()
+@click.argument("named", metavar="[COLLECTION]", required=False)
+@collection_option("The same as COLLECTION.")
+@click.option("--apply", is_flag=True, help="Tie the names by SAME_AS edges, and untie those that no longer hold.")
+@click.option("--undo", is_flag=True, help="Take back all that was tied.")
+@click.option("--ask", is_flag=True, help="Let a language model decide the doubtful pairs.")
+@click.option(
+    "--score",
+    default=0.8,
+    show_default=True,
+    type=click.FloatRange(0.5, 1),
+    help="How sure a pair must be, from 0 to 1.",
+)
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="Pairs of each kind to print.")
+@click.option(
+    "--budget", type=click.FloatRange(0), metavar="X", help="With --ask: stop before it costs more than this."
+)
+@as_json
+def resolve(
+    named: str | None,
+    collection: str | None,
+    apply: bool,
+    undo: bool,
+    ask: bool,
+    score: float,
+    limit: int,
+    budget: float | None,
+    as_json: bool,
+) -> None:
+    """Find names that are one entity's: abbreviations, initials, titles, acronyms, short forms.
+
+    It prints the pairs that are sure and those that are doubtful, each with what speaks for it; nothing is written
+    without --apply. Then SAME_AS edges tie the names, and searches go over them from one name to the other. No node is
+    merged or removed, and --undo takes the edges back. Names that may be two others, and titles of different documents,
+    stay apart. After an ingest, run it again: it writes just what has changed.
+
+    \b
+    kgrag resolve notes                      what it would tie
+    kgrag resolve notes --apply
+    kgrag resolve notes --ask --budget 1     a language model decides what is doubtful
+    kgrag resolve notes --undo
+    kgrag resolve notes --json | jq -r '.same[] | [.score, .one, .other] | @tsv'
+    """
+    from kgrag.wire import to_json
+
+    if undo and (apply or ask):
+        raise click.UsageError("--undo goes with neither --apply nor --ask.")
+    settings = changed(load_settings(), "chat", budget=budget)
+    with connect(settings) as kg:
+        name = choose_collection(kg, named or collection)
+        if undo:
+            removed = kg[name].unresolve()
+            if as_json:
+                print_json({"collection": name, "removed": removed})
+            else:
+                click.echo(f"Collection {name}: {number(removed, 'edge')} removed")
+            return
+        with progress_bars() as progress:
+            found = kg[name].resolve(apply=apply, ask=ask, score=score, progress=progress)
+    if as_json:
+        print_json(to_json(found, collection=name, stopped=found.stopped and found.stopped.message))
+    else:
+        _print(found, name, limit)
+    if found.stopped is not None:
+        print_error(found.stopped)
+        click.get_current_context().exit(found.stopped.exit_code)
+
+
+def _print(found: "Resolution", collection: str, limit: int) -> None:
+    compared = f"{number(found.names, 'name')} compared"
+    tied = f"{number(len(found.same), 'pair')} in {number(found.groups, 'group')}"
+    click.echo(f"Collection {collection}: {compared}, {tied} are the same, {len(found.doubtful):,} doubtful")
+    _print_pairs("The same", found.same, limit)
+    _print_pairs("Doubtful, left out", found.doubtful, limit)
+    if found.usage.calls:
+        price = "unknown price" if found.usage.cost is None else f"cost {found.usage.cost:.4f}"
+        failed = f", {found.failed:,} failed" if found.failed else ""
+        click.echo(f"{number(found.usage.calls, 'call')} ({found.usage.cached:,} from the cache), {price}{failed}")
+    if found.applied:
+        click.echo(f"{number(found.written, 'edge')} written, {found.removed:,} removed")
+        return
+    if found.same:
+        note(f"Nothing is written yet. To tie them: kgrag resolve {collection} --apply")
+    asking = found.estimate
+    if asking.calls:
+        model = asking.model or "a model that is not set yet"
+        price = "unknown price" if asking.cost is None else f"about {asking.cost:.4f}"
+        note(f"To have the doubtful ones decided (--ask): {number(asking.calls, 'call')} of {model}, {price}")
+
+
+def _print_pairs(head: str, pairs: "tuple[NamePair, ...]", limit: int) -> None:
+    if not pairs or not limit:
+        return
+    more = f", the first {limit:,} of {len(pairs):,}" if len(pairs) > limit else ""
+    click.echo(f"\n{head}{more}:")
+    rows = [(f"{x.score:.2f}", x.one, x.other, x.evidence) for x in pairs[:limit]]
+    print_table(("score", "name", "other name", "what speaks for it"), rows, left=("name", "other name",
+                "what speaks for it"))  # fmt: skip

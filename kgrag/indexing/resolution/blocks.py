@@ -1,0 +1,86 @@
+"""Which pairs of names are worth a comparison: those that share a key, so that not all pairs are tried.
+
+Blocking, as in Christen, Data Matching (2012), chapter 4: a name has a few keys, each for one way in which two names of
+an entity differ. A block that is too large is parted by the first words of its names.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+
+from kgrag.indexing.resolution.words import Name, acronyms, is_generic, spelling
+
+LARGEST = 60
+"""Names of a block all of whose pairs are tried."""
+MOST_LONG = 8
+"""Longer names that a short one may stand for; with more of them it says too little."""
+
+_TAILS = frozenset(("of", "in", "at", "for"))
+
+
+def pairs(names: Sequence[Name]) -> Iterator[tuple[int, int]]:
+    """The places (i, j), i < j, of names that share a key; a pair may come more than once."""
+    equal: defaultdict[str, list[int]] = defaultdict(list)
+    short: defaultdict[str, list[int]] = defaultdict(list)
+    long: defaultdict[str, list[int]] = defaultdict(list)
+    for place, name in enumerate(names):
+        for key in _keys(name):
+            equal[key].append(place)
+        for key in _short_keys(name):
+            short[key].append(place)
+        for key in _long_keys(name):
+            long[key].append(place)
+    for block in equal.values():
+        for part in _parts(names, block) if len(block) > LARGEST else (block,):
+            yield from combinations(part, 2)
+    for key, block in short.items():
+        longer = long.get(key, ())
+        if longer and len(longer) <= MOST_LONG and len(block) <= LARGEST:
+            yield from ((min(i, j), max(i, j)) for i, j in product(block, longer) if i != j)
+
+
+def _parts(names: Sequence[Name], block: Sequence[int]) -> Iterator[list[int]]:
+    parts: defaultdict[str, list[int]] = defaultdict(list)
+    for place in block:
+        parts[names[place].words[0]].append(place)
+    yield from (part for part in parts.values() if 1 < len(part) <= LARGEST)
+
+
+def _keys(name: Name) -> set[str]:
+    """What names that differ in form, spelling, order, initials or middle names have in common."""
+    words = name.words
+    keys = {"words " + " ".join(sorted(map(spelling, words)))}
+    if not name.qualifier and len(words) < 4:
+        keys.add("letters " + spelling("".join(words)))
+    if name.qualifier and "," in name.text:
+        words = name.qualifier + words
+        keys.add("words " + " ".join(sorted(map(spelling, words))))
+    if len(words) > 1 and not name.numbers:
+        last = spelling(words[-1])
+        if is_generic(words[-1]):
+            keys.add(f"initials {''.join(w[0] for w in words[:-1])} {last}")
+        else:
+            keys.add(f"person {words[0][0]} {last}")
+    return keys
+
+
+def _short_keys(name: Name) -> set[str]:
+    keys = set()
+    if name.is_acronym:
+        keys.add("acronym " + name.plain)
+    if len(name.words) == 1:
+        if not name.ordinary and not name.numbers:
+            keys.add("last " + name.words[0])
+    else:
+        keys.add("begin " + " ".join(name.words))
+    return keys
+
+
+def _long_keys(name: Name) -> set[str]:
+    keys = {"acronym " + letters for letters in acronyms(name)}
+    if name.is_person:
+        keys.add("last " + name.words[-1])
+    plain = name.plain.split()
+    if not _TAILS.isdisjoint(plain):
+        keys.update("begin " + " ".join(name.words[:n]) for n in range(2, len(name.words)))
+    return keys

@@ -1,0 +1,127 @@
+"""A language model decides doubtful pairs of names, some of them in one call, shown what texts say of both."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from kgrag.errors import BudgetError, ModelError, UnavailableError
+from kgrag.models.budget import HIGH
+from kgrag.models.facts import titled
+from kgrag.models.parallel import in_parallel
+from kgrag.models.prompts import load_prompt
+from kgrag.models.tasks import Tasks
+from kgrag.settings import ChatSettings
+
+Item = TypeVar("Item")
+
+TASK = "resolve"
+PAIRS_A_CALL = 10
+_WRITTEN = 25  # tokens of a reply
+_AROUND = 160  # characters of a text on either side of a name
+
+
+class Same(BaseModel):
+    """A reply: the numbers of the pairs whose names are one entity's."""
+
+    same: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Two names with what texts say of each."""
+
+    one: str
+    other: str
+    texts: tuple[str, ...] = ()
+    other_texts: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Verdicts:
+    """What the model said: place of a question -> whether the names are one entity's; how many calls failed, and why
+    it ended early, if it did."""
+
+    same: dict[int, bool] = field(default_factory=dict)
+    failed: int = 0
+    stopped: ModelError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskingEstimate:
+    """What it would take to ask about doubtful pairs. `model` and `cost` are None where they are not known."""
+
+    pairs: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    model: str | None = None
+    cost: float | None = None
+
+
+def batched(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    """The items in their order, `size` at a time."""
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def estimate(chat: ChatSettings, questions: Sequence[Question]) -> AskingEstimate:
+    """What asking would take at most; nothing is asked."""
+    prompt = load_prompt(TASK, chat.prompts)
+    calls = list(batched(questions, PAIRS_A_CALL))
+    messages = [m.content for call in calls for m in prompt.messages(pairs=_shown(call))]
+    size = sum(len(content.encode("utf-8", "replace")) for content in messages)
+    read, written = math.ceil(size / HIGH), len(calls) * _WRITTEN
+    model = chat.models.get(TASK, chat.model)
+    price = chat.prices.get(model) if model is not None else None
+    cost = (read * price[0] + written * price[1]) / 1e6 if price is not None else None
+    return AskingEstimate(len(questions), len(calls), read, written, model, cost)
+
+
+def ask(tasks: Tasks, questions: Sequence[Question], report: Callable[[int, int], None], threads: int = 8) -> Verdicts:
+    """Ask about each pair once. What a call fails to say stays open; a budget that is used up ends it."""
+    found = Verdicts()
+
+    def calls() -> Iterator[tuple[int, Sequence[Question]]]:
+        for number, call in enumerate(batched(questions, PAIRS_A_CALL)):
+            if found.stopped is not None:
+                return
+            yield number * PAIRS_A_CALL, call
+
+    def judge(call: tuple[int, Sequence[Question]]) -> Same:
+        return tasks.structured(TASK, Same, pairs=_shown(call[1]))
+
+    for (first, call), reply in in_parallel(judge, calls(), threads):
+        if isinstance(reply, Same):
+            found.same.update({first + i: i + 1 in reply.same for i in range(len(call))})
+        elif isinstance(reply, BudgetError | UnavailableError):
+            found.stopped = reply
+        elif isinstance(reply, ModelError):
+            found.failed += 1
+        else:
+            raise reply
+        report(len(found.same), len(questions))
+    return found
+
+
+def around(name: str, passages: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
+    """What passages say of a name: a line each, from where it stands or else from the beginning."""
+    lines = []
+    for passage in passages:
+        text = " ".join(passage["text"].split())
+        start = max(0, text.find(name) - _AROUND)
+        said = text[start : start + 2 * _AROUND + len(name)]
+        lines.append(f"{passage['title']}: {said}" if passage["title"] else said)
+    return tuple(lines)
+
+
+def _shown(questions: Sequence[Question]) -> str:
+    """Pairs as a model is shown them, numbered from 1."""
+    blocks = []
+    for number, question in enumerate(questions, 1):
+        lines = [f"Pair {number}"]
+        for name, texts in ((question.one, question.texts), (question.other, question.other_texts)):
+            lines += [f"Name: {titled(name)}", *(f"- {titled(text)}" for text in texts)]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)

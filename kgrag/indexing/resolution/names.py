@@ -1,0 +1,232 @@
+"""Whether two names may be those of one entity, by their words alone.
+
+Rules in the order of how much they say: the same words, another spelling or order, a person's initials and middle
+names, a short form of a longer name. What contradicts is decided apart from them, so that groups can be held to it.
+The task: Christen, Data Matching (2012), chapters 4 to 6. Names of works, places and years are common here, so words
+that only one of the names has count as a difference unless a rule explains them.
+"""
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from typing import Literal
+
+from kgrag.indexing.resolution.words import Name, acronyms, is_generic, particles, spelling
+
+Kind = Literal["form", "spelling", "person", "short", "letters", "resembling"]
+"""form: the same words; spelling: written otherwise; person: initials or middle names; short: a part of a longer name;
+letters: an acronym; resembling: near by their vectors alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How sure two names by themselves are to be one entity's, from 0 to 1, and why."""
+
+    kind: Kind
+    score: float
+    evidence: str
+
+
+def contradiction(a: Name, b: Name) -> str:
+    """Why two names cannot be those of one entity; empty if they can."""
+    if a.numbers and b.numbers and a.numbers != b.numbers:
+        return "other numbers"
+    if a.generation and b.generation and a.generation != b.generation:
+        return "junior and senior"
+    if a.gender and b.gender and a.gender != b.gender:
+        return "other titles"
+    one, other = set(a.qualifier), set(b.qualifier)
+    if one and other and not (one <= other or other <= one) and not _inverted(a, b):
+        return "told apart by what stands in parentheses or after a comma"
+    if a.is_acronym != b.is_acronym or _joined(a) == _joined(b) or _inverted(a, b):
+        return ""  # what an acronym stands for, its letters do not rule out
+    only_a, only_b = ([name.words[i] for i in its] for name, its in zip((a, b), _apart(a, b), strict=True))
+    if not (one and other):  # what stands after a comma may be a word of the other name
+        only_a = [w for w in only_a if w not in other] + [w for w in a.qualifier if w not in b.words]
+        only_b = [w for w in only_b if w not in one] + [w for w in b.qualifier if w not in a.words]
+    if only_a and only_b:
+        return f"“{only_a[0]}” and “{only_b[0]}”"
+    if a.is_person and b.is_person and not (_fit(a, 0, b, 0) and _fit(a, len(a.words) - 1, b, len(b.words) - 1)):
+        return "other first or last names"
+    return ""
+
+
+def compare(a: Name, b: Name) -> Likeness | None:
+    """How sure two names are to be one entity's; None where they contradict each other or have nothing in common."""
+    if contradiction(a, b):
+        return None
+    if _inverted(a, b):
+        return Likeness("spelling", 0.92, "the last name first")
+    if _letters(a, b):
+        short, long = (a, b) if a.is_acronym else (b, a)
+        if long.qualifier == (short.plain,):
+            return Likeness("letters", 0.95, "the long name says so")
+        known = long.is_proper and not long.is_person
+        return Likeness("letters", 0.5, "the first letters of the other") if known else None
+    only_a, only_b = _apart(a, b)
+    if not only_a and not only_b:
+        return _same_words(a, b)
+    if _joined(a) == _joined(b):
+        sure = min(len(a.words), len(b.words)) > 1
+        return Likeness("spelling", 0.92 if sure else 0.75, "the same letters")
+    if only_a and only_b:
+        return None
+    short, long, extra = (a, b, only_b) if only_b else (b, a, only_a)
+    found = _short_and_long(short, long, extra)
+    return found and _less_sure(found, a, b)
+
+
+def _same_words(a: Name, b: Name) -> Likeness | None:
+    """The likeness of names whose words fit each other."""
+    found = _as_written(a, b)
+    return found and _less_sure(found, a, b)
+
+
+def _less_sure(found: Likeness, a: Name, b: Name) -> Likeness:
+    """The likeness, less sure where the names differ in what stands around their words."""
+    if found.evidence.startswith("both"):
+        return found  # what stands after a comma is a word of the other name
+    for most, difference in _differences(a, b):
+        if most < found.score:
+            found = Likeness("short" if most < 0.7 else found.kind, most, difference)
+    return found
+
+
+def _as_written(a: Name, b: Name) -> Likeness | None:
+    if a.words == b.words:
+        short = len(a.words) == 1 and not (a.titles or a.legal) and a.plain.split()[-1] != b.plain.split()[-1]
+        return Likeness("form", 0.6 if short else 0.97, "an abbreviation" if short else "the same words")
+    persons = a.is_person or b.is_person
+    if len(a.words) != len(b.words) or not all(_fit(a, i, b, i) for i in range(len(a.words))):
+        known = not persons and ((a.numbers and len(a.words) > 2) or any(is_generic(w) for w in a.words))
+        return Likeness("spelling", 0.85, "the same words in another order") if known else None
+    initials = [i for i in range(len(a.words)) if (i in a.initials) != (i in b.initials)]
+    if initials and not persons:
+        joined = len(initials) > 1 and initials == list(range(initials[0], initials[0] + len(initials)))
+        return Likeness("letters", 0.86, "initials of the other") if joined else None
+    if initials:
+        several = len(initials) > 1 or initials[0] > 0 or len(a.words) > 2
+        return Likeness("person", 0.87 if several else 0.6, "initials of the other")
+    return Likeness("spelling", 0.6 if _only_word(a) else 0.78 if persons else 0.87, "another spelling")
+
+
+def _differences(a: Name, b: Name) -> Iterator[tuple[float, str]]:
+    """What two names differ in besides their words, each with the most that they can be worth."""
+    if a.qualifier != b.qualifier:
+        yield 0.55, f"without “{_only(set(a.qualifier), set(b.qualifier))}”"
+    if a.generation != b.generation:
+        yield 0.55, f"without “{a.generation or b.generation}”"
+    if a.legal != b.legal and not (a.legal and b.legal):
+        sure = len(a.words) > 1 and bool(a.ordinary)
+        yield 0.88 if sure else 0.6, f"without “{_only(a.legal, b.legal)}”"
+    if a.titles != b.titles:
+        yield 0.6 if _only_word(a) or (a.titles and b.titles) else 0.92, f"without “{_only(a.titles, b.titles)}”"
+    if a.article.lower() != b.article.lower():
+        in_a_sentence = (a.article or b.article)[0].islower() and a.words[0] not in a.ordinary
+        yield 0.93 if len(a.words) > 1 else 0.87 if in_a_sentence else 0.7, "without the article"
+    if a.words == b.words and _little(a) != _little(b):
+        yield 0.6, "other little words"
+
+
+def _only_word(name: Name) -> bool:
+    """Whether it has one word besides numbers, as kings have, and years of an event."""
+    return sum(word.isalpha() for word in name.words) < 2
+
+
+def _little(name: Name) -> list[str]:
+    """The words between that say how things belong together; an article at the beginning is none."""
+    return [w for w in name.plain.split() if w in ("of", "in", "at", "on", "for")]
+
+
+def _short_and_long(short: Name, long: Name, extra: Sequence[int]) -> Likeness | None:
+    """`extra`: places of the words that only the long name has."""
+    words = [long.words[i] for i in extra]
+    if any(any(c.isdigit() for c in word) for word in words) or short.legal - long.legal or short.generation:
+        return None
+    if long.is_person and not short.is_acronym:
+        last = len(long.words) - 1
+        if len(short.words) == 1:
+            alone = not (short.article or short.qualifier or short.titles)
+            if alone and short.words[0] == long.words[last] and "," not in long.text:
+                return Likeness("short", 0.45, f"the last name of {long.text}")
+            return None
+        if not short.is_person or 0 in extra or last in extra:
+            return None
+        if all(word in particles() for word in words):
+            return Likeness("person", 0.86, f"without “{' '.join(words)}”")
+        if 0 in short.initials ^ long.initials:
+            return Likeness("person", 0.5, "initials of the other")
+        if len(short.words) > 2:
+            return Likeness("person", 0.6, "without one of the middle names")
+        initials = all(i in long.initials for i in extra)
+        return Likeness("person", 0.87 if initials else 0.78, "without a middle name")
+    begin = long.words[: len(short.words)] == short.words
+    if not begin or not _tail(long, extra):
+        return None
+    if short.qualifier and "," in short.text:
+        agreed = set(words) & set(short.qualifier)
+        return Likeness("form", 0.86, f"both “{' '.join(words)}”") if agreed and short.numbers else None
+    if len(short.words) == 1 or long.generation or (short.titles and long.titles != short.titles and not short.numbers):
+        return None
+    return Likeness("short", 0.6, f"without “{' '.join(words)}”")
+
+
+def _tail(long: Name, extra: Sequence[int]) -> bool:
+    """Whether the extra words say where or whose: "of London" at the end."""
+    plain = long.plain.split()
+    first = long.words[extra[0]]
+    places = [i for i, w in enumerate(plain) if w == first]
+    return bool(places) and any(w in ("of", "in", "at", "for") for w in plain[max(0, places[-1] - 2) : places[-1]])
+
+
+def _letters(a: Name, b: Name) -> bool:
+    """Whether one is an acronym of the other."""
+    return (a.is_acronym and not b.is_acronym and a.plain in acronyms(b)) or (
+        b.is_acronym and not a.is_acronym and b.plain in acronyms(a)
+    )
+
+
+def _inverted(a: Name, b: Name) -> bool:
+    """Whether one writes the last name first: "Lund, Ada"."""
+    return bool(
+        (a.qualifier and not b.qualifier and "," in a.text and a.qualifier + a.words == b.words)
+        or (b.qualifier and not a.qualifier and "," in b.text and b.qualifier + b.words == a.words)
+    )
+
+
+def _joined(name: Name) -> str:
+    """The letters of a name without initials or a qualifier; else what no other name has."""
+    return spelling("".join(name.words)) if not name.qualifier and not name.initials else name.text
+
+
+def _fit(a: Name, i: int, b: Name, j: int) -> bool:
+    """Whether two words may be the same: as they are, in another spelling, or one the initial of the other."""
+    one, other = a.words[i], b.words[j]
+    if one == other:
+        return True
+    if i in a.initials or j in b.initials:
+        return one[0] == other[0]
+    return spelling(one) == spelling(other)
+
+
+def _apart(a: Name, b: Name) -> tuple[list[int], list[int]]:
+    """The places of the words of each that fit no word of the other; the same words first, then in order."""
+    free = list(range(len(b.words)))
+    open_ = []
+    for i, word in enumerate(a.words):
+        same = next((j for j in free if b.words[j] == word), None)
+        if same is None:
+            open_.append(i)
+        else:
+            free.remove(same)
+    only = []
+    for i in open_:
+        fitting = next((j for j in free if _fit(a, i, b, j)), None)
+        if fitting is None:
+            only.append(i)
+        else:
+            free.remove(fitting)
+    return only, free
+
+
+def _only(one: Set[str], other: Set[str]) -> str:
+    return " ".join(sorted(one ^ other))

@@ -1,0 +1,356 @@
+"""The stage: read the names of a collection, decide which are one entity's, and write that as SAME_AS edges.
+
+All is decided anew each time, from the names and the graph alone, so that a run after an ingest writes just what has
+changed; what a language model said is kept in the graph and not asked again. No node is merged or removed.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations
+from typing import Any, Literal
+
+from kgrag.errors import ModelError
+from kgrag.graph.collections import Collection
+from kgrag.graph.connection import Graph
+from kgrag.indexing.asking import Meter
+from kgrag.indexing.mentions import bits
+from kgrag.indexing.resolution import judge
+from kgrag.indexing.resolution.blocks import LARGEST, pairs
+from kgrag.indexing.resolution.context import SURE, Seen, definitions, homonyms, weigh
+from kgrag.indexing.resolution.groups import Pair, ambiguous, groups, pair
+from kgrag.indexing.resolution.judge import AskingEstimate, Question, batched
+from kgrag.indexing.resolution.names import Kind, Likeness, compare, contradiction
+from kgrag.indexing.resolution.words import Name, is_generic, is_name, parse
+from kgrag.models.tasks import Tasks
+from kgrag.settings import BRIDGE_CAP, ChatSettings
+from kgrag.text import normalise, stems
+from kgrag.types import Progress, Usage
+
+_LOG = logging.getLogger(__name__)
+DOUBTFUL = 0.5
+"""The score from which a pair that is not sure is doubtful: it is shown, and a language model may decide it."""
+NEAR = 0.95
+"""The score of vectors, (1 + cosine) / 2, from which names that share no words are doubtful."""
+_JUDGED = 0.9  # the score of a pair that a language model decided
+_BATCH = 1000
+_PASSAGES = 50  # of a name, that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class NamePair:
+    """Two names, how sure they are to be one entity's, and what speaks for that. `by`: rules, or model."""
+
+    one: str
+    other: str
+    score: float
+    evidence: str
+    kind: Kind | Literal["joined"]
+    by: str
+    ids: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What entity resolution found in a collection, and what it wrote.
+
+    `names` were compared; `same` are pairs of one entity, in `groups` groups; `doubtful` are left out. `estimate`:
+    what asking a language model about these would take. `applied`: whether the graph was changed, by edges that were
+    `written` and `removed`. `usage`: what was asked; `stopped`: why asking ended early, if it did.
+    """
+
+    names: int
+    same: tuple[NamePair, ...]
+    groups: int
+    doubtful: tuple[NamePair, ...]
+    estimate: AskingEstimate
+    applied: bool = False
+    written: int = 0
+    removed: int = 0
+    usage: Usage = field(default_factory=Usage)
+    failed: int = 0
+    stopped: ModelError | None = None
+
+
+@dataclass(slots=True)
+class _Decision:
+    """What is known so far: `found` likenesses by pair, `judged` verdicts of a model, `doubts` that remain."""
+
+    ids: list[str]
+    names: dict[str, Name]
+    articles: dict[str, str]
+    found: dict[Pair, Likeness] = field(default_factory=dict)
+    titles: dict[str, Seen] = field(default_factory=dict)
+    judged: dict[Pair, bool] = field(default_factory=dict)
+
+    def apart(self, one: str, other: str) -> bool:
+        """Whether two names cannot be one entity's."""
+        verdict = self.judged.get(pair(one, other))
+        if verdict is not None:
+            return not verdict
+        known = self.titles.get(one), self.titles.get(other)
+        if known[0] is not None and known[1] is not None and homonyms(known[0], known[1]):
+            return True
+        first, second = self.articles.get(one), self.articles.get(other)
+        if first and second:
+            return first != second
+        return bool(contradiction(self.names[one], self.names[other]))
+
+    def scores(self, sure: float) -> dict[Pair, float]:
+        """The scores of the pairs that are not ruled out."""
+        scores = {p: its.score for p, its in self.found.items() if its.score >= DOUBTFUL and self.judged.get(p, True)}
+        return scores | {p: max(_JUDGED, sure) for p, same in self.judged.items() if same}
+
+
+def resolve(
+    graph: Graph,
+    collection: Collection,
+    chat: ChatSettings,
+    progress: Progress,
+    *,
+    sure: float = SURE,
+    near: float = NEAR,
+    tasks: Tasks | None = None,
+    apply: bool = False,
+    threads: int = 8,
+) -> Resolution:
+    """Find the names that are one entity's; with `apply` write them, and take back what holds no longer.
+
+    `sure`: the score from which a pair counts; `near`: of vectors, from which names that share no words are doubtful.
+    `tasks`: a language model that decides doubtful pairs, those that it has not been asked about yet. Raises
+    ConfigurationError for a prompt that cannot be used, DatabaseError.
+    """
+    known = _read(graph, collection, progress)
+    ties = graph.stream("search/same_as", collection=collection.name)
+    before = {pair(row["one"], row["other"]): dict(row) for row in ties}
+    known.judged |= {p: True for p, row in before.items() if row["by"] == "model" and known.names.keys() >= set(p)}
+    _compare(graph, collection, known, progress, near)
+    _weigh(graph, collection, known, progress)
+    same, doubtful = _decide(known, sure)
+    asked = [p for p in doubtful if p not in known.judged]
+    questions = _questions(graph, known, asked)
+    usage, verdicts = Usage(), judge.Verdicts()
+    if tasks is not None and questions:
+        meter = Meter()
+        verdicts = judge.ask(tasks.with_listener(meter), questions, partial(progress, "doubtful pairs"), threads)
+        usage = meter.total
+        known.judged |= {asked[place]: verdict for place, verdict in verdicts.same.items()}
+        same, doubtful = _decide(known, sure)
+        questions = [q for place, q in enumerate(questions) if place not in verdicts.same]
+    result = Resolution(
+        names=len(known.ids),
+        same=tuple(sorted(same.values(), key=_order)),
+        groups=_count(same),
+        doubtful=tuple(sorted(doubtful.values(), key=_order)),
+        estimate=judge.estimate(chat, questions),
+        usage=usage,
+        failed=verdicts.failed,
+        stopped=verdicts.stopped,
+    )
+    if not apply:
+        return result
+    return _write(graph, collection, result, before, [p for p, same in known.judged.items() if not same])
+
+
+def undo(graph: Graph, collection: Collection) -> int:
+    """Take back every SAME_AS edge that entity resolution wrote, and what a model told apart; returns how many edges.
+
+    Edges that somebody else wrote, with another `by`, stay.
+    """
+    removed = int(graph.run("write/remove_same_as", collection=collection.name)[0]["removed"])
+    graph.run(
+        "write/tied", collection=collection.name, tied=any(graph.stream("search/same_as", collection=collection.name))
+    )
+    return removed
+
+
+def _read(graph: Graph, collection: Collection, progress: Progress) -> _Decision:
+    small = {r["stem"] for r in graph.stream("search/common_words", collection=collection.name)}
+
+    def common(word: str) -> bool:
+        return is_generic(word) or stems((word,))[0] in small
+
+    known = _Decision([], {}, {})
+    told: list[tuple[str, list[str]]] = []
+    normal: dict[str, str] = {}
+    for record in graph.stream("search/resolution_names", collection=collection.name):
+        name = parse(record["name"], common)
+        if is_name(name):
+            id = record["id"]
+            known.ids.append(id)
+            known.names[id] = name
+            normal[normalise(record["name"])] = id
+            if record["wikipedia"]:
+                known.articles[id] = record["wikipedia"]
+            if record["apart"]:
+                told.append((id, record["apart"]))
+    for id, others in told:
+        known.judged |= {pair(id, normal[other]): False for other in others if other in normal}
+    progress("names", len(known.ids), len(known.ids))
+    return known
+
+
+def _compare(graph: Graph, collection: Collection, known: _Decision, progress: Progress, near: float) -> None:
+    """Compare the names that share a key, an article, or that vectors bring near."""
+    ids, names = known.ids, known.names
+    listed = [names[id] for id in ids]
+    seen: set[tuple[int, int]] = set()
+    for i, j in pairs(listed):
+        if (i, j) in seen:
+            continue
+        seen.add((i, j))
+        likeness = compare(listed[i], listed[j])
+        if likeness is not None:
+            known.found[pair(ids[i], ids[j])] = likeness
+        if len(seen) % 100_000 == 0:
+            progress("pairs of names", len(seen), None)
+    progress("pairs of names", len(seen), len(seen))
+    by_article: defaultdict[str, list[str]] = defaultdict(list)
+    for id, article in known.articles.items():
+        by_article[article].append(id)
+    for p in [p for p in known.found if _articles_differ(known, p)]:
+        del known.found[p]
+    for its in by_article.values():
+        if len(its) <= LARGEST:
+            for one, other in combinations(its, 2):
+                known.found[pair(one, other)] = Likeness("form", 0.95, "the same Wikipedia article")
+    for record in graph.stream("search/resolution_similar", collection=collection.name, near=near):
+        p = pair(record["one"], record["other"])
+        if p in known.found or not (p[0] in names and p[1] in names) or _articles_differ(known, p):
+            continue
+        a, b = names[p[0]], names[p[1]]
+        if a.numbers == b.numbers and a.gender == b.gender and a.generation == b.generation:
+            known.found[p] = Likeness("resembling", DOUBTFUL, "near by their vectors")
+
+
+def _articles_differ(known: _Decision, p: Pair) -> bool:
+    one, other = known.articles.get(p[0]), known.articles.get(p[1])
+    return one is not None and other is not None and one != other
+
+
+def _weigh(graph: Graph, collection: Collection, known: _Decision, progress: Progress) -> None:
+    """Add what the passages say to the likenesses, some pairs at a time."""
+    defined: set[tuple[str, str]] = set()
+    if any(likeness.kind == "letters" for likeness in known.found.values()):
+        for record in graph.stream("search/parentheses", collection=collection.name):
+            defined.update(definitions(record["text"]))
+    total = len(known.found)
+    for number, batch in enumerate(batched(sorted(known.found), _BATCH)):
+        progress("context", number * _BATCH, total)
+        ids = sorted({id for p in batch for id in p})
+        seen = {r["id"]: _seen(r) for r in _rows(graph, ids)}
+        for p in batch:
+            short, long = sorted(p, key=lambda id: (len(known.names[id].words), not known.names[id].is_acronym, id))
+            if known.names[long].is_acronym and not known.names[short].is_acronym:
+                short, long = long, short
+            a, b = known.names[short], known.names[long]
+            by_text = (a.plain, b.plain.removeprefix("the ")) in defined
+            likeness = known.found[p]
+            if not by_text and likeness.kind == "letters" and any(letters == a.plain for letters, _ in defined):
+                del known.found[p]  # a text explains it by another name
+                continue
+            nothing = Seen()
+            known.found[p] = weigh(likeness, seen.get(short, nothing), seen.get(long, nothing), by_text)
+        kept = {id for p in batch if p in known.found and known.found[p].score >= DOUBTFUL for id in p}
+        known.titles |= {id: Seen(titles=its.titles) for id, its in seen.items() if id in kept and its.titles}
+    progress("context", total, total)
+
+
+def _rows(graph: Graph, ids: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    for part in batched(ids, _BATCH):
+        yield from graph.run("search/resolution_seen", ids=list(part), most=_PASSAGES, cap=BRIDGE_CAP)
+
+
+def _seen(row: Mapping[str, Any]) -> Seen:
+    documents, alone, titles, company = (
+        frozenset(map(bits, row[key])) for key in ("documents", "alone", "titles", "company")
+    )
+    return Seen(titles | documents, alone, titles, company)
+
+
+def _decide(known: _Decision, sure: float) -> tuple[dict[Pair, NamePair], dict[Pair, NamePair]]:
+    """The pairs of one entity, every pair of a group among them, and the doubtful ones."""
+    scores = known.scores(sure)
+    unclear = ambiguous(scores, sure, known.apart)
+    taken = {p: score for p, score in scores.items() if score >= sure and p not in unclear}
+    same: dict[Pair, NamePair] = {}
+    for group in groups(taken, known.apart):
+        least = min(taken[p] for p in combinations(group, 2) if p in taken)
+        for p in combinations(group, 2):
+            if known.judged.get(p):
+                same[p] = _pair(known, p, taken[p], "a language model says so", "model")
+            elif p in taken:
+                same[p] = _pair(known, p, taken[p])
+            else:
+                same[p] = _pair(known, p, least, "both are one with another name of their group", kind="joined")
+    doubtful = {}
+    for p, score in scores.items():
+        if p in same:
+            continue
+        others = [known.names[id].text for id in unclear.get(p, ())]
+        evidence = f"{known.found[p].evidence}; or {', '.join(others[:3])}" if others and p in known.found else None
+        if p in known.found:
+            doubtful[p] = _pair(known, p, min(score, round(sure - 0.01, 3)), evidence)
+    return same, doubtful
+
+
+def _pair(
+    known: _Decision,
+    p: Pair,
+    score: float,
+    evidence: str | None = None,
+    by: str = "rules",
+    kind: Kind | Literal["joined"] | None = None,
+) -> NamePair:
+    likeness = known.found.get(p)
+    names = known.names[p[0]].text, known.names[p[1]].text
+    said = evidence or (likeness.evidence if likeness else "")
+    return NamePair(*names, score, said, kind or (likeness.kind if likeness else "joined"), by, p)
+
+
+def _questions(graph: Graph, known: _Decision, asked: Sequence[Pair]) -> list[Question]:
+    texts: dict[str, tuple[str, ...]] = {}
+    for ids in batched(sorted({id for p in asked for id in p}), _BATCH):
+        for row in graph.run("search/resolution_texts", ids=list(ids), most=2):
+            texts[row["id"]] = judge.around(known.names[row["id"]].text, row["passages"])
+    return [
+        Question(known.names[one].text, known.names[other].text, texts.get(one, ()), texts.get(other, ()))
+        for one, other in asked
+    ]
+
+
+def _write(
+    graph: Graph,
+    collection: Collection,
+    result: Resolution,
+    before: Mapping[Pair, Mapping[str, Any]],
+    told_apart: Sequence[Pair],
+) -> Resolution:
+    own = {p: row for p, row in before.items() if row["by"] in ("rules", "model")}
+    wanted = {x.ids: {"one": x.ids[0], "other": x.ids[1], "score": x.score, "evidence": x.evidence, "by": x.by}
+              for x in result.same}  # fmt: skip
+    new = [row for p, row in wanted.items() if p not in before or (p in own and own[p] != row)]
+    gone = [{"one": p[0], "other": p[1]} for p in own if p not in wanted]
+    for untied in batched(gone, _BATCH):
+        graph.run("write/not_same_as", rows=list(untied))
+    for rows in batched(new, _BATCH):
+        graph.run("write/same_as", rows=list(rows))
+    for told in batched(told_apart, _BATCH):
+        graph.run("write/apart", rows=[{"one": one, "other": other} for one, other in told])
+    graph.run("write/tied", collection=collection.name, tied=bool(wanted or before.keys() - own.keys()))
+    _LOG.info("same as: %d written, %d removed", len(new), len(gone))
+    return replace(result, applied=True, written=len(new), removed=len(gone))
+
+
+def _order(x: NamePair) -> tuple[float, str, str]:
+    return -x.score, x.one, x.other
+
+
+def _count(same: Mapping[Pair, NamePair]) -> int:
+    """How many groups the pairs make; all pairs of a group are there."""
+    least: dict[str, str] = {}
+    for one, other in sorted(same):
+        least[other] = min(least.get(other, one), one)
+    return len(set(least.values()) - least.keys())

@@ -1,0 +1,268 @@
+"""What a name's words are: titles, abbreviations, numbers, initials and words that name no one by themselves."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from kgrag.names import without_parenthesis
+from kgrag.text import Memo, Token, tokens
+
+IsCommon = Callable[[str], bool]
+"""Whether a normalised word is an ordinary one, which texts write small: "society", but not "lund"."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SHORT = dict(
+    pair.split("=")
+    for pair in (
+        "bros=brothers mt=mount ft=fort univ=university dept=department assn=association intl=international "
+        "natl=national govt=government inst=institute soc=society acad=academy ste=saint sainte=saint ave=avenue "
+        "rd=road blvd=boulevard no=number vs=versus centre=center theatre=theater harbour=harbor labour=labor "
+        "defence=defense colour=color programme=program organisation=organization organisations=organizations "
+        "corp=corporation co=company inc=incorporated ltd=limited ctr=center vol=volume pt=part hon=honourable "
+        "honorable=honourable prof=professor dr=doctor sen=senator gov=governor gen=general col=colonel capt=captain "
+        "maj=major lt=lieutenant sgt=sergeant adm=admiral rev=reverend"
+    ).split()
+)
+_MALE = _words("mr sir lord king prince emperor pope duke")
+_FEMALE = _words("mrs ms miss dame lady queen princess empress duchess")
+_TITLES = (
+    _MALE
+    | _FEMALE
+    | _words(
+        "dr doctor prof professor rev reverend honourable president senator sen governor gov general gen colonel col "
+        "captain capt major maj lieutenant lt sergeant sgt admiral adm commander chancellor bishop archbishop cardinal "
+        "judge justice baron count st saint coach"
+    )
+)
+_DEGREES = _words("phd md esq obe kbe mbe cbe frs bart")
+_LEGAL = _words("incorporated corporation company limited llc plc gmbh ag sa spa nv bv asa")
+_LITTLE = _words("the and of in at on for a an")
+_PARTICLES = _words("van von der den de del della di da dos la le el bin ibn al ben af av zu")
+_GENERATIONS = {"jr": "junior", "junior": "junior", "sr": "senior", "senior": "senior"}
+_ORDINALS = dict(
+    zip("first second third fourth fifth sixth seventh eighth ninth tenth".split(), range(1, 11), strict=True)
+)
+_ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
+_ROMAN = re.compile(r"^(?=[IVXLC])C{0,3}(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$")
+_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_DATE = re.compile(
+    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december) \d|"
+    r"\d (?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+)
+_VARIANTS = (("ae", "a"), ("oe", "o"), ("ue", "u"), ("ph", "f"), ("ck", "k"))
+_DOUBLED = re.compile(r"(.)\1+")
+DIRECTIONS = _words("north south east west northern southern eastern western upper lower central new old great greater "
+                    "little san santa santo saint port fort mount lake el los las")  # fmt: skip
+_PEOPLES = _words(
+    "african american arab asian australian austrian belgian brazilian british canadian catholic chinese christian "
+    "czech danish dutch egyptian english european finnish french german greek hungarian indian iranian irish islamic "
+    "israeli italian japanese jewish korean latin mexican muslim norwegian ottoman persian polish portuguese roman "
+    "romanian russian scottish soviet spanish swedish swiss turkish ukrainian welsh imperial federal prime"
+)
+_GENERIC = _words(
+    "academy agency airlines airport airways album army association avenue award awards bank battle bay board book "
+    "bridge brothers building bureau cape castle cathedral center century championship church city club college "
+    "commission committee conference congress council county court cup department district division empire "
+    "expedition federation festival film forest foundation games government group gulf hall high hospital hotel "
+    "house institute international island islands kingdom lake league library magazine media mount mountain "
+    "mountains movement museum music national navy newspaper observatory ocean office open opera orchestra order "
+    "organization palace park parliament party peninsula people port prison prize program province public radio "
+    "railway records region republic research review river road royal school sea series service show society song "
+    "sound stadium star state states station strait street studios summit team television temple theater tour tower "
+    "town township treaty tribune union united university valley village war world year"
+)
+
+
+def is_generic(word: str) -> bool:
+    """Whether a word is one that many names of organisations, places and works have."""
+    return word in _GENERIC or word in _LITTLE
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name taken apart.
+
+    `words`: in order and normal form, abbreviations written out, without little words, titles, degrees and legal
+    forms; numbers as digits. `initials`: places of words that are initials, joined ones taken apart. `qualifier`: what
+    stands in parentheses or after a comma. `plain`: every word as written, in normal form.
+    `article`: as written; `is_proper`: all words that count are capitals;
+    `ordinary`: those of the words that texts write small;
+    `is_person`: it may be a person's, with two to five words, none of them ordinary, no number and no "of".
+    """
+
+    text: str
+    plain: str
+    words: tuple[str, ...]
+    initials: frozenset[int]
+    qualifier: tuple[str, ...]
+    titles: frozenset[str]
+    legal: frozenset[str]
+    generation: str
+    article: str
+    is_acronym: bool
+    is_proper: bool
+    ordinary: frozenset[str]
+    is_person: bool = False
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The words with digits, sorted: years, ordinals and Roman numerals among them."""
+        return tuple(sorted(w for w in self.words if not w.isalpha() and any(c.isdigit() for c in w)))
+
+    @property
+    def gender(self) -> str:
+        """What its titles say: m, f, or nothing."""
+        return "f" if self.titles & _FEMALE else "m" if self.titles & _MALE else ""
+
+
+def parse(text: str, common: IsCommon = is_generic) -> Name:
+    """A name as written, taken apart."""
+    bare = without_parenthesis(text) or text
+    qualifier = [t.norm for t in tokens(text[len(bare) :])]
+    head, comma, tail = bare.partition(",")
+    said = [t.norm for t in tokens(tail)]
+    a_list = "," in tail or any(w in ("and", "or", "not") or w.isdigit() for w in said)
+    suffix = all(w in _GENERATIONS or w in _DEGREES or w in _LEGAL or w in _SHORT or _is_roman(w) for w in said)
+    if comma and not a_list and not suffix:
+        qualifier = said + qualifier
+        bare = head
+    raw = tokens(bare)
+    plain = " ".join(t.norm for t in raw)
+    shouted = len(raw) > 1 and all(t.raw.isupper() for t in raw)
+    words: list[str] = []
+    initials: set[int] = set()
+    generation, titles, legal = "", set[str](), set[str]()
+    kept = list(raw)
+    while len(kept) > 1 and kept[-1].norm in _GENERATIONS | dict.fromkeys(_DEGREES, ""):
+        generation = _GENERATIONS.get(kept.pop().norm, generation)
+    while len(kept) > 1 and _SHORT.get(kept[-1].norm, kept[-1].norm) in _LEGAL:
+        last = kept.pop().norm
+        legal.add(_SHORT.get(last, last))
+    article = ""
+    if len(kept) > 1 and (kept[0].norm == "the" or bare.lower().startswith(("a ", "an "))):
+        article = kept[0].raw
+        kept = kept[1:]
+    while len(kept) > 1 and _is_title(kept, common):
+        title = _SHORT.get(kept[0].norm, kept[0].norm)
+        titles.add(title)
+        kept = kept[1:]
+        if kept[0].norm in ("the", "of") and len(kept) > 1:
+            break
+    for i, token in enumerate(kept):
+        if token.norm in _LITTLE and len(kept) > 1 and i > 0:
+            continue
+        letters = token.raw.replace(".", "")
+        at_end = i == len(kept) - 1
+        roman = _is_roman(letters) and (len(letters) > 1 or (i > 0 and not at_end and kept[i + 1].norm == "of"))
+        if letters.isupper() and not shouted and not at_end and len(letters) <= (2 if i else 3) and not roman:
+            initials.update(range(len(words), len(words) + len(letters)))
+            words += letters.lower()
+        else:
+            words.append(_word(token, i, at_end))
+    single = raw[0].raw if len(raw) == 1 else ""
+    name = Name(
+        text,
+        plain,
+        tuple(words) or tuple(t.norm for t in kept),
+        frozenset(initials),
+        tuple(qualifier),
+        frozenset(titles),
+        frozenset(legal),
+        generation,
+        article,
+        2 <= len(single.replace(".", "")) <= 8 and sum(c.isupper() for c in single) > len(single) / 2,
+        all(t.is_capital for t in kept if t.norm not in _LITTLE and t.norm not in _PARTICLES),
+        frozenset(word for word in words if common(word)),
+    )
+    return replace(name, is_person=_is_person(name))
+
+
+def _is_person(name: Name) -> bool:
+    return (
+        2 <= len(name.words) <= 5
+        and not name.numbers
+        and not name.legal
+        and not name.article
+        and name.is_proper
+        and "&" not in name.text
+        and name.words[0] not in DIRECTIONS | _PEOPLES
+        and len(name.words) - 1 not in name.initials
+        and not any(
+            w in name.ordinary for i, w in enumerate(name.words) if i not in name.initials and w not in _PARTICLES
+        )
+        and not _words("of in at on for and") & set(name.plain.split())
+    )
+
+
+def _is_title(kept: list[Token], common: IsCommon) -> bool:
+    """Whether the first word is a title, that is, whether what follows may be a person's name."""
+    first, rest = kept[0].norm, kept[1:]
+    if _SHORT.get(first, first) not in _TITLES or first in ("st", "saint", "sainte"):
+        return False
+    if any(_is_roman(t.raw) for t in rest):
+        return True
+    return not any(common(t.norm) or t.norm in DIRECTIONS or t.norm in _SHORT for t in rest) and rest[0].norm != "of"
+
+
+def _word(token: Token, place: int, last: bool) -> str:
+    word = token.norm
+    if _is_roman(token.raw) and (place > 0 or len(token.raw) > 1):
+        return str(_roman(token.raw))
+    if word in _ORDINALS:
+        return str(_ORDINALS[word])
+    if match := _ORDINAL.match(word):
+        return match[1]
+    if word == "st":
+        return "street" if last and place > 0 else "saint"
+    return _SHORT.get(word, word)
+
+
+def _is_roman(text: str) -> bool:
+    return _ROMAN.match(text.upper() if len(text) > 1 and text in ("ii", "iii", "iv") else text) is not None
+
+
+def _roman(text: str) -> int:
+    values = [_VALUES[c] for c in text]
+    return sum(-v if v < after else v for v, after in zip(values, [*values[1:], 0], strict=True))
+
+
+def _spelling(word: str) -> str:
+    for written, instead in _VARIANTS:
+        word = word.replace(written, instead)
+    return _DOUBLED.sub(r"\1", word)
+
+
+_SPELLINGS = Memo(_spelling)
+
+
+def spelling(word: str) -> str:
+    """A word in a spelling that others of it share: Johanssen and Johansen, Mueller and Muller."""
+    return _SPELLINGS[word]
+
+
+def is_name(name: Name) -> bool:
+    """Whether a name is worth a comparison: it begins with a capital, and is no date, number or sum."""
+    return (
+        name.is_proper
+        and "/" not in name.text
+        and any(w[0].isalpha() and len(w) > 1 for w in name.words)
+        and not _DATE.search(name.plain)
+    )
+
+
+def particles() -> frozenset[str]:
+    """The little words of surnames: van, von, de, bin."""
+    return _PARTICLES
+
+
+def acronyms(name: Name) -> set[str]:
+    """The acronyms that a name of three words or more may have: "who" of World Health Organization; with "of", too."""
+    plain = name.plain.split()
+    if plain and plain[0] in ("the", "a", "an"):
+        plain = plain[1:]
+    short = [w for w in plain if w not in _LITTLE]
+    return {"".join(w[0] for w in words) for words in (plain, short) if len(short) > 1 and len(words) > 2}
