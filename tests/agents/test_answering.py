@@ -31,7 +31,7 @@ PASSAGES = [Passage(f"p{n}", "d", f"Title {n}", "text") for n in range(1, 6)]
     ],
 )
 def test_citations(said: str, numbers: list[int], text: str) -> None:
-    answer = cited(said, PASSAGES)
+    answer = cited(said, [[p] for p in PASSAGES])
     assert ([c.number for c in answer.citations], answer.text) == (numbers, text)
 
 

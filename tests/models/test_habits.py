@@ -57,7 +57,7 @@ class TestHabits:
         with OpenAIChat(settings(weak, habit, **extra)) as model:
             tasks = Tasks(model)
             assert extract(tasks) == ["Fram designed by Colin Archer"]
-            given = answer(tasks, "Who?", PASSAGES, AnswerOptions(), short=False, on_text=heard.append)
+            given = answer(tasks, "Who?", [[p] for p in PASSAGES], AnswerOptions(), short=False, on_text=heard.append)
             query = tasks.text("rewrite", question="Who?", facts="", why="")
             first = len(weak.requests[habit])
             assert extract(tasks) == ["Fram designed by Colin Archer"]
