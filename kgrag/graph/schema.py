@@ -172,7 +172,7 @@ def _searched(graph: Graph) -> None:
 
 def _sentences(graph: Graph) -> None:
     """Version 7: passages have their sentences in stems; names of triples are looked for in texts no longer, and
-    mentions say what triples are about: where there are triples, the next ingest or repair finds the mentions again.
+    mentions say what triples are about: where there are triples, the finish of an ingest finds the mentions again.
     """
     while rows := graph.run("search/without_sentences", limit=5000):
         graph.run(
@@ -198,7 +198,7 @@ MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
     4: ("constraints and indexes for pages and tables", ensure_shared_indexes),
     5: ("long names are shortened", _names),
     6: ("headings and symbols are searched, and names found by new rules", _searched),
-    7: ("sentences in stems; the next ingest or repair finds names again where there are triples", _sentences),
+    7: ("sentences in stems; names are found again where there are triples", _sentences),
 }
 """Schema version -> what the step to it does, and the step."""
 

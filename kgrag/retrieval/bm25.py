@@ -11,7 +11,7 @@ class Bm25(Retriever):
     summary = "words shared with the question: full-text index, English stemming"
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever. A question of stop words only finds nothing."""
+        """See Retriever. Words of every question ("what does") count only where there are no others."""
         found = self.context.reader.fulltext(query.text, n, query.filter)
         return [
             Scored(id, score, (Step(f"bm25 rank {rank}", "Passage", "", score),))

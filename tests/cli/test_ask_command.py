@@ -65,7 +65,7 @@ def test_the_trace_goes_before_and_the_answer_cites(asked: CommandLine, kg: Know
     second = next(i for i, line in enumerate(lines) if line.startswith("2  Where did Colin Archer live?  (3 calls, "))
     assert any(line.startswith("   found    ") and "Colin Archer" in line for line in lines[second:])
     assert lines[second:].count("   fact     Colin Archer | lived in | Larvik") == 1
-    assert "gear+hybrid on fleet: 7 calls, " in lines[-1] and "unknown price" in lines[-1] and lines[-1].endswith(" s")
+    assert "gear+hybrid on fleet: 6 calls, " in lines[-1] and "unknown price" in lines[-1] and lines[-1].endswith(" s")
     assert "\x1b" not in result.output and "INFO" not in result.stderr
 
 

@@ -147,7 +147,7 @@ def test_damage_is_found_and_the_remedies_work(kg: KnowledgeGraph, collection_na
 
     kg[collection_name].ingest(DOCUMENTS[:3])
     number = _run(kg, "MATCH (c:Collection {name: $c}) RETURN c.number AS n", c=collection_name)[0]["n"]
-    _run(kg, f"DROP INDEX passage_text_c{number}")
+    _run(kg, f"DROP INDEX passage_stems_c{number}")
     _run(
         kg,
         """MATCH (d:Document {collection: $c, key: 'larvik'})-[h:HAS_PASSAGE]->(p:Passage)
@@ -177,14 +177,14 @@ def test_damage_is_found_and_the_remedies_work(kg: KnowledgeGraph, collection_na
     }
     assert numbers | expected == numbers
     assert all(f.message and f.remedy for f in damaged.findings)
-    assert _finding(damaged, "indexes missing").examples == (f"passage_text_c{number}",)
+    assert _finding(damaged, "indexes missing").examples == (f"passage_stems_c{number}",)
 
-    with pytest.raises(MismatchError, match=f"passage_text_c{number} is missing") as refused:
+    with pytest.raises(MismatchError, match=f"passage_stems_c{number} is missing") as refused:
         kg[collection_name].search("Colin Archer", retriever="bm25")
     assert refused.value.remedy == "Make again what is missing: kgrag repair"
     assert f"kgrag repair {collection_name}" in _finding(damaged, "indexes missing").remedy
     report = kg[collection_name].repair()
-    assert (report.indexes, dict(report.vectors)) == ((f"passage_text_c{number}",), {"passages": 1})
+    assert (report.indexes, dict(report.vectors)) == ((f"passage_stems_c{number}",), {"passages": 1})
     assert report.finished == 2, "the passage with a new vector, and the one that was marked"
     mended = {f.name for f in kg[collection_name].inspect().findings}
     assert not mended & {"indexes missing", "unfinished", "passages without a vector"}

@@ -300,7 +300,7 @@ def test_a_loader_is_two_files_of_another_package(installed: Installed, collecti
     folder.mkdir()
     cells = [{"cell_type": "markdown", "source": ["The Fram was ", "built in Larvik."]}]
     folder.joinpath("ships.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
-    assert "unknown extension .ipynb" in installed.kgrag("ingest", str(folder), "-c", collection_name).stderr
+    assert "1 file skipped: .ipynb 1" in installed.kgrag("ingest", str(folder), "-c", collection_name).stderr
     installed.install(LOADER)
     assert installed.kgrag("ingest", str(folder), "-c", collection_name).returncode == 0
     found = installed.json("search", "Where was the Fram built?", "-c", collection_name)

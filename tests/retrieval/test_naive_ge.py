@@ -67,7 +67,7 @@ def test_works_on_any_retriever(kg: KnowledgeGraph, coast: str, base: str) -> No
         if not any(step.label == "Triple" for step in hit.why):
             assert hit.score == pytest.approx(1 / (60 + ranks[hit.passage.id]))
         else:
-            assert hit.score > 1 / (60 + ranks[hit.passage.id])
+            assert hit.score > (1 / (60 + ranks[hit.passage.id]) if hit.passage.id in ranks else 0)
     assert "Brandvik family" in [h.passage.title for h in ranking.hits[:4]]
     assert any(s.via.startswith(f"{base} rank ") for s in ranking.hits[0].why)
 
@@ -124,4 +124,4 @@ def test_without_triples_it_is_the_base_and_says_so(kg: KnowledgeGraph, collecti
 
 
 def test_without_a_base_passage_there_is_nothing(kg: KnowledgeGraph, coast: str) -> None:
-    assert len(kg[coast].search("the of and", retriever="naive-ge(bm25)")) == 0
+    assert len(kg[coast].search("qqqq zzzz", retriever="naive-ge(bm25)")) == 0

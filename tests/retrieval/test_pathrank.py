@@ -166,7 +166,7 @@ def test_names_that_triples_alone_know(kg: KnowledgeGraph, collection_name: str)
 
     question = "Which tree was planted by the builder of the Quay?"
     assert found(question, "pathrank(dens=1, slack=0, lexical=0, order=0)")["Alder"][1] == ["Quay", "Ole Brandvik"]
-    assert "Ole Brandvik" not in found(question, "pathrank(dens=0, order=0)")["Alder"][1]
+    assert "Alder" not in found(question, "pathrank(dens=0, order=0)")
     when = "Which tree was planted when the Pier was opened?"
     assert "June 1890" not in found(when, "pathrank(dens=1, slack=0, lexical=0, order=0)")["Birch"][1]  # dates never do
 
