@@ -124,7 +124,7 @@ class Document:
     triples: tuple[Triple, ...] = ()
     pages: tuple[Page, ...] = ()
     tables: tuple[Table, ...] = ()
-    file: FileState | None = None
+    file: FileState | None = field(default=None, compare=False)
 
     @property
     def text(self) -> str:
