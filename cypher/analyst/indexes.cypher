@@ -8,7 +8,7 @@
 // -> label: STRING - what it finds
 MATCH (c:Collection {name: $collection})
 UNWIND [
-  ['passage_text_c', 'full-text', 'Passage'],
+  ['passage_text_c', 'full-text', 'Passage'], ['passage_stems_c', 'full-text', 'Passage'],
   ['triple_text_c', 'full-text', 'Triple'],
   ['entity_name_c', 'full-text', 'Entity'],
   ['passage_' + c.embedding + '_c', 'vector', 'Passage'],

@@ -145,7 +145,10 @@ def test_the_database_describes_itself(kg: KnowledgeGraph) -> None:
 
 
 def test_long_names_of_version_4_are_shortened(kg: KnowledgeGraph, full: str) -> None:
-    query = "MATCH (n {collection: $name}) RETURN n.id AS id, n.name AS name ORDER BY id"
+    # words and names are counted again by a later step
+    query = (
+        "MATCH (n {collection: $name}) WHERE NOT n:Word AND NOT n:Entity RETURN n.id AS id, n.name AS name ORDER BY id"
+    )
     expected = _rows(kg, query, name=full)
     _rows(
         kg,

@@ -279,7 +279,9 @@ def test_another_prompt_extracts_again(corpus: str, scripted: Scripted, connect:
     kg = connect()
     kg[corpus].extract()
     before, calls = digest(kg.graph, corpus), len(scripted.calls)
-    (tmp_path / "extract.txt").write_text("[system]\nAll facts as JSON.\n[user]\nTitle: $title\n$text\n")
+    (tmp_path / "extract.txt").write_text(
+        "[system]\nAll facts as JSON.\n[user]\n<passage>\nTitle: $title\n$text\n</passage>\n"
+    )
     other = connect(prompts=tmp_path)
     half = other[corpus].extract(limit=20)
     assert (half.passages, half.left) == (20, calls - 20)
@@ -304,13 +306,13 @@ def test_faults_of_all_kinds(corpus: str, scripted: Scripted, connect: Connect) 
 
     ids = [kg.passage(f"d{n}", corpus).id for n in range(8)]
     kg.graph.run("write/extracted", ids=ids, version="old")
-    scripted.fail("500", "bad-json", "empty", "400:The text is too long", task="extract")
+    scripted.fail("500", "bad-json", "empty", "400:The text is not for this model", task="extract")
     report = connect(retries=0)[corpus].extract(threads=1)
     assert [f.document for f in report.failures] == ["d0", "d1", "d2"]
     wrong, twice, long = (f.reason for f in report.failures)
-    assert "500" in wrong
+    assert "The server had an error" in wrong
     assert "no usable JSON" in twice
-    assert "too long" in long
+    assert "not for this model" in long
     assert (report.passages, report.left) == (5, 3)
     assert _finished(kg, corpus)
     calls = len(scripted.calls)
