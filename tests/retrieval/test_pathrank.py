@@ -175,6 +175,6 @@ def test_names_that_triples_alone_know(kg: KnowledgeGraph, collection_name: str)
         for theta in (0.1, 0)
     )
     assert one - none == pytest.approx(0.1, abs=0.03)
-    linked, less = (found("Who was Ole Brandvik?", f"pathrank(lambda_fact={most})") for most in (0.8, 0))
+    linked, less = (found("Who was Ole Brandvik?", f"pathrank(dens=0, lambda_fact={most})") for most in (0.8, 0))
     assert linked["Quay"][1] == ["Ole Brandvik"]
     assert linked["Quay"][0] - less["Quay"][0] == pytest.approx(0.4 / (1 + math.log(2)), abs=0.03)
