@@ -6,15 +6,12 @@ strategy over that retriever has it (table 8), and this loop works over any othe
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from kgrag.agents.answering import AnswerOptions, within
-from kgrag.agents.pool import Pool
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
-from kgrag.events import Judged, SubAnswered
-from kgrag.models.facts import numbered
+from kgrag.agents.sub_questions import SubQuestionOptions, SubQuestions
+from kgrag.events import Judged
 from kgrag.retrieval.base import Scored
 
 _LABEL = re.compile(r"^\W*(?:next |sub-?)?question:\s*", re.IGNORECASE)
@@ -27,15 +24,8 @@ class Critique(BaseModel):
     enough: bool
 
 
-class RgnnOptions(AnswerOptions):
+class RgnnOptions(SubQuestionOptions):
     """Options of RGNN-Ret's loop."""
-
-    steps: int = Field(5, ge=1, le=20, description="single questions at most")
-    passages: int = Field(10, ge=1, description="passages of each retrieval that are kept and read")
-    tokens: int | None = Field(3500, ge=1, description="tokens of what is read (section 4.1)")
-    answer: Literal["own", "reader"] = Field(
-        "own", description="who answers: the model from the single answers, or the reader that all strategies share"
-    )
 
 
 class Rgnn(Strategy):
@@ -52,17 +42,10 @@ class Rgnn(Strategy):
         return _Rgnn(inquiry, self.settings)
 
 
-class _Rgnn(Episode):
-    """Single questions under way; `told`: each with its answer."""
+class _Rgnn(SubQuestions):
+    """Single questions under way, and whether their answers are enough."""
 
-    settings: RgnnOptions
-
-    def __init__(self, inquiry: Inquiry, settings: RgnnOptions) -> None:
-        super().__init__(inquiry, settings)
-        self.steps = settings.steps
-        self.found = Pool(inquiry.retriever.scale)
-        self.told: list[tuple[str, str]] = []
-        self._enough = False
+    _enough = False
 
     def next_queries(self) -> Sequence[str]:
         """See Episode; the next single question."""
@@ -72,16 +55,9 @@ class _Rgnn(Episode):
 
     def absorb(self, query: str, found: Sequence[Scored]) -> None:
         """See Episode; the single question is answered, and the answers so far are judged."""
-        kept = found[: self.settings.passages]
-        self.found.add(kept)
-        read = within([[passage] for passage in self.inquiry.passages(kept)], self.settings.tokens)
-        shown = numbered(read) or "(nothing was found)"
-        again = f"Question: {query}\n\n" if self.settings.repeat else ""
-        answer = self.inquiry.tasks.text("sub-answer", passages=again + shown, question=query)
-        self.told.append((query, " ".join(answer.split())))
-        self.emit(SubAnswered(question=query, answer=self.told[-1][1]))
-        if len(self.told) < self.steps:
-            answers = "\n".join(answer for _, answer in self.told)
+        super().absorb(query, found)
+        if len(self.answered) < self.steps:
+            answers = "\n".join(answer for _, answer in self.answered)
             reply = self.inquiry.tasks.structured(
                 "critique", Critique, question=self.inquiry.question.text, answers=answers
             )
@@ -92,10 +68,6 @@ class _Rgnn(Episode):
         """See Episode."""
         return self._enough
 
-    def finalise(self) -> list[Scored]:
-        """See Episode; what the question itself finds where nothing else was searched for."""
-        return self.found.ranking() or self.retrieve(self.inquiry.query(self.inquiry.question.text))
-
     def conclude(self) -> Conclusion:
         """See Episode; the answer is made from the single ones."""
         if self.settings.answer == "reader":
@@ -105,4 +77,4 @@ class _Rgnn(Episode):
         return Conclusion(self.finalise(), text=text.splitlines()[0])
 
     def _told(self) -> str:
-        return "\n".join(f"Single question: {question}\nIts answer: {answer}" for question, answer in self.told)
+        return "\n".join(f"Single question: {question}\nIts answer: {answer}" for question, answer in self.answered)

@@ -14,10 +14,11 @@ from kgrag.errors import RefusedError
 Kind = Literal["word", "quoted", "string", "number", "parameter", "symbol"]
 OPEN = {"(": ")", "[": "]", "{": "}"}
 _CLOSE = {close: opened for opened, close in OPEN.items()}
-KEYWORDS = frozenset(
-    "MATCH WHERE WITH RETURN UNWIND CALL UNION YIELD ORDER SKIP LIMIT OFFSET OPTIONAL USING "
-    "AND OR XOR NOT IN IS CONTAINS CASE WHEN THEN ELSE AS BY DISTINCT".split()
-)
+CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL UNION YIELD ORDER SKIP LIMIT OFFSET OPTIONAL USING".split())
+"""Words that begin a clause or a part of one."""
+SEPARATE = frozenset("WITH RETURN UNWIND CALL UNION".split())
+"""Clauses that end a part of a query: what is matched after one is planned by itself."""
+KEYWORDS = CLAUSES | frozenset("AND OR XOR NOT IN IS CONTAINS CASE WHEN THEN ELSE AS BY DISTINCT".split())
 """Words that the rules take for what they are in Cypher, so that no variable may bear their names."""
 _DEEPEST = 40
 _ESCAPED = re.compile(r"\\\\|\\u([0-9A-Fa-f]{4})")

@@ -8,7 +8,7 @@ from typing import Any
 
 from kgrag.errors import RefusedError
 from kgrag.graph.gateway.growth import Growth
-from kgrag.graph.gateway.lexer import Statement
+from kgrag.graph.gateway.lexer import SEPARATE, Statement
 from kgrag.graph.gateway.rules import called
 
 _MOST_REPEATS = 2
@@ -21,7 +21,6 @@ _ATOM = re.compile(
     r"\\[dDwWsSbB.\\()\[\]{}|*+?^$/\-'\"]|\[\^?\]?(?:[^\[\]\\&]|\\[dDwWsS.\\\]\[\-^$])*\]|[^\\\[\](){}*+?|]"
 )
 _CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL".split())
-_SEPARATE = frozenset("WITH RETURN UNWIND CALL UNION".split())
 _MOST_COMBINATIONS = 2**12
 
 
@@ -61,7 +60,7 @@ def check_labels(statement: Statement) -> None:
             alternatives[group] = alternatives.get(group, 1) + 1
         elif sign == "|" and bracket != "[" and called(statement, group) != "reduce":
             alternatives[colon] = alternatives.get(colon, 1) + 1
-        elif statement.begins_clause(index, _SEPARATE):
+        elif statement.begins_clause(index, SEPARATE):
             combinations, alternatives = 1.0, {}
         if combinations * prod(alternatives.values()) > _MOST_COMBINATIONS:
             raise RefusedError(

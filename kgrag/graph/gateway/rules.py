@@ -4,13 +4,11 @@ from dataclasses import dataclass
 
 from kgrag.errors import RefusedError
 from kgrag.graph.gateway.allowed import BEFORE_BRACKET, FIRST, FORBIDDEN, FUNCTIONS, PROCEDURES
-from kgrag.graph.gateway.lexer import KEYWORDS, Statement
+from kgrag.graph.gateway.lexer import CLAUSES, KEYWORDS, SEPARATE, Statement
 
 _SIGNS = frozenset(
     "+ - * / % ^ = <> < > <= >= =~ || . : | & ! AND OR XOR NOT IN IS CONTAINS STARTS ENDS CASE WHEN ( [ {".split()
 )
-_CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL UNION YIELD ORDER SKIP LIMIT OFFSET OPTIONAL USING".split())
-_SEPARATE = frozenset("WITH RETURN UNWIND CALL UNION".split())  # what is matched after one is planned by itself
 _BEFORE_MAP = frozenset("CASE NOT DISTINCT".split())
 _AFTER_NAME = frozenset(") ] : { * = IN , WHERE IS".split())
 _PROCEDURES = frozenset(name.lower() for name in PROCEDURES)
@@ -114,10 +112,10 @@ def check_size(statement: Statement) -> None:
         elif name == ",":
             level.signs = 0
             level.parts += level.matching
-        elif statement.begins_clause(index, _CLAUSES):
+        elif statement.begins_clause(index, CLAUSES):
             clauses += 1
             level.signs = 0
-            level.parts *= name not in _SEPARATE
+            level.parts *= name not in SEPARATE
             level.matching = name == "MATCH"
         elif name in _SIGNS and not statement.names_something(index):
             level.signs += 1

@@ -1,6 +1,6 @@
 """The stage: read the names of a collection, decide which are one entity's, and write that as SAME_AS edges.
 
-All is decided anew each time, from the names and the graph alone, so that a run after an ingest writes just what has
+All is decided again each time, from the names and the graph alone, so that a run after an ingest writes just what has
 changed; what a language model said is kept in the graph and not asked again. No node is merged or removed.
 """
 

@@ -1,0 +1,51 @@
+"""Single questions on the way to an answer: each is searched for, and answered from what is found for it alone."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from kgrag.agents.answering import AnswerOptions, within
+from kgrag.agents.episode import Episode, Inquiry
+from kgrag.agents.pool import Pool
+from kgrag.events import SubAnswered
+from kgrag.models.facts import numbered
+from kgrag.retrieval.base import Scored
+
+
+class SubQuestionOptions(AnswerOptions):
+    """Options of strategies that ask single questions."""
+
+    steps: int = Field(5, ge=1, le=20, description="single questions at most")
+    passages: int = Field(10, ge=1, description="passages of each retrieval that are kept and read")
+    tokens: int | None = Field(3500, ge=1, description="tokens of what is read (RGNN-Ret, section 4.1)")
+    answer: Literal["own", "reader"] = Field(
+        "own", description="who answers: the model from the single answers, or the reader that all strategies share"
+    )
+
+
+class SubQuestions(Episode):
+    """Single questions under way; `answered`: each with its answer."""
+
+    settings: SubQuestionOptions
+
+    def __init__(self, inquiry: Inquiry, settings: SubQuestionOptions) -> None:
+        super().__init__(inquiry, settings)
+        self.steps = settings.steps
+        self.found = Pool(inquiry.retriever.scale)
+        self.answered: list[tuple[str, str]] = []
+
+    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+        """See Episode; the single question is answered from what was found for it."""
+        kept = found[: self.settings.passages]
+        self.found.add(kept)
+        read = within([[passage] for passage in self.inquiry.passages(kept)], self.settings.tokens)
+        shown = numbered(read) or "(nothing was found)"
+        again = f"Question: {query}\n\n" if self.settings.repeat else ""
+        answer = " ".join(self.inquiry.tasks.text("sub-answer", passages=again + shown, question=query).split())
+        self.answered.append((query, answer))
+        self.emit(SubAnswered(question=query, answer=answer))
+
+    def finalise(self) -> list[Scored]:
+        """See Episode; what the question itself finds where nothing else was searched for."""
+        return self.found.ranking() or self.retrieve(self.inquiry.query(self.inquiry.question.text))
