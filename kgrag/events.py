@@ -71,6 +71,14 @@ class Read(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recognised(Event):
+    """Of the facts that sound like the question, those that the model kept, and those that it dropped."""
+
+    kept: tuple[Triple, ...]
+    dropped: tuple[Triple, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Linked(Event):
     """A fact that the model listed, and the triple of the graph that is most like it; `score`: (1 + cosine) / 2."""
 

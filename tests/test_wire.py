@@ -68,6 +68,7 @@ def _event(passages: list[Passage]) -> some.SearchStrategy[Event]:
         some.builds(events.Chained, step=step, text=_TEXT),
         some.builds(events.Verified, step=step, ids=_IDS),
         some.builds(events.Filtered, step=step, kept=_IDS, dropped=_IDS),
+        some.builds(events.Recognised, step=step, kept=_TRIPLES, dropped=_TRIPLES),
         some.builds(events.Rewritten, step=step, query=_TEXT),
         some.builds(events.Thought, step=step, text=_TEXT),
     )

@@ -11,4 +11,5 @@ class Gcot(Interleaved):
 
     name = "gcot"
     summary = "says what is missing, and searches for that; GCoT as a prompt"
+    paper = "BDTR, section 4.1 and figure 12"
     task = "gcot"

@@ -61,6 +61,7 @@ class Gear(Strategy):
 
     name = "gear"
     summary = "reads facts into a memory, expands them in the graph, asks on until they answer the question; GEAR"
+    paper = "GEAR, section 5"
     options = GearOptions
     settings: GearOptions
 

@@ -22,6 +22,7 @@ class Ircot(Interleaved):
 
     name = "ircot"
     summary = "thinks sentence by sentence; each is the next query; IRCoT"
+    paper = "IRCoT; GEAR, appendix B.1; BDTR, figure 10"
     options = IrcotOptions
     settings: IrcotOptions
     task = "think"

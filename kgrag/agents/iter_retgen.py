@@ -39,6 +39,7 @@ class IterRetgen(Strategy):
 
     name = "iter-retgen"
     summary = "answers, and searches for what it answered; ITER-RETGEN (IRGS)"
+    paper = "ITER-RETGEN; BDTR, figure 13; RGNN-Ret, appendix I.5"
     options = IterRetgenOptions
     settings: IterRetgenOptions
 

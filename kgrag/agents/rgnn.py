@@ -33,6 +33,7 @@ class Rgnn(Strategy):
 
     name = "rgnn"
     summary = "asks and answers single questions until a critique of the answers is content; RGNN-Ret"
+    paper = "RGNN-Ret, section 3.3"
     options = RgnnOptions
     over = "gnn-ret(beta=0.9)"
     settings: RgnnOptions

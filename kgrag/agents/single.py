@@ -49,6 +49,7 @@ class ClosedBook(Strategy):
 
     name = "closed-book"
     summary = "retrieves nothing: what the model knows by itself, as a baseline"
+    paper = "GEAR, appendix J.3; KGP, section 5.1"
     over = "bm25"
     retrieves = False
 

@@ -34,7 +34,7 @@ class Strategy(ABC):
 
     A strategy is a class with a `name`, a `summary`, its `options` and the method `begin`, found by an entry point of
     the group `kgrag.strategies`. `over`: the retriever that it works over when it is made over a collection;
-    `retrieves`: whether it uses it at all.
+    `retrieves`: whether it uses it at all; `paper`: where it is described.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Strategy(ABC):
     options: ClassVar[type[AnswerOptions]] = AnswerOptions
     over: ClassVar[str] = "hybrid"
     retrieves: ClassVar[bool] = True
+    paper: ClassVar[str] = ""
 
     settings: AnswerOptions
     """The options in force."""

@@ -12,4 +12,5 @@ class Tog(Interleaved):
 
     name = "tog"
     summary = "judges whether the passages suffice, and searches for what they lack; ToG as a prompt"
+    paper = "BDTR, section 4.1 and figure 11"
     task = "tog"

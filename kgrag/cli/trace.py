@@ -34,6 +34,7 @@ from kgrag.events import (
     Judged,
     Looked,
     Read,
+    Recognised,
     Remembered,
     Retrieved,
     SubAnswered,
@@ -104,6 +105,9 @@ class LiveTrace:
                 self._line("found", _titles(hits))
             case Read(triples=triples) | Remembered(triples=triples):
                 self._facts(triples)
+            case Recognised(kept=facts, dropped=without):
+                self._facts(facts)
+                self._line("kept", f"{len(facts)} of {len(facts) + len(without)} facts")
             case Judged(answerable=True, answer=answer):
                 self._line("known", answer or "enough to answer", "green")
             case Judged(why=why):

@@ -21,6 +21,7 @@ from kgrag.events import (
     Judged,
     Linked,
     Read,
+    Recognised,
     Remembered,
     Retrieved,
     Rewritten,
@@ -154,7 +155,7 @@ def _properties(number: int, events: Sequence[Event]) -> _Row:
     facts = dict[str, None]()
     for event in events:
         match event:
-            case Read(triples=triples) | Remembered(triples=triples):
+            case Read(triples=triples) | Remembered(triples=triples) | Recognised(kept=triples):
                 facts |= dict.fromkeys(map(_fact, triples))
             case Judged(answerable=answerable, why=why, answer=answer):
                 said |= {"verdict": "answerable" if answerable else "not yet", "why": why or answer}

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kgrag.retrieval.compose import Common, Concat, Hybrid, Rrf, Top
     from kgrag.retrieval.dense import Dense
     from kgrag.retrieval.gnn_ret import GnnRet
+    from kgrag.retrieval.hipporag import HippoRag, HippoRag2
     from kgrag.retrieval.kgp import Kgp
     from kgrag.retrieval.knn import Knn
     from kgrag.retrieval.mdr import Mdr
@@ -27,6 +28,8 @@ __all__ = [
     "Concat",
     "Dense",
     "GnnRet",
+    "HippoRag",
+    "HippoRag2",
     "Hybrid",
     "Kgp",
     "Knn",

@@ -27,10 +27,12 @@ __all__ = [
     "Scored",
     "SearchContext",
     "Searchable",
+    "Use",
     "VectorOptions",
 ]
 _LOG = logging.getLogger(__name__)
 Scale = Literal["cosine", "share", "rank"]
+Use = Literal["words", "vectors", "names", "triples", "mentions of TAGME", "a language model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,8 @@ class Retriever(ABC):
       add and scale scores; scores of different retrievers are on different scales, so there are none here.)
 
     `over`: the names of the retrievers that it works on when none is given, empty when it works on no other;
-    `several`: whether it takes any number of them; `needs`: what it cannot do without besides the graph; `scale`: what
+    `several`: whether it takes any number of them; `paper`: where it is described; `uses`: what it works with, and its
+    parts beside; `needs`: what it cannot do without besides the graph; `scale`: what
     its scores are, so that those of several queries can be compared: "cosine" (0 to 1), "share" (of a walk's
     probability), or "rank" (no more than an order).
     """
@@ -167,6 +170,8 @@ class Retriever(ABC):
     options: ClassVar[type[Options]] = Options
     over: ClassVar[tuple[str, ...]] = ()
     several: ClassVar[bool] = False
+    paper: ClassVar[str] = ""
+    uses: ClassVar[tuple[Use, ...]] = ()
     needs: ClassVar[str] = ""
     scale: Scale = "rank"
 

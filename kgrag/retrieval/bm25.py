@@ -9,6 +9,8 @@ class Bm25(Retriever):
 
     name = "bm25"
     summary = "words shared with the question: full-text index, English stemming"
+    paper = "Robertson et al., 2009; GEAR, section 3"
+    uses = ("words",)
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever. Words of every question ("what does") count only where there are no others."""

@@ -35,6 +35,7 @@ class Colbert(Retriever):
 
     name = "colbert"
     summary = "another's best passages, ranked again by late interaction (extra: colbert)"
+    paper = "ColBERTv2; GEAR, section 6.1"
     options = ColbertOptions
     over = ("hybrid",)
     needs = "kgrag[colbert] and a model"

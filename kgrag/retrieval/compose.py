@@ -35,6 +35,7 @@ class Rrf(Retriever):
 
     name = "rrf"
     summary = "reciprocal rank fusion of any others: rrf(hybrid, pathrank)"
+    paper = "GEAR, section 3"
     options = RrfOptions
     over: ClassVar[tuple[str, ...]] = ("bm25", "dense")
     several = True
@@ -59,6 +60,8 @@ class Hybrid(Rrf):
 
     name = "hybrid"
     summary = "reciprocal rank fusion of bm25 and dense"
+    paper = "GEAR, section 6.1"
+    uses = ("words", "vectors")
     options = HybridOptions
     over = ()
     several = False

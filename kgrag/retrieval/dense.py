@@ -9,6 +9,8 @@ class Dense(Retriever):
 
     name = "dense"
     summary = "nearest embeddings: vector index, scored again exactly"
+    paper = "GEAR, appendix B.1 (SBERT)"
+    uses = ("vectors",)
     options = VectorOptions
     scale = "cosine"
     settings: VectorOptions

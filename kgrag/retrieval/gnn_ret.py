@@ -166,6 +166,8 @@ class GnnRet(Retriever):
 
     name = "gnn-ret"
     summary = "dense, passed on to passages that are adjacent or share names; GNN-Ret"
+    paper = "GNN-Ret, section 3.2; RGNN-Ret, section 3.3"
+    uses = ("vectors", "names")
     options = GnnRetOptions
     scale = "cosine"
     settings: GnnRetOptions

@@ -78,6 +78,8 @@ class Kgp(Retriever):
         "breadth-first from bm25's passages over shared keywords and names, guided by words, the embedder or a "
         "language model; KGP"
     )
+    paper = "KGP, section 4 and algorithm 1"
+    uses = ("words", "vectors", "names")
     options = KgpOptions
     settings: KgpOptions
 

@@ -30,6 +30,8 @@ class Knn(Retriever):
 
     name = "knn"
     summary = "dense, fused with the passages whose wording is most like the question (Levenshtein)"
+    paper = "KGP, appendix A.2 (KNN)"
+    uses = ("words", "vectors")
     options = KnnOptions
     settings: KnnOptions
 

@@ -40,6 +40,8 @@ class Mdr(Retriever):
 
     name = "mdr"
     summary = "chains of passages, each nearest to the question and those before it; MDR"
+    paper = "MDR; KGP, appendix A.2"
+    uses = ("vectors",)
     options = MdrOptions
     needs = "an encoder of `kgrag train next-fact`"
     settings: MdrOptions

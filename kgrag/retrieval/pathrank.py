@@ -89,6 +89,7 @@ class PathRank(Retriever):
 
     name = "pathrank"
     summary = "walks from the question's names over the names that passages mention; multi-hop, no model"
+    uses = ("names", "words", "vectors")
     options = PathRankOptions
     settings: PathRankOptions
 

@@ -1,31 +1,26 @@
-"""Personalised PageRank over passages and entities, as HippoRAG 2 has it, without a language model.
+"""Personalised PageRank over passages and entities, like HippoRAG 2, without a language model.
 
 The walk restarts at the entities of the triples nearest to the question, at the entities that it names, and a little at
 the passages nearest to it; a passage's rank is its share of the walk. Edges, all undirected: a passage and the entities
 that it mentions or whose title it bears, the two entities of a triple, and names that resemble each other. Sources:
-HippoRAG, section 2.2; HippoRAG 2, section 3. The twin statements are `cypher/expand/ppr*.cypher`.
+HippoRAG, section 2.2; HippoRAG 2, section 3 (as published: `hipporag`). The twin statements are
+`cypher/expand/ppr*.cypher`.
 """
 
-import threading
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import count, pairwise
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import rustworkx
-from numpy.typing import NDArray
 from pydantic import Field
 
 from kgrag.options import Options
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored, Searchable
+from kgrag.retrieval.entity_graph import EntityGraph, WholeGraph, best
 from kgrag.retrieval.linking import link_question
-from kgrag.retrieval.trail import follow
 from kgrag.types import Step
 
-_MENTIONS, _TITLED, _TRIPLE, _SIMILAR = "MENTIONS", "ABOUT", "", "SIMILAR"
-"""The types of edges; two entities of a triple are tied over it."""
+_Places = Mapping[str, tuple[int, int]]
+"""Id of a seed entity -> its node, and how many passages mention it."""
 
 
 @dataclass(slots=True)
@@ -43,23 +38,6 @@ class _Seeds:
 
     def __bool__(self) -> bool:
         return bool(self.entities or self.passages)
-
-
-@dataclass(slots=True)
-class _Network:
-    """Passages and entities as a weighted graph, in which both directions of a tie are edges.
-
-    `sources` (indices) and `weights` of the edges, in their order; `kinds`: by a tie's indices; `node`: element id in
-    the database -> index; `passages`: id -> index; `entities`: id of a seed -> index and how many passages mention it.
-    """
-
-    graph: Any = field(default_factory=rustworkx.PyDiGraph)
-    node: dict[str, int] = field(default_factory=dict)
-    passages: dict[str, int] = field(default_factory=dict)
-    entities: dict[str, tuple[int, int]] = field(default_factory=dict)
-    sources: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    weights: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    kinds: dict[tuple[int, int], str] = field(default_factory=dict)
 
 
 class PprOptions(Options):
@@ -89,14 +67,15 @@ class Ppr(Retriever):
 
     name = "ppr"
     summary = "personalised PageRank from the nearest triples, named entities and nearest passages; HippoRAG 2"
+    paper = "HippoRAG 2, section 3, without its model"
+    uses = ("triples", "names", "vectors")
     options = PprOptions
     scale = "share"
     settings: PprOptions
 
     def __init__(self, *on: Searchable, **options: Any) -> None:
         super().__init__(*on, **options)
-        self._lock = threading.Lock()
-        self._whole: _Network | None = None
+        self._whole = WholeGraph(self.context, same_as=self.settings.same_as)
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are shares of the walk, which add up to 1 over all nodes."""
@@ -104,25 +83,17 @@ class Ppr(Retriever):
         seeds = self._seeds(query, s)
         if not seeds:
             return []
-        network = self._network(seeds, s)
-        reset = _reset(network, seeds)
+        graph, places = self._graph(seeds, s)
+        reset = _reset(graph, places, seeds)
         if not reset:
             return []
-        share = rustworkx.pagerank(
-            network.graph,
-            alpha=s.damping,
-            personalization=reset,
-            weight_fn=network.weights.tolist().__getitem__,
-            tol=1e-7,
-            max_iter=200,
-        )
-        scores = {x: share[i] for x, i in network.passages.items()}
-        ranked = sorted((x for x in scores if scores[x] > 0), key=lambda x: (-scores[x], x))
-        if query.filter:
-            allowed = self.context.reader.passing(ranked, query.filter)
-            ranked = [x for x in ranked if x in allowed]
-        trails = self._trails(network, seeds, reset, ranked[:n])
-        return [Scored(x, scores[x], trails.get(x, ())) for x in ranked[:n]]
+        share = graph.shares(reset, s.damping)
+        ranked = best(self.context, query, {x: share[i] for x, i in graph.passages.items()}, n)
+        paths = graph.paths(reset, s.damping, [graph.passages[x] for x, _ in ranked])
+        starts = {i: seeds.steps[e] for e, (i, _) in places.items()}
+        cosines = {graph.passages[x]: c for x, c in seeds.cosines.items() if x in graph.passages}
+        trails = graph.trails(self.context, paths, starts, cosines)
+        return [Scored(x, score, why) for (x, score), why in zip(ranked, trails, strict=True)]
 
     def _seeds(self, query: Query, s: PprOptions) -> _Seeds:
         """What the walk restarts at (HippoRAG 2, section 3.3); an entity's weight is the mean over its triples."""
@@ -162,123 +133,39 @@ class Ppr(Retriever):
             seeds.passages = dict.fromkeys(seeds.cosines, s.passage_weight)
         return seeds
 
-    def _network(self, seeds: _Seeds, s: PprOptions) -> _Network:
+    def _graph(self, seeds: _Seeds, s: PprOptions) -> tuple[EntityGraph, _Places]:
         entities = sorted(seeds.entities)
-        if not s.exact:
-            most = s.most_stated if seeds.stated else s.most
-            rows = self.context.rows(
-                "expand/ppr",
-                entities=entities,
-                passages=sorted(seeds.passages),
-                cap=s.cap,
-                titled=s.titled,
-                near=s.near,
-                surrounding=s.surrounding,
-                most=most,
-                same_as=s.same_as,
-            )
-            return _network(rows[0]["passages"], rows[0]["similar"], rows[0]["seeds"]) if rows else _network((), (), ())
-        reader = self.context.reader
-        with self._lock:  # read once, however many threads ask first
-            if self._whole is None:
-                name = reader.collection.name
-                similar = reader.stream("expand/ppr_similar", collection=name, same_as=s.same_as)
-                self._whole = _network(reader.stream("expand/ppr_passages", collection=name), similar, ())
-        elements = (list(row.values()) for row in self.context.rows("expand/ppr_elements", ids=entities))
-        return replace(self._whole, entities=_placed(elements, self._whole.node))
-
-    def _trails(
-        self, network: _Network, seeds: _Seeds, reset: Mapping[int, float], ids: Sequence[str]
-    ) -> dict[str, tuple[Step, ...]]:
-        """The strongest path to each passage: the largest product of a restart's share and those of its steps."""
-        paths = _strongest_paths(network, reset, self.settings.damping, [network.passages[x] for x in ids])
-        element = {i: element for element, i in network.node.items()}
-        names = dict(
-            self.context.row("expand/ppr_names", elements=sorted({element[i] for path in paths for i in path}))["names"]
+        if s.exact:
+            graph = self._whole()
+            elements = (list(row.values()) for row in self.context.rows("expand/ppr_elements", ids=entities))
+            return graph, _places(elements, graph)
+        most = s.most_stated if seeds.stated else s.most
+        rows = self.context.rows(
+            "expand/ppr",
+            entities=entities,
+            passages=sorted(seeds.passages),
+            cap=s.cap,
+            titled=s.titled,
+            near=s.near,
+            surrounding=s.surrounding,
+            most=most,
+            same_as=s.same_as,
         )
-        places = {i: e for e, (i, _) in network.entities.items()}
-        is_passage = set(network.passages.values())
-        trails = {}
-        for x, path in zip(ids, paths, strict=True):
-            if not path:
-                continue
-            start = path[0]
-            if start in is_passage:
-                nearest = next((c for p, c in seeds.cosines.items() if network.passages.get(p) == start), None)
-                steps = [Step("resembles the question", "Passage", names[element[start]], nearest)]
-            else:
-                steps = list(seeds.steps[places[start]])
-            for one, other in pairwise(path):
-                kind = network.kinds.get((one, other), network.kinds.get((other, one), _MENTIONS))
-                name, label = names[element[other]], "Passage" if other in is_passage else "Entity"
-                steps.append(follow(kind, label, name) if kind else Step("in a triple with", label, name))
-            trails[x] = tuple(steps)
-        return trails
+        if not rows:
+            return EntityGraph.of(()), {}
+        graph = EntityGraph.of(rows[0]["passages"], rows[0]["similar"])
+        return graph, _places(rows[0]["seeds"], graph)
 
 
-def _network(
-    passages: Iterable[Sequence[Any]], similar: Iterable[Sequence[Any]], seeds: Iterable[Sequence[Any]]
-) -> _Network:
-    """The graph of passages ([id, element id, mentioned, titled, subjects, objects]) and resembling names."""
-    net = _Network()
-    edges: dict[tuple[int, int], float] = {}
-    node: defaultdict[str, int] = defaultdict(count().__next__)
-    for id, element, mentioned, titled, subjects, objects in passages:
-        p = node[element]
-        net.passages[id] = p
-        for e in mentioned:
-            pair = (p, node[e])
-            edges[pair] = 1.0
-        for e in titled:
-            pair = (p, node[e])
-            edges[pair] = edges.get(pair, 0.0) + 1.0
-            net.kinds[pair] = _TITLED
-        for subject, object in zip(subjects, objects, strict=True):
-            a, b = node[subject], node[object]
-            if a != b:
-                pair = (a, b) if a < b else (b, a)
-                edges[pair] = edges.get(pair, 0.0) + 1.0
-                net.kinds[pair] = _TRIPLE
-    for one, other, score in similar:
-        if one in node and other in node:
-            a, b = node[one], node[other]
-            pair = (a, b) if a < b else (b, a)
-            if net.kinds.get(pair) != _TRIPLE:
-                edges[pair] = max(edges.get(pair, 0.0), 2 * score - 1)
-                net.kinds[pair] = _SIMILAR
-    ties = np.array(list(edges), np.int64).reshape(-1, 2)
-    net.sources, targets = ties.ravel(), ties[:, ::-1].ravel()
-    net.weights = np.repeat(np.fromiter(edges.values(), np.float64, len(edges)), 2)
-    net.node = dict(node)
-    net.graph.add_nodes_from(range(len(node)))
-    net.graph.add_edges_from(list(zip(net.sources.tolist(), targets.tolist(), range(len(targets)), strict=True)))
-    net.entities = _placed(seeds, node)
-    return net
+def _places(seeds: Iterable[Sequence[Any]], graph: EntityGraph) -> _Places:
+    return {id: (graph.node[element], df) for id, element, df in seeds if element in graph.node}
 
 
-def _placed(seeds: Iterable[Sequence[Any]], node: Mapping[str, int]) -> dict[str, tuple[int, int]]:
-    return {id: (node[element], df) for id, element, df in seeds if element in node}
-
-
-def _reset(network: _Network, seeds: _Seeds) -> dict[int, float]:
-    """Index -> weight; an entity counts the less the more passages mention it (HippoRAG: node specificity)."""
+def _reset(graph: EntityGraph, places: _Places, seeds: _Seeds) -> dict[int, float]:
+    """Node -> weight; an entity counts the less the more passages mention it (HippoRAG: node specificity)."""
     reset = {}
-    for id, (i, df) in network.entities.items():
+    for id, (i, df) in places.items():
         if seeds.entities[id] > 0:
             reset[i] = seeds.entities[id] / max(1, df)
-    reset |= {network.passages[p]: w for p, w in seeds.passages.items() if p in network.passages and w > 0}
+    reset |= {graph.passages[p]: w for p, w in seeds.passages.items() if p in graph.passages and w > 0}
     return reset
-
-
-def _strongest_paths(
-    network: _Network, reset: Mapping[int, float], damping: float, targets: Sequence[int]
-) -> list[list[int]]:
-    """The most probable way of the walk from a restart to each target: lists of indices, empty where there is none."""
-    leaving = np.bincount(network.sources, network.weights)
-    costs = (-np.log(damping * network.weights / leaving[network.sources])).tolist()
-    graph, total = network.graph.copy(), sum(reset.values())
-    start = graph.add_node(None)
-    graph.add_edges_from([(start, i, len(costs) + j) for j, i in enumerate(reset)])
-    costs += (-np.log(np.array(list(reset.values())) / total)).tolist()
-    paths = rustworkx.dijkstra_shortest_paths(graph, start, weight_fn=costs.__getitem__)
-    return [list(paths[target])[1:] if target in paths else [] for target in targets]

@@ -34,6 +34,8 @@ class SyncGe(Retriever):
 
     name = "sync-ge"
     summary = "the same from the triples like the facts that a language model reads there; GEAR's retriever"
+    paper = "GEAR, sections 4.1 and 4.2"
+    uses = ("triples", "vectors", "a language model")
     options = SyncGeOptions
     over = ("hybrid",)
     needs = "a language model"

@@ -31,6 +31,8 @@ class TfIdf(Retriever):
 
     name = "tfidf"
     summary = "words shared with the question, by cosine of TF-IDF, among bm25's best"
+    paper = "KGP, section 4 (TF-IDF)"
+    uses = ("words",)
     options = TfIdfOptions
     scale = "cosine"
     settings: TfIdfOptions

@@ -1,0 +1,171 @@
+"""The graph that personalised PageRank walks over: entities, tied to each other and, mostly, to passages.
+
+Entities are tied by triples (a weight of 1 for each) and by names that resemble each other (the cosine); HippoRAG,
+section 2.2. Passages are tied to what they name (HippoRAG 2, section 3.2), or are no part of the walk (HippoRAG).
+"""
+
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count, pairwise
+from typing import Any, Self
+
+import numpy as np
+import rustworkx
+from numpy.typing import NDArray
+
+from kgrag.retrieval.base import Query, SearchContext
+from kgrag.retrieval.trail import follow
+from kgrag.types import Step
+
+_MENTIONS, _TITLED, _TRIPLE, _SIMILAR = "MENTIONS", "ABOUT", "", "SIMILAR"
+"""The types of edges; two entities of a triple are tied over it."""
+_PRECISION = 1e-7
+
+
+@dataclass(slots=True)
+class EntityGraph:
+    """Entities and passages as a weighted graph, in which both directions of a tie are edges.
+
+    `sources` and `weights` [edges]: where an edge begins, and its weight; `kinds`: by a tie's two nodes. `node`:
+    element id in the database -> node; `passages`: id -> node, or a number of its own where passages are not walked
+    over; `named` [n, 3]: passage, entity, how often the passage names it.
+    """
+
+    graph: Any
+    node: Mapping[str, int]
+    passages: Mapping[str, int]
+    sources: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    kinds: Mapping[tuple[int, int], str]
+    named: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, passages: Iterable[Sequence[Any]], similar: Iterable[Sequence[Any]] = (), *, over_passages: bool = True
+    ) -> Self:
+        """From passages ([id, element id, named, titled, subjects, objects]) and pairs of resembling names."""
+        edges: dict[tuple[int, int], float] = {}
+        kinds: dict[tuple[int, int], str] = {}
+        named: Counter[tuple[int, int]] = Counter()
+        node: defaultdict[str, int] = defaultdict(count().__next__)
+        numbers: dict[str, int] = {}
+        for id, element, mentioned, titled, subjects, objects in passages:
+            p = numbers[id] = node[element] if over_passages else len(numbers)
+            named.update((p, node[e]) for e in mentioned)
+            if over_passages:
+                edges.update(((p, node[e]), 1.0) for e in mentioned)
+                for e in titled:
+                    pair = (p, node[e])
+                    edges[pair] = edges.get(pair, 0.0) + 1.0
+                    kinds[pair] = _TITLED
+            for subject, object in zip(subjects, objects, strict=True):
+                a, b = node[subject], node[object]
+                if a != b:
+                    pair = (a, b) if a < b else (b, a)
+                    edges[pair] = edges.get(pair, 0.0) + 1.0
+                    kinds[pair] = _TRIPLE
+        for one, other, score in similar:
+            if one in node and other in node:
+                a, b = node[one], node[other]
+                pair = (a, b) if a < b else (b, a)
+                if kinds.get(pair) != _TRIPLE:
+                    edges[pair] = max(edges.get(pair, 0.0), 2 * score - 1)
+                    kinds[pair] = _SIMILAR
+        ties = np.array(list(edges), np.int64).reshape(-1, 2)
+        sources, targets = ties.ravel(), ties[:, ::-1].ravel()
+        graph: Any = rustworkx.PyDiGraph()
+        graph.add_nodes_from(range(len(node)))
+        graph.add_edges_from(list(zip(sources.tolist(), targets.tolist(), range(len(targets)), strict=True)))
+        counted = np.array([(p, e, n) for (p, e), n in named.items()], np.int64).reshape(-1, 3)
+        weights = np.repeat(np.fromiter(edges.values(), np.float64, len(edges)), 2)
+        return cls(graph, dict(node), numbers, sources, weights, kinds, counted)
+
+    def shares(self, reset: Mapping[int, float], damping: float) -> Mapping[int, float]:
+        """Node -> its share of a walk that restarts at the nodes of `reset`; they add up to 1."""
+        found: Mapping[int, float] = rustworkx.pagerank(
+            self.graph,
+            alpha=damping,
+            personalization=dict(reset),
+            weight_fn=self.weights.tolist().__getitem__,
+            tol=_PRECISION,
+            max_iter=200,
+        )
+        return found
+
+    def paths(self, reset: Mapping[int, float], damping: float, targets: Sequence[int]) -> list[list[int]]:
+        """The most probable way of the walk from a restart to each target: lists of nodes, empty where there is none.
+
+        Its probability is the product of the restart's share and those of its steps.
+        """
+        leaving = np.bincount(self.sources, self.weights)
+        costs: list[float] = (-np.log(damping * self.weights / leaving[self.sources])).tolist()
+        graph, total = self.graph.copy(), sum(reset.values())
+        start = graph.add_node(None)
+        graph.add_edges_from([(start, i, len(costs) + j) for j, i in enumerate(reset)])
+        costs += np.abs(np.log(np.array(list(reset.values())) / total)).tolist()  # never -0.0
+        found = rustworkx.dijkstra_shortest_paths(graph, start, weight_fn=costs.__getitem__)
+        return [list(found[target])[1:] if target in found else [] for target in targets]
+
+    def trails(
+        self,
+        context: SearchContext,
+        paths: Sequence[Sequence[int]],
+        starts: Mapping[int, tuple[Step, ...]],
+        cosines: Mapping[int, float],
+    ) -> list[tuple[Step, ...]]:
+        """The steps of some paths; one begins with those of its first node, or at a passage with such a cosine."""
+        element = {i: element for element, i in self.node.items()}
+        elements = sorted({element[i] for path in paths for i in path})
+        names = dict(context.row("expand/ppr_names", elements=elements)["names"])
+        passages = set(self.passages.values()) if cosines else set()
+        found: list[tuple[Step, ...]] = []
+        for path in paths:
+            if not path:
+                found.append(())
+                continue
+            first = names[element[path[0]]]
+            nearest = Step("resembles the question", "Passage", first, cosines.get(path[0]))
+            steps = [nearest] if path[0] in passages else list(starts[path[0]])
+            for one, other in pairwise(path):
+                kind = self.kinds.get((one, other), self.kinds.get((other, one), _MENTIONS))
+                name, label = names[element[other]], "Passage" if other in passages else "Entity"
+                steps.append(follow(kind, label, name) if kind else Step("in a triple with", label, name))
+            found.append(tuple(steps))
+        return found
+
+
+class WholeGraph:
+    """The graph of a whole collection, read at the first question, however many threads ask first.
+
+    `named`: passages are tied to all that they mention, and to what they are titled; else to the ends of their triples.
+    """
+
+    def __init__(
+        self, context: SearchContext, *, same_as: bool = True, named: bool = True, over_passages: bool = True
+    ) -> None:
+        self._context, self._same_as = context, same_as
+        self._named, self._over_passages = named, over_passages
+        self._lock = threading.Lock()
+        self._graph: EntityGraph | None = None
+
+    def __call__(self) -> EntityGraph:
+        """The graph, as it was when it was first asked for."""
+        with self._lock:
+            if self._graph is None:
+                reader = self._context.reader
+                name = reader.collection.name
+                passages = reader.stream("expand/ppr_passages", collection=name, named=self._named)
+                similar = reader.stream("expand/ppr_similar", collection=name, same_as=self._same_as)
+                self._graph = EntityGraph.of(passages, similar, over_passages=self._over_passages)
+            return self._graph
+
+
+def best(context: SearchContext, query: Query, scores: Mapping[str, float], n: int) -> list[tuple[str, float]]:
+    """The best `n` passages that the question's filter lets pass, with their scores; none with a score of 0."""
+    ranked = sorted((x for x in scores if scores[x] > 0), key=lambda x: (-scores[x], x))
+    if query.filter:
+        allowed = context.reader.passing(ranked, query.filter)
+        ranked = [x for x in ranked if x in allowed]
+    return [(x, scores[x]) for x in ranked[:n]]

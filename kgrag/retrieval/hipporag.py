@@ -1,0 +1,258 @@
+"""HippoRAG and HippoRAG 2 as published: personalised PageRank over the whole graph of triples, begun by a model.
+
+HippoRAG (Gutiérrez et al., 2024, section 2.3): a model names what the question names; the entity nearest to each name
+is where the walk restarts, the rarer the more; passages are no nodes, and rank by the shares of what their triples
+name. HippoRAG 2 (Gutiérrez et al., 2025, section 3): the facts nearest to the question, of which a model keeps those
+that help (recognition memory); the walk restarts at their entities and a little at every passage, and goes over both.
+Where there is nothing to begin at, both rank by nearness. What kgrag adds to this is in `ppr`, which asks no model.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import BaseModel, Field, model_validator
+
+from kgrag.events import Recognised
+from kgrag.identity import entity_id
+from kgrag.models.chat import no_model
+from kgrag.models.facts import lines
+from kgrag.options import Options
+from kgrag.retrieval.base import Query, Retriever, Scored, Searchable
+from kgrag.retrieval.dense import Dense
+from kgrag.retrieval.entity_graph import EntityGraph, WholeGraph, best
+from kgrag.retrieval.trail import follow
+from kgrag.text import normalise
+from kgrag.types import Step, Triple
+
+
+class Names(BaseModel):
+    """A reply that lists names; what is no text is left out."""
+
+    names: list[str]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, value: Any) -> Any:
+        listed = value.get("names", value.get("named_entities")) if isinstance(value, dict) else value
+        if not isinstance(listed, list):
+            raise ValueError('an object {"names": ["name", ...]} is wanted')
+        return {"names": [name for name in listed if isinstance(name, str) and name.strip()]}
+
+
+class Kept(BaseModel):
+    """A reply that lists the numbers of the facts that help."""
+
+    kept: list[int]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, value: Any) -> Any:
+        return {"kept": value} if isinstance(value, list) else value
+
+
+class HippoRagOptions(Options):
+    """Options of HippoRAG."""
+
+    damping: float = Field(0.5, gt=0, lt=1, description="share of the walk that goes on at each step (section 3)")
+    candidates: int = Field(200, ge=1, description="vector index candidates, scored again exactly")
+    same_as: bool = Field(False, description="whether names of one entity are tied as well; not in the paper")
+
+
+class HippoRag(Retriever):
+    """PageRank over entities alone, from those that a model finds named in the question.
+
+    The whole graph is read at the first question; a retriever that is made later reads it again.
+    """
+
+    name = "hipporag"
+    summary = "PageRank over the entities of triples from those that a language model finds named; HippoRAG"
+    paper = "HippoRAG, section 2.3"
+    uses = ("triples", "vectors", "a language model")
+    options = HippoRagOptions
+    needs = "a language model"
+    scale = "share"
+    over_passages: ClassVar[bool] = False
+    settings: HippoRagOptions
+
+    def __init__(self, *on: Searchable, **options: Any) -> None:
+        """Raises ConfigurationError when no language model is configured."""
+        super().__init__(*on, **options)
+        if self.context.tasks is None:
+            raise no_model()
+        self.tasks = self.context.tasks
+        self.dense = Dense(self.context)
+        self.whole = WholeGraph(
+            self.context, same_as=self.settings.same_as, named=False, over_passages=self.over_passages
+        )
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        """See Retriever; scores are sums of shares of the walk. Raises ModelError."""
+        seeds = self._linked(self._names(query))
+        if not seeds:
+            return self._nearest(query, n)
+        graph = self.whole()
+        held = _passages_naming(graph)
+        starts = {graph.node[e["element"]]: _named(e) for e in seeds if e["element"] in graph.node}
+        reset = {i: 1 / max(1, held[i]) for i in starts}  # node specificity
+        if not reset:
+            return self._nearest(query, n)
+        shares = graph.shares(reset, self.settings.damping)
+        passage, entity, times = graph.named.T
+        share = np.array([shares[i] for i in range(len(graph.node))])
+        parts = times * share[entity]
+        scores = np.bincount(passage, parts, len(graph.passages))
+        ranked = best(self.context, query, dict(zip(graph.passages, scores.tolist(), strict=True)), n)
+        through: dict[int, int] = {}  # the entity that gives a passage most
+        for place in np.argsort(parts, kind="stable").tolist():
+            through[int(passage[place])] = int(entity[place])
+        ends = [through[graph.passages[x]] for x, _ in ranked]
+        trails = graph.trails(self.context, graph.paths(reset, self.settings.damping, ends), starts, {})
+        titles = self.context.reader.captions([], [x for x, _ in ranked])
+        return [
+            Scored(x, score, (*why, follow("MENTIONS", "Passage", titles.get(x, ""))))
+            for (x, score), why in zip(ranked, trails, strict=True)
+        ]
+
+    def _nearest(self, query: Query, n: int) -> list[Scored]:
+        """The nearest passages, where there is nothing to begin at; their scores add up to 1, as shares do."""
+        found = self.dense.rank(query, n)
+        weights = [max(2 * x.score - 1, 0.0) for x in found]
+        total = sum(weights) or 1.0
+        return [replace(x, score=weight / total) for x, weight in zip(found, weights, strict=True)]
+
+    def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
+        """See Retriever."""
+        if any(step.label in ("Entity", "Triple") for x in ranked for step in x.why):
+            return ()
+        if self.context.reader.has_triples():
+            return ()
+        return (f"This collection holds no triples: {self.name} ranks by nearness alone.",)
+
+    def _names(self, query: Query) -> list[str]:
+        """What the question names, each once, in normal form. Raises ModelError."""
+        tasks = self.tasks.with_listener(query.listener)
+        reply = tasks.structured("name", Names, question=query.text)
+        return list(dict.fromkeys(filter(None, map(normalise, reply.names))))
+
+    def _linked(self, names: Sequence[str]) -> list[Mapping[str, Any]]:
+        """The entity nearest to each name, each once."""
+        if not names:
+            return []
+        collection = self.context.reader.collection
+        vectors = self.context.embedder.embed(names).tolist()
+        wanted = [{"id": entity_id(collection.name, name), "vector": v} for name, v in zip(names, vectors, strict=True)]
+        row = self.context.row(
+            "expand/hipporag_entities",
+            index=collection.vector_index("Entity"),
+            embedding=collection.embedding,
+            names=wanted,
+            candidates=self.settings.candidates,
+        )
+        return list({e["id"]: e for e in row["found"] if e}.values())
+
+
+class HippoRag2Options(HippoRagOptions):
+    """Options of HippoRAG 2."""
+
+    triples: int = Field(5, ge=1, description="nearest facts that the model is shown (section 3.4)")
+    recognise: bool = Field(True, description="the model drops those that do not help (section 3.4)")
+    linked: int = Field(5, ge=1, description="entities of what is left that the walk restarts at, at most")
+    passage_weight: float = Field(0.05, ge=0, description="weight of the nearest passage, of all (section 3.5)")
+
+
+class HippoRag2(HippoRag):
+    """PageRank over entities and passages, from the nearest facts that a model recognises, and from every passage."""
+
+    name = "hipporag2"
+    summary = "PageRank over entities and passages from the nearest triples that a language model keeps; HippoRAG 2"
+    paper = "HippoRAG 2, section 3"
+    options = HippoRag2Options
+    over_passages = True
+    settings: HippoRag2Options
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        """See Retriever; scores are shares of the walk. Raises ModelError."""
+        s = self.settings
+        vector, collection = query.vector(self.context.embedder), self.context.reader.collection
+        found = self.context.row(
+            "expand/hipporag2_triples",
+            collection=collection.name,
+            index=collection.vector_index("Triple"),
+            embedding=collection.embedding,
+            vector=vector,
+            candidates=max(s.candidates, s.triples),
+            limit=s.triples,
+        )
+        facts = self._recognised(query, found["facts"]) if s.recognise else found["facts"]
+        if not facts:
+            return self._nearest(query, n)
+        graph = self.whole()
+        weights, starts = _entities(graph, facts, found["lowest"], found["facts"][0]["cosine"])
+        kept = sorted(weights, key=lambda i: (-weights[i], i))[: s.linked]
+        rows = self.context.row(
+            "expand/hipporag2_passages", collection=collection.name, embedding=collection.embedding, vector=vector
+        )["cosines"]
+        near = {graph.passages[x]: cosine for x, cosine in rows if x in graph.passages}
+        low, high = min(near.values(), default=0.0), max(near.values(), default=0.0)
+        reset = {i: s.passage_weight * (c - low) / (high - low) for i, c in near.items()} if high > low else {}
+        reset = {i: w for i, w in (reset | {i: weights[i] for i in kept}).items() if w > 0}
+        if not reset:
+            return self._nearest(query, n)
+        shares = graph.shares(reset, s.damping)
+        ranked = best(self.context, query, {x: shares[i] for x, i in graph.passages.items()}, n)
+        paths = graph.paths(reset, s.damping, [graph.passages[x] for x, _ in ranked])
+        scores = {i: (1 + c) / 2 for i, c in near.items()}
+        trails = graph.trails(self.context, paths, starts, scores)
+        return [Scored(x, score, why) for (x, score), why in zip(ranked, trails, strict=True)]
+
+    def _recognised(self, query: Query, facts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Those facts that the model keeps, in their order. Raises ModelError."""
+        if not facts:
+            return []
+        triples = [Triple(f["subject"], f["predicate"], f["object"]) for f in facts]
+        shown = "\n".join(f"{n}. {line}" for n, line in enumerate(lines(triples).splitlines(), 1))
+        tasks = self.tasks.with_listener(query.listener)
+        numbers = set(tasks.structured("recognise", Kept, facts=shown, question=query.text).kept)
+        kept = [n in numbers for n in range(1, len(facts) + 1)]
+        if query.listener is not None:
+            query.listener(
+                Recognised(
+                    kept=tuple(t for t, its in zip(triples, kept, strict=True) if its),
+                    dropped=tuple(t for t, its in zip(triples, kept, strict=True) if not its),
+                )
+            )
+        return [fact for fact, its in zip(facts, kept, strict=True) if its]
+
+
+def _entities(
+    graph: EntityGraph, facts: Sequence[Mapping[str, Any]], lowest: float, highest: float
+) -> tuple[dict[int, float], dict[int, tuple[Step, ...]]]:
+    """Node -> weight, and the steps that lead there.
+
+    A fact's weight is where its cosine stands between the lowest and the highest of all; an entity's the mean over its
+    facts, divided by the passages that name it (section 3.5, appendix).
+    """
+    held = _passages_naming(graph)
+    weights: defaultdict[int, list[float]] = defaultdict(list)
+    starts: dict[int, tuple[Step, ...]] = {}
+    for fact in facts:
+        weight = (fact["cosine"] - lowest) / (highest - lowest) if highest > lowest else 1.0
+        stated = Step("resembles the question", "Triple", fact["text"], (1 + fact["cosine"]) / 2)
+        for element, name in {e["element"]: e["name"] for e in fact["entities"]}.items():
+            if element in graph.node:
+                i = graph.node[element]
+                weights[i].append(weight / max(1, held[i]))
+                starts.setdefault(i, (stated, Step("is about", "Entity", name)))
+    return {i: sum(its) / len(its) for i, its in weights.items()}, starts
+
+
+def _passages_naming(graph: EntityGraph) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """[nodes]: how many passages name each entity."""
+    return np.bincount(graph.named[:, 1], minlength=len(graph.node))
+
+
+def _named(entity: Mapping[str, Any]) -> tuple[Step, ...]:
+    return (Step("names", "Entity", entity["name"], entity["score"]),)
