@@ -13,7 +13,8 @@ from kgrag.cli.connect import (
     filter_options,
     question_argument,
 )
-from kgrag.cli.console import note, print_json
+from kgrag.cli.console import load_settings, note, print_json
+from kgrag.cli.papers import as_paper, paper_option
 from kgrag.errors import ConfigurationError, KgragError, ModelError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 @question_argument
 @collection_option()
 @click.option("-s", "--system", metavar="NAME", help="How to answer: see `kgrag systems`.")
+@paper_option
 @click.option("-k", default=15, show_default=True, type=click.IntRange(1), help="How many passages are ranked.")
 @click.option("--short", is_flag=True, help="Answer in a few words, without citations.")
 @filter_options
@@ -35,6 +37,7 @@ def ask(
     question: str,
     collection: str | None,
     system: str | None,
+    paper: str | None,
     k: int,
     short: bool,
     where: dict[str, str],
@@ -62,6 +65,7 @@ def ask(
     kgrag ask "Where was the designer of the Fram born?" -c demo --system gear+hybrid --short
     kgrag ask "Who designed the Fram?" --system "ircot(steps=2)+ppr" --where kind=ship
     kgrag ask "What does table 2 on page 7 of report.pdf say?"
+    kgrag ask "Who designed the Fram?" --paper hipporag2
     kgrag ask "Who designed the Fram?" --save              then `kgrag runs`, or the Cypher that it prints
     kgrag ask "Who designed the Fram?" --json | jq -r .text
     """
@@ -69,9 +73,10 @@ def ask(
     from kgrag.retrieval.base import Query
     from kgrag.types import Filter
 
-    system = check_system(system or DEFAULT_SYSTEM)
+    settings, published = as_paper(load_settings(), paper)
+    system = check_system(system or (published.system if published is not None else DEFAULT_SYSTEM))
     query = Query(question, Filter(where, source, since))
-    with connect() as kg:
+    with connect(settings) as kg:
         name = choose_collection(kg, collection)
         if kg.tasks() is None and not _is_looked_up(kg, system, query, name):
             _show_evidence(kg, system, query, k, name, as_json=as_json)

@@ -8,15 +8,26 @@ import click
 
 from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import changed, load_settings, note, print_json, print_list, progress_bars
-from kgrag.cli.measuring import dataset_argument, format_option, ingest, limit_option, print_notes, print_sheet
+from kgrag.cli.measuring import (
+    at_option,
+    dataset_argument,
+    format_option,
+    ingest,
+    limit_option,
+    print_notes,
+    print_sheet,
+    sample_option,
+)
+from kgrag.cli.papers import as_paper, paper_option
 from kgrag.errors import KgragError
 
 if TYPE_CHECKING:
     from kgrag.evaluation.experiment import Experiment
     from kgrag.evaluation.report import Result
+    from kgrag.papers import Paper
 
 _PATH = click.Path(path_type=Path)
-_PASSED_ON = ("baseline", "depth", "by", "threads", "out", "grade", "perturb", "vary", "seed")
+_PASSED_ON = ("baseline", "depth", "by", "threads", "out", "grade", "perturb", "vary", "seed", "at")
 
 
 @click.command("eval")
@@ -38,6 +49,14 @@ _PASSED_ON = ("baseline", "depth", "by", "threads", "out", "grade", "perturb", "
     help="What is to answer the questions, such as gear+pathrank or single+hybrid; golden, closed-book, look-up as "
     "baselines; repeatable.",
 )
+@click.option(
+    "--over",
+    "overs",
+    multiple=True,
+    metavar="EXPR",
+    help="Put each --system that names a strategy alone over this retriever; repeatable: all over all.",
+)
+@paper_option
 @click.option("--grade", is_flag=True, help="Let a language model mark the answers of systems, too (Acc).")
 @click.option(
     "--vary",
@@ -57,6 +76,8 @@ _PASSED_ON = ("baseline", "depth", "by", "threads", "out", "grade", "perturb", "
 @click.option("-c", "--collection", metavar="NAME", help="Where to ingest.  [default: one of the corpus's own]")
 @format_option
 @limit_option
+@sample_option
+@at_option
 @click.option(
     "--depth",
     type=click.IntRange(1, 1000),
@@ -70,7 +91,12 @@ _PASSED_ON = ("baseline", "depth", "by", "threads", "out", "grade", "perturb", "
 )
 @click.option("--baseline", metavar="EXPR", help="Compare the others with this retriever or system; say what is noise.")
 @click.option(
-    "--seed", type=int, metavar="N", default=0, show_default=True, help="Of the resampling and of the misspellings."
+    "--seed",
+    type=int,
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Of the sample, the resampling and the misspellings.",
 )
 @click.option(
     "--perturb",
@@ -80,6 +106,9 @@ _PASSED_ON = ("baseline", "depth", "by", "threads", "out", "grade", "perturb", "
 @click.option("--join", type=click.IntRange(2), metavar="N", help="Join every N documents into a long one.")
 @click.option("--with", "others", type=_PATH, multiple=True, metavar="DATASET", help="Search this, too; repeatable.")
 @click.option("--out", type=_PATH, metavar="DIR", help="Keep each question's record there, and go on from them.")
+@click.option(
+    "--ranks", type=_PATH, metavar="FILE", help="Keep the ranks of the gold there, small: `kgrag ranks FILE`."
+)
 @click.option("--plot", "picture", type=_PATH, metavar="FILE", help="Draw recall against latency: .png, .svg or .pdf.")
 @click.option("--markdown", is_flag=True, help="Print Markdown: tables, the command, the machine.")
 @as_json
@@ -117,7 +146,10 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     questions of structure alone, and asks no model.
 
     --baseline gives mean differences on the same questions with their 95 % intervals, by a paired bootstrap of 10,000
-    resamples; where an interval includes 0, the difference is noise. What lacks the setting of --vary is measured once.
+    resamples; where an interval includes 0, the difference is noise; and the questions that it and each other get
+    right, one alone, or neither (by Acc, EM, or all gold among the first 8). --at 2 --at 5 gives R@2, R@5, perfect@2
+    and perfect@5 (all-gold@k). Of strategies over retrievers (--over) a table of both follows. --ranks keeps the ranks
+    alone, without a word of the data. What lacks the setting of --vary is measured once.
     With --join, k counts passages, and gold is found where half of its text is.
 
     \b
@@ -128,13 +160,19 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     kgrag eval bench/musique --system gear+pathrank --system ircot+ppr --by hops --out runs/ --budget 2
     kgrag eval bench/musique --system single+kgp --system golden --system closed-book --grade --out runs/
     kgrag eval bench/musique -r kgp -r bm25 --vary branch=1..10 --depth 30 --plot branch.png
+    kgrag eval bench/musique --system gear --system ircot --over hybrid --over ppr --sample 20 --seed 1
+    kgrag eval bench/musique --paper gear --system gear+hybrid --embedder minilm
     kgrag eval bench/musique --limit 20 --json | jq '.systems.hybrid."R@5"'
     """
     if given["markdown"] and given["as_json"]:
         raise click.UsageError("--json and --markdown exclude each other.")
     from kgrag.evaluation.plot import check_plot
 
-    settings = load_settings()
+    settings, paper = as_paper(load_settings(), given["paper"])
+    if paper is not None:
+        _fill(context, given, paper)
+        if not given["systems"] and not given["retrievers"]:
+            given["systems"] = (paper.system,)
     threads = (
         None if "concurrency" in settings.chat.model_fields_set else max(given["threads"], settings.chat.concurrency)
     )
@@ -149,7 +187,10 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     data = experiment.dataset
     print_notes(data)
     with connect(settings) as kg, progress_bars() as progress:
-        collection = ingest(kg, data, given["collection"], given["embedder"], progress)
+        name = given["collection"]
+        if paper is not None and name is None:
+            name = f"{data.collection(given['embedder'] or settings.embedder, settings.max_file_mb)}-{paper.name}"
+        collection = ingest(kg, data, name, given["embedder"], progress)
         try:
             found = experiment.run(progress, collection=collection)
         except BaseException:
@@ -173,13 +214,23 @@ def _experiment(given: dict[str, Any], max_file_mb: int) -> "Experiment":
 
     simple = [name for name, entry in RETRIEVERS.items() if not entry.several and not entry.needs]
     names = [check_retriever(name) for name in given["retrievers"] or ([] if given["systems"] else simple)]
-    names += [name if name.strip() in BASELINES else check_system(name) for name in given["systems"]]
+    for name in given["systems"]:
+        over = [f"{name}+{other}" for other in given["overs"] if name.strip() not in BASELINES and "+" not in name]
+        names += [name] if name.strip() in BASELINES else list(map(check_system, over or [name]))
     data = read_dataset(given["dataset"], given["format"])
     if given["others"]:
         data = merge(data, [read_dataset(other) for other in given["others"]])
     if given["join"] is not None:
         data = join(data, given["join"], max_file_mb)
-    return Experiment(names, data.first(given["limit"]), **{name: given[name] for name in _PASSED_ON})
+    data = data.first(given["limit"]).sample(given["sample"], given["seed"])
+    return Experiment(names, data, **{name: given[name] for name in _PASSED_ON})
+
+
+def _fill(context: click.Context, given: dict[str, Any], paper: "Paper") -> None:
+    """Put the paper's sample and depth in place of what was not given."""
+    for name in ("sample", "depth"):
+        if context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
+            given[name] = paper.setting(f"evaluation.{name}") or given[name]
 
 
 def _print(context: click.Context, given: dict[str, Any], found: "Result") -> None:
@@ -195,6 +246,11 @@ def _print(context: click.Context, given: dict[str, Any], found: "Result") -> No
     if marking is not None and marking.calls:
         cost = "cost unknown" if marking.cost is None else f"cost {marking.cost:.4f}"
         note(f"Marking took {marking.calls:,} calls ({marking.cached:,} cached), {marking.tokens:,} tokens, {cost}.")
+    if given["ranks"] is not None:
+        from kgrag.evaluation.ranks import write_ranks
+
+        write_ranks(given["ranks"], found, _command(context))
+        note(f"Ranks: {given['ranks']}")
     if given["picture"] is not None:
         found.plot(given["picture"])
         note(f"Drawn: {given['picture']}")

@@ -49,4 +49,14 @@ def print_sheet(sheet: "Sheet") -> None:
 
 dataset_argument = click.argument("dataset", type=click.Path(path_type=Path))
 limit_option = click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N questions.")
+sample_option = click.option(
+    "--sample", type=click.IntRange(1), metavar="N", help="Only N questions, drawn by --seed from all of them."
+)
+at_option = click.option(
+    "--at",
+    type=click.IntRange(1),
+    multiple=True,
+    metavar="K",
+    help="Give R@K and perfect@K; repeatable, replaces the usual.",
+)
 format_option = click.option("--format", metavar="NAME", help="Read the data as this format, whatever it looks like.")

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgrag.cli.connect import as_json
-from kgrag.cli.console import print_json, print_pairs, print_table
+from kgrag.cli.console import load_settings, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
     from kgrag.options import Options
+    from kgrag.retrieval.base import Retriever
 
 
 @click.command()
@@ -31,12 +32,11 @@ def retrievers(name: str | None, as_json: bool) -> None:
 
     if name is not None:
         found = RETRIEVERS.find(name)
-        _print_options({"name": name, "summary": found.summary, "over": list(found.over)}, found.options, as_json)
+        _print_options({"name": name, **_described(found)}, found.options, as_json)
     elif as_json:
-        listed = [
-            (name, entry.summary, list(entry.over), name == DEFAULT_RETRIEVER) for name, entry in RETRIEVERS.items()
-        ]
-        print_json([dict(zip(("name", "summary", "over", "default"), row, strict=True)) for row in listed])
+        print_json(
+            [{"name": n, **_described(entry), "default": n == DEFAULT_RETRIEVER} for n, entry in RETRIEVERS.items()]
+        )
     else:
         default = {DEFAULT_RETRIEVER: " (the default)"}
         print_pairs({name: f"{entry.summary}{default.get(name, '')}" for name, entry in RETRIEVERS.items()})
@@ -44,9 +44,14 @@ def retrievers(name: str | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("name", required=False)
+@click.option("--paper", metavar="NAME", help="Every setting as this paper has it, and where it says so.")
 @as_json
-def systems(name: str | None, as_json: bool) -> None:
+def systems(name: str | None, paper: str | None, as_json: bool) -> None:
     """List the ways to answer, for `kgrag ask --system NAME`, or the options of one.
+
+    Each strategy and retriever is listed with its paper and section, and with what it needs. With --paper gear (kgp,
+    gnn-ret, rgnn-ret, bdtr, hipporag, hipporag2) every setting is listed as that paper has it, with the value in force
+    and the section: what `kgrag ask` and `kgrag eval` set with the same option. Settings of your own win.
 
     A system is a strategy over a retriever: STRATEGY+RETRIEVER, with any retriever of `kgrag retrievers`, composed or
     not. OPTION=VALUE sets one of a strategy's options for this question alone.
@@ -54,26 +59,84 @@ def systems(name: str | None, as_json: bool) -> None:
     \b
     kgrag systems
     kgrag systems gear                       its options: type, default, meaning
+    kgrag systems --paper gear               every setting as GEAR has it
     kgrag ask "..." --system gear+hybrid
     kgrag ask "..." --system "ircot(steps=2)+rrf(bm25, ppr)"
     """
     from kgrag.agents.system import DEFAULT_SYSTEM, STRATEGIES, check_system
+    from kgrag.retrieval.registry import RETRIEVERS
 
+    if paper is not None:
+        if name is not None:
+            raise click.UsageError("NAME and --paper exclude each other.")
+        _print_paper(paper, as_json=as_json)
+        return
     if name is not None:
         found = STRATEGIES.find(name)
-        about = {"name": name, "summary": found.summary, "over": found.over, "system": check_system(name)}
+        system = {"over": found.over, "system": check_system(name)}
+        about = {"name": name, "summary": found.summary, "paper": found.paper, **system}
         _print_options(about, found.options, as_json)
         return
     default = check_system(DEFAULT_SYSTEM)
     if as_json:
         listed = [
-            {"name": name, "summary": entry.summary, "over": entry.over, "system": check_system(name)}
+            {
+                "name": name,
+                "summary": entry.summary,
+                "paper": entry.paper,
+                "needs": [_MODEL],
+                "over": entry.over,
+                "system": check_system(name),
+            }
             for name, entry in STRATEGIES.items()
         ]
-        print_json({"strategies": listed, "default": default})
+        over = [{"name": n, **_described(entry)} for n, entry in RETRIEVERS.items()]
+        print_json({"strategies": listed, "retrievers": over, "default": default})
         return
-    print_pairs({n: f"{entry.summary} (alone: {check_system(n)})" for n, entry in STRATEGIES.items()})
-    click.echo(f"The default is {default}.")
+    click.echo(f"Strategies, which need {_MODEL}, and what they are over alone:")
+    print_pairs(
+        {n: f"{entry.summary} [{entry.paper or '-'}] (alone: {check_system(n)})" for n, entry in STRATEGIES.items()}
+    )
+    click.echo("\nRetrievers:")
+    print_pairs(
+        {n: f"{e.summary} [{e.paper or '-'}] (needs: {', '.join(_needs(e)) or '-'})" for n, e in RETRIEVERS.items()}
+    )
+    click.echo(f"\nThe default is {default}.")
+
+
+_MODEL = "a language model"
+
+
+def _needs(kind: "type[Retriever]") -> list[str]:
+    """What a retriever needs of the graph, and besides."""
+    return list(dict.fromkeys(filter(None, [*kind.uses, kind.needs])))
+
+
+def _described(kind: "type[Retriever]") -> dict[str, Any]:
+    """What is said of a retriever in JSON."""
+    return {"summary": kind.summary, "over": list(kind.over), "paper": kind.paper, "needs": _needs(kind)}
+
+
+def _print_paper(name: str, *, as_json: bool) -> None:
+    """Print every setting as a paper has it, the value in force, and where the paper says so."""
+    from kgrag.cli.papers import rows
+    from kgrag.papers import find_paper
+
+    paper = find_paper(name)
+    listed = rows(paper, paper.apply(load_settings()))
+    if as_json:
+        about = {"paper": name, "title": paper.title, "section": paper.section, "system": paper.system}
+        more = {"model": paper.model, "settings": listed, "differs": list(paper.differs), "tables": list(paper.tables)}
+        print_json({**about, **more})
+        return
+    click.echo(f"{paper.title}. System: {paper.system} ({paper.section}). The paper's model: {paper.model}.")
+    head = ("setting", "value", "in the paper", "where")
+    lines = [(r["setting"], r["value"], "" if r["value"] == r["paper"] else r["paper"], r["source"]) for r in listed]
+    print_table(head, lines, left=head)
+    for text in paper.differs:
+        click.echo(f"- {text}")
+    if paper.tables:
+        click.echo(f"Its tables here: {', '.join(paper.tables)} (`kgrag reproduce {name}`).")
 
 
 def _print_options(about: Mapping[str, Any], options: "type[Options]", as_json: bool) -> None:

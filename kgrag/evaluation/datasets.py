@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -167,6 +168,16 @@ class Dataset:
     def first(self, number: int | None) -> Self:
         """The same with the first questions only; None: all."""
         return self.with_questions(self.questions[:number])
+
+    def sample(self, number: int | None, seed: int = 0) -> Self:
+        """The same with so many questions drawn by a seed, in their own order; all, where there are no more.
+
+        The draw depends on the seed and on the questions' ids alone, not on how they are ordered.
+        """
+        if number is None or number >= len(self.questions):
+            return self
+        drawn = set(random.Random(seed).sample(sorted(q.id for q in self.questions), number))
+        return self.with_questions(q for q in self.questions if q.id in drawn)
 
     def with_questions(self, questions: Iterable[Question]) -> Self:
         """The same corpus with other questions."""

@@ -58,7 +58,8 @@ class Experiment:
     with. `depth`: how many documents (with `variants.join`, passages) are ranked. `by`: what tables are broken down
     by. `out`: a folder that keeps each question's record; a later run over the same goes on from them. `grade`:
     whether the language model that is set for the task "grade" marks the answers. `perturb`: how questions are misspelt
-    (see `variants.PERTURBATIONS`). `vary`: a sweep, such as "branch=1..10". `seed`: of the resampling and the
+    (see `variants.PERTURBATIONS`). `at`: where recall and perfect are cut, in place of the usual. `vary`: a sweep, such
+    as "branch=1..10". `seed`: of the resampling and the
     misspellings.
     """
 
@@ -77,10 +78,11 @@ class Experiment:
         perturb: str | None = None,
         vary: str | None = None,
         seed: int = 0,
+        at: Sequence[int] = (),
     ) -> None:
         """Raises NotFoundError, ConfigurationError for a name or a sweep that does not exist, InputError for `out`."""
         self.dataset, self.collection, self.depth, self.by = dataset, collection, depth, tuple(by)
-        self.threads, self.grade, self.perturb, self.seed = threads, grade, perturb, seed
+        self.threads, self.grade, self.perturb, self.seed, self.at = threads, grade, perturb, seed, tuple(at)
         self.out = None if out is None else Path(out)
         given = [*systems, *([] if baseline is None else [baseline])]
         found = dict(_named(system) for system in given)
@@ -161,6 +163,7 @@ class Experiment:
             groups,
             self.baseline,
             self.seed,
+            self.at,
             about=about,
             conditions={
                 "depth": self.depth,
@@ -237,6 +240,11 @@ def _model(settings: Settings) -> dict[str, Any]:
     chat = settings.chat.model_dump(mode="json", include=_SAMPLING)
     chat["models"].pop(TASK, None)
     return {"chat": chat, "prompts": prompts, "agents": settings.agents}
+
+
+def spelt(name: str) -> str:
+    """The name of a retriever or system as results have it. Raises NotFoundError, ConfigurationError."""
+    return _named(name)[0]
 
 
 def _named(system: Named | str) -> tuple[str, tuple[bool, Any]]:

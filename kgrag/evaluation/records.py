@@ -70,7 +70,8 @@ class RecordFile:
             return None
         documents, ranks, seconds = tuple(found["documents"]), tuple(found["ranks"]), float(found["seconds"])
         answer = _answer(found["answer"]) if "answer" in found else None
-        return Record(self._system, question, documents, ranks, seconds, answer=answer)
+        usage = Usage(**found["usage"]) if "usage" in found else Usage()
+        return Record(self._system, question, documents, ranks, seconds, answer=answer, usage=usage)
 
     def add(self, record: Record) -> None:
         """Write a record to the file at once."""
@@ -85,6 +86,7 @@ class RecordFile:
             "type": question.type,
             "hops": question.hops,
             **({"answer": _values(record.answer, question)} if record.answer is not None else {}),
+            **({"usage": asdict(record.usage)} if record.usage.calls else {}),
             **({"error": record.error} if record.error else {}),
         }
         self._write(json.dumps(row, ensure_ascii=False))

@@ -13,7 +13,7 @@ from kgrag.evaluation import summary
 from kgrag.evaluation.plot import plot
 from kgrag.evaluation.retrieving import Record
 from kgrag.evaluation.significance import Difference
-from kgrag.evaluation.summary import Group, Iterations, Rows, digits
+from kgrag.evaluation.summary import Group, Iterations, Overlaps, Rows, digits
 from kgrag.evaluation.sweep import Sweep, plot_sweep
 from kgrag.types import Usage
 from kgrag.wire import VERSION, plain
@@ -43,7 +43,8 @@ class Result:
     `rows`: system -> measure -> value. `groups`: type, hops or density -> group -> such rows. `differences`: system ->
     measure -> difference from the `baseline` with its 95 % interval. `errors` and `problems`: system -> question ->
     why there is no answer, or what failed although there is one. `about`: data set, embedder, collection; `conditions`:
-    what it was measured with. `marking`: what marking took, None if nothing was to be marked. `notes`: sentences.
+    what it was measured with. `overlaps`: what each gets right that the baseline does not, and the other way round.
+    `marking`: what marking took, None if nothing was to be marked. `notes`: sentences.
     """
 
     title: str
@@ -60,6 +61,7 @@ class Result:
     marking: Usage | None = None
     sweep: Sweep | None = None
     notes: tuple[str, ...] = ()
+    overlaps: Overlaps = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -70,22 +72,24 @@ class Result:
         by: Mapping[str, Mapping[str, Group]] | None = None,
         baseline: str | None = None,
         seed: int = 0,
+        at: Sequence[int] = (),
         **more: Any,
     ) -> "Result":
         """The result of some records; `baseline` is one of their systems, `by` what they are grouped by -> `groups`.
 
-        `more`: the other fields.
+        `at`: see `summary.measures`. `more`: the other fields.
         """
         return cls(
             title,
             tuple(records),
-            summary.table(records, depth),
+            summary.table(records, depth, at),
             summary.iterations(records, depth),
-            {what: summary.tables_by(records, groups, depth) for what, groups in (by or {}).items()},
+            {what: summary.tables_by(records, groups, depth, at) for what, groups in (by or {}).items()},
             baseline,
-            summary.differences(records, baseline, depth, seed) if baseline is not None else {},
+            summary.differences(records, baseline, depth, seed, at) if baseline is not None else {},
             summary.errors(records),
             summary.problems(records),
+            overlaps=summary.overlaps(records, baseline, depth) if baseline is not None else {},
             **more,
         )
 
@@ -100,8 +104,12 @@ class Result:
         if self.iterations:
             found.append(iterations_sheet(self.iterations))
         found += [groups_sheet(f"by {what}", what, tables, who) for what, tables in self.groups.items()]
+        if (grid := matrix_sheet(self.rows)) is not None:
+            found.append(grid)
         if self.baseline is not None and self.differences:
             found.append(differences_sheet(self.baseline, self.differences, who))
+            if self.overlaps:
+                found.append(overlaps_sheet(self.baseline, self.overlaps, who))
         return found
 
     def markdown(self, command: str = "") -> str:
@@ -129,6 +137,7 @@ class Result:
                 }
                 for system, measures in self.differences.items()
             },
+            "overlaps": self.overlaps,
             "errors": self.errors,
             "problems": self.problems,
             **self.conditions,
@@ -197,6 +206,26 @@ def differences_sheet(baseline: str, found: Mapping[str, Mapping[str, Difference
             lines.append((system, measure, f"{d.value:+.{n}f}", interval, d.verdict))
     head = (who, "measure", "difference", "95 % interval", "verdict")
     return Sheet(f"against {baseline}; {NOISE}", head, tuple(lines))
+
+
+def overlaps_sheet(baseline: str, found: Overlaps, who: str = "retriever") -> Sheet:
+    """A line a system: the questions that it and the baseline get right, one of them alone, or neither."""
+    head = tuple(next(iter(found.values()), {}))
+    lines = [
+        (name, *(f"{v:.1f}" if isinstance(v, float) else str(v) for v in row.values())) for name, row in found.items()
+    ]
+    return Sheet(f"questions that are right, in per cent, beside {baseline}", (who, *head), tuple(lines))
+
+
+def matrix_sheet(rows: Rows) -> Sheet | None:
+    """Strategies by retrievers, where each of several is measured over each of several: F1, or else recall."""
+    parted = {tuple(name.split("+", 1)): row for name, row in rows.items() if "+" in name}
+    strategies, retrievers = (list(dict.fromkeys(pair[i] for pair in parted)) for i in (0, 1))
+    measured = next((m for m in ("F1", "R@5") if all(m in row for row in parted.values())), None)
+    if measured is None or min(len(strategies), len(retrievers)) < 2 or len(parted) < len(strategies) * len(retrievers):
+        return None
+    lines = ((s, *(_text(parted[s, r][measured], measured) for r in retrievers)) for s in strategies)
+    return Sheet(f"{measured} by strategy and retriever", ("strategy", *retrievers), tuple(lines))
 
 
 def machine(neo4j: str = "") -> str:

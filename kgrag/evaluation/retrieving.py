@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from kgrag.errors import DatabaseError, KgragError
+from kgrag.errors import BudgetError, DatabaseError, KgragError
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.gold import answer_rank, distinct_documents, text_ranks
-from kgrag.evaluation.metrics import ranks_of
+from kgrag.evaluation.metrics import Ranks, ranks_of
+from kgrag.events import Called, Event
+from kgrag.retrieval.base import Query, Retriever
 from kgrag.types import Progress, Ranking, Usage
 
 DEPTH = 15
@@ -76,7 +78,8 @@ class Record:
 
     `documents`: the keys of the documents found, best first, distinct unless gold is measured by its text. `ranks`: for
     each gold of the question its rank, or None; without gold, the rank of the first passage with an answer. `error`:
-    why the system found nothing at all, empty if it did answer. `answer`: what it said, None of a retriever.
+    why the system found nothing at all, empty if it did answer. `answer`: what it said, None of a retriever, whose
+    calls of a language model are `usage`.
     """
 
     system: str
@@ -86,6 +89,7 @@ class Record:
     seconds: float
     error: str = ""
     answer: AnswerRecord | None = None
+    usage: Usage = field(default_factory=Usage)
 
 
 class Log(Protocol):
@@ -113,8 +117,8 @@ def retrieve_all(
 
     The first questions are asked beforehand without being counted, so that every retriever is measured warm. `seconds`
     is one call of `retrieve(question, depth)`, the embedding of the question included. A question that `logs` knows
-    the answer to is not asked again. An error is kept as the record of its question, and the run goes on; only when
-    the database fails several times in a row does it end. Raises DatabaseError then.
+    the answer to is not asked again. An error is kept as the record of its question, and the run goes on; it ends when
+    the database fails several times in a row, or the budget is spent. Raises DatabaseError, BudgetError then.
     """
     records: list[Record] = []
     for name, retriever in retrievers.items():
@@ -126,6 +130,8 @@ def retrieve_all(
         for number, question in enumerate(open_, len(known)):
             progress(name, number, len(questions))
             record, failure = _ask(name, retriever, question, depth, gold_texts or {})
+            if isinstance(failure, BudgetError):
+                raise failure
             failures = failures + 1 if isinstance(failure, DatabaseError) else 0
             if log is not None:
                 log.add(record)
@@ -140,9 +146,25 @@ def retrieve_all(
 def _warm_up(retriever: Retrieving, questions: Sequence[Question], depth: int) -> None:
     try:
         for question in questions:
-            retriever.retrieve(question.text, depth)
+            _, usage = _retrieve(retriever, question, depth)
+            if usage.calls:
+                return  # a language model takes far longer than what is cold
     except Exception:
         return  # the error comes again where it is recorded
+
+
+def _retrieve(retriever: Retrieving, question: Question, k: int) -> tuple[Ranking, Usage]:
+    """The ranking, and what the retriever asked of a language model for it."""
+    if not isinstance(retriever, Retriever):
+        return retriever.retrieve(question.text, k), Usage()
+    heard: list[Usage] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, Called):
+            heard.append(event.usage)
+
+    ranking = retriever.retrieve(Query(question.text, listener=hear), k)
+    return ranking, sum(heard, Usage())
 
 
 def _ask(
@@ -150,15 +172,16 @@ def _ask(
 ) -> tuple[Record, Exception | None]:
     started = time.perf_counter()
     try:
-        ranking = retriever.retrieve(question.text, depth)
+        ranking, usage = _retrieve(retriever, question, depth)
         seconds = time.perf_counter() - started
+        ranks: Ranks
         if texts:
             documents = tuple(hit.passage.document for hit in ranking)
-            return Record(name, question, documents, text_ranks(ranking, question.gold, texts), seconds), None
-        documents = _documents(retriever, question, ranking, depth)
-        if not question.gold:
-            return Record(name, question, documents, (answer_rank(ranking, question.answers),), seconds), None
-        return Record(name, question, documents, ranks_of(documents, question.gold), seconds), None
+            ranks = text_ranks(ranking, question.gold, texts)
+        else:
+            documents = _documents(retriever, question, ranking, depth)
+            ranks = ranks_of(documents, question.gold) or (answer_rank(ranking, question.answers),)
+        return Record(name, question, documents, tuple(ranks), seconds, usage=usage), None
     except Exception as error:  # one question that fails must not lose the others
         return failed(name, question, error_text(error), time.perf_counter() - started), error
 

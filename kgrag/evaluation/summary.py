@@ -26,31 +26,37 @@ Rows = dict[str, dict[str, float | None]]
 Iterations = dict[str, list[dict[str, float | str | None]]]
 """System -> rows, an iteration each."""
 
+Overlaps = dict[str, dict[str, float | str]]
+"""System -> what it and a baseline get right, in per cent of the questions: see `overlaps`."""
+
+_WAYS = {"both": (True, True), "it alone": (True, False), "baseline alone": (False, True), "neither": (False, False)}
+
 Group = tuple[int, str]
 """Where a group stands among others, and its name."""
 
 
-def measures(depth: int = DEPTH, *, gold: bool = True) -> dict[str, Callable[[Ranks], float]]:
+def measures(depth: int = DEPTH, *, gold: bool = True, at: Sequence[int] = ()) -> dict[str, Callable[[Ranks], float]]:
     """What rankings of `depth` are measured by: name -> measure of one question's ranks.
 
     "R@k" is recall in per cent, "perfect@8" whether all gold is among the first 8, "MRR" the reciprocal rank of the
     first gold, "nDCG@10" with relevance 0 or 1. What a ranking is too short for is left out; recall at `depth` is
-    added where that is deeper than the usual. Without `gold` there are "answer@k", the share of questions whose answer
+    added where that is deeper than the usual. With `at` recall and perfect are those among the first of each of these.
+    Without `gold` there are "answer@k", the share of questions whose answer
     stands in the first k passages, in per cent (DPR's top-k accuracy), and "MRR" of the first of these.
     """
     recalls = [k for k in RECALLS if k <= depth] + ([depth] if depth > RECALLS[-1] else [])
+    recalls = [k for k in at if k <= depth] or recalls
     if not gold:
         return {**{f"answer@{k}": _recall(k) for k in recalls}, "MRR": reciprocal_rank}
     found: dict[str, Callable[[Ranks], float]] = {f"R@{k}": _recall(k) for k in recalls}
-    if depth >= PERFECT:
-        found[f"perfect@{PERFECT}"] = lambda ranks: perfect_at(ranks, PERFECT)
+    found |= {f"perfect@{k}": _perfect(k) for k in at or (PERFECT,) if k <= depth}
     found["MRR"] = reciprocal_rank
     if depth >= NDCG:
         found[f"nDCG@{NDCG}"] = lambda ranks: ndcg_at(ranks, NDCG)
     return found
 
 
-def table(records: Iterable[Record], depth: int = DEPTH) -> Rows:
+def table(records: Iterable[Record], depth: int = DEPTH, at: Sequence[int] = ()) -> Rows:
     """System -> measure -> mean over its questions; records of a system stand together.
 
     Besides `measures`: "p50_ms" and "p95_ms", percentiles of latency in milliseconds, "questions", their number, and
@@ -60,15 +66,17 @@ def table(records: Iterable[Record], depth: int = DEPTH) -> Rows:
     and "tokens", the mean of a question; "cost", that of all questions, None where a price is unknown; "wall_s", the
     seconds in which any question was under way, and "q/s", questions in each of them.
     """
-    return {name: _row(list(group), depth) for name, group in groupby(records, key=lambda r: r.system)}
+    return {name: _row(list(group), depth, at) for name, group in groupby(records, key=lambda r: r.system)}
 
 
-def tables_by(records: Sequence[Record], group: Mapping[str, Group], depth: int = DEPTH) -> dict[str, Rows]:
+def tables_by(
+    records: Sequence[Record], group: Mapping[str, Group], depth: int = DEPTH, at: Sequence[int] = ()
+) -> dict[str, Rows]:
     """The same table for each group of questions, given by question id; without wall time, which is that of all."""
     found: dict[Group, list[Record]] = {}
     for record in records:
         found.setdefault(group[record.question.id], []).append(record)
-    tables = {key[1]: table(found[key], depth) for key in sorted(found)}
+    tables = {key[1]: table(found[key], depth, at) for key in sorted(found)}
     for row in (row for rows in tables.values() for row in rows.values()):
         row.pop("wall_s", None)
         row.pop("q/s", None)
@@ -76,7 +84,7 @@ def tables_by(records: Sequence[Record], group: Mapping[str, Group], depth: int 
 
 
 def differences(
-    records: Iterable[Record], baseline: str, depth: int = DEPTH, seed: int = 0
+    records: Iterable[Record], baseline: str, depth: int = DEPTH, seed: int = 0, at: Sequence[int] = ()
 ) -> dict[str, dict[str, Difference]]:
     """System -> measure -> how much better than the baseline it is on the same questions, with a 95 % interval.
 
@@ -85,7 +93,8 @@ def differences(
     """
     records = list(records)
     by_system = {name: list(group) for name, group in groupby(records, key=lambda r: r.system)}
-    ranked = {name: measure for name, measure in measures(depth, gold=_has_gold(records)).items() if name in COMPARED}
+    known = measures(depth, gold=_has_gold(records), at=at)
+    ranked = {name: measure for name, measure in known.items() if at or name in COMPARED}
     found: dict[str, dict[str, Difference]] = {}
     for name, own in by_system.items():
         if name == baseline:
@@ -99,6 +108,26 @@ def differences(
         marked = [[[mark] for r in pair if (mark := _mark(r)) is not None] for pair in pairs]
         if both := [pair for pair in marked if len(pair) == 2]:
             found[name] |= _compared(["Acc"], both, seed)
+    return found
+
+
+def overlaps(records: Iterable[Record], baseline: str, depth: int = DEPTH) -> Overlaps:
+    """System -> shares of questions, in per cent, that it and the baseline get right, one of them alone, or neither.
+
+    A question is right by its mark where both were marked, else by EM where both answer; where one does not answer, by
+    having all gold among the first 8 (or `depth`). Questions that have none of these are left out.
+    """
+    by_system = {name: list(group) for name, group in groupby(records, key=lambda r: r.system)}
+    found: Overlaps = {}
+    for name, own in by_system.items():
+        pairs = list(zip(own, by_system[baseline], strict=True))
+        for by, right in (("Acc", _mark), ("EM", _exact), (f"perfect@{min(PERFECT, depth)}", _perfect_of(depth))):
+            judged = [(bool(a), bool(b)) for a, b in (map(right, pair) for pair in pairs) if None not in (a, b)]
+            if name != baseline and judged:
+                counts = {what: judged.count(pair) for what, pair in _WAYS.items()}
+                shares = {what: round(100 * n / len(judged), 1) for what, n in counts.items()}
+                found[name] = {"by": by, "questions": len(judged), **shares}
+                break
     return found
 
 
@@ -153,6 +182,19 @@ def _recall(k: int) -> Callable[[Ranks], float]:
     return lambda ranks: 100 * recall_at(ranks, k)
 
 
+def _perfect(k: int) -> Callable[[Ranks], float]:
+    return lambda ranks: perfect_at(ranks, k)
+
+
+def _perfect_of(depth: int) -> Callable[[Record], float | None]:
+    return lambda record: perfect_at(record.ranks, min(PERFECT, depth)) if record.question.gold else None
+
+
+def _exact(record: Record) -> float | None:
+    """EM in per cent; None where there is no answer to compare, or none to compare it with."""
+    return _agreement(record)[0] if _answered(record) else None
+
+
 def _answered(record: Record) -> bool:
     """Whether an answer can be compared with known ones."""
     return record.answer is not None and bool(record.question.answers)
@@ -179,13 +221,15 @@ def _compared(names: Sequence[str], values: list[list[list[float]]], seed: int) 
     return dict(zip(names, paired_bootstrap(matrix[:, 0], matrix[:, 1], seed=seed), strict=True))
 
 
-def _row(records: Sequence[Record], depth: int) -> dict[str, float | None]:
+def _row(records: Sequence[Record], depth: int, at: Sequence[int]) -> dict[str, float | None]:
     row: dict[str, float | None] = {
         name: fmean(measure(r.ranks) for r in records)
-        for name, measure in measures(depth, gold=_has_gold(records)).items()
+        for name, measure in measures(depth, gold=_has_gold(records), at=at).items()
     }
     if any(r.answer is not None for r in records):
         row |= _answers(records)
+    elif any(r.usage.calls for r in records):
+        row |= _used(records)
     latencies = [1000 * r.seconds for r in records if not r.error]
     for name, share in (("p50_ms", 0.5), ("p95_ms", 0.95)):
         row[name] = float(np.quantile(latencies, share)) if latencies else None
@@ -208,8 +252,13 @@ def _answers(records: Sequence[Record]) -> dict[str, float | None]:
         row["Acc"] = fmean(mark for r in records if (mark := _mark(r)) is not None)
     if any(r.question.structure for r in records):
         row["Struct-EM"] = fmean(_structure(r) for r in records if r.question.structure)
-    usage = sum((r.answer.usage for r in records if r.answer is not None), Usage())
-    return {**row, "calls": usage.calls / len(records), "tokens": usage.tokens / len(records), "cost": usage.cost}
+    return row | _used(records)
+
+
+def _used(records: Sequence[Record]) -> dict[str, float | None]:
+    """Calls and tokens of a question, and what all cost."""
+    usage = sum((r.usage if r.answer is None else r.answer.usage for r in records), Usage())
+    return {"calls": usage.calls / len(records), "tokens": usage.tokens / len(records), "cost": usage.cost}
 
 
 def _structure(record: Record) -> float:

@@ -67,7 +67,7 @@ def test_objects_need_no_collection_and_the_result_is_plain(data: Dataset, tmp_p
     assert dumps(form)
     assert "| `all` | " in str(found)
     html = found._repr_html_()
-    assert html.count("<table>") == len(found.sheets()) == 5
+    assert html.count("<table>") == len(found.sheets()) == 6
     assert "<caption>small: 2 questions, 8 threads</caption>" in html
     pytest.importorskip("matplotlib")
     found.plot(tmp_path / "recall.svg")

@@ -1,0 +1,208 @@
+"""The papers that kgrag's systems come from: every setting as the paper has it, and the numbers that it reports.
+
+One file of TOML a paper. A profile sets what nobody has set otherwise: the environment and the command line win.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+from pydantic import BaseModel
+
+from kgrag.errors import ConfigurationError, NotFoundError
+from kgrag.settings import Settings
+
+EVALUATION = "evaluation"
+"""Where the settings stand that are no settings of kgrag, but of an evaluation: sample, depth."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperSetting:
+    """A setting as a paper has it. `name`: its place, parts by dots; `source`: where the paper says so."""
+
+    name: str
+    value: Any
+    source: str
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Its place in the settings."""
+        return tuple(self.name.split("."))
+
+
+@dataclass(frozen=True, slots=True)
+class PaperRow:
+    """A row of a table. `numbers`: for each data set those of its measures, None where there is none.
+
+    `system`: what measures it, with `{k}` for the k of a recall and the table's values; None where kgrag has no such
+    system, which `missing` explains. `settings`: what has another value for this row.
+    """
+
+    label: str
+    numbers: tuple[tuple[float | None, ...], ...]
+    system: str | None = None
+    missing: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PaperTable:
+    """A table of reported numbers, in per cent.
+
+    `data`: its data sets; `corpus`: how many passages each has, where the paper says so; `values`: what stands in the
+    rows' systems -> its value for each data set.
+    """
+
+    number: str
+    caption: str
+    data: tuple[str, ...]
+    measures: tuple[str, ...]
+    rows: tuple[PaperRow, ...]
+    corpus: tuple[int, ...] = ()
+    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper. `section`: where it describes its `system`; `model`: what it was measured with.
+
+    `differs`: what kgrag does otherwise, whatever the settings.
+    """
+
+    name: str
+    title: str
+    section: str
+    system: str
+    model: str
+    settings: tuple[PaperSetting, ...]
+    differs: tuple[str, ...]
+    tables: Mapping[str, PaperTable]
+
+    def setting(self, name: str) -> Any:
+        """The value of a setting, None where the paper sets none."""
+        return next((s.value for s in self.settings if s.name == name), None)
+
+    def table(self, number: str) -> PaperTable:
+        """The table of that number. Raises NotFoundError."""
+        if number not in self.tables:
+            known = ", ".join(self.tables) or "none"
+            raise NotFoundError(f"There is no table {number} of {self.name} here.", f"There are: {known}.")
+        return self.tables[number]
+
+    def apply(self, settings: Settings) -> Settings:
+        """The settings with those of the paper where they were not set otherwise."""
+        values: dict[str, Any] = {}
+        for setting in self.settings:
+            if setting.path[0] != EVALUATION:
+                put(values, setting.path, setting.value)
+        applied: Settings = _under(settings, values)
+        return applied
+
+
+def papers() -> list[str]:
+    """The names of the papers."""
+    return sorted(f.name.removesuffix(".toml") for f in files(__name__).iterdir() if f.name.endswith(".toml"))
+
+
+def find_paper(name: str) -> Paper:
+    """The paper of that name. Raises NotFoundError, naming those there are."""
+    if name not in papers():
+        raise NotFoundError(f"There is no paper {name!r}.", f"Choose one of: {', '.join(papers())}.")
+    read = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    base = find_paper(read["base"]) if "base" in read else None
+    own = {key: PaperSetting(key, value, source) for key, (value, source) in read["settings"].items()}
+    settings = {s.name: s for s in base.settings} | own if base else own
+    return Paper(
+        name,
+        read["title"],
+        read["section"],
+        read["system"],
+        read["model"],
+        tuple(settings.values()),
+        (*(base.differs if base else ()), *read["differs"]),
+        {number: _table(number, table) for number, table in read.get("tables", {}).items()},
+    )
+
+
+def value_of(settings: Settings, path: Sequence[str]) -> Any:
+    """The value of a setting; None where it is an option that nobody has set."""
+    found: Any = settings
+    for part in path:
+        found = found.get(part) if isinstance(found, Mapping) else getattr(found, part, None)
+    return found
+
+
+def put(values: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    """Put a value to its place in nested mappings."""
+    for part in path[:-1]:
+        values = values.setdefault(part, {})
+    values[path[-1]] = value
+
+
+def override(settings: Settings, values: Mapping[str, Any]) -> Settings:
+    """The settings with other values, by their places with dots, whatever was set."""
+    for name, value in values.items():
+        settings = _set(settings, name.split("."), value)
+    return settings
+
+
+def _set(model: Any, path: Sequence[str], value: Any) -> Any:
+    if not path:
+        return value
+    head, rest = path[0], path[1:]
+    if isinstance(model, BaseModel):
+        return model.model_copy(update={head: _set(getattr(model, head), rest, value)})
+    return {**(model or {}), head: _set((model or {}).get(head), rest, value)}
+
+
+def _under(model: Any, values: Mapping[str, Any]) -> Any:
+    """A model of settings with values in place of what was not set."""
+    update: dict[str, Any] = {}
+    for name, value in values.items():
+        now = getattr(model, name)
+        if isinstance(now, BaseModel):
+            update[name] = _under(now, value)
+        elif isinstance(now, dict):
+            update[name] = _options(value, now)
+        elif name not in model.model_fields_set:
+            update[name] = value
+    return model.model_copy(update=update)
+
+
+def _options(values: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of retrievers or strategies; one that is set for all wins over a paper's for a single one."""
+    shared = {*given, *given.get("answer", {})}
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            own = given.get(name, {})
+            found[name] = {key: v for key, v in value.items() if key not in shared or name == "answer"} | own
+        else:
+            found[name] = given.get(name, value)
+    return {**given, **found}
+
+
+def _table(number: str, table: Mapping[str, Any]) -> PaperTable:
+    data, measures, scale = table["data"], table["measures"], table.get("scale", 1)
+    rows = []
+    for row in table["rows"]:
+        numbers = tuple(
+            tuple(None if n.strip() == "-" else round(float(n) * scale, 2) for n in cell.split("/"))
+            for cell in row["numbers"].split("|")
+        )
+        if len(numbers) != len(data) or any(len(its) != len(measures) for its in numbers):
+            raise ConfigurationError(
+                f"Table {number}, {row['label']}: {len(data)} x {len(measures)} numbers are wanted."
+            )
+        rows.append(PaperRow(row["label"], numbers, row.get("system"), row.get("missing", ""), row.get("settings", {})))
+    return PaperTable(
+        number,
+        table["caption"],
+        tuple(data),
+        tuple(measures),
+        tuple(rows),
+        tuple(table.get("corpus", ())),
+        table.get("values", {}),
+    )

@@ -1,0 +1,163 @@
+"""kgrag reproduce, and --paper, from the command to the tables, with a scripted language model."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from question_set import CORPUS, TRIPLES, write_set
+from scripted import TASKS, Scripted
+
+from kgrag.cli import main
+from kgrag.client import KnowledgeGraph
+
+pytestmark = pytest.mark.long
+
+QUERIES = [
+    {
+        "id": "q1",
+        "question": "Where was the designer of the Fram born?",
+        "gold": ["fram", "archer"],
+        "answers": ["Larvik"],
+    },
+    {"id": "q2", "question": "On which coast is the town Larvik?", "gold": ["larvik"], "answers": ["Norway"]},
+    {"id": "q3", "question": "Who designed the Fram?", "gold": ["fram"], "answers": ["Colin Archer"]},
+]
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def command(neo4j_env: dict[str, str], scripted: Scripted) -> Command:
+    scripted.say("read", {"triples": [["Fram", "designed by", "Colin Archer"]]})
+    scripted.say("reason", {"answerable": True, "answer": "Larvik"})
+    scripted.say("think", "So the answer is: Larvik")
+    scripted.say("name", {"names": ["Fram"]})
+    scripted.say("recognise", {"kept": [1]})
+    scripted.say("grade", "correct")
+    scripted.say("answer", "Larvik")
+
+    def run(*arguments: object, code: int = 0, **chat: Any) -> Result:
+        env = {**neo4j_env, **scripted.env(**chat), "COLUMNS": "200"}
+        result = CliRunner().invoke(main, list(map(str, arguments)), env=env, prog_name="kgrag")
+        assert result.exit_code == code, result.output
+        return result
+
+    return run
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _collections_are_deleted(kg: KnowledgeGraph) -> Iterator[None]:
+    yield
+    for info in kg.collections():
+        if info.name.startswith("eval-"):
+            kg[info.name].delete()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A question set with answers and triples."""
+    return write_set(tmp_path / "answered", CORPUS[:3], QUERIES, TRIPLES)
+
+
+def test_a_table_with_both_numbers(command: Command, folder: Path, scripted: Scripted, tmp_path: Path) -> None:
+    rows = [word for label in ("BM25 + SyncGE", "HippoRAG w/ IRCoT", "ColBERTv2") for word in ("--row", label)]
+    arguments = ["reproduce", "gear", "--table", 2, "--data", f"2wiki={folder}", "--embedder", "wordllama", *rows]
+    result = command(*arguments, "--out", tmp_path / "runs", "--json")
+    found = json.loads(result.stdout)
+    assert found["rows"]["BM25 + SyncGE"]["2wiki"]["R@10"] == {"paper": 76.1, "ours": 100.0}
+    assert found["rows"]["HippoRAG w/ IRCoT"]["2wiki"]["R@5"] == {
+        "paper": 82.9,
+        "ours": 50.0,
+    }  # one passage states triples
+    assert found["rows"]["ColBERTv2"]["2wiki"]["R@5"] == {"paper": 59.1, "ours": None}
+    assert set(found["rows"]) == {"ColBERTv2", "BM25 + SyncGE", "HippoRAG w/ IRCoT"}
+    said = " ".join(found["differs"])
+    assert "Model: other here, gpt-4o-mini-2024-07-18 in the paper." in said
+    assert "Embedder: wordllama here, sbert:all-mpnet-base-v2 in the paper." in said
+    assert "2wiki: 3 questions (seed 0), 500 in the paper." in said
+    assert "2wiki: 3 passages, 490,454 in the paper" in said
+    assert "ColBERTv2: needs kgrag[colbert]" in said
+    # a question: sync-ge reads once for each of three depths; ircot names, thinks and answers once
+    assert found["calls"] == 3 * (3 + 3)
+    assert "But as you set it" not in result.stderr
+    before = len(scripted.calls)
+    again = command(*arguments, "--out", tmp_path / "runs")
+    assert len(scripted.calls) == before  # every record is there
+    assert "gear, table 2: recall of passages" in again.stdout
+    line = next(line for line in again.stdout.splitlines() if "BM25 + SyncGE" in line)
+    assert "76.1" in line and "+23.9" in line
+    assert "What differs from the paper:" in again.stderr
+
+
+def test_answers_are_read_as_the_paper_reads_them(command: Command, folder: Path, scripted: Scripted) -> None:
+    arguments = ["--table", 3, "--data", f"musique={folder}", "--embedder", "wordllama", "--sample", 1, "--json"]
+    found = json.loads(command("reproduce", "gear", *arguments, "--row", "Hybrid + SyncGE").stdout)
+    prompts = [call["messages"][0]["content"] for call in scripted.calls if call["task"] == "answer"]
+    assert len(prompts) == 1  # one question is drawn
+    assert "Not in the evidence" not in prompts[0]
+    assert set(found["rows"]["Hybrid + SyncGE"]["musique"]) == {"EM", "F1"}
+
+
+def test_settings_of_a_row(command: Command, folder: Path) -> None:
+    rows = ["--row", "l = 2, n = 1", "--row", "l = 4, n = 1"]
+    arguments = ["--table", 8, "--data", f"musique={folder}", "--embedder", "wordllama", *rows]
+    found = json.loads(command("reproduce", "gear", *arguments, "--json").stdout)
+    assert [its["musique"]["R@5"]["ours"] for its in found["rows"].values()] == [100.0, 100.0]
+
+
+def test_marks_and_the_budget(command: Command, folder: Path, scripted: Scripted, tmp_path: Path) -> None:
+    arguments = ["reproduce", "kgp", "--table", 2, "--data", f"musique={folder}", "--embedder", "wordllama"]
+    arguments += ["--row", "BM25", "--out", str(tmp_path / "runs")]
+    prices = {"prices": dict.fromkeys((*TASKS, "other"), (1000.0, 1000.0))}
+    stopped = command(*arguments, "--budget", 0.3, "--threads", 1, code=6, **prices)
+    assert "goes on from there" in stopped.stderr
+    found = json.loads(command(*arguments, "--json", **prices).stdout)
+    assert found["rows"]["BM25"]["musique"]["Acc"]["ours"] == 100.0
+    assert found["cost"] > 0
+
+
+def test_what_there_is_none_of(command: Command, folder: Path) -> None:
+    assert "8: length l of the beam search" in command("reproduce", "gear").stdout
+    assert [t["table"] for t in json.loads(command("reproduce", "bdtr", "--json").stdout)] == ["1", "5"]
+    assert "no table 7" in command("reproduce", "gear", "--table", 7, code=4).stderr
+    assert "NAME=DATASET with one of: musique" in command("reproduce", "gear", "--table", 8, code=2).stderr
+    wrong = command("reproduce", "gear", "--table", 8, "--data", f"iirc={folder}", code=2)
+    assert "iirc" in wrong.stderr
+    row = command("reproduce", "gear", "--table", 8, "--data", f"musique={folder}", "--row", "l = 9", code=4)
+    assert "l = 2, n = 1" in row.stderr
+
+
+def test_eval_as_a_paper_has_it(command: Command, folder: Path, scripted: Scripted, kg: KnowledgeGraph) -> None:
+    result = command("eval", folder, "--paper", "gnn-ret", "--embedder", "wordllama", "--json")
+    found = json.loads(result.stdout)
+    assert list(found["systems"]) == ["single+gnn-ret"]
+    assert found["depth"] == 100
+    assert found["collection"].endswith("-gnn-ret")
+    assert "kgrag systems --paper gnn-ret" in result.stderr
+    assert kg[found["collection"]].context.reader.collection.indexing.whole_tokens == 200
+    prompt = scripted.calls[0]["messages"][0]["content"]
+    assert "Not in the evidence" not in prompt
+    own = command("eval", folder, "--paper", "gear", "--system", "single+bm25", "--embedder", "wordllama", "--depth", 5,
+                  "--sample", 2, "--json")  # fmt: skip
+    found = json.loads(own.stdout)
+    assert (list(found["systems"]), found["depth"]) == (["single+bm25"], 5)
+    assert found["systems"]["single+bm25"]["questions"] == 2
+
+
+def test_ranks_matrix_and_cutoffs(command: Command, folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "ranks.jsonl.gz"
+    grid = ["--system", "single", "--system", "ircot", "--over", "bm25", "--over", "dense"]
+    arguments = [*grid, "--at", 1, "--at", 5, "--baseline", "single+bm25", "--ranks", path]
+    text = command("eval", folder, *arguments).stdout
+    assert "F1 by strategy and retriever" in text
+    assert "questions that are right, in per cent, beside single+bm25" in text
+    for name in ("single+bm25", "ircot+bm25", "single+dense", "ircot+dense"):
+        assert name in text
+    head = text.splitlines()[1]
+    assert "perfect@1" in head and "R@15" not in head
+    again = command("ranks", path, "--at", 5, "--baseline", "single+bm25")
+    assert "perfect@5" in again.stdout and "kgrag eval" in again.stderr
+    row = json.loads(command("ranks", path, "--json").stdout)["systems"]["ircot+dense"]
+    assert (row["R@5"], row["perfect@8"]) == (100.0, 1.0)

@@ -1,0 +1,126 @@
+"""The papers: every setting exists and takes the value, and every system of a table can be made."""
+
+import pytest
+from pydantic import create_model
+
+from kgrag.agents.system import STRATEGIES, check_system
+from kgrag.errors import NotFoundError
+from kgrag.evaluation.experiment import spelt
+from kgrag.evaluation.summary import measures
+from kgrag.papers import EVALUATION, Paper, PaperSetting, find_paper, override, papers, value_of
+from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.settings import Settings
+
+NAMES = ("bdtr", "gear", "gnn-ret", "hipporag", "hipporag2", "kgp", "rgnn-ret")
+
+
+def _settings(**values: object) -> Settings:
+    return Settings(_env_file=None, **values)  # type: ignore[arg-type, call-arg]
+
+
+def _check(setting: PaperSetting) -> None:
+    """Raise where there is no such setting, or it does not take the value."""
+    head, *path = setting.path
+    if head == EVALUATION:
+        assert path in (["sample"], ["depth"])
+    elif head in ("retrieval", "agents") and len(path) == 2:
+        name = path[0].replace("_", "-")
+        kind = RETRIEVERS.find(name) if head == "retrieval" else STRATEGIES.find("gear" if name == "answer" else name)
+        kind.check({path[1]: setting.value})
+    elif head == "retrieval":
+        assert any(path[0] in kind.options.model_fields for kind in RETRIEVERS.values())
+    else:
+        model = Settings if not path else type(getattr(_settings(), head))
+        name = path[-1] if path else head
+        field = model.model_fields[name]
+        create_model("One", **{name: (field.annotation, field)}).model_validate({name: setting.value})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_setting_exists_and_takes_the_value(name: str) -> None:
+    assert papers() == sorted(NAMES)
+    paper = find_paper(name)
+    assert paper.differs
+    check_system(paper.system)
+    for setting in paper.settings:
+        _check(setting)
+        assert setting.source
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_table_can_be_measured(name: str) -> None:
+    paper = find_paper(name)
+    for table in paper.tables.values():
+        known = {*measures(100), "EM", "F1", "Acc"}
+        assert set(table.measures) <= known
+        for row in table.rows:
+            assert (row.system is None) == bool(row.missing) or row.system is not None
+            for place in range(len(table.data)):
+                values = {"k": 5} | {key: its[place] for key, its in table.values.items()}
+                if row.system is not None:
+                    spelt(row.system.format(**values))
+            for key, value in row.settings.items():
+                _check(PaperSetting(key, value, ""))
+        assert len({row.label for row in table.rows}) == len(table.rows)
+
+
+def _cell(paper: Paper, number: str, label: str, data: str) -> tuple[float | None, ...]:
+    table = paper.table(number)
+    row = next(row for row in table.rows if row.label == label)
+    return row.numbers[table.data.index(data)]
+
+
+def test_numbers_as_printed() -> None:
+    assert _cell(find_paper("gear"), "2", "GEAR", "2wiki") == (89.1, 95.3, 95.9)
+    assert _cell(find_paper("gear"), "3", "HippoRAG w/ IRCoT", "musique") == (14.2, 25.9)
+    assert _cell(find_paper("gear"), "8", "l = 3, n = 2", "musique") == (57.2, 66.6, 70.2)
+    assert _cell(find_paper("kgp"), "2", "KGP-T5", "hotpotqa") == (76.53, 46.51, 66.77)
+    assert _cell(find_paper("gnn-ret"), "1", "RGNN-Ret", "iirc") == (43.4, 28.3, 48.1)
+    assert _cell(find_paper("gnn-ret"), "1", "SBERT", "quality") == (None, None, 53.4)
+    assert _cell(find_paper("bdtr"), "1", "HippoRAG2: BDTR", "musique") == (42.3, 56.13)
+
+
+def test_defaults_are_the_papers_and_what_was_set_stays() -> None:
+    paper = find_paper("gear")
+    applied = paper.apply(_settings())
+    assert applied.embedder == "sbert:all-mpnet-base-v2"
+    assert applied.agents["answer"]["abstain"] is False
+    assert applied.retrieval["sync_ge"]["exact"] is True
+    own = _settings(
+        embedder="minilm",
+        agents={"gear": {"steps": 2}, "answer": {"words": 3}},
+        retrieval={"exact": False, "sync_ge": {"beams": 5}},
+    )
+    applied = paper.apply(own)
+    assert applied.embedder == "minilm"
+    assert (applied.agents["gear"]["steps"], applied.agents["gear"]["fusion"]) == (2, "all")
+    assert (applied.agents["answer"]["words"], applied.agents["answer"]["abstain"]) == (3, False)
+    assert RETRIEVERS.find("sync-ge").check({}, (), applied.retrieval).model_dump()["exact"] is False
+    assert (applied.retrieval["sync_ge"]["beams"], applied.retrieval["sync_ge"]["length"]) == (5, 2)
+    own = _settings(indexing={"whole_tokens": 64}, agents={"answer": {"tokens": 100}})
+    applied = find_paper("rgnn-ret").apply(own)
+    assert (applied.indexing.whole_tokens, applied.indexing.passage_tokens) == (64, 200)
+    assert STRATEGIES.find("rgnn").check({}, applied.agents).tokens == 100
+    assert own.indexing.passage_tokens != 200
+
+
+def test_a_paper_that_builds_on_another() -> None:
+    base, paper = find_paper("gnn-ret"), find_paper("rgnn-ret")
+    assert {s.name for s in base.settings} < {s.name for s in paper.settings}
+    assert paper.setting("retrieval.gnn_ret.beta") == 0.9
+    assert base.setting("retrieval.gnn_ret.beta") is None
+
+
+def test_a_row_with_settings_of_its_own() -> None:
+    before = find_paper("gear").apply(_settings())
+    changed = override(before, {"retrieval.sync_ge.length": 3, "chat.max_tokens": 5})
+    assert value_of(changed, ("retrieval", "sync_ge", "length")) == changed.chat.max_tokens - 2 == 3
+    assert value_of(before, ("retrieval", "sync_ge", "length")) == 2
+    assert value_of(changed, ("retrieval", "sync_ge", "beams")) == 10
+
+
+def test_what_there_is_none_of() -> None:
+    with pytest.raises(NotFoundError, match="hipporag2"):
+        find_paper("gaer")
+    with pytest.raises(NotFoundError, match="There are: 2, 3, 4, 8"):
+        find_paper("gear").table("9")
