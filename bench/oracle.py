@@ -2,11 +2,13 @@
 
     python bench/oracle.py bench/musique --embedder minilm                 recall, answers; by iteration and hops
     python bench/oracle.py bench/musique --embedder minilm --throughput    then: 8 threads against 1, at 500 and 50 ms
+    python bench/oracle.py bench/musique --embedder minilm --matrix --out runs/    strategies over three retrievers
     python bench/oracle.py bench/musique --retriever 'kgp(guide=chat)' --depth 30     what KGP's walk could find at best
 
 The set needs steps (see oracle_brain.py). What is measured is `kgrag eval` itself, against an OpenAI-compatible server
-in a process of its own. The bound of throughput is what the CPU allows: cores / CPU seconds a question, of this
-process, the local Neo4j and the server together. KGRAG_NEO4J_URI, KGRAG_HOME and the like apply.
+in a process of its own. An interrupted run with --out goes on where it was. The bound of throughput is what the CPU
+allows: cores / CPU seconds a question, of this process, the local Neo4j and the server together. KGRAG_NEO4J_URI,
+KGRAG_HOME and the like apply.
 """
 
 import argparse
@@ -40,6 +42,9 @@ SYSTEMS = (
     "ircot+hybrid",
     "ircot+ppr",
 )
+STRATEGIES = ("single", "gear", "ircot", "gcot", "tog", "iter-retgen", "self-ask", "rgnn", "bdtr")
+OVER = ("hybrid", "ppr", "pathrank")
+MEASURES = ("R@5", "R@10", "R@15", "perfect@8", "EM", "calls", "tokens")
 LATENCIES = (0.5, 0.05)
 Row = dict[str, float | None]
 
@@ -58,11 +63,22 @@ def measure(arguments: argparse.Namespace, environment: dict[str, str]) -> dict[
         out = Path(arguments.out or records)
         command += ["--out", str(out)]
         breakdowns = [word for what in ("hops", "density") for word in ("--by", what)]
+        if arguments.matrix:
+            breakdowns = []
         if code := subprocess.run([*command, *breakdowns], env=environment, check=False).returncode:
             sys.exit(code)  # it has said why
         told = subprocess.run([*command, "--json"], env=environment, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Row] = json.loads(told.stdout)["systems"]
     return found
+
+
+def matrix(rows: dict[str, Row]) -> None:
+    """Print every strategy over every retriever, a line each, in Markdown."""
+    print(f"| strategy | over | {' | '.join(MEASURES)} |\n|---|---|{'---:|' * len(MEASURES)}")
+    for name, row in rows.items():
+        strategy, _, retriever = name.partition("+")
+        cells = (f"{_of(row, m):.2f}" if m == "perfect@8" else f"{_of(row, m):.1f}" for m in MEASURES)
+        print(f"| {strategy} | {retriever} | {' | '.join(cells)} |")
 
 
 def compare(rows: dict[str, Row]) -> None:
@@ -75,7 +91,7 @@ def compare(rows: dict[str, Row]) -> None:
 
 
 def _of(row: Row, measure: str) -> float:
-    return row[measure] or 0.0
+    return row.get(measure) or 0.0
 
 
 def throughput(arguments: argparse.Namespace, server: Scripted) -> None:
@@ -130,16 +146,19 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=8, metavar="N")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     parser.add_argument("--out", metavar="DIR", help="keep the records there")
+    parser.add_argument("--matrix", action="store_true", help="all strategies over hybrid, ppr and pathrank")
     parser.add_argument("--throughput", action="store_true", help="the time of many threads against one")
     parser.add_argument("--latency", dest="latencies", type=float, action="append", metavar="SECONDS")
     arguments = parser.parse_args()
     arguments.system = (arguments.systems or ["gear+hybrid"])[0]
+    if arguments.matrix:
+        arguments.systems = [f"{strategy}+{retriever}" for strategy in STRATEGIES for retriever in OVER]
     arguments.systems = arguments.systems or ([] if arguments.retrievers else list(SYSTEMS))
     arguments.latencies = arguments.latencies or list(LATENCIES)
     os.environ["KGRAG_ORACLE"] = str(arguments.dataset.resolve())
     with Scripted(BRAIN) as server:
         if not arguments.throughput:
-            compare(measure(arguments, {**os.environ, **server.env()}))
+            (matrix if arguments.matrix else compare)(measure(arguments, {**os.environ, **server.env()}))
             return
         try:
             throughput(arguments, server)

@@ -1,11 +1,13 @@
 """The contract of retrieval: a Retriever turns a question into a Ranking of passages, each with its trail."""
 
 import logging
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
+from weakref import WeakValueDictionary
 
 from pydantic import Field
 
@@ -31,6 +33,7 @@ __all__ = [
     "VectorOptions",
 ]
 _LOG = logging.getLogger(__name__)
+_T = TypeVar("_T")
 Scale = Literal["cosine", "share", "rank"]
 Use = Literal["words", "vectors", "names", "triples", "mentions of TAGME", "a language model"]
 
@@ -100,6 +103,8 @@ class SearchContext:
         self.agents = agents or {}
         self.tasks = tasks
         self._load = load
+        self._lock = threading.Lock()
+        self._shared: WeakValueDictionary[object, Any] = WeakValueDictionary()
 
     @property
     def context(self) -> Self:
@@ -114,6 +119,15 @@ class SearchContext:
         """The one row of a query that always gives one."""
         return self.reader.row(name, **parameters)
 
+    def shared(self, key: object, make: Callable[[], _T]) -> _T:
+        """What several retrievers hold together, made by the first of them; it is gone when the last of them is."""
+        with self._lock:
+            found: _T | None = self._shared.get(key)
+            if found is None:
+                found = make()
+                self._shared[key] = found
+            return found
+
     def refresh(self) -> bool:
         """Open the collection again; whether it has changed: been made again, or embedded again.
 
@@ -123,6 +137,9 @@ class SearchContext:
         now = self.reader.refresh()
         if now.embedder != before.embedder and self._load is not None:
             self.embedder = self._load(now.embedder)
+        if now != before:
+            with self._lock:
+                self._shared.clear()
         return now != before
 
 

@@ -4,7 +4,6 @@ Entities are tied by triples (a weight of 1 for each) and by names that resemble
 section 2.2. Passages are tied to what they name (HippoRAG 2, section 3.2), or are no part of the walk (HippoRAG).
 """
 
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ _MENTIONS, _TITLED, _TRIPLE, _SIMILAR = "MENTIONS", "ABOUT", "", "SIMILAR"
 _PRECISION = 1e-7
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class EntityGraph:
     """Entities and passages as a weighted graph, in which both directions of a tie are edges.
 
@@ -137,7 +136,7 @@ class EntityGraph:
 
 
 class WholeGraph:
-    """The graph of a whole collection, read at the first question, however many threads ask first.
+    """The graph of a whole collection, read at the first question; retrievers that walk over the same one share it.
 
     `named`: passages are tied to all that they mention, and to what they are titled; else to the ends of their triples.
     """
@@ -147,19 +146,21 @@ class WholeGraph:
     ) -> None:
         self._context, self._same_as = context, same_as
         self._named, self._over_passages = named, over_passages
-        self._lock = threading.Lock()
         self._graph: EntityGraph | None = None
 
     def __call__(self) -> EntityGraph:
         """The graph, as it was when it was first asked for."""
-        with self._lock:
-            if self._graph is None:
-                reader = self._context.reader
-                name = reader.collection.name
-                passages = reader.stream("expand/ppr_passages", collection=name, named=self._named)
-                similar = reader.stream("expand/ppr_similar", collection=name, same_as=self._same_as)
-                self._graph = EntityGraph.of(passages, similar, over_passages=self._over_passages)
-            return self._graph
+        if self._graph is None:
+            key = (EntityGraph, self._same_as, self._named, self._over_passages)
+            self._graph = self._context.shared(key, self._read)
+        return self._graph
+
+    def _read(self) -> EntityGraph:
+        reader = self._context.reader
+        name = reader.collection.name
+        passages = reader.stream("expand/ppr_passages", collection=name, named=self._named)
+        similar = reader.stream("expand/ppr_similar", collection=name, same_as=self._same_as)
+        return EntityGraph.of(passages, similar, over_passages=self._over_passages)
 
 
 def best(context: SearchContext, query: Query, scores: Mapping[str, float], n: int) -> list[tuple[str, float]]:

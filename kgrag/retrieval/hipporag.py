@@ -64,7 +64,7 @@ class HippoRagOptions(Options):
 class HippoRag(Retriever):
     """PageRank over entities alone, from those that a model finds named in the question.
 
-    The whole graph is read at the first question; a retriever that is made later reads it again.
+    The whole graph is read at the first question, once for all retrievers of a collection that live at the same time.
     """
 
     name = "hipporag"

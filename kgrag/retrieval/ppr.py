@@ -62,7 +62,7 @@ class PprOptions(Options):
 class Ppr(Retriever):
     """Personalised PageRank from the question's triples, names and nearest passages.
 
-    With `exact` the whole collection is read at the first question; a retriever that is made later reads it again.
+    With `exact` the whole collection is read at the first question, once for all retrievers that live at the same time.
     """
 
     name = "ppr"

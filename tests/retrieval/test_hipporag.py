@@ -1,5 +1,7 @@
 """HippoRAG and HippoRAG 2 as published, beside the same walks worked out by hand with dense matrices."""
 
+import gc
+import weakref
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
@@ -10,6 +12,7 @@ from scripted import Scripted
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, ModelError
 from kgrag.events import Event, Failed, Recognised
+from kgrag.retrieval import HippoRag, HippoRag2
 from kgrag.retrieval.base import Query
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.types import Document, Filter, Ranking, Section, Triple
@@ -190,6 +193,17 @@ def test_hipporag2_walks_from_the_facts_that_are_recognised(
     filtered = retriever.retrieve(Query(_QUESTION, Filter({"letter": "T"})), 6)
     assert [hit.passage.title for hit in filtered] == ["Tides"]  # by the reset of the passages alone
     assert [(s.via, s.label) for s in filtered.hits[0].why] == [("resembles the question", "Passage")]
+
+
+def test_the_whole_graph_is_read_once_for_all_that_live(talking: KnowledgeGraph, sea: str) -> None:
+    context = talking[sea].context
+    one, other = (HippoRag2(context, recognise=False, linked=n) for n in (1, 2))
+    held = weakref.ref(one.whole())
+    assert one.retrieve(_QUESTION).hits[0].passage.id
+    assert other.whole() is held() is not HippoRag(context).whole()
+    del one, other
+    gc.collect()
+    assert held() is None
 
 
 def test_hipporag2_without_the_filter_asks_no_model(talking: KnowledgeGraph, scripted: Scripted, sea: str) -> None:
