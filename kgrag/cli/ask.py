@@ -73,7 +73,7 @@ def ask(
     from kgrag.retrieval.base import Query
     from kgrag.types import Filter
 
-    settings, published = as_paper(load_settings(), paper)
+    settings, published = as_paper(load_settings(), paper, quiet=quiet)
     system = check_system(system or (published.system if published is not None else DEFAULT_SYSTEM))
     query = Query(question, Filter(where, source, since))
     with connect(settings) as kg:

@@ -18,14 +18,19 @@ paper_option = click.option(
 )
 
 
-def as_paper(settings: "Settings", name: str | None) -> "tuple[Settings, Paper | None]":
-    """The settings as a paper has them, and the paper; it is said on standard error. Raises NotFoundError."""
+def as_paper(settings: "Settings", name: str | None, *, quiet: bool = False) -> "tuple[Settings, Paper | None]":
+    """The settings as a paper has them, and the paper; unless `quiet` it is said on standard error.
+
+    Raises NotFoundError.
+    """
     if name is None:
         return settings, None
     from kgrag.papers import find_paper
 
     paper = find_paper(name)
     settings = paper.apply(settings)
+    if quiet:
+        return settings, paper
     own = [f"{row['setting']}={row['value']}" for row in rows(paper, settings) if row["value"] != row["paper"]]
     note(f"Everything is set as {name} has it: `kgrag systems --paper {name}` says what and where.")
     if own:

@@ -111,7 +111,11 @@ def test_marks_and_the_budget(command: Command, folder: Path, scripted: Scripted
     arguments = ["reproduce", "kgp", "--table", 2, "--data", f"musique={folder}", "--embedder", "wordllama"]
     arguments += ["--row", "BM25", "--out", str(tmp_path / "runs")]
     prices = {"prices": dict.fromkeys((*TASKS, "other"), (1000.0, 1000.0))}
-    stopped = command(*arguments, "--budget", 0.3, "--threads", 1, code=6, **prices)
+    spent = command("eval", folder, "-r", "sync-ge(bm25)", "--budget", 5.2, code=7, **prices)
+    assert "budget" in spent.stderr
+    row = json.loads(command("eval", folder, "-r", "sync-ge(bm25)", "--json", **prices).stdout)["systems"]
+    assert row["sync-ge(bm25)"]["calls"] == 1 and row["sync-ge(bm25)"]["cost"] > 0.1
+    stopped = command(*arguments, "--budget", 5.2, "--threads", 1, code=7, **prices)
     assert "goes on from there" in stopped.stderr
     found = json.loads(command(*arguments, "--json", **prices).stdout)
     assert found["rows"]["BM25"]["musique"]["Acc"]["ours"] == 100.0
