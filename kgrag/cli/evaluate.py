@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kgrag.evaluation.report import Result
 
 _PATH = click.Path(path_type=Path)
-_PASSED_ON = ("baseline", "depth", "by", "threads", "out", "grade", "perturb", "vary", "seed")
+_PASSED_ON = ("baseline", "depth", "by", "threads", "out", "grade", "perturb", "vary", "per_question", "seed")
 
 
 @click.command("eval")
@@ -77,6 +77,15 @@ _PASSED_ON = ("baseline", "depth", "by", "threads", "out", "grade", "perturb", "
     type=click.Choice(["typo", "lower"]),
     help="Misspell a name in each question, or write it in lower case.",
 )
+@click.option(
+    "--per-question",
+    type=click.IntRange(1),
+    metavar="N",
+    help="A graph of N documents for each question: its gold and others at random (KGP: 12).",
+)
+@click.option(
+    "--sentences", is_flag=True, help="Gold are the sentences that support the answer, where the set has such."
+)
 @click.option("--join", type=click.IntRange(2), metavar="N", help="Join every N documents into a long one.")
 @click.option("--with", "others", type=_PATH, multiple=True, metavar="DATASET", help="Search this, too; repeatable.")
 @click.option("--out", type=_PATH, metavar="DIR", help="Keep each question's record there, and go on from them.")
@@ -89,7 +98,8 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
 
     DATASET is a folder with corpus.jsonl (id, title, text), queries.jsonl (id, question, gold: ids of the corpus, and
     perhaps answers, type, steps, structure) and perhaps triples.jsonl (passage, subject, predicate, object); or the
-    published files of HotpotQA, 2WikiMultiHopQA, MuSiQue, IIRC, QuALITY, PopQA or BEIR, recognised by their content. In
+    published files of HotpotQA, 2WikiMultiHopQA, MuSiQue, IIRC, QuALITY, PopQA or BEIR, or those of IRCoT (whose corpus
+    are all files of the folder), recognised by their content. In
     place of corpus.jsonl a folder documents may hold PDF, office and other files: their ids are their paths in it.
     The corpus is ingested into a collection of its own, eval-EMBEDDER-HASH, which all question sets over it share; a
     later run ingests nothing. With -c a corpus that has changed since is brought up to date there, but documents that
@@ -118,7 +128,9 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
 
     --baseline gives mean differences on the same questions with their 95 % intervals, by a paired bootstrap of 10,000
     resamples; where an interval includes 0, the difference is noise. What lacks the setting of --vary is measured once.
-    With --join, k counts passages, and gold is found where half of its text is.
+    With --join or --sentences, k counts passages, and gold is found where half of its text is. --per-question N ingests
+    the N documents of one question after the other into a collection that is deleted in the end (KGP, appendix A.1),
+    and tags them where edges of TAGME are asked for; each passage a sentence: KGRAG_INDEXING__UNIT=sentence.
 
     \b
     kgrag eval bench/musique
@@ -128,6 +140,7 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     kgrag eval bench/musique --system gear+pathrank --system ircot+ppr --by hops --out runs/ --budget 2
     kgrag eval bench/musique --system single+kgp --system golden --system closed-book --grade --out runs/
     kgrag eval bench/musique -r kgp -r bm25 --vary branch=1..10 --depth 30 --plot branch.png
+    kgrag eval bench/hotpotqa --per-question 12 --depth 30 -r bm25 -r 'kgp(tfidf, hops=2, similarity=tfidf, cap=0)'
     kgrag eval bench/musique --limit 20 --json | jq '.systems.hybrid."R@5"'
     """
     if given["markdown"] and given["as_json"]:
@@ -148,8 +161,13 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
         load_chat(settings).close()
     data = experiment.dataset
     print_notes(data)
+    if given["per_question"] is not None and given["embedder"] is not None:
+        settings = settings.model_copy(update={"embedder": given["embedder"]})
     with connect(settings) as kg, progress_bars() as progress:
-        collection = ingest(kg, data, given["collection"], given["embedder"], progress)
+        if given["per_question"] is None:
+            collection = ingest(kg, data, given["collection"], given["embedder"], progress)
+        else:
+            collection = kg[given["collection"] or data.collection(settings.embedder, settings.max_file_mb)]
         try:
             found = experiment.run(progress, collection=collection)
         except BaseException:
@@ -168,7 +186,7 @@ def _experiment(given: dict[str, Any], max_file_mb: int) -> "Experiment":
     from kgrag.evaluation.baselines import BASELINES
     from kgrag.evaluation.experiment import Experiment
     from kgrag.evaluation.readers import read_dataset
-    from kgrag.evaluation.variants import join, merge
+    from kgrag.evaluation.variants import join, merge, sentences
     from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 
     simple = [name for name, entry in RETRIEVERS.items() if not entry.several and not entry.needs]
@@ -179,6 +197,8 @@ def _experiment(given: dict[str, Any], max_file_mb: int) -> "Experiment":
         data = merge(data, [read_dataset(other) for other in given["others"]])
     if given["join"] is not None:
         data = join(data, given["join"], max_file_mb)
+    if given["sentences"]:
+        data = sentences(data)
     return Experiment(names, data.first(given["limit"]), **{name: given[name] for name in _PASSED_ON})
 
 
