@@ -189,6 +189,14 @@ def _normal(name: str) -> str:
 _NORMAL = Memo(_normal)
 
 
+def embedding_text(*parts: str) -> str:
+    """What a vector is made of: the last part, below a heading of those before it, such as title and section."""
+    *heading, text = parts
+    while heading and not heading[-1]:
+        heading.pop()
+    return "\n".join([": ".join(heading), text]) if heading else text
+
+
 def caption(text: str) -> str:
     """`text` as the name of a node: on one line, and cut after a word when it is longer than LONGEST_NAME."""
     text = " ".join(text.split())

@@ -38,8 +38,8 @@ def sentence_encoder(folder: Path, texts: Iterable[str], seed: int = 0) -> Path:
     return folder
 
 
-def generator(folder: Path, texts: Iterable[str], kind: str) -> Path:
-    """A model that writes, `t5` (encoder-decoder) or `llama` (causal)."""
+def generator(folder: Path, texts: Iterable[str], kind: str, says: str = "") -> Path:
+    """A model that writes, `t5` (encoder-decoder) or `llama` (causal); `says`: the only word that it writes."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM, T5Config, T5ForConditionalGeneration
 
@@ -50,10 +50,19 @@ def generator(folder: Path, texts: Iterable[str], kind: str) -> Path:
     model: Any
     if kind == "t5":
         shape = {"d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": 1, "num_heads": 2}
-        model = T5ForConditionalGeneration(T5Config(vocab_size=size, decoder_start_token_id=pad, **shape, **ends))
+        config = T5Config(vocab_size=size, decoder_start_token_id=pad, **shape, **ends)
+        model = T5ForConditionalGeneration(config)
     else:
         shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2}
         model = LlamaForCausalLM(LlamaConfig(vocab_size=size, **shape, **ends))
+    if says:
+        with torch.no_grad():  # every token is alike, nothing is added to it, and one alone is read out of it
+            for name, weights in model.named_parameters():
+                if "norm" not in name:
+                    weights.zero_()
+            for layer in (model.get_input_embeddings(), model.lm_head):  # which may be the same
+                layer.weight.fill_(1.0)
+                layer.weight[tokenizer.convert_tokens_to_ids(says)] = 2.0
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

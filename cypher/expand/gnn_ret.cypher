@@ -3,14 +3,14 @@
 // mentions the name that the other's document is titled, or its headings. Keywords and names of many passages tie nothing.
 // mode: read
 // $senders: LIST<STRING> - passage ids
-// $edges: LIST<STRING> - which kinds of ties: next, keyword, mention, title
+// $edges: LIST<STRING> - which kinds of ties: next, keyword, named (by a language model), mention, title
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
-// $keyword_cap: INTEGER = 50 - passages that a keyword may have
+// $keyword_cap: INTEGER = 50 - passages that a keyword, or what a language model named, may have
 // $mention_cap: INTEGER = 50 - passages that may mention a name
 // $title_cap: INTEGER = 50 - documents that a name may be the title of
 // $titled: INTEGER = 5 - passages of a long document that its title reaches
-// -> ties: LIST<MAP> - {sender, id (of the passage it is tied to), score ((1 + cosine) / 2), kind, name (of what ties them)}; kind: next, keyword, mention, title (the sender mentions the other's title), titled (the other way round)
+// -> ties: LIST<MAP> - {sender, id (of the passage it is tied to), score ((1 + cosine) / 2), kind, name (of what ties them)}; kind: next, keyword, named, mention, title (the sender mentions the other's title), titled (the other way round)
 // source: GNN-Ret, sections 3.1 and 3.2
 UNWIND $senders AS id
 MATCH (a:Passage {id: id})
@@ -21,6 +21,10 @@ CALL (a) {
   MATCH (a)-[:HAS_KEYWORD]->(w:Keyword) WHERE 'keyword' IN $edges AND w.df <= $keyword_cap
   MATCH (w)<-[:HAS_KEYWORD]-(x:Passage)
   RETURN x, 'keyword' AS kind, w.name AS name, w.df AS df
+  UNION ALL
+  MATCH (a)-[:NAMES]->(w:Keyword) WHERE 'named' IN $edges AND w.df <= $keyword_cap
+  MATCH (w)<-[:NAMES]-(x:Passage)
+  RETURN x, 'named' AS kind, w.name AS name, w.df AS df
   UNION ALL
   MATCH (a)-[:MENTIONS]->(e:Entity) WHERE 'mention' IN $edges AND e.df <= $mention_cap
   MATCH (e)<-[:MENTIONS]-(x:Passage)

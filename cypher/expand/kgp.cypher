@@ -1,9 +1,9 @@
 // KGP, one level of the walk: the passages that the last one of each path is tied to, the best of them for each path.
 // They are scored by a vector (the evidence wanted next), or by the words of the question where a path has no vector.
 // mode: read
-// $paths: LIST<MAP> - {id (of the last passage), vector (the evidence wanted next; empty: by words)}
+// $paths: LIST<MAP> - {passages (ids in order), vector (the evidence wanted next; empty: by words)}
 // $seen: LIST<STRING> - passages that were visited
-// $edges: LIST<STRING> - which ties are walked: keyword, similar, mention, tagme, title, next, page
+// $edges: LIST<STRING> - which ties are walked: keyword, similar, mention, tagme, title, document, next, page
 // $terms: LIST<MAP> - {stem (between spaces), weight} of the question's words; the weights add up to 1
 // $embedding: STRING - property that holds vectors
 // $cap: INTEGER = 50 - passages that a keyword or name may have to tie them
@@ -14,8 +14,8 @@
 // -> found: LIST<MAP> - {path (its number), best: LIST<MAP> of {id, score, kind, name (of the keyword, name or page that ties them)}, best first}
 // source: KGP, section 4, equation 1, and Algorithm 1
 UNWIND range(0, size($paths) - 1) AS number
-WITH number, $paths[number].vector AS vector, $paths[number].id AS id
-MATCH (a:Passage {id: id})
+WITH number, $paths[number].vector AS vector, $paths[number].passages AS path
+MATCH (a:Passage {id: path[-1]})
 CALL (a) {
   MATCH (a)-[:NEXT]-(x:Passage) WHERE 'next' IN $edges
   RETURN x, 'next' AS kind, '' AS name
@@ -52,10 +52,13 @@ CALL (a) {
   MATCH (e)<-[:MENTIONS]-(x:Passage)
   RETURN x, 'titled' AS kind, e.name AS name
   UNION ALL
+  MATCH (a)<-[:HAS_PASSAGE]-(d:Document)-[:HAS_PASSAGE]->(x:Passage) WHERE 'document' IN $edges
+  RETURN x, 'document' AS kind, d.name AS name
+  UNION ALL
   MATCH (a)<-[:CONTAINS]-(g:Page)-[:CONTAINS]->(x:Passage) WHERE 'page' IN $edges
   RETURN x, 'page' AS kind, g.name AS name
 }
-WITH number, vector, a, x, kind, name WHERE x <> a AND NOT x.id IN $seen
+WITH number, vector, path, x, kind, name WHERE NOT x.id IN path AND NOT x.id IN $seen
 ORDER BY kind, name
 WITH number, vector, x, head(collect([kind, name])) AS tie
 WITH x.id AS id, CASE WHEN any(p IN $paths WHERE size(p.vector) > 0) THEN x[$embedding] END AS embedding, x.stems AS stems, collect({number: number, vector: vector, tie: tie}) AS ways

@@ -1,8 +1,8 @@
 // The passages that one kind of edge ties to some passages, at a density: what the quality of a graph is measured on.
 // mode: read
 // $ids: LIST<STRING> - passage ids
-// $kind: STRING - keyword (both have it among their best), similar (nearest), stored (nearest that the graph keeps), mention (of the same name), tagme (the same, named by TAGME), title (a name that is mentioned here is the title there, or the other way round), or keyword+title (either)
-// $density: FLOAT - keyword, keyword+title: how many of a passage's best count; similar, stored: how many are nearest; mention, title: how many passages a name may have; tagme: how certain TAGME must be, 0 to 1
+// $kind: STRING - keyword (both have it among their best), named (by a language model in both), similar (nearest), stored (nearest that the graph keeps), mention (of the same name), tagme (the same, named by TAGME), title (a name that is mentioned here is the title there, or the other way round), or keyword+title (either)
+// $density: FLOAT - keyword, keyword+title: how many of a passage's best count; similar, stored: how many are nearest; mention, title, named: how many passages a name may have; tagme: how certain TAGME must be, 0 to 1
 // $cap: INTEGER = 50 - passages that a keyword, a name of TAGME, or with keyword+title any name, may have
 // $index: STRING - the collection's vector index
 // $embedding: STRING - property that holds vectors
@@ -35,6 +35,11 @@ CALL (a) {
   WITH a WHERE $kind = 'mention'
   MATCH (a)-[:MENTIONS]->(e:Entity) WHERE e.df <= $density
   MATCH (e)<-[:MENTIONS]-(x:Passage)
+  RETURN x
+  UNION
+  WITH a WHERE $kind = 'named'
+  MATCH (a)-[:NAMES]->(k:Keyword) WHERE k.df <= $density
+  MATCH (k)<-[:NAMES]-(x:Passage)
   RETURN x
   UNION
   WITH a WHERE $kind = 'tagme'

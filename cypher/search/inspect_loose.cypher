@@ -22,7 +22,7 @@ CALL () {
   MATCH (n:Entity {collection: $collection}) WHERE NOT EXISTS { (n)--() }
   RETURN 'entities without edges' AS kind, count(n) AS number, collect(n.name)[..$limit] AS examples
   UNION ALL
-  MATCH (n:Keyword {collection: $collection}) WHERE NOT EXISTS { (n)<-[:HAS_KEYWORD]-() }
+  MATCH (n:Keyword {collection: $collection}) WHERE NOT EXISTS { (n)<-[:HAS_KEYWORD|NAMES]-() }
   RETURN 'keywords without passages' AS kind, count(n) AS number, collect(n.name)[..$limit] AS examples
 }
 WITH kind, number, examples WHERE number > 0

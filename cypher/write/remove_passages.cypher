@@ -14,7 +14,7 @@ CALL (p) {
 }
 WITH collect(p) AS passages,
      collect([(p)-[:MENTIONS|ABOUT]->(e:Entity) | e.id] + [(p)-[:STATES]->(:Triple)-[:SUBJECT|OBJECT]->(e:Entity) | e.id]) AS entities,
-     collect([(p)-[:HAS_KEYWORD]->(k:Keyword) | k.id]) AS keywords
+     collect([(p)-[:HAS_KEYWORD|NAMES]->(k:Keyword) | k.id]) AS keywords
 CALL (passages) {
   UNWIND passages AS p
   OPTIONAL MATCH (p)-[:STATES]->(t:Triple)

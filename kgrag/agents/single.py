@@ -2,18 +2,25 @@
 
 from collections.abc import Sequence
 
-from kgrag.agents.strategy import Episode, Inquiry, Strategy
-from kgrag.retrieval.base import Scored
+from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
+from kgrag.retrieval.base import Query, Scored
 
 
 class _Single(Episode):
-    """Retrieves once."""
+    """Retrieves once. Of a retriever that finds paths, the reader is shown these, as many as else passages."""
 
     found: Sequence[Scored] = ()
+    paths: Sequence[Sequence[str]] | None = None
 
     def next_queries(self) -> Sequence[str]:
         """See Episode."""
         return [self.inquiry.question.text]
+
+    def retrieve(self, query: Query) -> list[Scored]:
+        """See Episode."""
+        found = super().retrieve(query)
+        self.paths = self.inquiry.retriever.evidence(query)
+        return found
 
     def absorb(self, query: str, found: Sequence[Scored]) -> None:
         """See Episode."""
@@ -22,6 +29,10 @@ class _Single(Episode):
     def finalise(self) -> list[Scored]:
         """See Episode."""
         return list(self.found)
+
+    def conclude(self) -> Conclusion:
+        """See Episode."""
+        return Conclusion(self.found, self.paths and self.paths[: self.settings.evidence])
 
 
 class Single(Strategy):

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from kgrag.papers import Paper
 
 _PATH = click.Path(path_type=Path)
-_PASSED_ON = ("baseline", "depth", "by", "threads", "out", "grade", "perturb", "vary", "seed", "at")
+_PASSED_ON = (
+    "baseline", "depth", "by", "threads", "out", "grade", "perturb", "vary", "per_question", "seed", "at",
+)  # fmt: skip
 
 
 @click.command("eval")
@@ -103,6 +105,15 @@ _PASSED_ON = ("baseline", "depth", "by", "threads", "out", "grade", "perturb", "
     type=click.Choice(["typo", "lower"]),
     help="Misspell a name in each question, or write it in lower case.",
 )
+@click.option(
+    "--per-question",
+    type=click.IntRange(1),
+    metavar="N",
+    help="A graph of N documents for each question: its gold and others at random (KGP: 12).",
+)
+@click.option(
+    "--sentences", is_flag=True, help="Gold are the sentences that support the answer, where the set has such."
+)
 @click.option("--join", type=click.IntRange(2), metavar="N", help="Join every N documents into a long one.")
 @click.option("--with", "others", type=_PATH, multiple=True, metavar="DATASET", help="Search this, too; repeatable.")
 @click.option("--out", type=_PATH, metavar="DIR", help="Keep each question's record there, and go on from them.")
@@ -118,7 +129,8 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
 
     DATASET is a folder with corpus.jsonl (id, title, text), queries.jsonl (id, question, gold: ids of the corpus, and
     perhaps answers, type, steps, structure) and perhaps triples.jsonl (passage, subject, predicate, object); or the
-    published files of HotpotQA, 2WikiMultiHopQA, MuSiQue, IIRC, QuALITY, PopQA or BEIR, recognised by their content. In
+    published files of HotpotQA, 2WikiMultiHopQA, MuSiQue, IIRC, QuALITY, PopQA or BEIR, or those of IRCoT (whose corpus
+    are all files of the folder), recognised by their content. In
     place of corpus.jsonl a folder documents may hold PDF, office and other files: their ids are their paths in it.
     The corpus is ingested into a collection of its own, eval-EMBEDDER-HASH, which all question sets over it share; a
     later run ingests nothing. With -c a corpus that has changed since is brought up to date there, but documents that
@@ -150,7 +162,9 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     right, one alone, or neither (by Acc, EM, or all gold among the first 8). --at 2 --at 5 gives R@2, R@5, perfect@2
     and perfect@5 (all-gold@k). Of strategies over retrievers (--over) a table of both follows. --ranks keeps the ranks
     alone, without a word of the data. What lacks the setting of --vary is measured once.
-    With --join, k counts passages, and gold is found where half of its text is.
+    With --join or --sentences, k counts passages, and gold is found where half of its text is. --per-question N ingests
+    the N documents of one question after the other into a collection that is deleted in the end (KGP, appendix A.1),
+    and tags them where edges of TAGME are asked for; each passage a sentence: KGRAG_INDEXING__UNIT=sentence.
 
     \b
     kgrag eval bench/musique
@@ -162,6 +176,7 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     kgrag eval bench/musique -r kgp -r bm25 --vary branch=1..10 --depth 30 --plot branch.png
     kgrag eval bench/musique --system gear --system ircot --over hybrid --over ppr --sample 20 --seed 1
     kgrag eval bench/musique --paper gear --system gear+hybrid --embedder minilm
+    kgrag eval bench/hotpotqa --per-question 12 --depth 30 -r bm25 -r 'kgp(tfidf, hops=2, similarity=tfidf, cap=0)'
     kgrag eval bench/musique --limit 20 --json | jq '.systems.hybrid."R@5"'
     """
     if given["markdown"] and given["as_json"]:
@@ -186,11 +201,18 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
         load_chat(settings).close()
     data = experiment.dataset
     print_notes(data)
+    if given["per_question"] is not None and given["embedder"] is not None:
+        settings = settings.model_copy(update={"embedder": given["embedder"]})
     with connect(settings) as kg, progress_bars() as progress:
         name = given["collection"]
-        if paper is not None and name is None:
-            name = f"{data.collection(given['embedder'] or settings.embedder, settings.max_file_mb)}-{paper.name}"
-        collection = ingest(kg, data, name, given["embedder"], progress)
+        if name is None and (paper is not None or given["per_question"] is not None):
+            name = data.collection(given["embedder"] or settings.embedder, settings.max_file_mb)
+            name = name if paper is None else f"{name}-{paper.name}"
+        if given["per_question"] is None:
+            collection = ingest(kg, data, name, given["embedder"], progress)
+        else:
+            assert name is not None
+            collection = kg[name]
         try:
             found = experiment.run(progress, collection=collection)
         except BaseException:
@@ -209,7 +231,7 @@ def _experiment(given: dict[str, Any], max_file_mb: int) -> "Experiment":
     from kgrag.evaluation.baselines import BASELINES
     from kgrag.evaluation.experiment import Experiment
     from kgrag.evaluation.readers import read_dataset
-    from kgrag.evaluation.variants import join, merge
+    from kgrag.evaluation.variants import join, merge, sentences
     from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 
     simple = [name for name, entry in RETRIEVERS.items() if not entry.several and not entry.needs]
@@ -222,13 +244,15 @@ def _experiment(given: dict[str, Any], max_file_mb: int) -> "Experiment":
         data = merge(data, [read_dataset(other) for other in given["others"]])
     if given["join"] is not None:
         data = join(data, given["join"], max_file_mb)
+    if given["sentences"]:
+        data = sentences(data)
     data = data.first(given["limit"]).sample(given["sample"], given["seed"])
     return Experiment(names, data, **{name: given[name] for name in _PASSED_ON})
 
 
 def _fill(context: click.Context, given: dict[str, Any], paper: "Paper") -> None:
-    """Put the paper's sample and depth in place of what was not given."""
-    for name in ("sample", "depth"):
+    """Put the paper's sample, depth and documents a question in place of what was not given."""
+    for name in ("sample", "depth", "per_question"):
         if context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
             given[name] = paper.setting(f"evaluation.{name}") or given[name]
 

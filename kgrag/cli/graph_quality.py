@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     "--seeds", type=click.IntRange(1, 100), default=10, show_default=True, help="TF-IDF passages to begin at."
 )
 @click.option("--walk", metavar="EXPR", help="Walk over these edges alone, too, such as kgp or 'kgp(guide=encoder)'.")
+@click.option(
+    "--sentences", is_flag=True, help="Gold are the sentences that support the answer, where the set has such."
+)
 @limit_option
 @format_option
 @click.option("--plot", "picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it: .png, .svg or .pdf.")
@@ -37,6 +40,7 @@ def graph_quality(
     embedders: tuple[str, ...],
     seeds: int,
     walk: str | None,
+    sentences: bool,
     limit: int | None,
     format: str | None,
     picture: Path | None,
@@ -47,8 +51,9 @@ def graph_quality(
     DATASET is a question set as for `kgrag eval`, and is ingested as there if it is not yet; the graph stays as it is.
     From 10 TF-IDF passages of a question (--seeds) one step is made over one kind of edges. SF-EM is the share of
     questions whose gold is all among the seeds and their neighbours; recall the share of gold that is; precision the
-    share of these passages that is gold, all in per cent. Density is the number of a passage's neighbours among all
-    passages, in per cent; the time is that of one round trip for all seeds of a question.
+    share of these passages that is gold, all in per cent; gold are documents, or with --sentences the supporting facts
+    as in KGP. |E| is the number of edges between passages and density 2 |E| / (|V| (|V| - 1)), in per cent; the time is
+    that of one round trip for all seeds of a question.
 
     The setting of keyword is the number of a passage's best keywords that count, with keyword+title besides the title
     of its document, which ties those that mention it, as in KGP; of similar, that of nearest passages (those that the
@@ -70,6 +75,7 @@ def graph_quality(
     from kgrag.evaluation import graph_quality as measured
     from kgrag.evaluation.plot import check_plot
     from kgrag.evaluation.readers import read_dataset
+    from kgrag.evaluation.variants import sentences as by_sentence
 
     kinds = tuple(dict.fromkeys(edges)) or tuple(measured.KINDS)
     measured.check_kinds(kinds)
@@ -77,6 +83,8 @@ def graph_quality(
     if picture is not None:
         check_plot(picture)
     data = read_dataset(dataset, format).first(limit)
+    if sentences:
+        data = by_sentence(data)
     print_notes(data)
     questions = data.questions
     settings = load_settings()
@@ -84,14 +92,16 @@ def graph_quality(
     with connect(settings) as kg, progress_bars() as progress:
         for number, embedder in enumerate(dict.fromkeys(embedders or (settings.embedder,))):
             context = ingest(kg, data, None, embedder, progress).context
+            passages = context.reader.question(names=[], stemmed=[], words=[])["passages"] or 0
             its = kinds if number == 0 else tuple(kind for kind in kinds if kind == "similar")
-            found += measured.quality(context, questions, seeds, its, embedder, progress, walk)
-    title = f"{data.name}: {len(questions)} questions, {seeds} seeds" + (f", {walk}" if walk is not None else "")
+            found += measured.quality(context, questions, seeds, its, embedder, progress, walk, data.gold_texts)
+    title = f"{data.name}: {len(questions)} questions, {seeds} seeds, |V| {passages:,}"
+    title += f", {walk}" if walk is not None else ""
     if picture is not None:
         measured.plot_quality(found, title, picture)
         note(f"Drawn: {picture}")
     if as_json:
-        about = {"dataset": data.name, "questions": len(questions), "seeds": seeds, "walk": walk}
+        about = {"dataset": data.name, "questions": len(questions), "seeds": seeds, "walk": walk, "passages": passages}
         print_json({**about, "quality": found})
     else:
         _print(title, found)
@@ -101,11 +111,12 @@ def _print(title: str, found: "list[Quality]") -> None:
     from kgrag.evaluation.report import Sheet
 
     walked = any(q.walk is not None for q in found)
-    head = ("edges", "setting", "SF-EM", "recall", "precision", "neighbours", "density", "ms")
+    head = ("edges", "setting", "SF-EM", "recall", "precision", "neighbours", "|E|", "density", "ms")
     rows = []
     for q in found:
         shares = (f"{100 * share:.1f}" for share in (q.sf_em, q.recall, q.precision))
-        cells = (f"{q.setting:g}", *shares, f"{q.neighbours:.1f}", f"{100 * q.density:.2f}", f"{q.p50_ms:.1f}")
+        graph = (f"{q.neighbours:.1f}", f"{q.pairs:,.0f}", f"{100 * q.density:.2f}")
+        cells = (f"{q.setting:g}", *shares, *graph, f"{q.p50_ms:.1f}")
         its = ("-", "-") if q.walk is None or q.walk_ms is None else (f"{100 * q.walk:.1f}", f"{q.walk_ms:.1f}")
         rows.append((q.edges, *cells, *(its if walked else ())))
     print_sheet(Sheet(title, (*head, *(("walk", "walk ms") if walked else ())), tuple(rows)))

@@ -1,5 +1,6 @@
 """kgrag train: learn what a retriever's settings should be, or a model, from questions with known answers."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ def train() -> None:
 
     \b
     kgrag train gnn-ret bench/musique
+    kgrag train rgnn bench/musique --limit 5
     kgrag train next-fact bench/musique --out model
     kgrag train next-evidence bench/musique --export rows.jsonl
     """
@@ -134,12 +136,70 @@ def gnn_ret(
         print_sheet(differences_sheet(training.UNTRAINED, validation["differences"]))
 
 
+@train.command()
+@dataset_argument
+@click.option("-c", "--collection", metavar="NAME", help="Where its corpus is.  [default: that of kgrag eval]")
+@limit_option
+@click.option("--layers", type=click.IntRange(1, 5), metavar="N", default=1, show_default=True, help="Of the network.")
+@click.option("--margin", type=click.FloatRange(0), metavar="R", help="r of the hinge loss.  [default: 0.01]")
+@click.option("--competitors", type=click.IntRange(1), metavar="O", help="Passages to stay ahead of.  [default: 10]")
+@click.option("--labels", type=click.Choice(["all", "own", "later"]), help="Gold of a step.  [default: later]")
+@as_json
+def rgnn(dataset: Path, collection: str | None, limit: int | None, layers: int, as_json: bool, **given: Any) -> None:
+    """Learn the alphas of GNN-Ret, and beta, from questions with the single questions that they are made of (RGNN-Ret).
+
+    DATASET is a question set as for `kgrag eval`, whose questions have steps, as MuSiQue's have; five are enough
+    (--limit). The gold of a step is its own and that of the steps after it (--labels). The number of senders and the
+    kinds of edges are those of the settings (KGRAG_RETRIEVAL__GNN_RET__K and others).
+
+    \b
+    kgrag train rgnn bench/musique --limit 5
+    kgrag ask "..." --system "rgnn+gnn-ret(alphas=(0.37,), beta=0.91)"
+    """
+    from kgrag.evaluation import train_rgnn as training
+    from kgrag.evaluation.readers import read_dataset
+    from kgrag.retrieval.gnn_ret import GnnRet
+    from kgrag.settings import RgnnTraining
+
+    data = read_dataset(dataset).first(limit)
+    settings = load_settings()
+    constants = RgnnTraining(**given_only(**given))
+    collection = collection or data.collection(settings.embedder, settings.max_file_mb)
+    with connect(settings) as kg, progress_bars() as progress:
+        retriever = GnnRet(kg[collection])
+        examples = training.prepare(retriever, data.questions, constants, progress)
+        learned = training.train(examples, layers, retriever.settings.k, constants, progress)
+    alphas, beta = _rounded(learned.alphas), max(0.0001, round(learned.beta, 4))
+    found = {
+        "dataset": data.name,
+        "collection": collection,
+        "questions": len(examples),
+        "alphas": alphas,
+        "beta": beta,
+        "retriever": f"gnn-ret(alphas=({_written(alphas)}), beta={beta})",
+        "loss": round(learned.loss, 6),
+        "iteration": learned.iteration,
+    }
+    if as_json:
+        print_json(found)
+        return
+    click.echo(f"Learned from {len(examples)} questions, iteration {learned.iteration}: loss {learned.loss:.4f}")
+    click.echo(f"Retriever    {found['retriever']}")
+
+
+def _rounded(alphas: Sequence[float]) -> list[float]:
+    return [round(a, 4) for a in alphas]
+
+
+def _written(alphas: Sequence[float]) -> str:
+    return ", ".join(map(str, alphas)) + ("," if len(alphas) == 1 else "")
+
+
 def _use(learned: "Trained") -> dict[str, Any]:
     """The alphas, and how to put them to use."""
-    alphas = [round(a, 4) for a in learned.alphas]
-    written = ", ".join(map(str, alphas)) + ("," if len(alphas) == 1 else "")
+    alphas = _rounded(learned.alphas)
     return {
         "alphas": alphas,
-        "retriever": f"gnn-ret(alphas=({written}))",
+        "retriever": f"gnn-ret(alphas=({_written(alphas)}))",
         "environment": f"KGRAG_RETRIEVAL__GNN_RET__ALPHAS={alphas}".replace(" ", ""),
     }

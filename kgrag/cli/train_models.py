@@ -130,6 +130,7 @@ def next_fact(
 @click.option("--rate", type=click.FloatRange(0, min_open=True), metavar="X", help="Learning rate.  [default: 2e-4]")
 @click.option("--tokens", type=click.IntRange(16), metavar="N", help="Tokens of a row that are read.  [default: 1024]")
 @click.option("--rank", type=click.IntRange(1), metavar="N", help="r of LoRA.  [default: 8]")
+@click.option("--lora/--full", default=None, help="By LoRA, or all weights, as T5 in the paper.  [default: --lora]")
 @_HELD_OUT
 @limit_option
 @_SEED
@@ -153,11 +154,12 @@ def next_evidence(
     DATASET is a question set as for `kgrag eval`. A row holds the prompt `next-evidence` with a question and its facts
     so far, and the next fact as the reply, so that the model learns what kgp(guide=chat) asks of it. --export writes
     the rows for any service or tool that fine-tunes chat models; with --base and --out the model is fine-tuned here by
-    LoRA. Served behind an OpenAI-compatible address, KGRAG_CHAT__MODELS='{"evidence": "..."}' names it.
+    LoRA, or with --full all of it. kgp(guide=generator, generator='DIR') loads it; or, served behind an
+    OpenAI-compatible address, KGRAG_CHAT__MODELS='{"evidence": "..."}' names it.
 
     \b
     kgrag train next-evidence hotpot_train_v1.1.json --export rows.jsonl
-    kgrag train next-evidence bench/musique --base google/flan-t5-large --out models/evidence --merge
+    kgrag train next-evidence bench/musique --base google/flan-t5-large --out models/evidence --full
     """
     if (base is None) != (out is None):
         raise click.UsageError("--base and --out belong together.")

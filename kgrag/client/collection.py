@@ -74,6 +74,7 @@ class Collection:
                     agents=settings.agents,
                     tasks=self.kg.tasks(),
                     load=self.kg.embedder,
+                    cache=settings.cache,
                 )
             return self._context
 

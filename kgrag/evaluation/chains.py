@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Dataset, Question
-from kgrag.indexing.documents import embedding_text
 from kgrag.retrieval.hops import so_far
-from kgrag.text import is_content, stems, tokens
+from kgrag.text import embedding_text, is_content, stems, tokens
 from kgrag.types import Document, Progress
 
 Fact = tuple[str, str]
@@ -34,14 +33,19 @@ def text_of(fact: Fact) -> str:
     return embedding_text(fact[0], "", fact[1])
 
 
-def read_corpus(data: Dataset, progress: Progress) -> dict[str, Fact]:
-    """Document key -> its title and text."""
-    found: dict[str, Fact] = {}
+def read_documents(data: Dataset, progress: Progress) -> dict[str, Document]:
+    """The documents of the corpus by their keys."""
+    found: dict[str, Document] = {}
     for item in data.documents():
         if isinstance(item, Document):
-            found[item.key] = (item.title, item.text)
+            found[item.key] = item
             progress("reading", len(found), None)
     return found
+
+
+def read_corpus(data: Dataset, progress: Progress) -> dict[str, Fact]:
+    """Document key -> its title and text."""
+    return {key: (document.title, document.text) for key, document in read_documents(data, progress).items()}
 
 
 def chains(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> list[Chain]:

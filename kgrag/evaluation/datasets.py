@@ -69,7 +69,8 @@ class Question:
     `steps` is the number of single questions that it is made of, 0 where the data set does not say. `path` is the gold
     in the order in which it leads to the answer, empty where the data set does not say. `structure`: the texts of the
     pages, tables and sections that the question names, empty where it names none. `choices`: the answer is one of
-    these, where there are any.
+    these, where there are any. `supports`: the sentences of the gold that lead to the answer. `singles`: the single
+    questions that it is made of, in their order, that of each gold in `path` where that is known.
     """
 
     id: str
@@ -81,6 +82,8 @@ class Question:
     path: tuple[str, ...] = ()
     structure: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
+    supports: "tuple[GoldText, ...]" = ()
+    singles: tuple[str, ...] = ()
 
     @property
     def hops(self) -> int:

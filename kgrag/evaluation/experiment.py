@@ -21,9 +21,10 @@ from kgrag.evaluation.baselines import BASELINES
 from kgrag.evaluation.datasets import Dataset
 from kgrag.evaluation.grading import TASK, Grader
 from kgrag.evaluation.groups import grouped
+from kgrag.evaluation.question_graphs import QuestionGraphs
 from kgrag.evaluation.records import RecordFile
 from kgrag.evaluation.report import Result, machine
-from kgrag.evaluation.retrieving import DEPTH, Record, retrieve_all
+from kgrag.evaluation.retrieving import DEPTH, WARM_UP, Record, retrieve_all
 from kgrag.evaluation.summary import Group
 from kgrag.evaluation.sweep import Sweep
 from kgrag.evaluation.variants import PERTURBATIONS
@@ -58,9 +59,10 @@ class Experiment:
     with. `depth`: how many documents (with `variants.join`, passages) are ranked. `by`: what tables are broken down
     by. `out`: a folder that keeps each question's record; a later run over the same goes on from them. `grade`:
     whether the language model that is set for the task "grade" marks the answers. `perturb`: how questions are misspelt
-    (see `variants.PERTURBATIONS`). `at`: where recall and perfect are cut, in place of the usual. `vary`: a sweep, such
-    as "branch=1..10". `seed`: of the resampling and the
-    misspellings.
+    (see `variants.PERTURBATIONS`). `vary`: a sweep, such as "branch=1..10". `per_question`: so many documents are the
+    corpus of each question, its gold and others at random, which `collection` holds one after the other (see
+    `question_graphs`). `seed`: of the resampling, the misspellings and these documents. `at`: where recall and perfect
+    are cut, in place of the usual.
     """
 
     def __init__(
@@ -77,12 +79,14 @@ class Experiment:
         grade: bool = False,
         perturb: str | None = None,
         vary: str | None = None,
+        per_question: int | None = None,
         seed: int = 0,
         at: Sequence[int] = (),
     ) -> None:
         """Raises NotFoundError, ConfigurationError for a name or a sweep that does not exist, InputError for `out`."""
         self.dataset, self.collection, self.depth, self.by = dataset, collection, depth, tuple(by)
         self.threads, self.grade, self.perturb, self.seed, self.at = threads, grade, perturb, seed, tuple(at)
+        self.per_question = per_question
         self.out = None if out is None else Path(out)
         given = [*systems, *([] if baseline is None else [baseline])]
         found = dict(_named(system) for system in given)
@@ -106,6 +110,8 @@ class Experiment:
             raise ConfigurationError(
                 f"Questions cannot be perturbed by {perturb!r}.", f"Choose one of: {', '.join(PERTURBATIONS)}."
             )
+        if per_question is not None and "density" in self.by:
+            raise ConfigurationError("per_question measures graphs that hold no triples.", "Leave out: by density.")
         if self.out is not None:
             kept_records.check_folder(self.out)
 
@@ -135,27 +141,21 @@ class Experiment:
             data = data.with_questions(change(question, self.seed) for question in data.questions)
         groups, notes = self._groups(data, searched)
         grader = self._grader(searched)
-        records: list[Record] = []
-        made = {name: self._made(name, data, searched) for name in self._systems}
         with ExitStack() as stack:
             logs = {}
             if self.out is not None:
                 subject = self._subject(data, searched)
-                logs = {name: stack.enter_context(RecordFile(self.out, name, subject)) for name in made}
+                logs = {name: stack.enter_context(RecordFile(self.out, name, subject)) for name in self._systems}
             kept = sum(log.find(q) is not None for log in logs.values() for q in data.questions)
             if kept:
-                notes.append(f"{kept} of {len(made) * len(data.questions)} records were in {self.out} already.")
-            shared: dict[str, Any] = {"depth": self.depth, "gold_texts": data.gold_texts, "logs": logs}
-            for name, system in made.items():
-                if self._systems[name][0]:
-                    records += ask_all(
-                        {name: system}, data.questions, report, threads=self.threads, grader=grader, **shared
-                    )
-                else:
-                    records += retrieve_all({name: system}, data.questions, report, **shared)
+                notes.append(
+                    f"{kept} of {len(self._systems) * len(data.questions)} records were in {self.out} already."
+                )
+            measure = self._measure if self.per_question is None else self._measure_apart
+            records = measure(data, searched, report, logs, grader)
         about: dict[str, Any] = {"dataset": data.name}
         if searched is not None:
-            about |= {"embedder": searched.context.embedder.name, "collection": searched.name}
+            about |= {"embedder": self._embedder(searched), "collection": searched.name}
         return Result.of(
             self._title(len(data.questions), about.get("embedder")),
             records,
@@ -177,11 +177,68 @@ class Experiment:
             notes=tuple(notes),
         )
 
+    def _measure(
+        self,
+        data: Dataset,
+        searched: Collection | None,
+        report: Progress,
+        logs: Mapping[str, RecordFile],
+        grader: Grader | None,
+        warm_up: int = WARM_UP,
+    ) -> list[Record]:
+        """Ask everything over one graph."""
+        records: list[Record] = []
+        shared: dict[str, Any] = {"depth": self.depth, "gold_texts": data.gold_texts, "logs": logs}
+        for name, (answers, _) in self._systems.items():
+            made = {name: self._made(name, data, searched)}
+            if answers:
+                records += ask_all(made, data.questions, report, threads=self.threads, grader=grader, **shared)
+            else:
+                records += retrieve_all(made, data.questions, report, warm_up=warm_up, **shared)
+        return records
+
+    def _measure_apart(
+        self,
+        data: Dataset,
+        searched: Collection | None,
+        report: Progress,
+        logs: Mapping[str, RecordFile],
+        grader: Grader | None,
+    ) -> list[Record]:
+        """Ask each question over a graph of its own. Raises ConfigurationError for objects in place of names."""
+        objects = [name for name, (_, made) in self._systems.items() if made is not None]
+        if objects:
+            raise ConfigurationError(f"per_question makes the graph of {objects[0]!r} itself.", "Give its name.")
+        tagged = any("tagme" in name for name in self._systems)
+        assert self.per_question is not None
+        searched = _needed(searched, "make a graph for each question")
+        graphs = QuestionGraphs(searched, data, self.per_question, self.seed, report, tag=tagged)
+        found: dict[str, list[Record]] = {name: [] for name in self._systems}
+        try:
+            for number, question in enumerate(data.questions):
+                report("questions", number, len(data.questions))
+                known = [record for log in logs.values() if (record := log.find(question)) is not None]
+                if len(known) < len(self._systems) or grader is not None:
+                    opened = graphs.open(question)
+                    one, warm_up = data.with_questions([question]), int(number < WARM_UP)
+                    known = self._measure(one, opened, silent, logs, grader, warm_up)
+                for record in known:
+                    found[record.system].append(record)
+            report("questions", len(data.questions), len(data.questions))
+        finally:
+            graphs.close()
+        return [record for records in found.values() for record in records]
+
+    def _embedder(self, searched: Collection) -> str:
+        return searched.context.embedder.name if self.per_question is None else searched.kg.settings.embedder
+
     def _title(self, questions: int, embedder: str | None) -> str:
         parts = [f"{questions} questions", *([embedder] if embedder is not None else [])]
         if self.perturb is not None:
             parts.append(f"typo (seed {self.seed})" if self.perturb == "typo" else "lower case")
-        if any(answers for answers, _ in self._systems.values()):
+        if self.per_question is not None:
+            parts.append(f"a graph of {self.per_question} documents each")
+        elif any(answers for answers, _ in self._systems.values()):
             parts.append(f"{self.threads} threads")
         return f"{self.dataset.name}: {', '.join(parts)}"
 
@@ -215,15 +272,19 @@ class Experiment:
     def _subject(self, data: Dataset, searched: Collection | None) -> dict[str, Any]:
         """All that a record depends on besides its question; where a model is set, its prompts and the agents, too."""
         searched = _needed(searched, "keep records")
-        settings, opened = searched.kg.settings, searched.context.reader.collection
-        counts = describe(searched.kg.graph, opened).counts
+        settings = searched.kg.settings
+        held: dict[str, Any] = {"per_question": self.per_question, "seed": self.seed}
+        indexing = settings.indexing
+        if self.per_question is None:
+            opened = searched.context.reader.collection
+            counts, indexing = describe(searched.kg.graph, opened).counts, opened.indexing
+            held = {"documents": counts.get("Document", 0), "triples": counts.get("Triple", 0)}
         return {
             "kgrag": __version__,
-            "embedder": opened.embedder,
-            "documents": counts.get("Document", 0),
-            "triples": counts.get("Triple", 0),
+            "embedder": self._embedder(searched),
+            **held,
             "corpus": data.corpus.digest(settings.max_file_mb),
-            "indexing": opened.indexing.model_dump(mode="json"),
+            "indexing": indexing.model_dump(mode="json"),
             "retrieval": settings.retrieval,
             "dataset": data.name,
             "depth": self.depth,

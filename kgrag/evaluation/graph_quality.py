@@ -10,21 +10,23 @@ from pathlib import Path
 from statistics import fmean, median
 
 from kgrag.errors import ConfigurationError, InputError
-from kgrag.evaluation.datasets import Question
+from kgrag.evaluation.datasets import GoldText, Question
+from kgrag.evaluation.gold import text_ranks
 from kgrag.evaluation.plot import check_plot, drawing, save
 from kgrag.retrieval.base import Query, SearchContext
-from kgrag.retrieval.expression import parse
+from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.kgp import Kgp
-from kgrag.retrieval.registry import check_retriever
+from kgrag.retrieval.registry import check_retriever, make_retriever
 from kgrag.retrieval.tfidf import TfIdf
 from kgrag.settings import BRIDGE_CAP
-from kgrag.types import Progress
+from kgrag.types import Hit, Passage, Progress, Ranking
 
 KINDS: dict[str, tuple[float, ...]] = {
     "keyword": (1, 2, 3, 4, 5, 6, 8, 10),
     "keyword+title": (1, 2, 3, 4, 5, 6, 8, 10),
     "similar": (1, 2, 3, 5, 7, 10, 15, 20),
     "mention": (2, 3, 5, 10, 20, 50),
+    "named": (2, 5, 10, 50, 1_000_000),
     "title": (1, 2, 5, 10, 50),
     "tagme": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
 }
@@ -38,10 +40,15 @@ _OPTIONS = {
     "keyword+title": "keywords",
     "similar": "similar",
     "mention": "cap",
+    "named": "cap",
     "title": "cap",
     "tagme": "rho",
 }
 
+SAMPLE = 500
+"""Passages at most whose neighbours tell the density of a graph."""
+
+_BATCH = 50
 _OVER_FETCH = 200  # candidates of the vector index, which are scored again exactly
 
 
@@ -49,10 +56,11 @@ _OVER_FETCH = 200  # candidates of the vector index, which are scored again exac
 class Quality:
     """The quality of one kind of edges at one density setting. Shares are 0 to 1.
 
-    `sf_em`: questions whose gold documents are all among the seeds and their neighbours. `recall`: gold documents that
-    are. `precision`: the share of these passages that is gold. `neighbours`: of a seed. `density`: these among all
-    passages. `p50_ms`: fetching the neighbours of all seeds of a question, in one round trip. `walk`: gold documents
-    that a walk over these edges alone finds, and `walk_ms` what it takes; None where nobody walked.
+    `sf_em`: questions whose gold documents, or sentences, are all among the seeds and their neighbours. `recall`: gold
+    that is. `precision`: the share of these passages that is gold. `neighbours`: of a seed. `density`: 2E / (V (V -
+    1)) of the graph of V passages and E edges, and `pairs` that E; both from SAMPLE passages where there are more.
+    `p50_ms`: fetching the neighbours of all seeds of a question, in one round trip. `walk`: gold documents that a walk
+    over these edges alone finds, and `walk_ms` what it takes; None where nobody walked.
     """
 
     edges: str
@@ -62,6 +70,7 @@ class Quality:
     precision: float
     neighbours: float
     density: float
+    pairs: float
     p50_ms: float
     walk: float | None = None
     walk_ms: float | None = None
@@ -91,18 +100,19 @@ def quality(
     label: str,
     progress: Progress,
     walk: str | None = None,
+    texts: Mapping[str, GoldText] | None = None,
 ) -> list[Quality]:
     """Measure the graph of a collection from the `seeds` TF-IDF passages of each question; `label` as in `edges`.
 
-    `walk`: a kgp expression that is walked with, too, over one kind of edges at a time. All settings are measured with
-    a question before the next one, so that a moment in which the machine is slow counts for all. Raises InputError
-    without questions.
+    `texts`: where gold is only part of a document (see `variants.sentences`). `walk`: a kgp expression that is walked
+    with, too, over one kind of edges at a time. All settings are measured with a question before the next one, so that
+    a moment in which the machine is slow counts for all. Raises InputError without questions.
     """
     if not questions:
         raise InputError("There are no questions to measure with.", "Raise --limit.")
     reader, retriever = context.reader, TfIdf(context)
     passages = reader.question(names=[], stemmed=[], words=[])["passages"] or 1
-    steps = [_Setting(context, kind, setting, walk) for kind in kinds for setting in KINDS[kind]]
+    steps = [_Setting(context, kind, setting, walk, texts or {}) for kind in kinds for setting in KINDS[kind]]
     for number, question in enumerate(questions):
         progress(f"edges {label}", number, len(questions))
         its = [hit.id for hit in retriever.rank(Query(question.text), seeds)]
@@ -114,22 +124,30 @@ def quality(
             step.measure(its, question)
     progress(f"edges {label}", len(questions), len(questions))
     new = {id for step in steps for way in step.ways for id in way}
-    documents = {id: passage.document for id, passage in reader.passages(sorted(new)).items()}
-    return [step.quality(label, questions, documents, passages) for step in steps]
+    held = reader.passages(sorted(new))
+    sample = reader.row("search/first_passages", collection=reader.collection.name, limit=SAMPLE)["ids"]
+    found = []
+    for number, step in enumerate(steps):
+        progress(f"density {label}", number, len(steps))
+        found.append(step.quality(label, questions, held, passages, step.degree(sample)))
+    progress(f"density {label}", len(steps), len(steps))
+    return found
 
 
 class _Setting:
     """What is found over one kind of edges at one density, question by question."""
 
-    def __init__(self, context: SearchContext, kind: str, setting: float, walk: str | None) -> None:
-        self.kind, self.setting, self._context = kind, setting, context
+    def __init__(
+        self, context: SearchContext, kind: str, setting: float, walk: str | None, texts: Mapping[str, GoldText]
+    ) -> None:
+        self.kind, self.setting, self._context, self._texts = kind, setting, context, texts
         self._walk: Kgp | None = None
         if walk is not None and not (kind == "similar" and setting > context.reader.collection.indexing.similar):
             its = parse(walk)
             options = (
                 {"cap": BRIDGE_CAP} | dict(its.options) | {"edges": tuple(kind.split("+")), _OPTIONS[kind]: setting}
             )
-            self._walk = Kgp(context, **options)
+            self._walk = Kgp(*(make_retriever(part, context) for part in its.parts or [Expression("bm25")]), **options)
         self.clear()
 
     def clear(self) -> None:
@@ -151,34 +169,58 @@ class _Setting:
             begun = time.perf_counter()
             ranking = self._walk.retrieve(question.text, self._walk.settings.budget)
             self._walk_times.append(1000 * (time.perf_counter() - begun))
-            found = {hit.passage.document for hit in ranking}
-            self._walked.append(len(found.intersection(question.gold)) / len(question.gold))
+            self._walked.append(_shares(question, [hit.passage for hit in ranking], self._texts)[0])
+
+    def degree(self, sample: Sequence[str]) -> float:
+        """The mean number of neighbours of some passages."""
+        degrees: list[int] = []
+        for start in range(0, len(sample), _BATCH):
+            ids = sample[start : start + _BATCH]
+            tied = self._context.reader.edge_neighbours(ids, self.kind, self.setting, BRIDGE_CAP, _OVER_FETCH)
+            degrees += [len(near) for near in tied.values()]
+        return fmean(degrees) if degrees else 0.0
 
     def quality(
-        self, label: str, questions: Sequence[Question], documents: Mapping[str, str], passages: int
+        self,
+        label: str,
+        questions: Sequence[Question],
+        held: Mapping[str, Passage],
+        passages: int,
+        degree: float,
     ) -> Quality:
-        """The means; `documents`: that of each passage, `passages`: how many there are."""
-        shares = [_shares(question, way, documents) for question, way in zip(questions, self.ways, strict=True)]
-        degree = fmean(self._degrees) if self._degrees else 0.0
+        """The means; `held`: passages by their ids, `passages`: how many there are, `degree`: their mean neighbours."""
+        ways = ([held[id] for id in way if id in held] for way in self.ways)
+        shares = [_shares(question, way, self._texts) for question, way in zip(questions, ways, strict=True)]
         return Quality(
             edges=f"{self.kind} {label}".strip() if self.kind == "similar" else self.kind,
             setting=self.setting,
             sf_em=fmean(share == 1 for share, _ in shares),
             recall=fmean(share for share, _ in shares),
             precision=fmean(precision for _, precision in shares),
-            neighbours=degree,
-            density=degree / passages,
+            neighbours=fmean(self._degrees) if self._degrees else 0.0,
+            density=degree / (passages - 1) if passages > 1 else 0.0,
+            pairs=degree * passages / 2,
             p50_ms=median(self._times),
             walk=fmean(self._walked) if self._walked else None,
             walk_ms=median(self._walk_times) if self._walked else None,
         )
 
 
-def _shares(question: Question, way: set[str], documents: Mapping[str, str]) -> tuple[float, float]:
+def _shares(question: Question, way: Sequence[Passage], texts: Mapping[str, GoldText]) -> tuple[float, float]:
     """The share of a question's gold that is there, and the share of what is there that is gold."""
-    held = [documents[id] for id in way if id in documents]
-    right = [document for document in held if document in question.gold]
-    return len(set(right)) / len(question.gold), len(right) / len(held) if held else 0.0
+    right = [p for p in way if (_holds(p, question.gold, texts) if texts else p.document in question.gold)]
+    if texts:
+        whole = Ranking(question.text, "", tuple(Hit(p, 0.0, ()) for p in way))
+        there = sum(rank is not None for rank in text_ranks(whole, question.gold, texts))
+    else:
+        there = len({p.document for p in right})
+    return there / len(question.gold), len(right) / len(way) if way else 0.0
+
+
+def _holds(passage: Passage, gold: Sequence[str], texts: Mapping[str, GoldText]) -> bool:
+    """Whether a passage holds gold that is part of a document."""
+    its = [key for key in gold if texts[key].document == passage.document]
+    return any(rank is not None for rank in text_ranks(Ranking("", "", (Hit(passage, 0.0, ()),)), its, texts))
 
 
 def plot_quality(found: Sequence[Quality], title: str, path: Path) -> None:
@@ -208,7 +250,7 @@ def plot_quality(found: Sequence[Quality], title: str, path: Path) -> None:
     slow.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
     plain = ticker.FuncFormatter(lambda value, _: f"{value:g}")
     for axes in (reach, pure, slow):
-        axes.set(xlabel="density: neighbours of a passage, % of all", xscale="log")
+        axes.set(xlabel="density of the graph, %", xscale="log")
         axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
     for axis in (reach.xaxis, pure.xaxis, slow.xaxis, slow.yaxis):
         axis.set_major_formatter(plain)

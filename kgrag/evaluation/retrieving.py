@@ -112,20 +112,21 @@ def retrieve_all(
     depth: int = DEPTH,
     gold_texts: Mapping[str, GoldText] | None = None,
     logs: Mapping[str, Log] | None = None,
+    warm_up: int = WARM_UP,
 ) -> list[Record]:
     """Ask each retriever every question, one after the other; records by retriever, in the order of the questions.
 
-    The first questions are asked beforehand without being counted, so that every retriever is measured warm. `seconds`
-    is one call of `retrieve(question, depth)`, the embedding of the question included. A question that `logs` knows
-    the answer to is not asked again. An error is kept as the record of its question, and the run goes on; it ends when
-    the database fails several times in a row, or the budget is spent. Raises DatabaseError, BudgetError then.
+    The first `warm_up` questions are asked beforehand without being counted, so that every retriever is measured warm.
+    `seconds` is one call of `retrieve(question, depth)`, the embedding of the question included. A question that
+    `logs` knows the answer to is not asked again. An error is kept as the record of its question, and the run goes on;
+    it ends when the database fails several times in a row, or the budget is spent. Raises DatabaseError, BudgetError.
     """
     records: list[Record] = []
     for name, retriever in retrievers.items():
         log = (logs or {}).get(name)
         known = {q.id: record for q in questions if log is not None and (record := log.find(q)) is not None}
         open_ = [q for q in questions if q.id not in known]
-        _warm_up(retriever, open_[:WARM_UP], depth)
+        _warm_up(retriever, open_[:warm_up], depth)
         failures = 0
         for number, question in enumerate(open_, len(known)):
             progress(name, number, len(questions))

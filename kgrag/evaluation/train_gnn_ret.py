@@ -5,7 +5,7 @@ the distances (the paper's equations 10 to 12 take every passage with weight 1 a
 """
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from kgrag.types import Progress, Ranking
 UNTRAINED, TRAINED, AS_SET = "untrained", "trained", "as set"
 """The systems of a cross-validation; as set: the `alphas` of the settings, where they are other than untrained."""
 
+Array = NDArray[np.float64]
 _FEWEST = 2
 
 
@@ -64,7 +65,7 @@ def prepare(
             most = max(s.k, training.competitors + len(gold))
             start = dict(context.reader.vector(vector, most, s.over_fetch)) | gold
             distances = {id: distance(score) for id, score in start.items()}
-            examples.append(Example(question, distances, tuple(gold), _remembered(neighbours_of(context, s, vector))))
+            examples.append(Example(question, distances, tuple(gold), remembered(neighbours_of(context, s, vector))))
     progress("neighbourhoods", len(questions), len(questions))
     if len(examples) < _FEWEST:
         name = context.reader.collection.name
@@ -82,22 +83,35 @@ def train(examples: Sequence[Example], layers: int, k: int, training: GnnRetTrai
     It ends when every derivative that leads on within 0 to 1 is small, when the loss rises several times in a row, or
     after so many iterations.
     """
-    alphas = np.full(layers, training.start)
     active = sum(_loss(example, [training.start] * layers, k, training)[0] > 0 for example in examples)
-    best: Trained | None = None
+
+    def loss(alphas: Array) -> tuple[float, Array]:
+        return mean_loss(examples, alphas, k, training)
+
+    best, value, iteration = descend(np.full(layers, training.start), loss, training, progress)
+    return Trained(tuple(float(a) for a in best), value, iteration, active)
+
+
+def descend(
+    values: Array, loss: Callable[[Array], tuple[float, Array]], training: GnnRetTraining, progress: Progress
+) -> tuple[Array, float, int]:
+    """The values between 0 and 1 of the smallest loss that gradient descent met, that loss, and its iteration.
+
+    `loss` gives its derivative, too. When it ends: see `train` (appendix A.1).
+    """
+    best, least, found = values, np.inf, 0
     before, rises = np.inf, 0
     for iteration in range(1, training.iterations + 1):
         progress("training", iteration, None)
-        loss, gradient = mean_loss(examples, alphas, k, training)
-        if best is None or loss < best.loss:
-            best = Trained(tuple(float(a) for a in alphas), loss, iteration, active)
-        rises = rises + 1 if loss > before else 0
-        following = np.clip(alphas - training.rate * gradient, 0, 1)
-        if np.max(np.abs(following - alphas)) < training.tolerance * training.rate or rises >= training.patience:
+        value, gradient = loss(values)
+        if value < least:
+            best, least, found = values, value, iteration
+        rises = rises + 1 if value > before else 0
+        following = np.clip(values - training.rate * gradient, 0, 1)
+        if np.max(np.abs(following - values)) < training.tolerance * training.rate or rises >= training.patience:
             break
-        alphas, before = following, loss
-    assert best is not None
-    return best
+        values, before = following, value
+    return best, float(least), found
 
 
 def mean_loss(
@@ -181,7 +195,7 @@ class _HeldOut:
         return self._systems[query].retrieve(query, k)
 
 
-def _remembered(neighbours: Neighbours) -> Neighbours:
+def remembered(neighbours: Neighbours) -> Neighbours:
     """The same edges, each sender's asked for once."""
     known: dict[str, list[Edge]] = {}
 

@@ -1,7 +1,8 @@
 """Fine-tuning of a language model to write the next supporting fact, from questions whose gold is known.
 
 A row is the prompt `next-evidence` with a question and the facts so far, as `kgp(guide=chat)` asks it, and the next
-fact as the reply. Any encoder-decoder or causal model learns them by LoRA.
+fact as the reply. Any encoder-decoder or causal model learns them, by LoRA (as LLaMA in the paper) or with all of its
+weights (as T5).
 Source: KGP, section 4 and appendices A.1.3 and A.2.2 (KGP-T5 and KGP-LLaMA).
 """
 
@@ -16,6 +17,7 @@ from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.chains import Chain
 from kgrag.evaluation.train_next_fact import reported_steps
 from kgrag.models.chat import Message
+from kgrag.models.generator import load_model, prompt_tokens
 from kgrag.models.prompts import Prompt
 from kgrag.settings import NextEvidenceTraining
 from kgrag.types import Progress
@@ -78,7 +80,7 @@ def tune(
     seed: int,
     progress: Progress,
 ) -> Tuned:
-    """Fine-tune a model, by its name on the hub or its folder, by LoRA.
+    """Fine-tune a model, by its name on the hub or its folder: by LoRA, or all of its weights.
 
     Raises ConfigurationError when the packages for it are missing or the model cannot be loaded.
     """
@@ -92,16 +94,16 @@ def tune(
             "Install them: pip install 'kgrag[train]'.",
         ) from error
     set_seed(seed)
-    model, tokenizer, seq2seq = _load(base)
-    kind = "SEQ_2_SEQ_LM" if seq2seq else "CAUSAL_LM"
-    lora = LoraConfig(
-        task_type=kind,
-        r=training.rank,
-        lora_alpha=training.alpha,
-        lora_dropout=training.dropout,
-        target_modules="all-linear",
-    )
-    model = get_peft_model(model, lora)
+    model, tokenizer, seq2seq = load_model(base)
+    if training.lora:
+        lora = LoraConfig(
+            task_type="SEQ_2_SEQ_LM" if seq2seq else "CAUSAL_LM",
+            r=training.rank,
+            lora_alpha=training.alpha,
+            lora_dropout=training.dropout,
+            target_modules="all-linear",
+        )
+        model = get_peft_model(model, lora)
     tables = [
         Table.from_list([_features(row, tokenizer, seq2seq, training.tokens) for row in part])
         for part in (learned, held)
@@ -140,45 +142,18 @@ def _loss(trainer: Any, table: Any) -> float | None:
     return float(trainer.evaluate(table)["eval_loss"]) if len(table) else None
 
 
-def _load(base: str) -> tuple[Any, Any, bool]:
-    """A model, its tokenizer, and whether it is an encoder-decoder."""
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
-
-    try:
-        seq2seq = bool(AutoConfig.from_pretrained(base).is_encoder_decoder)
-        tokenizer = AutoTokenizer.from_pretrained(base)
-        model = (AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM).from_pretrained(base)
-    except Exception as error:  # the hub's errors have no common type
-        raise ConfigurationError(
-            f"The model {base!r} cannot be loaded: {error}", "Check its name, or give the path of a saved model."
-        ) from error
-    if tokenizer.pad_token is None:
-        tokenizer.pad_token = tokenizer.eos_token
-    return model, tokenizer, seq2seq
-
-
 def _features(row: Row, tokenizer: Any, seq2seq: bool, most: int) -> dict[str, list[int]]:
     """The tokens of a row; only those of the reply are learned. A causal model reads the prompt before it."""
     end = [tokenizer.eos_token_id] if tokenizer.eos_token_id is not None else []
     reply = tokenizer(row.reply, add_special_tokens=False)["input_ids"][: most // 2 - 1] + end
+    shown = prompt_tokens(row.shown, tokenizer, seq2seq, most if seq2seq else most - len(reply))
     if seq2seq:
-        shown = tokenizer(_plain(row.shown), truncation=True, max_length=most)["input_ids"]
         return {"input_ids": shown, "attention_mask": [1] * len(shown), "labels": reply}
-    if tokenizer.chat_template:
-        messages = [asdict(message) for message in row.shown]
-        text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        shown = tokenizer(text, add_special_tokens=False)["input_ids"]
-    else:
-        shown = tokenizer(f"{_plain(row.shown)}\n")["input_ids"]
-    shown = shown[-(most - len(reply)) :]  # what stands last, the end of the prompt, must stay
     labels = [_IGNORED] * len(shown) + reply
     return {"input_ids": shown + reply, "attention_mask": [1] * len(labels), "labels": labels}
 
 
-def _plain(shown: Sequence[Message]) -> str:
-    return "\n\n".join(message.content for message in shown)
-
-
 def files(tuned: Tuned, *, merge: bool) -> list[Any]:
     """What is saved: the adapter, or the whole model with what it learned, and the tokenizer."""
-    return [tuned.model.merge_and_unload() if merge else tuned.model, tuned.tokenizer]
+    adapted = hasattr(tuned.model, "merge_and_unload")
+    return [tuned.model.merge_and_unload() if merge and adapted else tuned.model, tuned.tokenizer]

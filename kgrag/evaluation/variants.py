@@ -81,6 +81,32 @@ def join(dataset: Dataset, size: int, max_file_mb: int = 64) -> Dataset:
     return replace(dataset, keys=frozenset(keys), corpus=Corpus(corpus), variants=variants, gold_texts=texts)
 
 
+def sentences(dataset: Dataset) -> Dataset:
+    """The data set with the sentences that support the answers as gold, in place of whole documents.
+
+    Gold is then found where its text is (see `gold.text_ranks`): ranks count passages. Questions without such
+    sentences are left out. Raises InputError when there are no others (KGP, section 3: supporting facts).
+    """
+    texts: dict[str, GoldText] = {}
+    questions = []
+    for question in dataset.questions:
+        keys = []
+        for support in question.supports:
+            key = f"{support.document}: {support.text}"
+            texts[key] = support
+            keys.append(key)
+        if keys:
+            questions.append(replace(question, gold=tuple(dict.fromkeys(keys)), path=()))
+    if not questions:
+        raise InputError(
+            f"{dataset.path} names no supporting sentences.",
+            "HotpotQA, 2WikiMultiHopQA and IIRC do; in kgrag's own form they stand under supports.",
+        )
+    lost = len(dataset.questions) - len(questions)
+    notes = (*dataset.notes, *([f"{lost:,} questions are left out: they name no supporting sentences."] * (lost > 0)))
+    return replace(dataset, questions=tuple(questions), gold_texts=texts, notes=notes)
+
+
 def merge(dataset: Dataset, others: Sequence[Dataset]) -> Dataset:
     """The data set with the corpora of others beside its own, in which its questions must find their gold as well.
 

@@ -36,9 +36,19 @@ def chunk(document: Document, settings: IndexingSettings) -> list[Chunk]:
     """Cut a document into chunks: one if it has at most `whole_tokens`, else of at most `passage_tokens` each.
 
     Sections are kept apart unless several fit into one chunk together; a sentence is cut only if it is too long alone.
-    The tables of a document come after its text, by rows.
+    With `unit=sentence` each sentence is a chunk. The tables of a document come after its text, by rows.
     """
-    return [*_text_chunks(document, settings), *table_chunks(document, settings.passage_tokens)]
+    cut = _sentence_chunks if settings.unit == "sentence" else _text_chunks
+    return [*cut(document, settings), *table_chunks(document, settings.passage_tokens)]
+
+
+def _sentence_chunks(document: Document, settings: IndexingSettings) -> Iterator[Chunk]:
+    """Each sentence by itself; the heading that it stands under is no part of its text (KGP, appendix A.1.1)."""
+    for section in document.sections:
+        pages = _Pages(section, several=False)
+        for paragraph in _PARAGRAPH.split(section.text):
+            for sentence, tokens in _sentences(paragraph, settings.passage_tokens, settings.language):
+                yield Chunk(sentence, section.heading, tokens, *pages.of(sentence))
 
 
 def _text_chunks(document: Document, settings: IndexingSettings) -> list[Chunk]:
@@ -146,17 +156,22 @@ def _pack(text: str, limit: int, language: str) -> Iterator[tuple[str, int]]:
     size = 0
     for paragraph in _PARAGRAPH.split(text):
         joint = "\n\n"
-        for sentence in sentences(paragraph.strip(), language):
-            for piece in _cut(sentence, limit):
-                tokens = count_tokens(piece)
-                if parts and size + tokens > limit:
-                    yield "".join(parts), size
-                    parts, size = [], 0
-                parts.append((joint if parts else "") + piece)
-                size += tokens
-                joint = " "
+        for piece, tokens in _sentences(paragraph, limit, language):
+            if parts and size + tokens > limit:
+                yield "".join(parts), size
+                parts, size = [], 0
+            parts.append((joint if parts else "") + piece)
+            size += tokens
+            joint = " "
     if parts:
         yield "".join(parts), size
+
+
+def _sentences(paragraph: str, limit: int, language: str) -> Iterator[tuple[str, int]]:
+    """The sentences of a paragraph with their tokens; one of more than `limit` tokens in pieces."""
+    for sentence in sentences(paragraph.strip(), language):
+        for piece in _cut(sentence, limit):
+            yield piece, count_tokens(piece)
 
 
 def _cut(sentence: str, limit: int) -> Iterator[str]:

@@ -14,7 +14,7 @@ from kgrag.models.embed import Embedder
 from kgrag.names import passage_aliases, title_aliases
 from kgrag.sentences import passage_sentences
 from kgrag.settings import IndexingSettings
-from kgrag.text import caption, normalise, passage_stems, passage_words, stems
+from kgrag.text import caption, embedding_text, normalise, passage_stems, passage_words, stems
 from kgrag.types import Document, Triple
 
 
@@ -33,14 +33,6 @@ class Plan:
     existing: set[str] = field(default_factory=set)
     existing_triples: set[str] = field(default_factory=set)
     known: bool = False
-
-
-def embedding_text(*parts: str) -> str:
-    """What a vector is made of: the last part, below a heading of those before it, such as title and section."""
-    *heading, text = parts
-    while heading and not heading[-1]:
-        heading.pop()
-    return "\n".join([": ".join(heading), text]) if heading else text
 
 
 def plan(collection: str, document: Document, settings: IndexingSettings) -> Plan:

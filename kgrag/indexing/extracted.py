@@ -137,10 +137,14 @@ def _article(link: str) -> str:
 
 @dataclass(slots=True)
 class FactRows:
-    """What goes into the graph, keys as in the headers of `cypher/write`; `dropped`: reason -> triples not in it."""
+    """What goes into the graph, keys as in the headers of `cypher/write`; `dropped`: reason -> triples not in it.
+
+    `keywords`: the names of each passage, also those that no triple is about (GNN-Ret, section 3.1 and appendix B).
+    """
 
     entities: dict[str, Row] = field(default_factory=dict)
     triples: list[Row] = field(default_factory=list)
+    keywords: list[Row] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
 
     def add(self, collection: str, passage: str, extraction: Extraction) -> None:
@@ -151,6 +155,7 @@ class FactRows:
         """
         known = _Names(collection, extraction.entities)
         seen: set[tuple[str, ...]] = set()
+        self.keywords += [_keyword(collection, passage, end) for end in known.distinct()]
         self.dropped += Counter({"unreadable": extraction.unread, "too many": extraction.beyond})
         for triple in extraction.triples:
             reason = _reason(triple, known)
@@ -214,6 +219,11 @@ def _row(collection: str, passage: str, triple: Triple, ends: Sequence["_End"]) 
     return {"id": id, "passage": passage, "subject": subject, "object": obj, "properties": properties}
 
 
+def _keyword(collection: str, passage: str, end: "_End") -> Row:
+    stem = f"@{end.normal}"  # no stem of a word begins like this
+    return {"passage": passage, "id": identity.keyword_id(collection, stem), "stem": stem, "name": end.name}
+
+
 @dataclass(frozen=True, slots=True)
 class _End:
     """The entity at an end of a triple: its name as written and in normal form, and what the passage calls it else."""
@@ -245,6 +255,11 @@ class _Names:
         for normal, ends in aliases.items():
             if len({end.id for end in ends}) == 1:  # what two entities are called names neither
                 self._names.setdefault(normal, ends[0])
+
+    def distinct(self) -> list[_End]:
+        """The named entities, each once, by the names of their articles where these are known."""
+        by_id = {end.id: end for end in self._names.values()}
+        return [by_id[id] for id in sorted(by_id)]
 
     def end(self, surface: str) -> _End:
         """The entity that a subject or object is; with or without the article, it is the same."""

@@ -188,5 +188,8 @@ class _Writer:
                 version=self._version,
             )
             tx.run("write/entity_aliases", rows=[e for e in entities if e["aliases"] or e["wikipedia"]])
+        keywords = [row for row in facts.keywords if row["passage"] in there]
+        before = tx.run("write/extracted_keywords", ids=sorted(there), rows=keywords, collection=self._collection.name)
+        tx.run("write/settle_keywords", ids=sorted({r["keyword"] for r in before} | {row["id"] for row in keywords}))
         if touched:
             tx.run("write/settle_entities", ids=sorted(touched))

@@ -4,10 +4,10 @@ from kgrag.graph import schema
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
-from kgrag.indexing.documents import embedding_text
 from kgrag.indexing.finish import finish
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
+from kgrag.text import embedding_text
 from kgrag.types import Progress
 
 _BATCH = 512

@@ -6,14 +6,16 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
+import platformdirs
 from pydantic import Field
 
 from kgrag.errors import ConfigurationError, InputError, MismatchError
 from kgrag.graph.reader import Reader, Row
-from kgrag.models.embed import Embedder, embed_questions
+from kgrag.models.embed import Embedder, embed_questions, load_embedder
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.options import Options, resolve
 from kgrag.retrieval.expression import Expression
@@ -84,7 +86,8 @@ class SearchContext:
     """What retrievers work on: an open collection, its embedder, a language model if there is one, and defaults.
 
     `defaults`: option -> value, for every retriever that has the option, and retriever -> {option: value}; `agents`:
-    strategy -> {option: value}, under "answer" for all. `load`: makes an embedder by its name.
+    strategy -> {option: value}, under "answer" for all. `load`: makes an embedder by its name. `cache`: a folder for
+    what can be made again.
     Safe to share between threads.
     """
 
@@ -96,12 +99,14 @@ class SearchContext:
         agents: Mapping[str, Any] | None = None,
         tasks: Tasks | None = None,
         load: Callable[[str], Embedder] | None = None,
+        cache: Path | None = None,
     ) -> None:
         self.reader = reader
         self.embedder = embedder
         self.defaults = defaults or {}
         self.agents = agents or {}
         self.tasks = tasks
+        self.cache = cache or Path(platformdirs.user_cache_dir("kgrag", appauthor=False))
         self._load = load
         self._lock = threading.Lock()
         self._shared: WeakValueDictionary[object, Any] = WeakValueDictionary()
@@ -127,6 +132,12 @@ class SearchContext:
                 found = make()
                 self._shared[key] = found
             return found
+
+    def other_embedder(self, name: str) -> Embedder:
+        """An embedder besides the collection's own, by its name. Raises NotFoundError, ConfigurationError."""
+        if name == self.embedder.name:
+            return self.embedder
+        return load_embedder(name) if self._load is None else self._load(name)
 
     def refresh(self) -> bool:
         """Open the collection again; whether it has changed: been made again, or embedded again.
@@ -232,6 +243,10 @@ class Retriever(ABC):
     @abstractmethod
     def rank(self, query: Query, n: int) -> list[Scored]:
         """The best `n` passages in descending order of score, ties in a fixed order."""
+
+    def evidence(self, query: Query) -> Sequence[Sequence[str]] | None:
+        """What a reader is to be shown after `rank`: paths, each the ids of its passages; None: the ranking itself."""
+        return None
 
     def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
         """What to know of a ranking that it made, such as that the collection lacks what it works with."""

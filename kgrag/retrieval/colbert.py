@@ -1,24 +1,31 @@
-"""Late interaction (ColBERT): the passages of another retriever, ranked again word by word.
+"""Late interaction (ColBERT): passages ranked word by word, all of a collection or those of another retriever.
 
 Question and passage are encoded apart, a vector a token; each token of the question counts with the cosine of the
 passage's token nearest to it, and the score of a passage is their sum (MaxSim). Source: ColBERTv2, section 3.1; a
-baseline of GEAR, section 5. The encoding and the scoring are those of sentence-transformers.
+baseline of GEAR, section 5, which retrieves with it from the whole corpus: `colbert(depth=none)`. The encoding is that
+of sentence-transformers; over a whole collection the vectors are kept on disk and compared exactly (`token_index`).
 """
 
+import hashlib
 import json
 import threading
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import Field
 
 from kgrag.errors import ConfigurationError
 from kgrag.options import Options
 from kgrag.retrieval.base import Query, Retriever, Scored
-from kgrag.types import Step
+from kgrag.retrieval.token_index import Matrix, open_index
+from kgrag.types import Passage, Step
 
 _ONE_AT_A_TIME = threading.Lock()  # one model, many threads: torch would fight over the cores
+_PLAIN = {"convert_to_numpy": True, "show_progress_bar": False}
+_PART = 1000  # passages that a filter is tried on at once
 
 
 class ColbertOptions(Options):
@@ -27,14 +34,17 @@ class ColbertOptions(Options):
     model: str = Field(
         "colbert-ir/colbertv2.0", description="late-interaction model: a name on the hub or a folder (GEAR, section 5)"
     )
-    depth: int = Field(50, ge=1, description="passages of the other retriever that are ranked again")
+    depth: int | None = Field(
+        50, ge=1, description="passages of the other retriever that are ranked again; none: all of the collection"
+    )
+    most: int = Field(50_000, ge=1, description="passages of a collection that may all be ranked: 25 KB each on disk")
 
 
 class Colbert(Retriever):
-    """The best passages of another retriever in the order of a late-interaction model."""
+    """The passages of a collection, or another retriever's best, in the order of a late-interaction model."""
 
     name = "colbert"
-    summary = "another's best passages, ranked again by late interaction (extra: colbert)"
+    summary = "late interaction over another's best passages, or with depth=none over all (extra: colbert)"
     paper = "ColBERTv2; GEAR, section 6.1"
     options = ColbertOptions
     over = ("hybrid",)
@@ -44,15 +54,18 @@ class Colbert(Retriever):
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are MaxSim. Passages beyond the base's best `depth` are not looked at.
 
-        Raises ConfigurationError when sentence-transformers is not installed or the model cannot be loaded.
+        Raises ConfigurationError when sentence-transformers is not installed, the model cannot be loaded, or the
+        collection holds too many passages to rank them all, InputError when their vectors cannot be kept.
         """
         s = self.settings
+        if s.depth is None:
+            return self._rank_all(query, n)
         found = self.parts[0].rank(query, s.depth)
         passages = self.context.reader.passages([hit.id for hit in found])
         found = [hit for hit in found if hit.id in passages]
         if not found:
             return []
-        texts = [f"{passages[hit.id].title}\n{passages[hit.id].text}".strip() for hit in found]
+        texts = [_text(passages[hit.id]) for hit in found]
         scores = dict(zip([hit.id for hit in found], max_sim(s.model, query.text, texts), strict=True))
         best = sorted(found, key=lambda hit: (-scores[hit.id], hit.id))[:n]
         return [
@@ -60,18 +73,62 @@ class Colbert(Retriever):
             for rank, hit in enumerate(best, 1)
         ]
 
+    def _rank_all(self, query: Query, n: int) -> list[Scored]:
+        """The best of the whole collection; its token vectors are brought up to date first."""
+        s, reader = self.settings, self.context.reader
+        encoder = _loaded(s.model)
+        name, passages = reader.collection.name, reader.question(names=[], stemmed=[], words=[])["passages"] or 0
+        if passages > s.most:
+            raise ConfigurationError(
+                f"Collection {name!r} holds {passages:,} passages; colbert(depth=none) ranks {s.most:,} at most.",
+                "Rank another's best again: colbert(hybrid, depth=200), or raise its option most.",
+            )
+
+        def listed() -> list[str]:
+            ids: list[str] = reader.row("search/first_passages", collection=name, limit=passages + s.most)["ids"]
+            return ids
+
+        def encode(ids: Sequence[str]) -> list[Matrix]:
+            found = reader.passages(ids)
+            return [np.asarray(v) for v in encoder.encode_document([_text(found[id]) for id in ids], **_PLAIN)]
+
+        digest = hashlib.blake2b(f"{s.model}\0{name}".encode(), digest_size=8).hexdigest()
+        with _ONE_AT_A_TIME:
+            state = reader.row("search/corpus_state", collection=name)["state"]
+            index = open_index(self.context.cache / "late-interaction" / digest, state, listed, encode)
+            asked = np.asarray(encoder.encode_query([query.text], **_PLAIN)[0])
+        scores = index.scores(asked)
+        order = np.argsort(-scores, kind="stable")
+        best: list[int] = []
+        for start in range(0, len(order), _PART):
+            part = [int(i) for i in order[start : start + _PART]]
+            if query.filter:
+                allowed = reader.passing([index.ids[i] for i in part], query.filter)
+                part = [i for i in part if index.ids[i] in allowed]
+            best += part
+            if len(best) >= n:
+                break
+        return [
+            Scored(index.ids[i], float(scores[i]), (Step(f"colbert rank {rank}", "Passage", "", float(scores[i])),))
+            for rank, i in enumerate(best[:n], 1)
+        ]
+
+
+def _text(passage: Passage) -> str:
+    return f"{passage.title}\n{passage.text}".strip()
+
 
 def max_sim(model: str, question: str, texts: list[str]) -> list[float]:
     """The late-interaction score of each text. Raises ConfigurationError when there is no such model."""
     with _ONE_AT_A_TIME:
-        encoder = _load(model)
+        encoder = _loaded(model)
         asked = encoder.encode_query([question], show_progress_bar=False)
         scores = encoder.similarity(asked, encoder.encode_document(texts, show_progress_bar=False))
         return [float(score) for score in scores[0]]
 
 
 @cache
-def _load(name: str) -> Any:
+def _loaded(name: str) -> Any:
     try:
         from sentence_transformers import MultiVectorEncoder
     except ImportError as error:

@@ -27,8 +27,8 @@ from kgrag.types import Step
 class Edge:
     """Between a sender and the passage that receives, whose own distance is 0 to 2; `name`: what both have in common.
 
-    `kind`: next, keyword, mention, title (the sender mentions the receiver's title or heading) or titled (the other way
-    round).
+    `kind`: next, keyword, named, mention, title (the sender mentions the receiver's title or heading) or titled (the
+    other way round).
     """
 
     sender: str
@@ -51,26 +51,35 @@ class State:
     trail: tuple[Edge, ...] = ()
 
 
-def propagate(start: Mapping[str, float], alphas: Sequence[float], k: int, neighbours: Neighbours) -> dict[str, State]:
+Message = Literal["nearest", "mean"]
+
+
+def propagate(
+    start: Mapping[str, float], alphas: Sequence[float], k: int, neighbours: Neighbours, message: Message = "nearest"
+) -> dict[str, State]:
     """Run the layers, one for each `a` in `alphas` (0 to 1), over passages' distances to the question.
 
-    `start` holds at least the `k` nearest passages; those that receive something join them.
+    `start` holds at least the `k` nearest passages; those that receive something join them. `message`: the smallest
+    distance of the senders, or their mean (table 2).
     """
     flat = (0.0,) * len(alphas)
     states = {id: State(distance, flat) for id, distance in start.items()}
     for layer, a in enumerate(alphas):
-        best: dict[str, Edge] = {}
+        edges: dict[str, dict[str, Edge]] = {}  # of each receiver by sender
         for edge in neighbours(nearest(states)[:k]):
-            known = best.get(edge.receiver)
-            if known is None or _order(states, edge.sender) < _order(states, known.sender):
-                best[edge.receiver] = edge
+            edges.setdefault(edge.receiver, {}).setdefault(edge.sender, edge)
         received = {}
-        for id, edge in best.items():
-            own, message = states.get(id) or State(edge.distance, flat), states[edge.sender]
-            gradient = [a * g + (1 - a) * m for g, m in zip(own.gradient, message.gradient, strict=True)]
-            gradient[layer] += own.distance - message.distance
-            distance = a * own.distance + (1 - a) * message.distance
-            received[id] = State(distance, tuple(gradient), (*message.trail, edge))
+        for id, its in edges.items():
+            senders = sorted(its, key=lambda sender: _order(states, sender))
+            best = its[senders[0]]
+            sent = [states[sender] for sender in (senders if message == "mean" else senders[:1])]
+            own, count = states.get(id) or State(best.distance, flat), len(sent)
+            distance = sum(state.distance for state in sent) / count
+            slopes = [sum(state.gradient[i] for state in sent) / count for i in range(len(alphas))]
+            gradient = [a * g + (1 - a) * m for g, m in zip(own.gradient, slopes, strict=True)]
+            gradient[layer] += own.distance - distance
+            trail = (*states[senders[0]].trail, best)
+            received[id] = State(a * own.distance + (1 - a) * distance, tuple(gradient), trail)
         states |= received
     return states
 
@@ -124,8 +133,8 @@ def neighbours_of(context: SearchContext, s: "GnnRetOptions", vector: Sequence[f
             senders=list(senders),
             vector=list(vector),
             edges=list(s.edges),
-            keyword_cap=s.keyword_cap,
-            mention_cap=s.mention_cap,
+            keyword_cap=s.keyword_cap or _ALL,
+            mention_cap=s.mention_cap or _ALL,
             title_cap=s.title_cap,
             titled=s.titled,
         )["ties"]
@@ -134,7 +143,8 @@ def neighbours_of(context: SearchContext, s: "GnnRetOptions", vector: Sequence[f
     return neighbours
 
 
-GraphEdge = Literal["next", "keyword", "mention", "title"]
+_ALL = 2**31 - 1  # no cap
+GraphEdge = Literal["next", "keyword", "named", "mention", "title"]
 
 
 class GnnRetOptions(VectorOptions):
@@ -153,10 +163,17 @@ class GnnRetOptions(VectorOptions):
         description="share of a single question beside those before it, 0.9 in RGNN-Ret (section 3.3); none: all of it",
     )
     edges: tuple[GraphEdge, ...] = Field(
-        ("next", "mention", "title"), description="what ties passages (section 3.1): next, keyword, mention, title"
+        ("next", "mention", "title"),
+        description="what ties passages (section 3.1): next, keyword (TF-IDF), named (what a language model found: the "
+        "paper's (next, named)), mention, title",
     )
-    keyword_cap: int = Field(2, ge=1, description="passages that a keyword may have to tie them")
-    mention_cap: int = Field(2, ge=1, description="passages that may mention a name to be tied by it")
+    message: Message = Field(
+        "nearest", description="what a passage receives: the smallest distance of its senders, or their mean (table 2)"
+    )
+    keyword_cap: int = Field(
+        2, ge=0, description="passages that a keyword, or what is named, may have to tie them; 0: any number"
+    )
+    mention_cap: int = Field(2, ge=0, description="passages that may mention a name to be tied by it; 0: any number")
     title_cap: int = Field(50, ge=1, description="documents that a name may be the title of to tie them")
     titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
 
@@ -178,7 +195,7 @@ class GnnRet(Retriever):
         reader, over_fetch = self.context.reader, self.settings.over_fetch
         vector = query.vector(self.context.embedder)
         start = {id: distance(score) for id, score in reader.vector(vector, max(n, s.k), over_fetch)}
-        states = propagate(start, s.alphas, s.k, neighbours_of(self.context, self.settings, vector))
+        states = propagate(start, s.alphas, s.k, neighbours_of(self.context, self.settings, vector), s.message)
         if s.beta is not None:
             memory = remember(query.memory.get(self), vector, states, s.beta)
             query.memory[self] = memory
@@ -216,6 +233,7 @@ class GnnRet(Retriever):
 
 OVER = {
     "keyword": (("HAS_KEYWORD", "Keyword"), "HAS_KEYWORD"),
+    "named": (("NAMES", "Keyword"), "NAMES"),
     "mention": (("MENTIONS", "Entity"), "MENTIONS"),
     "title": (("MENTIONS", "Entity"), "ABOUT"),
     "titled": (("ABOUT", "Entity"), "MENTIONS"),

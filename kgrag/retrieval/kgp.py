@@ -1,33 +1,42 @@
 """KGP: knowledge-graph prompting, a breadth-first walk in which a guide says which passages to visit next.
 
 KGP, section 4 and Algorithm 1. Seeds come from the words of the question; each path of passages goes on to those of
-its neighbours that fit best what is wanted next: the question's words (KGP w/o LM), a vector of the question and the
+its neighbours that fit best what is wanted next: the question itself (KGP w/o LM), a vector of the question and the
 path by an encoder that was trained to predict the next supporting fact (KGP-MDR), or the evidence that a language model
-imagines (KGP-T5, KGP-LLaMA). All open paths go on at once: one round trip a level.
+imagines (KGP-T5, KGP-LLaMA). All open paths go on at once.
+
+By default distinct passages are visited until there are `budget` of them. As the paper's appendix A.2.3 has it,
+`kgp(tfidf, hops=2, similarity=tfidf, edges=(tagme,), cap=0)`: each of ten seeds goes on to three passages, which may
+have been visited before, and the reader is shown these 30 paths.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from kgrag.errors import ConfigurationError
 from kgrag.events import Imagined
 from kgrag.models.chat import no_model
-from kgrag.models.embed import embed_questions
+from kgrag.models.embed import Vectors, embed_questions
 from kgrag.models.facts import framed, harmless
+from kgrag.models.generator import load_generator
 from kgrag.models.parallel import in_parallel
+from kgrag.models.prompts import load_prompt
 from kgrag.options import Options
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored, Searchable
-from kgrag.retrieval.bm25 import Bm25
 from kgrag.retrieval.gnn_ret import OVER
 from kgrag.retrieval.hops import so_far
 from kgrag.retrieval.linking import question_terms
+from kgrag.retrieval.tfidf import cosines
 from kgrag.retrieval.trail import follow
+from kgrag.text import embedding_text
 from kgrag.types import Passage, Step
 
 _LETTERS = 4000  # of a path's text that a guide is given
 _FEW = 5  # passages of a name, where words or an encoder guide: the more there are, the more lead astray
+_ALL = 2**31 - 1  # no cap
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,31 +48,50 @@ class Path:
     score: float
 
 
-KgpEdge = Literal["keyword", "similar", "mention", "tagme", "title", "next", "page"]
+KgpEdge = Literal["keyword", "similar", "mention", "tagme", "title", "document", "next", "page"]
 
 
 class KgpOptions(Options):
     """Options of knowledge-graph prompting."""
 
-    guide: Literal["words", "encoder", "chat"] = Field(
+    guide: Literal["words", "encoder", "chat", "generator"] = Field(
         "words",
-        description="what says where to go next: the question's words, the embedder of the collection, or a model "
-        "(section 4 and appendix A.2: KGP w/o LM, KGP-MDR, KGP-T5 and KGP-LLaMA)",
+        description="what says where to go next: the question's words, an encoder, a language model, or a generator "
+        "of `kgrag train next-evidence` (section 4 and appendix A.2: KGP w/o LM, KGP-MDR, KGP-T5 and KGP-LLaMA)",
+    )
+    encoder: str | None = Field(
+        None, description="the embedder that guides, such as sbert:FOLDER; unset: that of the collection"
+    )
+    generator: str | None = Field(
+        None, description="the generator, loaded in this process: a folder or a name on the hub (extra: train)"
+    )
+    similarity: Literal["tfidf", "vector"] | None = Field(
+        None,
+        description="how like a passage is to what is wanted: by TF-IDF (sections 4 and 5.5) or the collection's "
+        "vectors; unset: vectors, and for words the question's share that the passage holds",
     )
     edges: tuple[KgpEdge, ...] = Field(
         ("title", "mention"),
         min_length=1,
         description="what is walked over (section 3): keyword, similar, mention, tagme (the mentions that it found), "
-        "title, next, page",
+        "title, document (the same one), next, page; the paper's keywords and titles: (keyword, title, document)",
     )
-    seeds: int = Field(10, ge=1, description="passages that the paths begin with (appendix A.2)")
+    seeds: int | None = Field(
+        10, ge=1, description="passages that the paths begin with (appendix A.2); none: budget / branch (figure 6b)"
+    )
     branch: int = Field(3, ge=1, description="passages that a path goes on to (appendix A.2)")
+    hops: int | None = Field(
+        None,
+        ge=1,
+        description="passages of a path; all paths are followed to their end, and may meet (appendix A.2.3: 2); "
+        "unset: distinct passages are visited until the budget is spent",
+    )
     budget: int = Field(30, ge=1, description="K: passages in all (appendix A.2)")
     cap: int | None = Field(
         None,
-        ge=1,
-        description="passages that a keyword or name may have to tie them (density: section 3); unset: 50 where a "
-        "model guides, who finds its way among many, else 5",
+        ge=0,
+        description="passages that a keyword or name may have to tie them (density: section 3), 0: any number; unset: "
+        "50 where a model guides, who finds its way among many, else 5",
     )
     keywords: int = Field(100, ge=1, le=100, description="best keywords of a passage that tie it (section 3.1)")
     similar: int = Field(100, ge=1, le=100, description="nearest passages, of those kept, that are tied (section 3.2)")
@@ -71,109 +99,182 @@ class KgpOptions(Options):
 
 
 class Kgp(Retriever):
-    """Paths of passages from those that share words with the question; ranked as they were visited."""
+    """Paths of passages from those that another retriever finds; ranked as they were visited, or path by path."""
 
     name = "kgp"
     summary = (
-        "breadth-first from bm25's passages over shared keywords and names, guided by words, the embedder or a "
+        "breadth-first from bm25's passages over shared keywords and names, guided by words, an encoder or a "
         "language model; KGP"
     )
     paper = "KGP, section 4 and algorithm 1"
     uses = ("words", "vectors", "names")
     options = KgpOptions
+    over: ClassVar[tuple[str, ...]] = ("bm25",)
     settings: KgpOptions
 
     def __init__(self, *on: Searchable, **options: Any) -> None:
-        """Raises ConfigurationError when a language model is to guide and none is configured."""
+        """Raises ConfigurationError when a language model is to guide and none is configured or named."""
         super().__init__(*on, **options)
         if self.settings.guide == "chat" and self.context.tasks is None:
             raise no_model()
+        if self.settings.guide == "generator" and self.settings.generator is None:
+            raise ConfigurationError(
+                "kgp(guide=generator) names no generator.", "Name a folder: kgp(guide=generator, generator='FOLDER')."
+            )
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; at most `budget` passages, in the order of the walk. Raises ModelError."""
+        """See Retriever; scores are 1 / rank. Raises ModelError."""
         s = self.settings
-        seeds = Bm25(self.context).rank(query, s.seeds)
-        paths = [Path((x.id,), x.why, x.score) for x in seeds][: s.budget]
-        visited = {x.id: x for x in seeds[: s.budget]}
-        terms = question_terms(self.context, query.text) if s.guide == "words" else []
-        while paths and len(visited) < s.budget:
-            longer = []
-            for path in self._level(query, paths, list(visited), terms):
-                end = path.passages[-1]
-                if end not in visited and len(visited) < s.budget:
-                    visited[end] = Scored(end, path.score, path.why)
-                    longer.append(path)
-            paths = longer
-        found = list(visited.values())
+        seeds = self.parts[0].rank(query, s.seeds or max(1, s.budget // s.branch))
+        starts = [Path((x.id,), x.why, x.score) for x in seeds]
+        found = self._walk(query, starts[: s.budget]) if s.hops is None else self._follow(query, starts, s.hops)
         if query.filter:
             allowed = self.context.reader.passing([x.id for x in found], query.filter)
             found = [x for x in found if x.id in allowed]
+            paths = ([id for id in path if id in allowed] for path in query.memory.get(self) or ())
+            query.memory[self] = [path for path in paths if path]
         return [Scored(x.id, 1 / rank, x.why) for rank, x in enumerate(found[:n], 1)]
 
-    def _level(
-        self, query: Query, paths: Sequence[Path], seen: list[str], terms: list[dict[str, object]]
-    ) -> list[Path]:
-        """Every path with each of the passages that it goes on to, the best first (Algorithm 1, lines 5 to 10)."""
+    def evidence(self, query: Query) -> Sequence[Sequence[str]] | None:
+        """The paths, where these have a length of their own: each is one item for the reader (listing 4)."""
+        paths: list[Sequence[str]] | None = query.memory.get(self) if self.settings.hops is not None else None
+        return paths
+
+    def _walk(self, query: Query, paths: list[Path]) -> list[Scored]:
+        """Distinct passages in the order in which they are visited, at most `budget`."""
+        budget = self.settings.budget
+        visited = {path.passages[0]: Scored(path.passages[0], path.score, path.why) for path in paths}
+        while paths and len(visited) < budget:
+            longer = []
+            for path in (more for grown in self._level(query, paths, list(visited)) for more in grown):
+                end = path.passages[-1]
+                if end not in visited and len(visited) < budget:
+                    visited[end] = Scored(end, path.score, path.why)
+                    longer.append(path)
+            paths = longer
+        return list(visited.values())
+
+    def _follow(self, query: Query, paths: list[Path], hops: int) -> list[Scored]:
+        """The passages of all paths of so many passages, path by path; one that leads nowhere stays short."""
+        known = {path.passages[-1]: path for path in reversed(paths)}
+        for _ in range(hops - 1 if paths else 0):
+            grown = self._level(query, paths, [])
+            paths = [longer for path, more in zip(paths, grown, strict=True) for longer in (more or [path])]
+            for path in paths:
+                known.setdefault(path.passages[-1], path)
+        query.memory[self] = [path.passages for path in paths]
+        ids = dict.fromkeys(id for path in paths for id in path.passages)
+        return [Scored(id, known[id].score, known[id].why) for id in ids]
+
+    def _level(self, query: Query, paths: Sequence[Path], seen: list[str]) -> list[list[Path]]:
+        """Each path with each of the passages that it goes on to, the best first (Algorithm 1, lines 5 to 10)."""
         s = self.settings
-        wanted = self._wanted(query, paths)
+        by_vector = s.encoder is None and (s.similarity == "vector" or (s.similarity is None and s.guide != "words"))
+        here = s.encoder is not None or s.similarity == "tfidf"  # compared here, else by the server
+        told = self._told(paths) if s.guide != "words" else [[] for _ in paths]
+        wanted = self._wanted(query, told)
+        vectors = self._vectors(wanted).tolist() if by_vector else [[] for _ in paths]
+        cap = _ALL if s.cap == 0 else s.cap or (BRIDGE_CAP if s.guide in ("chat", "generator") else _FEW)
         rows = self.context.row(
             "expand/kgp",
             embedding=self.context.reader.collection.embedding,
-            paths=[{"id": p.passages[-1], "vector": v} for p, v in zip(paths, wanted, strict=True)],
+            paths=[{"passages": list(p.passages), "vector": v} for p, v in zip(paths, vectors, strict=True)],
             seen=seen,
             edges=list(s.edges),
-            terms=terms,
-            cap=s.cap or (BRIDGE_CAP if s.guide == "chat" else _FEW),
+            terms=[] if here or by_vector else question_terms(self.context, query.text),
+            cap=cap,
             keywords=s.keywords,
             similar=s.similar,
             rho=s.rho,
-            keep=s.branch,
+            keep=_ALL if here else s.branch,
         )["found"]
-        found: dict[int, list[dict[str, Any]]] = {row["path"]: row["best"] for row in rows}
-        names = self.context.reader.captions([], [row["id"] for rows in found.values() for row in rows])
+        found: list[list[dict[str, Any]]] = [[] for _ in paths]
+        for row in rows:
+            found[row["path"]] = row["best"]
+        if here:
+            found = self._best(wanted, found)
+        names = self.context.reader.captions([], [row["id"] for best in found for row in best])
         return [
-            Path((*path.passages, row["id"]), (*path.why, *_steps(row, names)), row["score"])
-            for number, path in enumerate(paths)
-            for row in found.get(number, [])
+            [Path((*path.passages, row["id"]), (*path.why, *_steps(row, names)), row["score"]) for row in best]
+            for path, best in zip(paths, found, strict=True)
         ]
 
-    def _wanted(self, query: Query, paths: Sequence[Path]) -> list[list[float]]:
-        """For each path the vector of what is wanted next; empty where words decide."""
-        guide = self.settings.guide
-        if guide == "words":
-            return [[] for _ in paths]
+    def _best(self, wanted: Sequence[str], found: Sequence[Sequence[dict[str, Any]]]) -> list[list[dict[str, Any]]]:
+        """Of the neighbours of each path those that are most like what is wanted (equation 1)."""
+        ids = list(dict.fromkeys(row["id"] for rows in found for row in rows))
+        scores = self._alike(wanted, ids)
+        scored = [
+            [{**row, "score": its.get(row["id"], 0.0)} for row in rows] for rows, its in zip(found, scores, strict=True)
+        ]
+        return [sorted(rows, key=lambda r: (-r["score"], r["id"]))[: self.settings.branch] for rows in scored]
+
+    def _alike(self, wanted: Sequence[str], ids: list[str]) -> list[Mapping[str, float]]:
+        """For each text how like passages are to it: by TF-IDF, or by the vectors of another encoder."""
+        if self.settings.encoder is None or self.settings.similarity == "tfidf":
+            distinct = list(dict.fromkeys(wanted))
+            by_text = dict(zip(distinct, cosines(self.context, distinct, ids), strict=True))
+            return [{id: its.cosine for id, its in by_text[text].items()} for text in wanted]
+        passages = self.context.reader.passages(ids)
+        embedder = self.context.other_embedder(self.settings.encoder)
+        vectors = embedder.embed([embedding_text(p.title, p.section, p.text) for p in passages.values()])
+        scores = (1 + self._vectors(wanted) @ vectors.T) / 2
+        return [dict(zip(passages, row.tolist(), strict=True)) for row in scores]
+
+    def _vectors(self, wanted: Sequence[str]) -> Vectors:
+        """The vectors of what is wanted [texts, d]: an imagined passage is a passage, the rest are questions."""
+        name, guide = self.settings.encoder, self.settings.guide
+        embedder = self.context.embedder if name is None else self.context.other_embedder(name)
+        return embedder.embed(wanted) if guide in ("chat", "generator") else embed_questions(embedder, wanted)
+
+    def _told(self, paths: Sequence[Path]) -> list[list[Passage]]:
+        """The passages of each path."""
         texts = self.context.reader.passages(sorted({id for path in paths for id in path.passages}))
-        told = [[texts[id] for id in path.passages if id in texts] for path in paths]
-        if guide == "encoder":
-            wanted = [so_far(query.text, [(p.title, p.text) for p in path]) for path in told]
-        else:
-            wanted = self._imagined(query, told)
-        return embed_questions(self.context.embedder, wanted).tolist()  # type: ignore[no-any-return]
+        return [[texts[id] for id in path.passages if id in texts] for path in paths]
 
-    def _imagined(self, query: Query, told: Sequence[Sequence[Passage]]) -> list[str]:
-        """The evidence that the language model would like to see next, for each path."""
-        assert self.context.tasks is not None
-        tasks = self.context.tasks.with_listener(query.listener)
-
-        def imagine(number: int) -> str:
-            evidence = framed(harmless("\n\n".join(_text(p) for p in told[number])[:_LETTERS]))
-            return tasks.text("evidence", prompt="next-evidence", question=query.text, evidence=evidence)
-
-        replies = dict(in_parallel(imagine, range(len(told)), len(told) or 1))
-        failed = [reply for reply in replies.values() if isinstance(reply, Exception)]
-        if failed:
-            raise failed[0]
-        wanted = [str(replies[number]) for number in range(len(told))]
+    def _wanted(self, query: Query, told: Sequence[Sequence[Passage]]) -> list[str]:
+        """For each path what is wanted next (g of equation 1)."""
+        if self.settings.guide == "words":
+            return [query.text for _ in told]
+        if self.settings.guide == "encoder":
+            return [so_far(query.text, [(p.title, p.text) for p in path]) for path in told]
+        evidence = ["\n\n".join(_text(p) for p in path)[:_LETTERS] for path in told]
+        wanted = self._written(query, evidence) if self.settings.guide == "generator" else self._said(query, evidence)
         if query.listener is not None:
             for text in wanted:
                 query.listener(Imagined(text=text))
         return wanted
 
+    def _written(self, query: Query, evidence: Sequence[str]) -> list[str]:
+        """The next fact that the generator writes for each path; the question where it writes nothing."""
+        assert self.settings.generator is not None
+        prompt = self.context.tasks.prompt("next-evidence") if self.context.tasks else load_prompt("next-evidence")
+        asked = [prompt.messages(question=query.text, evidence=text) for text in evidence]
+        return [text.strip() or query.text for text in load_generator(self.settings.generator).write(asked)]
 
-_OVER = OVER | {"tagme": OVER["mention"], "page": (("CONTAINS", "Page"), "CONTAINS")}
+    def _said(self, query: Query, evidence: Sequence[str]) -> list[str]:
+        """The evidence that the language model would like to see next, for each path. Raises ModelError."""
+        assert self.context.tasks is not None
+        tasks = self.context.tasks.with_listener(query.listener)
+
+        def imagine(number: int) -> str:
+            shown = framed(harmless(evidence[number]))
+            return tasks.text("evidence", prompt="next-evidence", question=query.text, evidence=shown)
+
+        replies = dict(in_parallel(imagine, range(len(evidence)), len(evidence) or 1))
+        failed = [reply for reply in replies.values() if isinstance(reply, Exception)]
+        if failed:
+            raise failed[0]
+        return [str(replies[number]) for number in range(len(evidence))]
 
 
-def _steps(row: dict[str, str], names: dict[str, str]) -> tuple[Step, ...]:
+_OVER = OVER | {
+    "tagme": OVER["mention"],
+    "document": (("HAS_PASSAGE", "Document"), "HAS_PASSAGE"),
+    "page": (("CONTAINS", "Page"), "CONTAINS"),
+}
+
+
+def _steps(row: Mapping[str, Any], names: Mapping[str, str]) -> tuple[Step, ...]:
     """From one passage to the next: over what ties them."""
     kind, name, score = row["kind"], names.get(row["id"], ""), float(row["score"])
     if kind not in _OVER:  # similar or next

@@ -19,6 +19,11 @@ class KnnOptions(FusionOptions, VectorOptions):
     """Options of KNN with fuzzy search."""
 
     candidates: int = Field(100, ge=1, description="nearest passages, and best by words, that are compared letterwise")
+    each: int | None = Field(
+        None,
+        ge=1,
+        description="passages that either ranking contributes (appendix A.2.3: 15); unset: as many as wanted",
+    )
     compare: Literal["whole", "part"] = Field(
         "whole",
         description="with the whole passage by Levenshtein distance (appendix A.2.3), or with the part most alike",
@@ -46,9 +51,10 @@ class Knn(Retriever):
         asked = query.text.lower()
         alike = {id: self._alike(asked, p.text.lower()) for id, p in passages.items()}
         fuzzy = sorted(alike.items(), key=lambda found: (-found[1], found[0]))
+        most = s.each or n
         rankings = [
             [Scored(id, score, (Step(f"{name} rank {rank}", "Passage", "", score),)) for rank, (id, score) in listed]
-            for name, listed in (("dense", enumerate(near[:n], 1)), ("fuzzy", enumerate(fuzzy[:n], 1)))
+            for name, listed in (("dense", enumerate(near[:most], 1)), ("fuzzy", enumerate(fuzzy[:most], 1)))
         ]
         return reciprocal_rank_fusion(rankings, self.settings.rrf)[:n]
 

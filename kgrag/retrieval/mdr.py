@@ -5,8 +5,9 @@ chain's text, taken together. A chain's score is the product of its passages' sc
 was trained for it: `kgrag train next-fact`. Source: KGP, appendix A.2.3, after Xiong et al. (2021).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -33,6 +34,10 @@ class MdrOptions(VectorOptions):
     branch: int = Field(3, ge=1, description="passages that a chain goes on to")
     beams: int = Field(45, ge=1, description="chains kept at each hop")
     candidates: int = Field(50, ge=1, description="vector index candidates for these, scored again exactly")
+    score: Literal["share", "cosine"] = Field(
+        "share",
+        description="what is multiplied along a chain: (1 + cosine) / 2, or the cosine (the paper's inner product)",
+    )
 
 
 class Mdr(Retriever):
@@ -53,7 +58,7 @@ class Mdr(Retriever):
         near = reader.vector(vector, max(n, s.width), max(n, self.settings.over_fetch), query.filter)
         names = reader.captions([], [id for id, _ in near])
         starts = [
-            Chain((id,), (Step("resembles the question", "Passage", names.get(id, ""), score),), score)
+            Chain((id,), (Step("resembles the question", "Passage", names.get(id, ""), score),), self._factor(score))
             for id, score in near
         ]
         chains = starts[: s.width]
@@ -68,7 +73,16 @@ class Mdr(Retriever):
         if query.filter:
             allowed = reader.passing(list(found), query.filter)
             found = {id: why for id, why in found.items() if id in allowed}
+        query.memory[self] = [its for chain in chains if (its := [id for id in chain.ids if id in found])]
         return [Scored(id, 1 / rank, why) for rank, (id, why) in enumerate(list(found.items())[:n], 1)]
+
+    def evidence(self, query: Query) -> Sequence[Sequence[str]] | None:
+        """The chains, best first: a pair of passages is one item for the reader (KGP, appendix A.2.3 and listing 4)."""
+        chains: list[Sequence[str]] | None = query.memory.get(self)
+        return chains
+
+    def _factor(self, score: float) -> float:
+        return max(0.0, 2 * score - 1) if self.settings.score == "cosine" else score
 
     def _longer(self, question: str, chains: list[Chain]) -> list[Chain]:
         """The best chains of one passage more; those of all chains are searched in one round trip."""
@@ -83,7 +97,7 @@ class Mdr(Retriever):
             Chain(
                 (*chain.ids, row["id"]),
                 (*chain.why, Step("resembles both", "Passage", row["name"], row["score"])),
-                chain.score * row["score"],
+                chain.score * self._factor(row["score"]),
             )
             for chain, rows in zip(chains, self._nearest(parts), strict=True)
             for row in rows

@@ -8,13 +8,14 @@ Source: KGP, section 5.1.2; Salton and Buckley (1988).
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from pydantic import Field
 
 from kgrag.identity import word_id
 from kgrag.options import Options
-from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.retrieval.base import Query, Retriever, Scored, SearchContext
 from kgrag.retrieval.linking import MOST_WORDS
 from kgrag.text import is_content, stems, tokens
 from kgrag.types import Step
@@ -39,36 +40,54 @@ class TfIdf(Retriever):
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are cosines, 0 to 1. A question of stop words only finds nothing."""
-        words = [t.norm for t in tokens(query.text)[:MOST_WORDS] if is_content(t.norm)]
-        asked = Counter(stems(words))
-        reader = self.context.reader
         candidates = max(n, self.settings.candidates)
-        ids = [id for id, _ in reader.fulltext(query.text, candidates, query.filter)]
-        found = self.context.row("search/passage_word_stems", ids=ids)["found"] if ids else []
-        counts = {id: Counter(its.split()) for id, its in found}
-        idf = self._idf(set(asked).union(*counts.values()))
-        question = _weights(asked, idf)
-        scored = []
-        for id, its in counts.items():
-            weights = _weights(its, idf)
-            shared = {stem: question[stem] * weights[stem] for stem in question if stem in weights}
-            lengths = math.hypot(*question.values()) * math.hypot(*weights.values())
-            if shared and lengths:
-                best = sorted(shared, key=lambda stem: (-shared[stem], stem))[:3]
-                scored.append((sum(shared.values()) / lengths, id, best))
-        scored.sort(key=lambda s: (-s[0], s[1]))
+        ids = [id for id, _ in self.context.reader.fulltext(query.text, candidates, query.filter)]
+        (found,) = cosines(self.context, [query.text], ids)
+        best = sorted(found.items(), key=lambda x: (-x[1].cosine, x[0]))[:n]
         return [
-            Scored(id, score, (Step(f"tfidf rank {rank}, {' '.join(best)}", "Passage", "", score),))
-            for rank, (score, id, best) in enumerate(scored[:n], 1)
+            Scored(id, its.cosine, (Step(f"tfidf rank {rank}, {' '.join(its.words)}", "Passage", "", its.cosine),))
+            for rank, (id, its) in enumerate(best, 1)
         ]
 
-    def _idf(self, all_stems: set[str]) -> dict[str, float]:
-        """The weight of each stem that the collection counts; stop words are not counted."""
-        collection = self.context.reader.collection.name
-        ids = [word_id(collection, stem) for stem in sorted(all_stems)]
-        known = self.context.reader.question(names=[], stemmed=[], words=ids)
-        passages = known["passages"] or 0
-        return {w["stem"]: 1 + math.log((1 + passages) / (1 + w["df"])) for w in known["words"] if w["df"] > 0}
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """How alike a text and a passage are: the cosine of their TF-IDF vectors, and up to three stems that make it."""
+
+    cosine: float
+    words: tuple[str, ...]
+
+
+def cosines(context: SearchContext, texts: Sequence[str], ids: Sequence[str]) -> list[dict[str, Alike]]:
+    """For each text those of some passages that share words with it; two round trips in all."""
+    asked = [Counter(stems([t.norm for t in tokens(text)[:MOST_WORDS] if is_content(t.norm)])) for text in texts]
+    found = context.row("search/passage_word_stems", ids=list(ids))["found"] if ids else []
+    counts = {id: Counter(its.split()) for id, its in found}
+    idf = _idf(context, set().union(*asked, *counts.values()))
+    passages = {id: _weights(its, idf) for id, its in counts.items()}
+    lengths = {id: math.hypot(*weights.values()) for id, weights in passages.items()}
+    return [
+        {id: alike for id in passages if (alike := _alike(question, passages[id], lengths[id])) is not None}
+        for question in (_weights(its, idf) for its in asked)
+    ]
+
+
+def _alike(question: Mapping[str, float], passage: Mapping[str, float], length: float) -> Alike | None:
+    shared = {stem: weight * passage[stem] for stem, weight in question.items() if stem in passage}
+    both = math.hypot(*question.values()) * length
+    if not shared or not both:
+        return None
+    best = sorted(shared, key=lambda stem: (-shared[stem], stem))[:3]
+    return Alike(sum(shared.values()) / both, tuple(best))
+
+
+def _idf(context: SearchContext, all_stems: set[str]) -> dict[str, float]:
+    """The weight of each stem that the collection counts; stop words are not counted."""
+    collection = context.reader.collection.name
+    ids = [word_id(collection, stem) for stem in sorted(all_stems)]
+    known = context.reader.question(names=[], stemmed=[], words=ids)
+    passages = known["passages"] or 0
+    return {w["stem"]: 1 + math.log((1 + passages) / (1 + w["df"])) for w in known["words"] if w["df"] > 0}
 
 
 def _weights(counts: Mapping[str, int], idf: Mapping[str, float]) -> dict[str, float]:

@@ -15,12 +15,16 @@ _PHRASES = {
     ("ABOUT", "Passage"): "title of",
     ("HAS_KEYWORD", "Keyword"): "has keyword",
     ("HAS_KEYWORD", "Passage"): "keyword of",
+    ("NAMES", "Keyword"): "names",
+    ("NAMES", "Passage"): "named in",
     ("SIMILAR", "Entity"): "resembles",
     ("SIMILAR", "Passage"): "similar to",
     ("NEXT", "Passage"): "next to",
     ("CONTAINS", "Page"): "on",
     ("CONTAINS", "Passage"): "holds",
     ("STATES", "Passage"): "stated in",
+    ("HAS_PASSAGE", "Document"): "part of",
+    ("HAS_PASSAGE", "Passage"): "has part",
 }
 """The type of an edge and the label that it leads to -> how a trail says so."""
 

@@ -12,7 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kgrag.settings.gateway import GatewaySettings
 from kgrag.settings.models import ChatSettings, EmbeddingSettings, TagmeSettings
-from kgrag.settings.training import GnnRetTraining, NextEvidenceTraining, NextFactTraining
+from kgrag.settings.training import GnnRetTraining, NextEvidenceTraining, NextFactTraining, RgnnTraining
 
 __all__ = [
     "BRIDGE_CAP",
@@ -25,6 +25,7 @@ __all__ = [
     "LocalSettings",
     "NextEvidenceTraining",
     "NextFactTraining",
+    "RgnnTraining",
     "Settings",
     "TagmeSettings",
 ]
@@ -71,6 +72,9 @@ class IndexingSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    unit: Literal["passage", "sentence"] = Field(
+        "passage", description="what a passage is: sentences as many as fit, or each alone (KGP, appendix A.1.1)"
+    )
     whole_tokens: int = Field(512, ge=1, description="a document of at most this many tokens stays one passage")
     passage_tokens: int = Field(256, ge=8, description="longer documents are cut into passages of at most this many")
     language: str = Field(

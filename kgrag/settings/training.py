@@ -1,5 +1,7 @@
 """The constants of training."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -15,6 +17,16 @@ class GnnRetTraining(BaseModel):
     tolerance: float = Field(0.001, gt=0, description="derivative under which the training ends")
     patience: int = Field(5, ge=1, description="how often in a row the loss may rise before the training ends")
     iterations: int = Field(1000, ge=1, description="when the training ends in any case")
+
+
+class RgnnTraining(GnnRetTraining):
+    """Constants of the training of RGNN-Ret (section 3.3 and appendices A.2 and C)."""
+
+    start: float = Field(1.0, ge=0, le=1, description="a of every layer, and beta, to begin with")
+    competitors: int = Field(10, ge=1, description="O: nearest passages that the gold should be ahead of")
+    labels: Literal["all", "own", "later"] = Field(
+        "later", description="gold of a step: all, its own, or its own and that of later ones (table 2)"
+    )
 
 
 class NextFactTraining(BaseModel):
@@ -34,7 +46,7 @@ class NextFactTraining(BaseModel):
 
 
 class NextEvidenceTraining(BaseModel):
-    """Constants of the fine-tuning of a generator of the next fact by LoRA (KGP, appendix A.2.2)."""
+    """Constants of the fine-tuning of a generator of the next fact (KGP, appendix A.2.2)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -43,6 +55,7 @@ class NextEvidenceTraining(BaseModel):
     batch: int = Field(8, ge=1, description="rows of a step")
     rate: float = Field(2e-4, gt=0, description="learning rate")
     tokens: int = Field(1024, ge=16, description="tokens of a row that are read; the end of a question's facts is cut")
+    lora: bool = Field(True, description="by LoRA, as LLaMA in the paper; false: all weights, as T5")
     rank: int = Field(8, ge=1, description="r of LoRA")
     alpha: int = Field(16, ge=1, description="alpha of LoRA")
     dropout: float = Field(0.05, ge=0, lt=1, description="dropout of LoRA")

@@ -249,3 +249,34 @@ def test_without_matplotlib_a_plot_says_how_to_install_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert "pip install 'kgrag[plot]'" in evaluate(folder, "--plot", "recall.png", code=2).stderr
+
+
+def test_a_graph_for_each_question(
+    evaluate: Evaluate, folder: Path, kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each question is asked over its own two documents, sentence by sentence; nothing is left behind."""
+    monkeypatch.setenv("KGRAG_INDEXING__UNIT", "sentence")
+    before = {info.name for info in kg.collections()}
+    given = ("--per-question", 2, "-r", "bm25", "-r", "dense", "--out", tmp_path / "out", "--json")
+    found = json.loads(evaluate(folder, *given).stdout)
+    assert {info.name for info in kg.collections()} == before
+    assert found["systems"]["dense"]["R@5"] == 100
+    records = [json.loads(line) for f in (tmp_path / "out").iterdir() for line in f.read_text().splitlines()[1:]]
+    asked = {r["question"]: r["documents"] for r in records if r["system"] == "dense"}
+    assert set(asked["q1"]) == {"fram", "archer"}
+    assert len(asked["q2"]) == len(asked["q3"]) == 2  # one of them drawn at random
+    assert "larvik" in asked["q2"]
+    again = evaluate(folder, *given)
+    assert "6 of 6 records were in" in again.stderr
+    assert json.loads(again.stdout)["systems"]["dense"]["R@5"] == 100
+    assert {info.name for info in kg.collections()} == before
+
+
+def test_gold_can_be_sentences(evaluate: Evaluate, folder: Path, tmp_path: Path) -> None:
+    """Of the long document one sentence alone is wanted, and found where it stands."""
+    queries = [{**QUERIES[0], "supports": [{"passage": "archer", "text": CORPUS[1]["text"]}]}, QUERIES[1]]
+    told = write_set(tmp_path / "told", queries=queries)
+    result = evaluate(told, "--sentences", "-r", "bm25", "--out", tmp_path / "out", "--json")
+    assert json.loads(result.stdout)["systems"]["bm25"]["questions"] == 1
+    assert "1 questions are left out: they name no supporting sentences" in result.stderr
+    assert "names no supporting sentences" in evaluate(folder, "--sentences", "-r", "bm25", code=5).stderr

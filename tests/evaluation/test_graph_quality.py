@@ -13,6 +13,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
 from kgrag.evaluation.graph_quality import KINDS, Quality, check_kinds, plot_quality, quality
 from kgrag.evaluation.readers import read_dataset
+from kgrag.evaluation.variants import sentences
 
 _CORPUS = [
     {"id": "ship", "title": "Fjord Queen", "text": "The Fjord Queen was a steamer led by Ole Brandvik."},
@@ -24,6 +25,9 @@ _QUERIES = [
     {"id": "q1", "question": "Who was at the head of the steamer Fjord Queen?", "gold": ["ship", "captain"]},
     {"id": "q2", "question": "What are nets made of?", "gold": ["nets"]},
 ]
+
+
+_SUPPORTS = (("captain", _CORPUS[1]["text"]), ("nets", "Nobody knows who mends them at night."))
 
 
 def silent(stage: str, done: int, total: int | None) -> None:
@@ -52,8 +56,23 @@ def test_titles_by_hand(kg: KnowledgeGraph, made: tuple[Path, str]) -> None:
     found = measured(kg, made, "title")[1]
     assert (found.sf_em, found.recall) == (1, 1)
     assert (found.precision, found.neighbours) == (1, 0.5)
-    assert found.density == pytest.approx(0.5 / len(_CORPUS))
+    assert found.pairs == pytest.approx(1)  # the ship and its captain
+    assert found.density == pytest.approx(2 / (len(_CORPUS) * (len(_CORPUS) - 1)))
     assert found.p50_ms > 0
+
+
+def test_gold_can_be_sentences(kg: KnowledgeGraph, made: tuple[Path, str]) -> None:
+    folder, name = made
+    queries = [{**q, "supports": [{"passage": k, "text": t}]} for q, (k, t) in zip(_QUERIES, _SUPPORTS, strict=True)]
+    data = sentences(read_dataset(write_set(folder.parent / "told", _CORPUS, queries, None)))
+    (found,) = (
+        q
+        for q in quality(kg[name].context, data.questions, 1, ["title"], "", silent, "kgp", data.gold_texts)
+        if q.setting == 1
+    )
+    assert (found.sf_em, found.recall) == (0.5, 0.5)  # what is said of nets elsewhere is in no passage
+    assert found.precision == pytest.approx((1 / 2 + 0) / 2)
+    assert found.walk == 0.5
 
 
 def test_more_neighbours_reach_more(kg: KnowledgeGraph, made: tuple[Path, str]) -> None:
@@ -118,7 +137,7 @@ def test_the_command(made: tuple[Path, str], kg: KnowledgeGraph, neo4j_env: dict
 def test_it_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     found = [
-        Quality(edges, n, n / 10, n / 10, 1 / n, n, n / 100, n, *((n / 10, n) if n == 5 else ()))
+        Quality(edges, n, n / 10, n / 10, 1 / n, n, n / 100, 9, n, *((n / 10, n) if n == 5 else ()))
         for edges in ("title", "keyword")
         for n in (1, 5)
     ]

@@ -11,6 +11,7 @@ from question_set import write_set
 from kgrag.errors import InputError, NotFoundError
 from kgrag.evaluation.datasets import Dataset
 from kgrag.evaluation.readers import FORMATS, read_dataset, recognise, rows
+from kgrag.evaluation.variants import sentences
 from kgrag.types import Document
 
 FRAM = ["Fram (ship)", ["The Fram was built for the ice.", " She was designed by Colin Archer."]]
@@ -193,6 +194,14 @@ def popqa(folder: Path) -> Path:
     return folder
 
 
+def ircot(folder: Path) -> Path:
+    paragraphs = [("Fram", "Archer designed the Fram."), ("Larvik", "Larvik is in Norway.")]
+    contexts = [{"title": title, "paragraph_text": text, "is_supporting": True} for title, text in paragraphs]
+    row = {"question_id": "2hop__1", "question_text": "Where?", "contexts": contexts, "answers_objects": []}
+    (folder / "dev.jsonl").write_text(json.dumps(row) + "\n")
+    return folder / "dev.jsonl"
+
+
 MAKERS: dict[str, Callable[[Path], Path]] = {
     "kgrag": write_set,
     "beir": beir,
@@ -200,6 +209,7 @@ MAKERS: dict[str, Callable[[Path], Path]] = {
     "2wiki": twowiki,
     "musique": musique,
     "iirc": iirc,
+    "ircot": ircot,
     "quality": quality,
     "popqa": popqa,
 }
@@ -239,6 +249,26 @@ def test_hotpotqa(tmp_path: Path) -> None:
     assert found[one.gold[0]].text == "The Fram was built for the ice. She was designed by Colin Archer."
     assert (one.answers, one.type, one.hops) == (("Larvik",), "bridge/hard", 2)
     assert len(two.gold) == 3  # both paragraphs titled Larvik: the title is all that the facts name
+
+
+def test_single_questions_and_supporting_sentences(tmp_path: Path) -> None:
+    hotpot = tmp_path / "hotpot.json"
+    hotpot.write_text(json.dumps(HOTPOT))
+    data = read_dataset(hotpot)
+    assert [support.text for support in data.questions[0].supports] == [
+        "She was designed by Colin Archer.",
+        "The Fram was built for the ice.",
+        "Colin Archer was born in Larvik.",
+    ]
+    told = sentences(data)
+    assert len(told.questions[0].gold) == len(told.questions[0].supports) == 3
+    assert {told.gold_texts[key].document for key in told.questions[0].gold} <= data.keys
+    musique = tmp_path / "musique.jsonl"
+    musique.write_text(json.dumps(MUSIQUE[0]) + "\n")
+    (question,) = read_dataset(musique).questions
+    assert question.singles == ("Fram >> designer", "Where was Archer born?", "Larvik >> country")
+    with pytest.raises(InputError, match="names no supporting sentences"):
+        sentences(read_dataset(musique))
 
 
 def test_hotpotqa_as_columns_as_lines_and_with_gold_that_is_missing(tmp_path: Path) -> None:
@@ -399,3 +429,37 @@ def test_lists_and_objects_are_read_in_pieces(tmp_path: Path, block: int, monkey
     pairs = {f"a {n}": "text " * n for n in range(5)}
     (tmp_path / "object.json").write_text(json.dumps(pairs))
     assert dict(rows.json_pairs(tmp_path / "object.json", "")) == pairs
+
+
+def test_ircot(tmp_path: Path) -> None:
+    """Questions of one file; the corpus are the paragraphs of all files beside it."""
+    folder = tmp_path / "musique"
+    folder.mkdir()
+    paragraphs = [("Fram", "Archer designed the Fram."), ("Maud", "The Maud was a ship."), ("Larvik", "In Norway.")]
+
+    def line(id: str, gold: int, more: dict[str, Any]) -> str:
+        contexts = [
+            {"idx": i, "title": title, "paragraph_text": text, "is_supporting": i == gold}
+            for i, (title, text) in enumerate(paragraphs)
+        ]
+        return json.dumps({"question_id": id, "question_text": "Who?", "contexts": contexts, **more}) + "\n"
+
+    answers = {"number": "7", "date": {"day": "", "month": "May", "year": "1901"}, "spans": ["Archer", "Archer"]}
+    steps = ["Fram >> designer >>>> Archer", "Where was Archer born? >>>> Larvik"]
+    (folder / "test_subsampled.jsonl").write_text(
+        line("2hop__1_2", 0, {"answers_objects": [answers], "reasoning_steps": steps}) + line("none", 9, {})
+    )
+    paragraphs.append(("Oslo", "Oslo is the capital."))
+    pinned = {"idx": 0, "title": "Main", "paragraph_text": "The main one.", "is_supporting": True}
+    (folder / "train.jsonl").write_text(line("t", 3, {"pinned_contexts": [pinned]}))
+    (folder / "notes.jsonl").write_text('{"something": "else"}\n')
+    data = read_dataset(folder / "test_subsampled.jsonl")
+    (question,) = data.questions
+    assert (question.type, question.hops) == ("2hop", 2)
+    assert question.answers == ("Archer", "7", "May 1901")
+    assert question.singles == ("Fram >> designer", "Where was Archer born?")
+    documents = {d.key: d.title for d in data.documents() if isinstance(d, Document)}
+    assert sorted(documents.values()) == ["Fram", "Larvik", "Main", "Maud", "Oslo"]
+    assert [documents[key] for key in question.gold] == ["Fram"]
+    assert "1 questions are left out" in data.notes[0]
+    assert len(read_dataset(folder / "train.jsonl").questions[0].gold) == 2

@@ -14,8 +14,13 @@ from kgrag.client import KnowledgeGraph
 from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.train_gnn_ret import Example, mean_loss, split, train
+from kgrag.evaluation.train_rgnn import Array, Turn
+from kgrag.evaluation.train_rgnn import Example as RecurrentExample
+from kgrag.evaluation.train_rgnn import mean_loss as recurrent_loss
+from kgrag.evaluation.train_rgnn import train as train_rgnn
 from kgrag.retrieval.gnn_ret import Edge
-from kgrag.settings import GnnRetTraining
+from kgrag.retrieval.registry import check_retriever
+from kgrag.settings import GnnRetTraining, RgnnTraining
 
 QUIET = GnnRetTraining(competitors=3, margin=0.2)
 
@@ -76,6 +81,55 @@ def test_it_ends() -> None:
     seen: list[int] = []
     train([example(also=("x",)), example(gold=("x",))], 2, 2, endless, lambda stage, done, total: seen.append(done))
     assert seen[-1] <= 7
+
+
+@pytest.mark.parametrize("labels", ["later", "own", "all"])
+def test_derivatives_of_the_recurrence_are_those_of_its_loss(labels: str) -> None:
+    """By every a and by beta, over three single questions, and the sum over all passages is as equation 4 says."""
+    random = np.random.default_rng(4)
+    ids = tuple("abcdefgh")
+    ties = [(s, r) for s in ids for r in ids if s != r and random.random() < 0.4]
+    turns = []
+    for t in range(3):
+        start = random.random(len(ids)) + 0.2
+
+        def neighbours(senders: Sequence[str], start: Array = start) -> list[Edge]:
+            return [Edge(s, r, float(start[ids.index(r)]), "next") for s, r in ties if s in senders]
+
+        turns.append(Turn(start, (t,), tuple(range(t + 1, 3)), neighbours))
+    examples = [RecurrentExample(Question("q", "?", ("a",)), ids, tuple(turns))]
+    training = RgnnTraining(margin=2.0, competitors=6, labels=labels)  # type: ignore[arg-type]
+    at = np.array([0.35, 0.8, 0.6])
+    loss, gradient = recurrent_loss(examples, at, 3, training)
+    assert loss > 0 and np.abs(gradient).min() > 0
+    for i in range(3):
+        step = 1e-6 * np.eye(3)[i]
+        more, less = (recurrent_loss(examples, at + sign * step, 3, training)[0] for sign in (1, -1))
+        assert (more - less) / 2e-6 == pytest.approx(gradient[i], abs=1e-6)
+    learned = train_rgnn(examples, 2, 3, training, silent)
+    assert learned.loss <= recurrent_loss(examples, np.ones(3), 3, training)[0]
+
+
+def test_the_recurrence_is_learned_from_single_questions(
+    neo4j_env: dict[str, str], trained_on: tuple[Path, str], tmp_path: Path
+) -> None:
+    folder, name = trained_on
+    rows = [json.loads(line) for line in (folder / "queries.jsonl").read_text().splitlines()]
+    for i, row in enumerate(rows[:5]):
+        row["steps"] = [
+            {"question": row["question"], "answer": row["question"][20:-6], "gold": f"s{i}"},
+            {"question": "Where did #1 grow up?", "answer": "by the river", "gold": f"c{i}"},
+        ]
+    corpus = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
+    told = write_set(tmp_path / "told", corpus, rows, None)
+    result = CliRunner().invoke(main, ["train", "rgnn", str(told), "-c", name, "--json"], env=neo4j_env)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["questions"] == 5
+    assert 0 <= found["alphas"][0] <= 1 and 0 < found["beta"] <= 1
+    assert check_retriever(found["retriever"]) == found["retriever"]
+    none = CliRunner().invoke(main, ["train", "rgnn", str(folder), "-c", name], env=neo4j_env, prog_name="kgrag")
+    assert none.exit_code == 5 and "have single questions" in none.stderr
 
 
 def test_folds_share_nothing() -> None:

@@ -127,6 +127,18 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     assert [id for id, _ in words[0]["hits"]] == [nearest]
     assert score == pytest.approx(1, abs=1e-4)
 
+    # what the model named ties passages, though no fact of the other is about it; nothing else knows of it
+    retriever = kg[collection_name].retriever("gnn-ret(edges=(named,), keyword_cap=0, alphas=(0.5,), k=1)")
+    hits = {h.passage.document: h for h in retriever.retrieve("Colin Archer, a shipwright, lived in Larvik.", 5)}
+    assert [(s.via, s.name) for s in hits["fram"].why[1:]] == [("names", "Colin Archer"), ("named in", "Fram (ship)")]
+    assert [len(hits[f"l{i}"].why) for i in range(3)] == [1, 1, 1]
+    query = "MATCH (:Passage {collection: $name})-[:NAMES]->(k:Keyword) RETURN DISTINCT k.name AS name ORDER BY name"
+    named = kg.graph._driver.execute_query(query, name=collection_name).records
+    assert [r["name"] for r in named] == ["Colin Archer", "Fram", "Nansen"]
+    kg[collection_name].delete(["fram", "archer"])
+    left = kg.graph.run("search/digest_keywords", collection=collection_name)
+    assert not [r for r in left if r["content"][0].startswith("@")]
+
 
 def test_articles_merge_names(collection_name: str, scripted: Scripted, connect: Connect) -> None:
     kg = connect()

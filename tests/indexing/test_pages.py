@@ -71,6 +71,20 @@ def test_chunks_know_their_pages() -> None:
     assert {(c.page, c.last_page) for c in tabled} == {(2, 3)}
 
 
+def test_a_passage_can_be_a_sentence() -> None:
+    """Each with its heading and its page, and none is left out (KGP, appendix A.1.1)."""
+    one = "The Fram sailed. She was strong!\n\nWho built her? Archer did."
+    sections = (Section(one, "Ship", ((0, 1), (33, 2))), Section("word " * 20 + "end.", "Ship > Crew"))
+    chunks = chunk(Document("a", sections, "A"), IndexingSettings(unit="sentence", passage_tokens=8))
+    assert [c.text for c in chunks[:4]] == ["The Fram sailed.", "She was strong!", "Who built her?", "Archer did."]
+    assert [c.page for c in chunks[:4]] == [1, 1, 2, 2]
+    assert {c.section for c in chunks[:4]} == {"Ship"}
+    assert [c.tokens for c in chunks[4:]] == [8, 8, 6]  # a sentence that is too long is cut
+    tabled = chunk(report(tables=1), IndexingSettings(unit="sentence"))
+    assert any(c.table == 1 for c in tabled)
+    assert all(c.text.count(". ") == 0 for c in tabled if c.table is None)
+
+
 def test_headings_do_not_move_pages() -> None:
     sections = (
         Section("of the of the of. " * 200 + "End of one.", "The of", ((0, 1), (2000, 2))),

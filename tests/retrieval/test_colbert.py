@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,6 +100,48 @@ def test_depth_and_filter_are_those_of_the_base(kg: KnowledgeGraph, ships: str, 
     only = Filter(where={"letter": "L"})
     ranking = kg[ships].search("salmon in rivers", retriever=f"colbert(dense, {model})", filter=only)
     assert [hit.passage.title for hit in ranking] == ["Larvik"]
+
+
+@pytest.mark.models
+def test_a_whole_collection_is_ranked(
+    kg: KnowledgeGraph, collection_name: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By MaxSim with every passage; the vectors on disk follow the collection, and only what is new is encoded."""
+    from sentence_transformers import MultiVectorEncoder
+
+    encoded: list[int] = []
+    real = MultiVectorEncoder.encode_document
+
+    def counted(self: Any, texts: list[str], **options: Any) -> Any:
+        encoded.append(len(texts))
+        return real(self, texts, **options)
+
+    monkeypatch.setattr(MultiVectorEncoder, "encode_document", counted)
+    expression, question = f"colbert(depth=none, model='{folder / 'colbert'}')", "Where was Colin Archer born?"
+    collection = kg[collection_name]
+    documents = [Document(t, (Section(text),), t, metadata={"letter": t[0]}) for t, text in _TEXTS.items()]
+    collection.ingest(documents[:3])
+    collection.context.cache = tmp_path
+    assert len(collection.search(question, retriever=expression, k=9)) == 3
+    collection.ingest(documents[3:])
+    collection.context.cache = tmp_path
+    ranking = collection.search(question, retriever=expression, k=9)
+    assert encoded == [3, 1]
+    again = collection.search(question, retriever=f"colbert(bm25, depth=9, model='{folder / 'colbert'}')", k=9)
+    scores = {hit.passage.title: hit.score for hit in ranking}
+    assert len(scores) == 4
+    for hit in again:
+        assert scores[hit.passage.title] == pytest.approx(hit.score, abs=0.02)  # half floats on disk
+    assert list(scores.values()) == sorted(scores.values(), reverse=True)
+    only = collection.search(question, retriever=expression, filter=Filter(where={"letter": "L"}))
+    assert [hit.passage.title for hit in only] == ["Larvik"]
+    encoded.clear()
+    collection.delete(["Salmon"])
+    assert len(collection.search(question, retriever=expression, k=9)) == 3
+    assert encoded == []
+    assert len(list((tmp_path / "late-interaction").glob("*/*.npy"))) == 1
+    with pytest.raises(ConfigurationError, match="2 at most"):
+        collection.search(question, retriever=expression.replace("depth", "most=2, depth"))
 
 
 @pytest.mark.models

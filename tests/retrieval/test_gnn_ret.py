@@ -60,6 +60,19 @@ def test_one_layer_by_hand() -> None:
     assert nearest(states) == ["a", "b", "c", "d", "e"]
 
 
+def test_the_mean_message_by_hand() -> None:
+    ties = edges(("a", "c", 0.9), ("b", "c", 0.9), ("b", "d", 1.0))
+
+    def neighbours(senders: Sequence[str]) -> list[Edge]:
+        return [edge for sender in senders for edge in ties.get(sender, [])]
+
+    states = propagate({"a": 0.2, "b": 0.4}, (0.5,), 2, neighbours, "mean")
+    assert states["c"].distance == pytest.approx(0.5 * 0.9 + 0.5 * 0.3)
+    assert states["d"].distance == pytest.approx(0.5 * 1.0 + 0.5 * 0.4)
+    assert states["c"].gradient == pytest.approx((0.9 - 0.3,))
+    assert states["c"].trail[-1].sender == "a"
+
+
 def test_the_second_layer_sends_what_the_first_made() -> None:
     ties = edges(("a", "b", 1.0), ("b", "c", 1.2))
 
@@ -216,6 +229,7 @@ def test_headings_are_titles_of_their_passages(kg: KnowledgeGraph, collection_na
 def test_hubs_tie_nothing(kg: KnowledgeGraph, coast: str) -> None:
     for expression, many in (
         ("gnn-ret(edges=(mention,), mention_cap=60)", True),
+        ("gnn-ret(edges=(mention,), mention_cap=0)", True),  # no cap
         ("gnn-ret(edges=(mention,), mention_cap=2)", False),
     ):
         hits = kg[coast].search("Torvald Lunde sold wool", retriever=expression, k=10).hits

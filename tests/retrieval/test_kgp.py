@@ -1,13 +1,16 @@
 """KGP: breadth-first walks over what ties passages, guided by words, by the embedder, or by a model."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from coast import coast_documents
+from coast import TEXTS, coast_documents
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
+from kgrag.retrieval.base import Query
+from kgrag.retrieval.tfidf import cosines
 from kgrag.retrieval.trail import trail
 from kgrag.settings import Settings
 from kgrag.types import Filter
@@ -108,3 +111,114 @@ def test_a_model_guides(graph_settings: Settings, scripted: Scripted, coast: str
 def test_a_model_is_needed_for_that(kg: KnowledgeGraph, coast: str) -> None:
     with pytest.raises(ConfigurationError, match="No language model"):
         kg[coast].retriever("kgp(guide=chat)")
+
+
+_PAPER = "kgp(tfidf, hops=2, seeds=3, branch=2, similarity=tfidf, edges=(keyword, title, document), cap=0)"
+
+
+def test_the_paths_of_the_paper(kg: KnowledgeGraph, coast: str) -> None:
+    """Three seeds go on to two passages each, which may be seeds, too; they are told from the question by TF-IDF."""
+    retriever = kg[coast].retriever(_PAPER)
+    question = Query(_QUESTION)
+    found = [x.id for x in retriever.rank(question, 30)]
+    paths = [list(path) for path in retriever.evidence(question) or ()]
+    seeds = [x.id for x in kg[coast].retriever("tfidf").rank(Query(_QUESTION), 3)]
+    assert [path[0] for path in paths] == [seed for seed in seeds for _ in range(2)]
+    assert all(len(set(path)) == 2 for path in paths)
+    assert list(dict.fromkeys(id for path in paths for id in path)) == found
+    assert {path[1] for path in paths} & set(seeds)
+    ties = kg[coast].context.reader.edge_neighbours(seeds, "keyword+title", 100, 10**6, 10)
+    alike = cosines(kg[coast].context, [_QUESTION], [id for near in ties.values() for id in near])[0]
+    for seed in seeds:
+        best = sorted(ties[seed], key=lambda id: (-(alike[id].cosine if id in alike else 0), id))[:2]
+        assert [path[1] for path in paths if path[0] == seed] == best
+    named = Query("steamer Fjord Queen")  # R@30 is not that of BM25, which does not lead on to the captain
+    by_words = {x.id for x in kg[coast].retriever("bm25").rank(named, 30)}
+    led_to = kg[coast].retriever(_PAPER.replace("keyword, title, document", "title,")).retrieve(named, 30)
+    assert [hit.passage.title for hit in led_to if hit.passage.id not in by_words][:1] == ["Ole Brandvik"]
+    only = Query(_QUESTION, Filter(where={"letter": "O"}))
+    retriever.rank(only, 30)
+    assert {id for path in retriever.evidence(only) or () for id in path} <= {
+        hit.passage.id for hit in kg[coast].search("Ole Brandvik", filter=only.filter, k=30)
+    }
+
+
+def test_the_seeds_of_a_fixed_budget(kg: KnowledgeGraph, coast: str) -> None:
+    for branch, seeds in ((1, 30), (4, 7), (30, 1), (50, 1)):
+        retriever = kg[coast].retriever(f"kgp(seeds=none, hops=1, branch={branch})")
+        question = Query("Torvald Lunde sold wool")
+        retriever.rank(question, 100)
+        assert len(retriever.evidence(question) or ()) == seeds
+
+
+def test_the_reader_is_shown_the_paths(graph_settings: Settings, scripted: Scripted, coast: str) -> None:
+    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
+    with KnowledgeGraph.connect(settings=settings) as talking:
+        for system in (f"single(evidence=4)+{_PAPER}", "single(evidence=4)+bm25"):
+            scripted.say("answer", "Marta Holm")
+            talking[coast].ask(_QUESTION, system=system, short=True)
+        retriever = talking[coast].retriever(_PAPER)
+        question = Query(_QUESTION)
+        retriever.rank(question, 30)
+        (first, second), *_ = retriever.evidence(question) or ()
+        texts = talking[coast].context.reader.passages([first, second])
+    shown, plain = (call["messages"][-1]["content"] for call in scripted.calls)
+    assert "[4]" in shown and "[5]" not in shown
+    item = shown[shown.index("[1]") : shown.index("[2]")]
+    assert item.index(texts[first].text) < item.index(texts[second].text)
+    assert plain[plain.index("[1]") : plain.index("[2]")].count("<passage>") == 1 < item.count("<passage>")
+
+
+def test_another_encoder_guides(kg: KnowledgeGraph, coast: str) -> None:
+    """Passages are compared here as the server compares them, when it is the collection's own encoder."""
+    options = "guide=encoder, seeds=3, branch=2, hops=2, edges=(title, mention, keyword), cap=50"
+    scores = []
+    for more in ("", ", encoder=wordllama"):
+        retriever = kg[coast].retriever(f"kgp({options}{more})")
+        question = Query(_QUESTION)
+        found = retriever.rank(question, 30)
+        scores.append((retriever.evidence(question), [x.why[-1].score for x in found]))
+    assert scores[0][0] == scores[1][0]
+    assert scores[0][1] == pytest.approx(scores[1][1], abs=1e-5)
+
+
+def test_what_a_model_imagines_is_compared_by_its_words(
+    graph_settings: Settings, scripted: Scripted, coast: str
+) -> None:
+    scripted.say("evidence", *["salmon of the hills of Grenland"] * 20)
+    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
+    with KnowledgeGraph.connect(settings=settings) as talking:
+        retriever = talking[coast].retriever(
+            "kgp(guide=chat, hops=2, seeds=2, branch=1, similarity=tfidf, edges=(mention, title, keyword, similar))"
+        )
+        question = Query("Nordvika")
+        retriever.rank(question, 10)
+        ends = {path[-1] for path in retriever.evidence(question) or ()}
+        titles = {p.title for p in talking[coast].context.reader.passages(sorted(ends)).values()}
+    assert "Stilla" in titles
+
+
+def test_a_generator_is_named(kg: KnowledgeGraph, coast: str) -> None:
+    with pytest.raises(ConfigurationError, match="names no generator"):
+        kg[coast].retriever("kgp(guide=generator)")
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("kind", ["t5", "llama"])
+def test_a_generator_guides(kg: KnowledgeGraph, coast: str, tmp_path: Path, kind: str) -> None:
+    """A model that was made to say one thing leads to the passage that holds it."""
+    from made_models import generator
+
+    folder = generator(tmp_path / kind, [*TEXTS.values(), _QUESTION], kind, says="salmon")
+    heard: list[str] = []
+    question = Query("Nordvika", listener=lambda event: heard.append(getattr(event, "text", "")))
+    retriever = kg[coast].retriever(
+        f"kgp(guide=generator, generator='{folder}', similarity=tfidf, hops=2, seeds=1, branch=1, "
+        "edges=(mention, title, keyword, similar))"
+    )
+    retriever.rank(question, 10)
+    ((_, last),) = retriever.evidence(question) or ()
+    assert heard and set(heard[0].split()) == {"salmon"}
+    assert kg[coast].context.reader.passages([last])[last].title == "Stilla"
+    with pytest.raises(ConfigurationError, match="cannot be loaded"):
+        kg[coast].search("Nordvika", retriever=f"kgp(guide=generator, generator='{tmp_path / 'nothing'}')")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Dataset, Format, Question, has
+from kgrag.evaluation.datasets import Dataset, Format, GoldText, Question, has
 from kgrag.evaluation.readers.passages import Row, context_dataset, id_of, passage_key, question_of
 from kgrag.evaluation.readers.rows import json_rows
 
@@ -34,7 +34,8 @@ def _rows(path: Path, form: str) -> Iterator[Row]:
     """The questions of a file with their paragraphs."""
     for place, item in json_rows(path, form):
         paragraphs = [(title, " ".join(map(str.strip, sentences))) for title, sentences in _context(place, item, form)]
-        supporting = {title for title, _ in _pairs(place, item, "supporting_facts", "sent_id", form)}
+        facts = _pairs(place, item, "supporting_facts", "sent_id", form)
+        supporting = {title for title, _ in facts}
         gold = [passage_key(title, text) for title, text in paragraphs if title in supporting]
         gold += [f"(not in the context) {title}" for title in sorted(supporting.difference(t for t, _ in paragraphs))]
         if not gold:
@@ -47,8 +48,18 @@ def _rows(path: Path, form: str) -> Iterator[Row]:
             gold=tuple(dict.fromkeys(gold)),
             answers=(str(item["answer"]),) if item.get("answer") else (),
             type=f"{kind}/{level}" if level else str(kind),
+            supports=tuple(_supports(_context(place, item, form), facts)),
         )
         yield question, paragraphs
+
+
+def _supports(context: list[tuple[str, list[str]]], facts: list[tuple[str, Any]]) -> Iterator[GoldText]:
+    """The sentences that the facts name by the title of their paragraph and their number."""
+    for title, sentences in context:
+        key = passage_key(title, " ".join(map(str.strip, sentences)))
+        for number in dict.fromkeys(number for named, number in facts if named == title):
+            if isinstance(number, int) and 0 <= number < len(sentences) and sentences[number].strip():
+                yield GoldText(key, sentences[number].strip())
 
 
 def _context(place: str, item: dict[str, Any], form: str) -> list[tuple[str, list[str]]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Corpus, Dataset, Format, Question, has
+from kgrag.evaluation.datasets import Corpus, Dataset, Format, GoldText, Question, has
 from kgrag.evaluation.readers.passages import checked, id_of, list_of, passage_key, question_of, text_of
 from kgrag.evaluation.readers.rows import json_pairs, json_rows
 from kgrag.loaders.base import clean, one_line
@@ -77,6 +77,11 @@ def _question(place: str, asked: dict[str, Any], paragraph: str) -> Question | N
         gold=tuple(dict.fromkeys(paragraph if name == "main" else _key(name) for name in names)),
         answers=tuple(str(text).strip() for text in (*spans, *value) if text),
         type=str(answer.get("type") or ""),
+        supports=tuple(
+            GoldText(paragraph if name == "main" else _key(name), clean(c["text"]).strip())
+            for name, c in zip(names, evidence, strict=True)
+            if isinstance(c.get("text"), str) and clean(c["text"]).strip()
+        ),
     )
 
 

@@ -11,7 +11,16 @@ from typing import Any
 
 from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Dataset, Format, Question, has
-from kgrag.evaluation.readers.passages import Row, context_dataset, id_of, list_of, passage_key, question_of, text_of
+from kgrag.evaluation.readers.passages import (
+    Row,
+    context_dataset,
+    id_of,
+    list_of,
+    passage_key,
+    question_of,
+    single_questions,
+    text_of,
+)
 from kgrag.evaluation.readers.rows import json_rows
 
 EXPECTED = "a .jsonl file whose lines hold id, question, answer, paragraphs and question_decomposition"
@@ -49,6 +58,7 @@ def _rows(path: Path) -> Iterator[Row]:
             type=id.partition("__")[0] if "__" in id else "",
             steps=len(item.get("question_decomposition") or []),
             path=_path(item, paragraphs, set(gold)),
+            singles=single_questions(item.get("question_decomposition") or []),
         )
         yield question, paragraphs
 

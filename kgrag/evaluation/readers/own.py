@@ -3,8 +3,9 @@
 corpus.jsonl: id, text and perhaps title, a passage a line; in its place a folder documents/ may hold PDF, office and
 other files, whose ids are their paths in it. queries.jsonl: id, question, gold (ids of the corpus; none at all where
 answers are given, which are looked for in the passages then) and perhaps answers, type, steps (a list of the single
-questions that it is made of, perhaps with the gold of each) and structure (the text of the page, table or section that
-it names, or a list of such). triples.jsonl: passage (id of the corpus), subject, predicate, object.
+questions that it is made of, {question, answer, gold}, in which #1 stands for the answer of the first), supports (the
+sentences that lead to the answer, {passage, text}) and structure (the text of the page, table or section that it names,
+or a list of such). triples.jsonl: passage (id of the corpus), subject, predicate, object.
 """
 
 from collections.abc import Iterator
@@ -12,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Corpus, Dataset, Format, Question
-from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, text_of
+from kgrag.evaluation.datasets import Corpus, Dataset, Format, GoldText, Question
+from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, single_questions, text_of
 from kgrag.evaluation.readers.rows import json_lines
 from kgrag.loaders import load
 from kgrag.loaders.base import clean
@@ -85,7 +86,18 @@ def _question(place: str, record: dict[str, Any]) -> Question:
         steps=len(steps),
         path=_path(place, steps, {str(key) for key in gold}),
         structure=_structure(place, record.get("structure") or []),
+        supports=tuple(_supports(place, record.get("supports") or [])),
+        singles=single_questions(steps),
     )
+
+
+def _supports(place: str, value: object) -> Iterator[GoldText]:
+    """The sentences that lead to the answer."""
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise InputError(f"{place}: supports is not a list of objects.", _QUERIES_FORM)
+    for item in value:
+        key = id_of(place, item.get("passage"), "passage of supports", _QUERIES_FORM)
+        yield GoldText(key, text_of(place, item, "text", _QUERIES_FORM))
 
 
 def _structure(place: str, value: object) -> tuple[str, ...]:

@@ -1,9 +1,11 @@
 """What the readers make of rows: passages without repeats, questions, errors that name the place."""
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ from kgrag.evaluation.datasets import Corpus, Dataset, Question
 from kgrag.loaders.base import BadInput, clean, one_line
 from kgrag.loaders.rows import row_key
 from kgrag.types import Document, Problem, Section
+
+_REFERENCE = re.compile(r"#(\d+)")
 
 
 @dataclass(slots=True)
@@ -39,10 +43,17 @@ Row = tuple[Question | None, Sequence[tuple[str, str]]]
 """A question, None if it is left out, and the passages (title, text) of its context."""
 
 
-def context_dataset(path: Path, rows: Callable[[], Iterator[Row]], form: str, left_out: str) -> Dataset:
+def context_dataset(
+    path: Path,
+    rows: Callable[[], Iterator[Row]],
+    form: str,
+    left_out: str,
+    others: Callable[[], Iterator[Row]] = lambda: iter(()),
+) -> Dataset:
     """The data set of questions that bring their passages: the distinct passages of all of them are the corpus.
 
-    `rows` reads the file again each time; `left_out` says why a question would be left out.
+    `rows` reads the file again each time; `left_out` says why a question would be left out. `others`: rows of which
+    only the passages are taken.
     """
     questions: list[Question] = []
     pool = Pool()
@@ -52,11 +63,14 @@ def context_dataset(path: Path, rows: Callable[[], Iterator[Row]], form: str, le
         questions.extend([question] if question is not None else [])
         for _ in pool.new(passages, ""):
             pass
+    for _, passages in others():
+        for _ in pool.new(passages, ""):
+            pass
     notes = (f"{missing:,} questions are left out: {left_out}.",) if missing else ()
 
     def corpus(max_file_mb: int) -> Iterator[Document | Problem]:
         fresh = Pool()
-        for _, passages in rows():
+        for _, passages in chain(rows(), others()):
             yield from fresh.new(passages, str(path))
 
     return Dataset(path, checked(questions, path, form), frozenset(pool.seen), Corpus(corpus), notes)
@@ -113,3 +127,23 @@ def list_of(place: str, record: dict[str, Any], name: str, form: str) -> list[An
     if not isinstance(value, list):
         raise InputError(f"{place}: {name} is missing or not a list.", form)
     return value
+
+
+def single_questions(steps: Iterable[object]) -> tuple[str, ...]:
+    """Single questions as they can be asked: #1 and the like stand for the answers of those before.
+
+    `steps`: each {"question", "answer"}; empty where one of them is anything else.
+    """
+    answers: list[str] = []
+    found: list[str] = []
+    for step in steps:
+        if not isinstance(step, dict) or not isinstance(step.get("question"), str):
+            return ()
+
+        def filled(match: re.Match[str]) -> str:
+            place = int(match[1]) - 1
+            return answers[place] if 0 <= place < len(answers) else match[0]
+
+        found.append(_REFERENCE.sub(filled, step["question"]))
+        answers.append(str(step.get("answer") or ""))
+    return tuple(found)
