@@ -53,11 +53,11 @@ def reproduce(**given: Any) -> None:
     """
     from kgrag.papers import find_paper
 
-    found = find_paper(given["paper"])
+    known = find_paper(given["paper"])
     if given["number"] is None:
-        _list(found.tables, as_json=given["as_json"])
+        _list(known.tables, as_json=given["as_json"])
         return
-    table = found.table(given["number"])
+    table = known.table(given["number"])
     settings, paper = as_paper(load_settings(), given["paper"])
     assert paper is not None
     from kgrag.evaluation.reproduction import Reproduction
@@ -69,6 +69,7 @@ def reproduce(**given: Any) -> None:
     sample = given["sample"] or paper.setting("evaluation.sample")
     run = Reproduction(paper, table, given["labels"], seed=given["seed"], threads=given["threads"], out=given["out"])
     embedder = given["embedder"] or settings.embedder
+    settings = settings.model_copy(update={"embedder": embedder})
     for name, data in sets.items():
         sets[name] = data.sample(sample, given["seed"])
         print_notes(sets[name])
@@ -78,8 +79,8 @@ def reproduce(**given: Any) -> None:
                 for special, rows in run.parts():
                     with connect(special(settings)) as kg:
                         where = given["collection"] or f"{data.collection(embedder)}-{paper.name}"
-                        collection = ingest(kg, data, where, embedder, progress)
-                        run.measure(name, data, collection, rows, progress)
+                        found = kg[where] if run.per_question else ingest(kg, data, where, embedder, progress)
+                        run.measure(name, data, found, rows, progress)
     except BaseException:
         if given["out"] is not None:
             note(f"What was measured so far is in {given['out']}; the same command goes on from there.")

@@ -103,6 +103,12 @@ class Reproduction:
                 raise NotFoundError(f"Table {self.table.number} has no row {label!r}.", f"It has: {', '.join(known)}.")
 
     @property
+    def per_question(self) -> int | None:
+        """How many documents each question has a graph of; None: there is one graph of all."""
+        each: int | None = self.paper.setting("evaluation.per_question")
+        return each
+
+    @property
     def rows(self) -> list[PaperRow]:
         """The rows that are wanted."""
         return [row for row in self.table.rows if not self.labels or row.label in self.labels]
@@ -129,13 +135,14 @@ class Reproduction:
             threads=self.threads,
             out=self.out,
             grade="Acc" in self.table.measures,
+            per_question=self.per_question,
             seed=self.seed,
         )
         result = experiment.run(progress, collection=collection)
         for (label, measure), system in systems.items():
             value = result.rows[spelt(system)].get(measure)
             self._found.setdefault((label, name), {})[measure] = value
-        self._sets[name] = data, collection.info().counts.get("Passage", 0)
+        self._sets[name] = data, 0 if self.per_question else collection.info().counts.get("Passage", 0)
         self._spent.append((_usage(result), result.marking or Usage(), sum(map(len, result.errors.values()))))
 
     def _system(self, row: PaperRow, place: int, measure: str) -> str:
@@ -178,7 +185,7 @@ class Reproduction:
             if len(data.questions) != wanted:
                 found.append(f"{name}: {len(data.questions)} questions (seed {self.seed}), {wanted} in the paper.")
             theirs = dict(zip(self.table.data, self.table.corpus, strict=False)).get(name)
-            if theirs != passages:
+            if theirs != passages and passages:
                 known = f"{theirs:,}" if theirs else "another number of"
                 found.append(f"{name}: {passages:,} passages, {known} in the paper: the fewer, the easier to find.")
         found += [f"{row.label}: {row.missing}." for row in self.rows if row.missing]

@@ -22,7 +22,7 @@ def _check(setting: PaperSetting) -> None:
     """Raise where there is no such setting, or it does not take the value."""
     head, *path = setting.path
     if head == EVALUATION:
-        assert path in (["sample"], ["depth"])
+        assert path in (["sample"], ["depth"], ["per_question"])
     elif head in ("retrieval", "agents") and len(path) == 2:
         name = path[0].replace("_", "-")
         kind = RETRIEVERS.find(name) if head == "retrieval" else STRATEGIES.find("gear" if name == "answer" else name)
