@@ -62,12 +62,18 @@ def reproduce(**given: Any) -> None:
     assert paper is not None
     from kgrag.evaluation.reproduction import Reproduction
 
-    settings = changed(settings, "chat", budget=given["budget"], concurrency=given["threads"])
+    own = "concurrency" in settings.chat.model_fields_set
+    threads = None if own else max(given["threads"], settings.chat.concurrency)
+    settings = changed(settings, "chat", budget=given["budget"], concurrency=threads)
     sets = _sets(given["sets"], table.data)
     if given["collection"] is not None and len(sets) > 1:
         raise click.UsageError("--collection is of one data set; there are several.")
     sample = given["sample"] or paper.setting("evaluation.sample")
     run = Reproduction(paper, table, given["labels"], seed=given["seed"], threads=given["threads"], out=given["out"])
+    if run.asks:
+        from kgrag.models.openai_chat import load_chat
+
+        load_chat(settings).close()  # before anything is ingested
     embedder = given["embedder"] or settings.embedder
     settings = settings.model_copy(update={"embedder": embedder})
     for name, data in sets.items():

@@ -109,6 +109,11 @@ class Reproduction:
         return each
 
     @property
+    def asks(self) -> bool:
+        """Whether a language model is needed for answers."""
+        return "EM" in self.table.measures or any("+" in (row.system or "") for row in self.rows)
+
+    @property
     def rows(self) -> list[PaperRow]:
         """The rows that are wanted."""
         return [row for row in self.table.rows if not self.labels or row.label in self.labels]

@@ -105,10 +105,8 @@ class HippoRag(Retriever):
         parts = times * share[entity]
         scores = np.bincount(passage, parts, len(graph.passages))
         ranked = best(self.context, query, dict(zip(graph.passages, scores.tolist(), strict=True)), n)
-        through: dict[int, int] = {}  # the entity that gives a passage most
-        for place in np.argsort(parts, kind="stable").tolist():
-            through[int(passage[place])] = int(entity[place])
-        ends = [through[graph.passages[x]] for x, _ in ranked]
+        own = (np.flatnonzero(passage == graph.passages[x]) for x, _ in ranked)
+        ends = [int(entity[its[np.argmax(parts[its])]]) for its in own]  # the entity that gives a passage most
         trails = graph.trails(self.context, graph.paths(reset, self.settings.damping, ends), starts, {})
         titles = self.context.reader.captions([], [x for x, _ in ranked])
         return [
