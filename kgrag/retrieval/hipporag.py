@@ -101,8 +101,7 @@ class HippoRag(Retriever):
             return self._nearest(query, n)
         shares = graph.shares(reset, self.settings.damping)
         passage, entity, times = graph.named.T
-        share = np.array([shares[i] for i in range(len(graph.node))])
-        parts = times * share[entity]
+        parts = times * shares[entity]
         scores = np.bincount(passage, parts, len(graph.passages))
         ranked = best(self.context, query, dict(zip(graph.passages, scores.tolist(), strict=True)), n)
         own = (np.flatnonzero(passage == graph.passages[x]) for x, _ in ranked)
@@ -200,7 +199,7 @@ class HippoRag2(HippoRag):
         if not reset:
             return self._nearest(query, n)
         shares = graph.shares(reset, s.damping)
-        ranked = best(self.context, query, {x: shares[i] for x, i in graph.passages.items()}, n)
+        ranked = best(self.context, query, {x: float(shares[i]) for x, i in graph.passages.items()}, n)
         paths = graph.paths(reset, s.damping, [graph.passages[x] for x, _ in ranked])
         scores = {i: (1 + c) / 2 for i, c in near.items()}
         trails = graph.trails(self.context, paths, starts, scores)

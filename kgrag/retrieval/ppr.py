@@ -88,7 +88,7 @@ class Ppr(Retriever):
         if not reset:
             return []
         share = graph.shares(reset, s.damping)
-        ranked = best(self.context, query, {x: share[i] for x, i in graph.passages.items()}, n)
+        ranked = best(self.context, query, {x: float(share[i]) for x, i in graph.passages.items()}, n)
         paths = graph.paths(reset, s.damping, [graph.passages[x] for x, _ in ranked])
         starts = {i: seeds.steps[e] for e, (i, _) in places.items()}
         cosines = {graph.passages[x]: c for x, c in seeds.cosines.items() if x in graph.passages}
