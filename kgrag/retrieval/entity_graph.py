@@ -96,7 +96,7 @@ class EntityGraph:
         targets = self.sources.reshape(-1, 2)[:, ::-1].ravel()
         share = start
         while True:
-            came = np.bincount(targets, steps * share[self.sources], count)
+            came = np.bincount(targets, steps * share[self.sources], count).astype(np.float64)
             came += (1 - came.sum()) * start
             if np.abs(came - share).sum() < _PRECISION:
                 return came
