@@ -1,13 +1,12 @@
 // HippoRAG 2, query to triple: the facts nearest to the question, each once however many passages state it.
 // mode: read
-// $collection: STRING - name of the collection
 // $index: STRING - the collection's vector index of triples
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
 // $candidates: INTEGER = 200 - over-fetch of the vector index
 // $limit: INTEGER = 5 - facts wanted
 // -> facts: LIST<MAP> - {subject, predicate, object, text, cosine, entities: [{element, name}] (subject, object)}, best first
-// -> lowest: FLOAT - the least cosine of all triples, 0 where there are none
+// -> lowest: FLOAT - the least cosine of any triple, as the index finds it for the opposite vector; 0 without triples
 CALL () {
   CALL db.index.vector.queryNodes($index, $candidates, $vector) YIELD node AS t
   WITH t, vector.similarity.cosine(t[$embedding], $vector) AS score ORDER BY score DESC, t.id
@@ -16,7 +15,7 @@ CALL () {
     entities: [(t)-[:SUBJECT|OBJECT]->(e:Entity) | {element: elementId(e), name: e.name}]}) AS facts
 }
 CALL () {
-  MATCH (t:Triple {collection: $collection}) WHERE t[$embedding] IS NOT NULL
+  CALL db.index.vector.queryNodes($index, $candidates, [x IN $vector | -x]) YIELD node AS t
   RETURN coalesce(2 * min(vector.similarity.cosine(t[$embedding], $vector)) - 1, 0.0) AS lowest
 }
 RETURN facts, lowest

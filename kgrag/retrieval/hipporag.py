@@ -176,7 +176,6 @@ class HippoRag2(HippoRag):
         vector, collection = query.vector(self.context.embedder), self.context.reader.collection
         found = self.context.row(
             "expand/hipporag2_triples",
-            collection=collection.name,
             index=collection.vector_index("Triple"),
             embedding=collection.embedding,
             vector=vector,
