@@ -1,6 +1,6 @@
 // Triple beam search, a further step: the neighbours of each beam's last triple, which share its subject or object,
-// with what the score of the longer beam takes. An entity of few triples gives them all; a hub, however large, gives
-// those of the question's nearest triples that touch it.
+// with what the score of the longer beam takes. An entity gives those of its triples that are nearest to the question,
+// looked through once for all beams; a hub, however large, those of the question's nearest triples that touch it.
 // mode: read
 // $beams: LIST<MAP> - {triples (ids in order), dot (sum of their cosines to the question), square (squared length of the sum of their vectors)}
 // $index: STRING - the collection's vector index on triples
@@ -16,29 +16,39 @@
 CALL () {
   UNWIND $beams AS beam
   MATCH (:Triple {id: beam.triples[-1]})-[:SUBJECT|OBJECT]->(:Entity)-[same:SAME_AS*0..1]-(e:Entity)
-  WHERE ($same_as OR size(same) = 0) AND COUNT { (e)<-[:SUBJECT|OBJECT]-() } > $hub
-  WITH collect(DISTINCT e) AS hubs WHERE size(hubs) > 0
+  WHERE $same_as OR size(same) = 0
+  WITH DISTINCT e
+  RETURN collect(e) AS ends, reduce(ids = [], b IN $beams | ids + b.triples) AS taken
+}
+CALL (ends) {
+  WITH [e IN ends WHERE COUNT { (e)<-[:SUBJECT|OBJECT]-() } > $hub] AS hubs WHERE size(hubs) > 0
   CALL db.index.vector.queryNodes($index, $hub_triples, $vector) YIELD node AS t
   WITH hubs, t, 2 * vector.similarity.cosine(t[$embedding], $vector) - 1 AS cosine
   MATCH (t)-[:SUBJECT|OBJECT]->(e:Entity) WHERE e IN hubs
+  WITH DISTINCT e, t, cosine
   WITH e, collect({triple: t, cosine: cosine}) AS triples
-  RETURN collect({hub: e, triples: triples}) AS near
+  RETURN collect({entity: e, triples: triples}) AS of_hubs
+}
+CALL (ends, taken) {
+  UNWIND ends AS e
+  WITH e, taken WHERE COUNT { (e)<-[:SUBJECT|OBJECT]-() } <= $hub
+  CALL (e, taken) {
+    MATCH (e)<-[:SUBJECT|OBJECT]-(t:Triple)
+    WITH DISTINCT t, taken WHERE NOT t.id IN taken
+    WITH t, 2 * vector.similarity.cosine(t[$embedding], $vector) - 1 AS cosine
+    ORDER BY cosine DESC, t.id LIMIT $neighbours
+    RETURN collect({triple: t, cosine: cosine}) AS triples
+  }
+  RETURN collect({entity: e, triples: triples}) AS of_others
 }
 UNWIND range(0, size($beams) - 1) AS number
-WITH near, number, $beams[number] AS beam, reduce(ids = [], b IN $beams | ids + b.triples) AS taken
-WITH near, number, beam, taken, COLLECT { UNWIND beam.triples AS id MATCH (x:Triple {id: id}) RETURN x[$embedding] } AS vectors
+WITH of_hubs + of_others AS near, taken, number, $beams[number] AS beam
+WITH near, taken, number, beam, COLLECT { UNWIND beam.triples AS id MATCH (x:Triple {id: id}) RETURN x[$embedding] } AS vectors
 CALL (near, beam, taken, vectors) {
   MATCH (:Triple {id: beam.triples[-1]})-[:SUBJECT|OBJECT]->(:Entity)-[same:SAME_AS*0..1]-(e:Entity)
   WHERE $same_as OR size(same) = 0
-  CALL (near, e) {
-    WITH e WHERE COUNT { (e)<-[:SUBJECT|OBJECT]-() } <= $hub
-    MATCH (e)<-[:SUBJECT|OBJECT]-(t:Triple)
-    RETURN t, 2 * vector.similarity.cosine(t[$embedding], $vector) - 1 AS cosine
-    UNION ALL
-    UNWIND head([n IN near WHERE n.hub = e | n.triples]) AS n
-    RETURN n.triple AS t, n.cosine AS cosine
-  }
-  WITH t, cosine, min(e.name) AS entity WHERE NOT t.id IN taken
+  UNWIND head([n IN near WHERE n.entity = e | n.triples]) AS found
+  WITH found.triple AS t, found.cosine AS cosine, min(e.name) AS entity WHERE NOT t.id IN taken
   WITH t, cosine, entity ORDER BY cosine DESC, t.id LIMIT $neighbours
   WITH t, entity, cosine, reduce(sum = 0.0, v IN vectors | sum + 2 * vector.similarity.cosine(t[$embedding], v) - 1) AS cross
   ORDER BY (beam.dot + cosine) / sqrt(beam.square + 1 + 2 * cross + 1e-9) DESC, t.id LIMIT $keep

@@ -31,6 +31,7 @@ def given_only(**values: Any) -> dict[str, Any]:
 @click.option("--batch", type=click.IntRange(2), metavar="N", help="Pairs of a step.  [default: 128]")
 @click.option("--rate", type=click.FloatRange(0, min_open=True), metavar="X", help="Learning rate.  [default: 2e-5]")
 @click.option("--tokens", type=click.IntRange(8), metavar="N", help="Tokens of a text that are read.  [default: 256]")
+@click.option("--single", is_flag=True, help="Learn from the question alone with each of its facts, as DPR does.")
 @_HELD_OUT
 @click.option("--measured", type=click.IntRange(1), metavar="N", help="Passages to measure among.  [default: 20000]")
 @limit_option
@@ -41,6 +42,7 @@ def next_fact(
     dataset: Path,
     out: Path,
     base: str,
+    single: bool,
     held_out: float,
     limit: int | None,
     seed: int,
@@ -53,7 +55,8 @@ def next_fact(
     DATASET is a question set as for `kgrag eval`. The question shall be near its first fact, and the question with the
     facts so far near the next one. Their order is that of the steps where the set tells them; else the fact that the
     question names comes first. The saved model is an embedder like any other: --embedder sbert:DIR. Searches that use
-    what it learned: kgp(guide=encoder), kgp(edges=(similar,)) and mdr.
+    what it learned: kgp(guide=encoder), kgp(edges=(similar,)) and mdr. With --single it is an encoder as DPR's, one for
+    questions and passages: for dense.
 
     What is held out shares no fact with what is learned from. SF-EM is the share of its questions whose facts are all
     among 10 TF-IDF passages and the k passages nearest to each; R@k the share of facts after the first that are among
@@ -84,11 +87,12 @@ def next_fact(
             lost = len(data.questions) - len(usable)
             note(f"{lost} of {len(data.questions)} questions have gold that is not in the corpus: left out.")
         learned, held = chains.split(usable, held_out, seed)
-        pairs = list(training.rows(learned, corpus, seed))
+        pairs = list(training.rows(learned, corpus, seed, single=single))
         model = sentence_transformer(base)
         found: dict[str, Any] = {
             "dataset": data.name,
             "base": base,
+            "single": single,
             "embedder": f"sbert:{out.resolve()}",
             "questions": len(learned),
             "pairs": len(pairs),

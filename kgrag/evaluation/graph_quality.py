@@ -129,7 +129,7 @@ def quality(
     found = []
     for number, step in enumerate(steps):
         progress(f"density {label}", number, len(steps))
-        found.append(step.quality(label, questions, held, passages, step.degree(sample)))
+        found.append(step.quality(label, questions, held, passages, step.pairs(sample, passages)))
     progress(f"density {label}", len(steps), len(steps))
     return found
 
@@ -171,14 +171,17 @@ class _Setting:
             self._walk_times.append(1000 * (time.perf_counter() - begun))
             self._walked.append(_shares(question, [hit.passage for hit in ranking], self._texts)[0])
 
-    def degree(self, sample: Sequence[str]) -> float:
-        """The mean number of neighbours of some passages."""
-        degrees: list[int] = []
+    def pairs(self, sample: Sequence[str], passages: int) -> float:
+        """How many pairs of passages are tied; an estimate by the mean number of neighbours if these are not all."""
+        tied: set[tuple[str, str]] = set()
+        ways = 0
         for start in range(0, len(sample), _BATCH):
             ids = sample[start : start + _BATCH]
-            tied = self._context.reader.edge_neighbours(ids, self.kind, self.setting, BRIDGE_CAP, _OVER_FETCH)
-            degrees += [len(near) for near in tied.values()]
-        return fmean(degrees) if degrees else 0.0
+            found = self._context.reader.edge_neighbours(ids, self.kind, self.setting, BRIDGE_CAP, _OVER_FETCH)
+            for id, near in found.items():
+                ways += len(near)
+                tied.update((min(id, other), max(id, other)) for other in near)
+        return len(tied) if len(sample) >= passages else ways * passages / 2 / max(1, len(sample))
 
     def quality(
         self,
@@ -186,9 +189,9 @@ class _Setting:
         questions: Sequence[Question],
         held: Mapping[str, Passage],
         passages: int,
-        degree: float,
+        pairs: float,
     ) -> Quality:
-        """The means; `held`: passages by their ids, `passages`: how many there are, `degree`: their mean neighbours."""
+        """The means; `held`: passages by their ids, `passages`: how many there are, `pairs`: those that are tied."""
         ways = ([held[id] for id in way if id in held] for way in self.ways)
         shares = [_shares(question, way, self._texts) for question, way in zip(questions, ways, strict=True)]
         return Quality(
@@ -198,8 +201,8 @@ class _Setting:
             recall=fmean(share for share, _ in shares),
             precision=fmean(precision for _, precision in shares),
             neighbours=fmean(self._degrees) if self._degrees else 0.0,
-            density=degree / (passages - 1) if passages > 1 else 0.0,
-            pairs=degree * passages / 2,
+            density=2 * pairs / (passages * (passages - 1)) if passages > 1 else 0.0,
+            pairs=pairs,
             p50_ms=median(self._times),
             walk=fmean(self._walked) if self._walked else None,
             walk_ms=median(self._walk_times) if self._walked else None,

@@ -40,11 +40,16 @@ class Measured:
     recall: Mapping[int, float]
 
 
-def rows(found: Sequence[Chain], corpus: Mapping[str, Fact], seed: int) -> Iterator[dict[str, str]]:
-    """The pairs of the chains with a passage at random that is no gold of the question: anchor, positive, negative."""
+def rows(
+    found: Sequence[Chain], corpus: Mapping[str, Fact], seed: int, *, single: bool = False
+) -> Iterator[dict[str, str]]:
+    """The pairs of the chains with a passage at random that is no gold of the question: anchor, positive, negative.
+
+    `single`: the question alone with each of its facts, as DPR learns (KGP, appendix A.2.1).
+    """
     chance, keys = random.Random(seed), sorted(corpus)
     for chain in found:
-        for anchor, positive in chain.steps:
+        for anchor, positive in ((chain.question, text) if single else (so_far, text) for so_far, text in chain.steps):
             other = next((k for k in chance.sample(keys, min(len(keys), 9)) if k not in chain.keys), None)
             if other is not None:
                 yield {"anchor": anchor, "positive": positive, "negative": text_of(corpus[other])}

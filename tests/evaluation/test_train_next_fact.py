@@ -96,6 +96,9 @@ def test_each_pair_has_a_negative_that_is_no_gold() -> None:
     }
     assert {r["negative"] for r in found} == {"text of c", "text of d"}
     assert found == list(rows([chain(0, "a", "b")] * 20, corpus, 0))
+    alone = list(rows([chain(0, "a", "b")], corpus, 0, single=True))  # as DPR learns
+    assert [row["anchor"] for row in alone] == [chain(0, "a", "b").question] * 2
+    assert [row["positive"] for row in alone] == [row["positive"] for row in found[:2]]
 
 
 @pytest.mark.models
