@@ -21,7 +21,7 @@ class RaptorOptions(Options):
     summaries: int = Field(10, ge=0, description="summaries that give their score to passages; 0: dense retrieval")
     leaves: int = Field(10, ge=1, description="passages of each, the nearest to the question")
     most: int = Field(200, ge=1, description="members that a summary may have to do so, those of its members included")
-    share: float = Field(0.5, ge=0, le=1, description="weight of the best summary's cosine beside the passage's own")
+    share: float = Field(0.25, ge=0, le=1, description="weight of the best summary's cosine beside the passage's own")
 
 
 class Raptor(Retriever):
