@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kgrag.indexing.extraction import ExtractionEstimate, ExtractionReport
     from kgrag.indexing.resolution.resolve import Resolution
     from kgrag.indexing.tagging import TaggingReport
+    from kgrag.indexing.tree.tree import TreeEstimate, TreeReport
     from kgrag.inspection.result import Inspection
     from kgrag.loaders import Columns
     from kgrag.rows import Rows
@@ -182,6 +183,30 @@ class Collection:
         from kgrag.indexing.resolution.resolve import undo
 
         return undo(self.kg.graph, self._record())
+
+    def build_tree(self, *, ask: bool = False, threads: int = 8, progress: Progress | None = None) -> "TreeReport":
+        """Make the tree of summaries (RAPTOR), or bring it up to date; `ask`: a language model writes them.
+
+        Interrupted and run again, it goes on where it was; what was written is not asked for again. Raises
+        ConfigurationError when scikit-learn is not installed, or with `ask` no language model is configured.
+        """
+        from kgrag.indexing.tree.tree import build
+
+        found, model = self._open()
+        tasks = self.kg.language_model() if ask else None
+        return build(self.kg.graph, found, model, self.kg.settings, progress or silent, tasks=tasks, threads=threads)
+
+    def estimate_tree(self, *, progress: Progress | None = None) -> "TreeEstimate":
+        """What a language model would take for the summaries that it has not written; nothing is asked."""
+        from kgrag.indexing.tree.tree import estimate
+
+        return estimate(self.kg.graph, self._record(), self.kg.settings.chat, progress or silent)
+
+    def remove_tree(self) -> int:
+        """Remove all summaries; returns how many there were."""
+        from kgrag.indexing.tree.tree import remove
+
+        return remove(self.kg.graph, self._record())
 
     def delete(self, documents: Iterable[str] | None = None, *, progress: Progress | None = None) -> int:
         """Delete documents by their keys, or with `documents` None the whole collection; returns the passages removed.

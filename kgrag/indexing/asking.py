@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -54,25 +54,25 @@ def passage_sources(graph: Graph, ids: Sequence[str]) -> Iterator[Source]:
 
 
 def ask_each(
-    graph: Graph,
-    ids: Sequence[str],
+    sources: Iterable[Source],
+    total: int,
     ask: Callable[[Source], Result],
     write: Callable[[dict[str, Result]], None],
     report: Callable[[int, int], None],
     threads: int,
 ) -> Outcome:
-    """Ask about each passage, and write what is said.
+    """Ask about each of `total` sources (passages, with id, document and title), and write what is said.
 
-    `write` is given replies by passage id, some at a time, in the caller's thread; `report` how many there are so far,
-    and of how many passages. No further passage is begun once the budget is used up, the server is out of reach, or
+    `write` is given replies by id, some at a time, in the caller's thread; `report` how many there are so far, and of
+    how many. No further one is begun once the budget is used up, the server is out of reach, or
     many fail in a row. Whatever happens, what was received is written. Raises what is no ModelError.
     """
     outcome = Outcome()
     waiting: dict[str, Result] = {}
     in_a_row, since = 0, time.monotonic()
 
-    def sources() -> Iterator[Source]:
-        for source in passage_sources(graph, ids):
+    def going_on() -> Iterator[Source]:
+        for source in sources:
             if outcome.stopped is not None:
                 return
             yield source
@@ -84,8 +84,8 @@ def ask_each(
             write(replies)
 
     try:
-        report(0, len(ids))
-        for source, result in in_parallel(ask, sources(), threads):
+        report(0, total)
+        for source, result in in_parallel(ask, going_on(), threads):
             if not isinstance(result, Exception):
                 since = since if waiting else time.monotonic()
                 waiting[source["id"]] = result
@@ -104,7 +104,7 @@ def ask_each(
                     outcome.stopped = result
             else:
                 raise result
-            report(outcome.written + len(outcome.failures), len(ids))
+            report(outcome.written + len(outcome.failures), total)
     finally:
         flush()
     return outcome

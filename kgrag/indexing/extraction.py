@@ -104,7 +104,7 @@ def extract(
         shape = LinkedExtraction if linked else Extraction
         return asked.structured(TASK, shape, prompt=prompt.name, **_values(source)).first(asked.max_facts)
 
-    outcome = ask_each(graph, due, ask, writer.write, partial(progress, _STAGE), threads)
+    outcome = ask_each(passage_sources(graph, due), len(due), ask, writer.write, partial(progress, _STAGE), threads)
     finish(graph, collection, settings, progress, embedder)
     return ExtractionReport(
         passages=outcome.written,

@@ -61,6 +61,8 @@ def finish(
     """
     if not removed and not graph.run("search/unfinished", collection=collection.name)[0]["number"]:
         return
+    if removed:
+        graph.run("write/remove_empty_summaries", collection=collection.name)
     await_collection_indexes(graph, collection.number, collection.embedding)
     with Work(graph, collection, settings, progress, embedder) as work:
         for stage in STAGES.values():

@@ -17,7 +17,7 @@ from kgrag.errors import ModelError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.identity import entity_id
-from kgrag.indexing.asking import FailedPassage, ask_each, unread
+from kgrag.indexing.asking import FailedPassage, ask_each, passage_sources, unread
 from kgrag.indexing.finish import finish
 from kgrag.models.embed import Embedder
 from kgrag.models.tagme import Annotation, Tagme, address
@@ -87,7 +87,7 @@ def tag(
         nonlocal mentions
         mentions += graph.write(lambda tx: _write(tx, collection, version(settings.tagme), tagged))
 
-    outcome = ask_each(graph, due, ask, write, partial(progress, _STAGE), threads)
+    outcome = ask_each(passage_sources(graph, due), len(due), ask, write, partial(progress, _STAGE), threads)
     finish(graph, collection, settings, progress, embedder)
     return TaggingReport(
         passages=outcome.written,

@@ -1,0 +1,34 @@
+// RAPTOR, collapsed tree: the passages and the summaries that are nearest to a question; of each such summary the passages
+// under it that are.
+// mode: read
+// $passage_index: STRING - the collection's vector index of passages
+// $summary_index: STRING - the one of summaries
+// $embedding: STRING - property that holds vectors
+// $vector: LIST<FLOAT> - the question's vector
+// $candidates: INTEGER = 120 - over-fetch of both
+// $passages: INTEGER = 120 - nearest passages
+// $summaries: INTEGER = 10 - nearest summaries
+// $leaves: INTEGER = 10 - passages of each, the nearest to the question
+// $most: INTEGER = 200 - members that a summary may have, those of its members included
+// -> found: LIST<MAP> - {id, score ((1 + cosine) / 2), above: the summaries that led to it, {name, score}}
+CALL () {
+  CALL db.index.vector.queryNodes($passage_index, $candidates, $vector) YIELD node AS x
+  WITH x, vector.similarity.cosine(x[$embedding], $vector) AS score ORDER BY score DESC, x.id LIMIT $passages
+  RETURN x, score, null AS above
+  UNION ALL
+  CALL db.index.vector.queryNodes($summary_index, CASE WHEN $summaries > 0 THEN $candidates ELSE 1 END, $vector) YIELD node AS s
+  WITH s, vector.similarity.cosine(s[$embedding], $vector) AS near ORDER BY near DESC, s.id LIMIT $summaries
+  CALL (s) {
+    MATCH (s)-[:SUMMARISES*1..5]->(m)
+    WITH m LIMIT $most + 1
+    WITH collect(DISTINCT m) AS members
+    WITH members WHERE size(members) <= $most
+    UNWIND members AS x
+    WITH x WHERE x:Passage
+    WITH x, vector.similarity.cosine(x[$embedding], $vector) AS score ORDER BY score DESC, x.id LIMIT $leaves
+    RETURN x, score
+  }
+  RETURN x, score, {name: s.name, score: near} AS above
+}
+WITH x.id AS id, max(score) AS score, collect(above) AS above
+RETURN collect({id: id, score: score, above: above}) AS found

@@ -1,0 +1,6 @@
+// How many levels of summaries a collection has.
+// mode: read
+// $collection: STRING - name of the collection
+// -> levels: INTEGER - levels that are laid, 0 without a tree
+MATCH (c:Collection {name: $collection})
+RETURN coalesce(c.tree, 0) AS levels

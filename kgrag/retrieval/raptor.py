@@ -1,0 +1,69 @@
+"""RAPTOR's collapsed tree: passages and summaries of all levels are searched as one; a summary stands for its passages.
+
+Source: RAPTOR (Sarthi et al., 2024), section 4. There summaries are read like passages; here what is ranked and cited
+are passages, so a summary gives its score to those under it that are nearest to the question.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field
+
+from kgrag.options import Options
+from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.types import Step
+
+
+class RaptorOptions(Options):
+    """Options of the search in a tree of summaries."""
+
+    candidates: int = Field(120, ge=1, description="vector index candidates of either kind, scored again exactly")
+    summaries: int = Field(10, ge=0, description="summaries that give their score to passages; 0: dense retrieval")
+    leaves: int = Field(10, ge=1, description="passages of each, the nearest to the question")
+    most: int = Field(200, ge=1, description="members that a summary may have to do so, those of its members included")
+    share: float = Field(0.25, ge=0, le=1, description="weight of the best summary's cosine beside the passage's own")
+
+
+class Raptor(Retriever):
+    """Passages that are near the question, or under summaries that are."""
+
+    name = "raptor"
+    summary = "nearest passages and summaries of a tree (kgrag tree); a summary lifts the passages under it"
+    options = RaptorOptions
+    scale = "cosine"
+    needs = "tree"
+    settings: RaptorOptions
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        """See Retriever; scores are (1 + cosine) / 2."""
+        s, reader = self.settings, self.context.reader
+        rows: list[dict[str, Any]] = self.context.row(
+            "expand/raptor",
+            passage_index=reader.collection.vector_index("Passage"),
+            summary_index=reader.collection.vector_index("Summary"),
+            embedding=reader.collection.embedding,
+            vector=query.vector(self.context.embedder),
+            candidates=max(s.candidates, n),
+            passages=max(s.candidates, n),
+            summaries=s.summaries,
+            leaves=s.leaves,
+            most=s.most,
+        )["found"]
+        scored = []
+        for row in rows:
+            above = max(row["above"], key=lambda a: (a["score"], a["name"]), default=None)
+            lifted = above is not None and above["score"] > row["score"]
+            score = row["score"] + (s.share * (above["score"] - row["score"]) if above is not None and lifted else 0.0)
+            way = (Step("in the topic", "Summary", above["name"], above["score"]),) if above is not None else ()
+            scored.append(Scored(row["id"], score, (*way, Step("resembles the question", "Passage", "", row["score"]))))
+        scored.sort(key=lambda x: (-x.score, x.id))
+        if query.filter:
+            allowed = reader.passing([x.id for x in scored], query.filter)
+            scored = [x for x in scored if x.id in allowed]
+        return scored[:n]
+
+    def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
+        """Whether there is a tree at all."""
+        if any(step.label == "Summary" for hit in ranked for step in hit.why):
+            return super().notes(ranked)
+        return (*super().notes(ranked), "no summary was near: without a tree this is dense retrieval (see kgrag tree)")
