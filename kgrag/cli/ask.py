@@ -14,6 +14,7 @@ from kgrag.cli.connect import (
     question_argument,
 )
 from kgrag.cli.console import note, print_json
+from kgrag.cli.runs import print_drawing
 from kgrag.errors import ConfigurationError, KgragError, ModelError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def ask(
     if not quiet:
         note(f"{answer.system} on {name}: {usage_text(answer.usage, cost=True)}, {answer.seconds:.1f} s")
     if run is not None:
-        _print_drawing(run)
+        print_drawing(run)
     if failure is not None:
         raise failure
     if not answer.text:
@@ -137,10 +138,3 @@ def _show_evidence(
         note(f"The best passages of {collection} by {ranking.retriever}:" if len(ranking) else "Nothing was found.")
         print_ranking(ranking)
     click.get_current_context().exit(ConfigurationError.exit_code)
-
-
-def _print_drawing(run: str) -> None:
-    from kgrag.graph.runs import drawing
-
-    parameter, statement = drawing(run)
-    note(f"Kept as run {run}. In Neo4j Browser, one after the other:\n{parameter}\n{statement}")
