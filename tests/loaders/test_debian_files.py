@@ -62,3 +62,32 @@ def collection(kg: KnowledgeGraph, documents: dict[str, Document]) -> Iterator[C
     kg[_COLLECTION].ingest(documents.values())
     yield kg[_COLLECTION]
     kg[_COLLECTION].delete()
+
+
+def test_every_letter_is_read(documents: dict[str, Document]) -> None:
+    for name, document in documents.items():
+        assert "\ufffd" not in document.title + document.text, name
+        assert "¶" not in document.title + document.text + "".join(s.heading for s in document.sections), name
+
+
+def _tables(documents: dict[str, Document], names: set[str]) -> tuple[int, int]:
+    """How many tables with and without captions these files have."""
+    found = [table for name in names for table in documents[name].tables]
+    captioned = sum(bool(table.caption) for table in found)
+    return captioned, len(found) - captioned
+
+
+def test_tables_of_papers(documents: dict[str, Document], files: Path) -> None:
+    assert _tables(documents, {"asmeconf-template.pdf"}) == (3, 0)
+    captioned, others = _tables(documents, {"lmer.pdf"})
+    assert captioned == 8
+    assert others <= 1
+    survival = {"adjcurve", "compete", "concordance", "splines", "survival", "tiedtimes", "timedep", "validate"}
+    captioned, _ = _tables(documents, {f"{name}.pdf" for name in survival})
+    assert captioned == 6  # "Table 1" and 2 of adjcurve, 1 to 4 of validate, counted by eye
+
+
+@pytest.mark.parametrize("retriever", ["pathrank", "hybrid", "bm25"])
+def test_an_option_of_a_manual_is_found(collection: Collection, retriever: str) -> None:
+    hits = collection.search("How do I make bash exit as soon as a command fails?", k=3, retriever=retriever).hits
+    assert any("Exit immediately if a pipeline" in " ".join(hit.passage.text.split()) for hit in hits)
