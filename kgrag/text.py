@@ -230,9 +230,9 @@ def passage_stems(title: str, text: str, section: str = "") -> str:
     return f" {' '.join([*stems(words + headings), *symbols(text), *_UNPARTED.findall(f'{title} {text} {section}')])} "
 
 
-def heading_stems(title: str, section: str = "") -> str:
-    """The stems of a passage's title and headings: a second field of what is searched, where they weigh more."""
-    return " ".join(stems([t.norm for t in tokens(f"{title}\n{section}")]))
+def title_stems(title: str) -> str:
+    """The stems of a title: a second field of what is searched, where its words count once more."""
+    return " ".join(stems([t.norm for t in tokens(title)]))
 
 
 def question_stems(text: str) -> list[str]:

@@ -224,4 +224,6 @@ class _Run:
             self._stopped = f"{_MAX_DEATHS} pages before made their reader fail"
 
 
-PDF = Format("PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True)
+PDF = Format(
+    "PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True, version=2
+)

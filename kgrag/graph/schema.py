@@ -8,7 +8,7 @@ from kgrag.errors import MismatchError
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import Fulltext, NodeKind, describe
 from kgrag.sentences import passage_sentences
-from kgrag.text import LONGEST_NAME, caption, heading_stems, passage_stems
+from kgrag.text import LONGEST_NAME, caption, passage_stems, title_stems
 
 SCHEMA_VERSION = 8
 SLOTS = ("embedding", "embedding_b")
@@ -154,7 +154,7 @@ def _names(graph: Graph) -> None:
 
 
 def _searched(graph: Graph, version: int) -> None:
-    """Versions 6 and 8: headings and symbols are searched, in version 8 headings also by themselves, and names are told
+    """Versions 6 and 8: headings and symbols are searched, in version 8 titles also by themselves, and names are told
     by new rules: all are counted again.
 
     What counts them is the finish of an ingest, which goes on from the marks that this leaves.
@@ -167,7 +167,7 @@ def _searched(graph: Graph, version: int) -> None:
             {
                 "id": r["id"],
                 "stems": passage_stems(r["title"], r["text"], r["section"]),
-                "heads": heading_stems(r["title"], r["section"]),
+                "title_stems": title_stems(r["title"]),
             }
             for r in graph.stream("search/passage_texts", collection=name)
         ]
@@ -208,7 +208,7 @@ MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
     5: ("long names are shortened", _names),
     6: ("headings and symbols are searched, and names found by new rules", partial(_searched, version=6)),
     7: ("sentences in stems; names are found again where there are triples", _sentences),
-    8: ("titles and headings are a field of their own; names found by new rules", partial(_searched, version=8)),
+    8: ("titles are a field of their own; names found by new rules", partial(_searched, version=8)),
 }
 """Schema version -> what the step to it does, and the step."""
 

@@ -96,7 +96,7 @@ def test_a_database_of_version_7_is_searched_like_a_new_one(kg: KnowledgeGraph, 
     expected = digest(kg.graph, manuals)
     number = kg.graph.run("search/collections", name=manuals)[0]["collection"]["number"]
     with kg.graph._driver.session() as session:
-        session.run("MATCH (p:Passage {collection: $c}) SET p.heads = null", c=manuals).consume()
+        session.run("MATCH (p:Passage {collection: $c}) SET p.title_stems = null", c=manuals).consume()
         session.run(f"DROP INDEX passage_stems_c{number}").consume()
     kg.graph.run(
         "schema/fulltext",
@@ -113,9 +113,9 @@ def test_a_database_of_version_7_is_searched_like_a_new_one(kg: KnowledgeGraph, 
     assert digest(kg.graph, manuals) == expected
     with kg.graph._driver.session() as session:
         index = "SHOW INDEXES YIELD name, properties WHERE name = $name RETURN properties"
-        assert session.run(index, name=f"passage_stems_c{number}").single(strict=True)[0] == ["stems", "heads"]
-        heads = "MATCH (p:Passage {collection: $c}) WHERE p.section = 'Ties' RETURN p.heads AS heads"
-        assert {r["heads"] for r in session.run(heads, c=manuals)} == {"on surviv tie"}
+        assert session.run(index, name=f"passage_stems_c{number}").single(strict=True)[0] == ["stems", "title_stems"]
+        titles = "MATCH (p:Passage {collection: $c}) WHERE p.section = 'Ties' RETURN p.title_stems AS title"
+        assert {r["title"] for r in session.run(titles, c=manuals)} == {"on surviv"}
 
 
 def test_a_database_of_version_5_is_searched_like_a_new_one(kg: KnowledgeGraph, manuals: str) -> None:
