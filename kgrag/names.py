@@ -23,11 +23,16 @@ _ARTICLE = re.compile(r"^(the|a|an) ")
 _LEAD = re.compile(r"^[\"“]?([^,(\"”.\n]{3,60}?)[\"”]?\s*(?:\(|,| is | was | are | were )")
 _LEAD_CHARACTERS = 200
 _LONGEST_HEADING = 120  # characters
-_NUMBERED = re.compile(r"^\d{1,2}(?P<dotted>(?:\.\d{1,2})*\.?)\s+(?=\S)|^[A-Z](?:\.\d{1,2})+\.?\s+(?=\S)")
+_NUMBERED = re.compile(r"^(?P<number>\d{1,2})(?P<dotted>(?:\.\d{1,2})*\.?)\s+(?=\S)|^[A-Z](?:\.\d{1,2})+\.?\s+(?=\S)")
+_CAPTION = re.compile(r"(?:table|figure|fig\.|listing|algorithm)\s+[A-Z]?\.?\d", re.IGNORECASE)
+_VERSION = re.compile(r"v\d{2,}[a-z]?")
+_GREEK = re.compile(r"[\u0370-\u03ff]")
+_LATIN = re.compile(r"[^\W\d_\u0370-\uffff]")
 _PARTS = frozenset(  # of documents: with a number they name no thing, "Section 4.8", "Table 2"
-    """affiliation appendix author bit case chapter class column day debug definition edition eq eqn equation example
-    exercise fig figure file group item lemma level line listing model note option page part phase population proof row
-    sec sect section state step subject subjects tab table test theorem time type version vol volume year""".split()
+    """affiliation appendix author bit case chap chapter class column day debug definition edition eq eqn equation
+    example exercise fig figure figures file group inc item lemma level line listing method model note option page
+    part phase population proof release row sec sect section sections state step subject subjects tab table tables
+    term test theorem time type version vol volume year""".split()
 )
 _VALUES = frozenset("true false null nil nan na inf".split())
 _DAYS = frozenset(
@@ -35,7 +40,7 @@ _DAYS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday accessed last".split()
 )
 _WIDE = re.compile(r"[\u1100-\uffff]")  # scripts whose words are short
-_NO_NAME = re.compile(r"[=%;{}<>|\\]")
+_NO_NAME = re.compile(r"[=%;{}<>|~\\]")
 _GENERAL = frozenset(  # headings that any document may have
     """abstract acknowledgements acknowledgments appendices arguments authors author availability background
     bibliography bugs caveats changes comments conclusion conclusions configuration contents copying copyright default
@@ -154,7 +159,7 @@ def passage_aliases(section: str, text: str, known: Collection[str] = ()) -> lis
     for heading in [own] * (_is_heading(own) or (own in known and _may_name(own))) + [
         lines[i] for i in sorted(headings)
     ]:
-        for alias in _heading_aliases(heading):
+        for alias in _heading_aliases(heading, known):
             add(alias)
     for i, line in enumerate(lines):
         name = None if i in headings else _lead_name(line[:_LEAD_CHARACTERS])
@@ -163,15 +168,24 @@ def passage_aliases(section: str, text: str, known: Collection[str] = ()) -> lis
     return list(found.values())
 
 
-def _heading_aliases(heading: str) -> list[Alias]:
-    """The names that a heading gives, without its number; a single number may belong to the name: "12 Angry Men"."""
+def _heading_aliases(heading: str, known: Collection[str]) -> list[Alias]:
+    """The names that a heading gives, without its number; a single number may belong to the name: "12 Angry Men".
+
+    It does not where the heading after it, or before, of those `known` has the next number.
+    """
     number = _NUMBERED.match(heading)
     if number is None:
         return title_aliases(heading, "")
     rest = heading[number.end() :]
     if not _may_name(rest):
         return []
-    return [*(() if number["dotted"] else title_aliases(heading, "")), *title_aliases(rest, "")]
+    numbered = not number["number"] or bool(number["dotted"]) or _in_sequence(int(number["number"]), known)
+    return [*(() if numbered else title_aliases(heading, "")), *title_aliases(rest, "")]
+
+
+def _in_sequence(number: int, known: Collection[str]) -> bool:
+    beside = tuple(f"{n}{end}" for n in (number - 1, number + 1) for end in (" ", ".", "\t"))
+    return any(heading.startswith(beside) for heading in known)
 
 
 def _is_heading(line: str) -> bool:
@@ -185,6 +199,7 @@ def _may_name(heading: str) -> bool:
     return (
         0 < len(words) <= LONGEST_NAME
         and not _NO_NAME.search(heading)
+        and not _CAPTION.match(heading)
         and words[0].is_capital
         and words[-1].is_capital
         and not all(w.norm in _GENERAL or w.norm in STOP_WORDS for w in words)
@@ -202,12 +217,16 @@ def _names_something(words: Sequence[Token]) -> bool:
     norms = [word.norm for word in words]
     telling = {n for n in norms if _telling(n)} - (_DAYS if len(norms) > 1 else frozenset())
     numbers = sum(map(str.isdigit, norms))
+    if numbers and not any(sum(map(str.isalpha, n)) > 1 or _WIDE.search(n) for n in telling):
+        return False  # cells of a table: "B6 10.4 0.34"
     return bool(telling) and (numbers < 3 or numbers < len(norms) / 2) and _VALUES.isdisjoint(norms)
 
 
 def _telling(word: str) -> bool:
     short = len(word) < 2 if word.isascii() else not word
-    return not short and not word.isdigit() and word not in STOP_WORDS and word not in _PARTS
+    if short or word in STOP_WORDS or word in _PARTS or _VERSION.fullmatch(word):
+        return False
+    return word.isascii() or not (_GREEK.search(word) and _LATIN.search(word))  # of a formula: "Gρ"
 
 
 def capitalised_phrases(words: Sequence[Token]) -> dict[str, str]:
@@ -224,12 +243,19 @@ def capitalised_phrases(words: Sequence[Token]) -> dict[str, str]:
         for part in (run, *_split(run)) if match[1] else (run,):
             while part and part[-1].norm in STOP_WORDS:
                 part.pop()
-            while len(part) > 1 and (part[0].norm in STOP_WORDS or _opens(part[0].norm)):
+            while len(part) > 1 and (part[0].norm in STOP_WORDS or _opens(part[0].norm) or _is_mark(part)):
                 del part[0]
+                while len(part) > 1 and part[0].raw.islower():
+                    del part[0]
             name = " ".join([w.norm for w in part])
             if len(name) > 2 and name not in found and not _NUMBER_OR_DATE.fullmatch(name) and _is_phrase(part):
                 found[name] = " ".join([w.raw for w in part])
     return found
+
+
+def _is_mark(words: Sequence[Token]) -> bool:
+    """Whether what a phrase begins with is a sign or a quantity before a common word: "Z in the Cholesky"."""
+    return (len(words[0].norm) == 1 or words[0].raw.isdigit()) and words[1].raw.islower()
 
 
 def _is_phrase(words: Sequence[Token]) -> bool:
@@ -240,8 +266,11 @@ def _is_phrase(words: Sequence[Token]) -> bool:
     said = {word.norm for word in words}
     shouted = len(words) > 3 and all(word.raw.isupper() for word in words) and not STOP_WORDS.isdisjoint(said)
     twice = len(said) < len(words) and not all(word.raw.istitle() for word in words)
+    short = len(words) > 2 and all(len(w.norm) < 4 and (w.raw.isupper() or w.raw.isdigit()) for w in words)
+    signs = short and any(len(name) == 1 for name in said)  # "L 0 LR AAX"
     brief = all(len(name) < 3 for name in said) and not any(map(_WIDE.search, said))  # symbols of a formula
-    return _names_something(words) and not shouted and not twice and not brief
+    after_initial = len(words) == 2 and len(words[0].norm) == 1 and _opens(words[1].norm)  # "of G. Consider"
+    return _names_something(words) and not (shouted or twice or signs or brief or after_initial)
 
 
 def _split(run: Sequence[Token]) -> list[list[Token]]:

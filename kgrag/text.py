@@ -19,6 +19,7 @@ _LONGEST_KEPT = 100  # characters
 _WORD = re.compile(r"(\w++(?:[.'’]\w++)*+)")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_COLUMNS = "   "  # part columns of a table; two may stand between sentences, or in justified lines
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)]*\s|\n")
 _UNDECOMPOSED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i", "ß": "ss"})
 _UNPARTED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
@@ -51,7 +52,7 @@ _ASKING = frozenset(  # words of every question, and those that join others
 class Token(NamedTuple):
     """A word as written (`raw`) and in normal form (`norm`: diacritics folded, lower case, letters and digits).
 
-    `starts`: it is the first of a sentence or line; `joined`: only a space or a hyphen parts it from the word before.
+    `starts`: it is the first of a sentence or line; `joined`: only one or two spaces or a hyphen part it from the last.
     """
 
     raw: str
@@ -169,7 +170,7 @@ def _after(gap: str, initial: bool) -> _Tokens:
     """The tokens of words that stand after a gap, before which a word or an initial stands."""
     if not initial and _SENTENCE_END.search(gap) is not None:
         return _FIRST
-    close = gap == "-" or (initial and gap == ". ") or (gap.isspace() and gap.count("\n") < 2)
+    close = gap == "-" or (initial and gap == ". ") or (gap.isspace() and gap.count("\n") < 2 and _COLUMNS not in gap)
     return _NEXT if close else _APART
 
 
@@ -235,6 +236,11 @@ def passage_stems(title: str, text: str, section: str = "") -> str:
     """
     words, headings = passage_words(title, text, section)
     return f" {' '.join([*stems(words + headings), *symbols(text), *_UNPARTED.findall(f'{title} {text} {section}')])} "
+
+
+def title_stems(title: str) -> str:
+    """The stems of a title: a second field of what is searched, where its words count once more."""
+    return " ".join(stems([t.norm for t in tokens(title)]))
 
 
 def question_stems(text: str) -> list[str]:

@@ -14,7 +14,9 @@ _CAPTION = re.compile(
 def caption_number(text: str) -> str | None:
     """The number that a caption of a table prints, "3" of "Table 3: Ships"; None for what is no caption."""
     match = _CAPTION.match(text)
-    return match[1] if match else None
+    if match is None or (text[0].islower() and text[match.end() :].lstrip().startswith(".")):
+        return None  # "as in" stands on the line above "table 3. The scores ..."
+    return match[1]
 
 
 @dataclass(slots=True)

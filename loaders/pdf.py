@@ -10,9 +10,10 @@ from typing import Any
 
 from kgrag.loaders.base import BadInput, Format, Item, Source, check_size, one_line
 from kgrag.loaders.guard import Child, Deadline, Died, Readers
+from kgrag.loaders.headings import is_first_section
 from kgrag.loaders.page_lines import PageLines
 from kgrag.loaders.paged import PagedOutline
-from kgrag.loaders.reflow import is_first_section, reflow
+from kgrag.loaders.reflow import reflow
 from kgrag.types import Document, Problem
 
 _BLOCK = 4  # pages that a process is given at once
@@ -223,4 +224,6 @@ class _Run:
             self._stopped = f"{_MAX_DEATHS} pages before made their reader fail"
 
 
-PDF = Format("PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True)
+PDF = Format(
+    "PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True, version=2
+)

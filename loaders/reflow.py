@@ -1,57 +1,16 @@
 """The lines of a PDF's pages -> paragraphs, headings and tables: what the page's layout did to the text is undone."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
-from statistics import median
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
-from kgrag.loaders.page_lines import Grid, Line, PageLines, caption_number
+from kgrag.loaders.blocks import HYPHENS, ITEM, LEADERS, Block, blocks_of, find_captions, join_paragraphs, join_tables
+from kgrag.loaders.headings import Contents, guessed_levels, listed_levels, lists_of_pages, title_of
+from kgrag.loaders.page_lines import Line, PageLines
 from kgrag.loaders.paged import PagedOutline
 from kgrag.loaders.running_heads import drop_running
 
-_LARGER = 1.12  # a heading's type size, in that of the body
-_MAX_HEADING = 180  # characters
-_MAX_CAPTION = 500
-_NEAR = 4.5  # type sizes between a table and its caption
-_BELOW = 1000.0  # added to the distance of a caption that stands below its table: most stand above
-_ENDS = re.compile(r"[.!?:;…。！？]['\"”’»)\]]*$")
-_GOES_ON = re.compile(r"[^\W\d_]")
-_ITEM = re.compile(r"(?:[-–—•▪◦‣*]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s")
-_NUMBERING = re.compile(
-    r"^(?:(?:chapter|section|appendix|part)\s+)?(?:\d+|[A-Z]|[IVX]+)(?:\.\d+)*[.:]?\s+(?=\S)", re.IGNORECASE
-)
-_HYPHENS = "-\u2010\u00ad"
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_LEADERS = re.compile(r"\s*(?:\s{0,2}\.){4,}\s*")  # of a table of contents
-_ENTRY = re.compile(r".*(?:\s{0,2}\.){4,}\s*[\divxlc]{1,6}", re.DOTALL)
-_NEAR_ENTRIES = re.compile(r".{0,90}\s[\divxlc]{1,6}|.{1,3}")  # a chapter without leaders, a letter of an index
-_FEWEST_ENTRIES = 4
-_SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+[^\W\d_]")
-_CONTINUED = re.compile(r"\b(?:continued|cont(?:['’]d|\.))", re.IGNORECASE)
-
-
-Contents = Sequence[tuple[int, str, int]]
-
-
-@dataclass(slots=True)
-class _Block:
-    """A paragraph or a heading: its lines with their pages; or a table."""
-
-    lines: list[tuple[int, Line]] = field(default_factory=list)
-    grid: Grid | None = None
-    page: int = 0
-    last_page: int = 0
-    caption: str = ""
-
-    @property
-    def text(self) -> str:
-        return " ".join(line.text for _, line in self.lines)
-
-    @property
-    def is_code(self) -> bool:
-        return bool(self.lines) and self.lines[0][1].pitch > 0
 
 
 def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents = ()) -> str:
@@ -63,12 +22,12 @@ def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents
     sizes = _sizes(pages)
     body = max(sizes, key=lambda size: (sizes[size], -size), default=0.0)
     words = Counter(w.lower() for line in _all_lines(pages) for w in _WORD.findall(line.text)[:-1])
-    blocks = _join_tables([block for page in pages for block in _blocks(page, body)])
-    _find_captions(blocks)
-    blocks = _join_paragraphs(blocks)
-    levels = _levels(blocks, body)
-    levels = _listed_levels(blocks, levels, contents) or levels
-    lists = _lists_of_pages(blocks)
+    blocks = join_tables([block for page in pages for block in blocks_of(page, body)])
+    find_captions(blocks)
+    blocks = join_paragraphs(blocks)
+    levels = guessed_levels(blocks, body)
+    levels = listed_levels(blocks, levels, contents) or levels
+    lists = lists_of_pages(blocks)
     for block in blocks:
         if block.grid is not None:
             if block.caption:
@@ -86,96 +45,12 @@ def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents
             else:
                 outline.note(text, block.lines[0][0])
         else:
-            tight = _ITEM.match(block.lines[0][1].text) is not None
+            tight = ITEM.match(block.lines[0][1].text) is not None
             outline.add(_text(block, words), tight=tight)
-    return _title(pages, body)
+    return title_of(pages, body)
 
 
-# Paragraphs.
-
-
-def _blocks(page: PageLines, body: float) -> Iterator[_Block]:
-    for flow in page.flows:
-        lines = [item for item in flow if isinstance(item, Line)]
-        if lines:
-            left, right = min(i.x0 for i in lines), max(i.x1 for i in lines)
-            hanging = sum(i.x0 - left > 0.8 * i.size for i in lines) > 0.5 * len(lines)
-            gaps = [b.top - a.bottom for a, b in pairwise(lines) if b.top > a.top]
-            usual = median(gaps) if gaps else 0.0
-        block: _Block | None = None
-        above: Line | None = None
-        for item in flow:
-            if isinstance(item, Grid):
-                if block is not None:
-                    yield block
-                block, above = None, None
-                if len(item.cells) > 1:
-                    yield _Block(grid=item, page=page.number, last_page=page.number)
-                    continue
-                yield _Block(grid=item, page=page.number, last_page=0)  # one row: perhaps the end of a table
-                continue
-            if block is not None and above is not None and _breaks(above, item, left, right, usual, hanging, body):
-                yield block
-                block = None
-            block = block or _Block()
-            block.lines.append((page.number, item))
-            above = item
-        if block is not None:
-            yield block
-
-
-def _breaks(above: Line, line: Line, left: float, right: float, usual: float, hanging: bool, body: float) -> bool:
-    """Whether a paragraph ends between two lines of one flow; `body` is the type size of the text."""
-    size = max(above.size, line.size)
-    if above.pitch or line.pitch:
-        return not (above.pitch and line.pitch) or line.top - above.bottom > 1.5 * size
-    if min(above.size, line.size) >= _LARGER * body and abs(line.size - above.size) < 0.06 * size:
-        # a heading of several lines, unless another begins
-        return line.top - above.bottom > 0.9 * size or _SECTION.match(line.text) is not None
-    indented = line.x0 - left > 0.8 * size
-    was_indented = above.x0 - left > 0.8 * size
-    return (
-        line.top - above.bottom > max(usual, 0) + 0.4 * size
-        or abs(line.size - above.size) > 0.12 * size
-        or line.bold != above.bold
-        or _ITEM.match(line.text) is not None
-        or _LEADERS.search(above.text) is not None
-        or caption_number(line.text) is not None
-        or (indented != was_indented and indented != hanging)
-        or (above.x1 < right - 0.25 * (right - left) and _ENDS.search(above.text) is not None)
-    )
-
-
-def _join_paragraphs(blocks: Sequence[_Block]) -> list[_Block]:
-    """Join paragraphs that go on in the next column or on the next page."""
-    joined: list[_Block] = []
-    last: _Block | None = None  # the last paragraph, behind which there may stand a table
-    for block in blocks:
-        if block.grid is None and not block.caption and last is not None and _continues(last, block):
-            last.lines.extend(block.lines)
-            continue
-        joined.append(block)
-        if block.grid is None and not block.caption:
-            last = block
-    return joined
-
-
-def _continues(one: _Block, other: _Block) -> bool:
-    (page, above), (next_page, below) = one.lines[-1], other.lines[0]
-    if above.pitch or below.pitch:
-        return False
-    if abs(above.size - below.size) > 0.06 * above.size or above.bold != below.bold or next_page - page > 1:
-        return False
-    moved = next_page != page or below.top < above.top
-    if not moved and below.top - above.bottom < 3 * above.size:
-        return False  # they stand under each other, and were parted for a reason
-    if _ITEM.match(below.text):
-        return False
-    hyphenated = above.text[-1] in _HYPHENS
-    return below.text[0].islower() and (hyphenated or _ENDS.search(above.text) is None)
-
-
-def _text(block: _Block, words: Counter[str]) -> list[tuple[int, str]]:
+def _text(block: Block, words: Counter[str]) -> list[tuple[int, str]]:
     """The block's text by pages, words that were divided at a line's end whole on the page where they begin.
 
     Lines of code stay lines, with their indentation.
@@ -186,8 +61,8 @@ def _text(block: _Block, words: Counter[str]) -> list[tuple[int, str]]:
         return [(block.lines[0][0], "\n".join(lines))]
     pieces: list[tuple[int, str]] = []
     for page, line in block.lines:
-        text = _LEADERS.sub(" … ", line.text).strip()
-        if pieces and pieces[-1][1][-1:] in _HYPHENS and text[:1].islower() and pieces[-1][1][-2:-1].isalpha():
+        text = LEADERS.sub(" … ", line.text).strip()
+        if pieces and pieces[-1][1][-1:] in HYPHENS and text[:1].islower() and pieces[-1][1][-2:-1].isalpha():
             before, text = pieces[-1][1], text
             rest, _, text = text.partition(" ")
             pieces[-1] = (pieces[-1][0], _mend(before, rest, words))
@@ -210,209 +85,6 @@ def _mend(before: str, rest: str, words: Counter[str]) -> str:
             if words[other] and not words[one]:
                 return before + rest
     return before[:-1] + rest
-
-
-# Tables.
-
-
-def _join_tables(blocks: Sequence[_Block]) -> list[_Block]:
-    """Join tables that go on over a page break; what is left of one row alone becomes text."""
-    joined: list[_Block] = []
-    for i, block in enumerate(blocks):
-        grid = block.grid
-        if grid is None:
-            joined.append(block)
-            continue
-        place = len(joined) - 1
-        if (
-            place >= 0
-            and joined[place].grid is None
-            and _CONTINUED.search(joined[place].text)
-            and len(joined[place].lines) == 1
-        ):
-            place -= 1  # "Table 2 (continued)"
-        before = joined[place] if place >= 0 else None
-        first_on_page = i == 0 or _page_of(blocks[i - 1]) != block.page or place < len(joined) - 1
-        if (
-            before is not None
-            and before.grid is not None
-            and first_on_page
-            and before.last_page == block.page - 1
-            and _fit(before.grid, grid)
-        ):
-            rows = grid.cells[1:] if grid.cells[0] == before.grid.cells[0] else grid.cells
-            before.grid = Grid(before.grid.cells + rows, before.grid.box, before.grid.title)
-            before.last_page = block.page
-            del joined[place + 1 :]
-        elif len(grid.cells) > 1:
-            joined.append(block)
-        else:
-            x0, top, x1, bottom = grid.box
-            text = " ".join(filter(None, grid.cells[0]))
-            joined.append(_Block([(block.page, Line(text, x0, x1, top, bottom, 0.0, False))]))
-    return joined
-
-
-def _page_of(block: _Block) -> int:
-    return block.lines[-1][0] if block.grid is None else block.page
-
-
-def _fit(one: Grid, other: Grid) -> bool:
-    """Whether they have the same columns."""
-    near = max(8.0, 0.06 * (one.box[2] - one.box[0]))
-    return (
-        len(one.cells[0]) == len(other.cells[0])
-        and abs(one.box[0] - other.box[0]) <= near
-        and abs(one.box[2] - other.box[2]) <= 3 * near
-    )
-
-
-def _find_captions(blocks: list[_Block]) -> None:
-    """Give tables the captions above or below them, or the one that is their first row."""
-    captions = [
-        b for b in blocks if b.grid is None and caption_number(b.text) is not None and len(b.text) < _MAX_CAPTION
-    ]
-    tables = [(b, b.grid) for b in blocks if b.grid is not None]
-    pairs = [
-        (distance, i, j)
-        for i, (block, grid) in enumerate(tables)
-        for j, caption in enumerate(captions)
-        if caption.lines[0][0] == block.page and (distance := _distance(grid, [line for _, line in caption.lines])) >= 0
-    ]
-    near = Counter(i for _, i, _ in pairs)
-    below = Counter(distance >= _BELOW for distance, i, j in pairs if near[i] == 1)
-    if below[True] > below[False]:  # all of a document stand on one side
-        pairs = [(distance % _BELOW + _BELOW * (distance < _BELOW), i, j) for distance, i, j in pairs]
-    for _, i, j in sorted(pairs):
-        block, caption = tables[i][0], captions[j]
-        if not block.caption and not caption.caption:
-            block.caption = caption.caption = caption.text
-    for block, grid in tables:
-        block.caption = block.caption or grid.title
-
-
-def _distance(grid: Grid, caption: Sequence[Line]) -> float:
-    """How far a caption is above a table, in points, or from _BELOW on, below it; -1 if it is not near."""
-    x0, top, x1, bottom = grid.box
-    if min(line.x0 for line in caption) > x1 or max(line.x1 for line in caption) < x0:
-        return -1.0
-    above, below = top - caption[-1].bottom, caption[0].top - bottom
-    near = _NEAR * caption[0].size
-    if -near < above < near:
-        return abs(above)
-    return _BELOW + abs(below) if -near < below < near else -1.0
-
-
-# Contents and indexes.
-
-
-def _lists_of_pages(blocks: Iterable[_Block]) -> set[int]:
-    """The ids of the blocks that are entries of a table of contents or an index: several with leaders to a number."""
-    found: set[int] = set()
-    run: list[_Block] = []
-    entries = 0
-    for block in [*blocks, None]:
-        text = block.text if block is not None and block.grid is None and not block.is_code else None
-        if block is not None and text is not None and _ENTRY.fullmatch(text):
-            run.append(block)
-            entries += 1
-        elif block is not None and text is not None and run and _NEAR_ENTRIES.fullmatch(text):
-            run.append(block)
-        else:
-            if entries >= max(_FEWEST_ENTRIES, len(run) / 2):
-                found.update(map(id, run))
-            run, entries = [], 0
-    return found
-
-
-# Headings.
-
-
-def _levels(blocks: Iterable[_Block], body: float) -> dict[int, int]:
-    """The level of each heading, by the id of its block: larger type than the body's, or a numbered line in bold."""
-    found: list[tuple[_Block, float, int | None]] = []
-    paragraphs = 0
-    for block in blocks:
-        if block.grid is not None or block.caption or block.is_code:
-            continue
-        paragraphs += 1
-        text, (_, line) = block.text, block.lines[0]
-        if len(text) > _MAX_HEADING or len(block.lines) > 3 or not any(map(str.isalpha, text)) or _LEADERS.search(text):
-            continue
-        numbered = _SECTION.match(text)
-        depth = numbered[1].count(".") + 1 if numbered else None
-        if line.size >= _LARGER * body or (
-            line.bold and line.size >= 0.95 * body and (numbered or len(text) < 80) and not _ENDS.search(text)
-        ):
-            found.append((block, round(line.size, 1), depth))
-    if len(found) > 0.5 * paragraphs and paragraphs > 3:
-        return {}  # slides, forms: what is large there heads nothing
-    sizes = sorted({size for _, size, _ in found}, reverse=True)
-    return {id(block): depth or min(6, sizes.index(size) + 1) for block, size, depth in found}
-
-
-def _listed_levels(blocks: Sequence[_Block], guessed: dict[int, int], contents: Contents) -> dict[int, int]:
-    """The levels of the headings that `contents` lists, by the id of their blocks; {} if most are not found.
-
-    A heading that goes over several blocks becomes one. What was `guessed` to be a heading right above a listed one,
-    "CHAPTER TWO", has level 0: it heads nothing.
-    """
-    wanted: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
-    for level, title, page in contents:
-        wanted[page, _plain(title)].append(level)
-    found: dict[int, int] = {}
-    for i, block in enumerate(blocks):
-        parts = [block]
-        if block.grid is not None or block.caption or not 1 <= len(block.lines) <= 3:
-            continue
-        while True:
-            page, text = block.lines[0][0], " ".join(part.text for part in parts)
-            key = next((k for n in (page, page - 1) if (k := (n, _plain(text))) in wanted), None)
-            if key is not None or len(parts) == 3 or i + len(parts) >= len(blocks):
-                break
-            more = blocks[i + len(parts)]
-            if more.grid is not None or more.caption or len(more.lines) > 3 or len(text) > _MAX_HEADING:
-                break
-            parts.append(more)
-        if key is None or id(block) in found:
-            continue
-        found[id(block)] = wanted[key].pop(0)
-        if not wanted[key]:
-            del wanted[key]
-        for part in parts[1:]:
-            block.lines.extend(part.lines)
-            part.lines = []
-    if len(found) < max(3, len(contents) / 2):
-        return {}
-    for one, other in pairwise([block for block in reversed(blocks) if block.lines]):
-        if id(one) in found and id(other) in guessed and id(other) not in found and _page_of(one) == _page_of(other):
-            found[id(other)] = 0
-    return found
-
-
-def _plain(text: str) -> str:
-    """A heading without its number, its spaces and signs, in lower case."""
-    return "".join(filter(str.isalnum, _NUMBERING.sub("", text, count=1).casefold()))
-
-
-def _title(pages: Sequence[PageLines], body: float) -> str:
-    """The largest lines of the first page that has any, if they are larger than the body."""
-    for page in pages[:3]:
-        lines = [item for flow in page.flows for item in flow if isinstance(item, Line)]
-        if not lines:
-            continue
-        largest = max(line.size for line in lines)
-        if largest < 1.2 * body:
-            return ""
-        text = " ".join(line.text for line in lines if line.size > 0.95 * largest)
-        return text if len(text) <= 2 * _MAX_HEADING and not is_first_section(text) else ""
-    return ""
-
-
-def is_first_section(heading: str) -> bool:
-    """Whether a heading is the first of numbered ones, "1 Introduction", and so no title."""
-    number = _SECTION.match(heading)
-    return number is not None and number[1] in ("1", "1.1")
 
 
 def _all_lines(pages: Sequence[PageLines]) -> Iterator[Line]:

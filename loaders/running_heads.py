@@ -63,11 +63,13 @@ def _signs(line: Line, page: PageLines) -> Iterator[tuple[str, int]]:
     """The text itself; and for each number in it that may be the page's, the text around it and its offset."""
     text, number = line.text, page.number
     yield text, 0
-    if line.bottom < _MARGIN * page.height or line.top > (1 - _MARGIN) * page.height or text.isdecimal():
+    at_end = _AT_END.fullmatch(text)
+    marginal = line.bottom < _MARGIN * page.height or line.top > (1 - _MARGIN) * page.height or text.isdecimal()
+    if marginal or at_end is not None:
         for match in list(_NUMBER.finditer(text))[:4]:
             yield f"{text[: match.start()]}\0{text[match.end() :]}", int(match[0]) - number
-        if (at_end := _AT_END.fullmatch(text)) is not None:
-            yield _ANY, int(at_end["left"] or at_end["right"]) - number
+    if marginal and at_end is not None:
+        yield _ANY, int(at_end["left"] or at_end["right"]) - number
     if len(text) < 8 and _ROMAN.fullmatch(text):
         yield "\1", _roman(text.lower()) - number
 

@@ -89,6 +89,29 @@ def test_what_manuals_write_with_a_capital_is_no_name() -> None:
     assert set(found) == {"bash", "times roman", "kaplan", "gnu emacs", "alpha", "posix"}
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("The rows are Df Sum   RSS   AIC here.", {"df sum", "rss", "aic"}),  # columns
+        ("It lists B6 10.4 0.34 and Mac OS X and ISO C with Acrobat 7.00.", {"mac os x", "iso c", "acrobat 700"}),
+        ("It needs Z in the Cholesky of L 0 LR AAX ZX.", {"cholesky"}),  # formulas
+        ("The weight of Fleming Gρ is for Xβ.", {"fleming gρ"}),
+        ("It is V1.0a 2002 of Chap. 4, Term 1, Release 2.4.", set()),
+        ("That is the rule of G. Consider the other.", set()),
+        ("It won in 1990 the URW Prize and the 1998 FIFA Cup.", {"urw prize", "1998 fifa cup"}),
+    ],
+)
+def test_what_papers_write_with_a_capital_is_no_name(text: str, names: set[str]) -> None:
+    assert set(capitalised_phrases(tokens(text))) == names
+
+
+def test_numbers_and_captions_are_no_part_of_headings() -> None:
+    known = {"1 Figures of Ships", "2 Polar Ships", "A.3 Coxph Models", "Table 1: Polar Data", "12 Angry Men"}
+    text = "A.3 Coxph Models\n\nTable 1: Polar Data\n\nIt was late."
+    assert {a.normal for a in passage_aliases("2 Polar Ships", text, known)} == {"polar ships", "coxph models"}
+    assert {a.normal for a in passage_aliases("12 Angry Men", "", known)} == {"12 angry men", "angry men"}
+
+
 def test_headings_without_numbers_and_headings_of_any_document() -> None:
     known = {"3.5.1 Brace Expansion", "4 Purpose", "12 Angry Men", "Notes", "B.2 Index of Names"}
     text = "3.5.1 Brace Expansion\n\nThe value of x is kept.\n\nNote: This is old.\n\nN = 4\n\nThe Bash Team was here."

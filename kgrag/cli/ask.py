@@ -15,6 +15,7 @@ from kgrag.cli.connect import (
 )
 from kgrag.cli.console import load_settings, note, print_json
 from kgrag.cli.papers import as_paper, paper_option
+from kgrag.cli.runs import print_drawing
 from kgrag.errors import ConfigurationError, KgragError, ModelError
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def ask(
     if not quiet:
         note(f"{answer.system} on {name}: {usage_text(answer.usage, cost=True)}, {answer.seconds:.1f} s")
     if run is not None:
-        _print_drawing(run)
+        print_drawing(run)
     if failure is not None:
         raise failure
     if not answer.text:
@@ -142,10 +143,3 @@ def _show_evidence(
         note(f"The best passages of {collection} by {ranking.retriever}:" if len(ranking) else "Nothing was found.")
         print_ranking(ranking)
     click.get_current_context().exit(ConfigurationError.exit_code)
-
-
-def _print_drawing(run: str) -> None:
-    from kgrag.graph.runs import drawing
-
-    parameter, statement = drawing(run)
-    note(f"Kept as run {run}. In Neo4j Browser, one after the other:\n{parameter}\n{statement}")

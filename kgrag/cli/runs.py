@@ -1,4 +1,4 @@
-"""kgrag runs: the answers that `kgrag ask --save` kept in the graph."""
+"""kgrag runs: the answers and searches that `--save` kept in the graph."""
 
 import click
 
@@ -14,7 +14,7 @@ _DIGITS = 8
 @click.option("--delete", is_flag=True, help="Delete the runs that are named.")
 @as_json
 def runs(ids: tuple[str, ...], collection: str | None, delete: bool, as_json: bool) -> None:
-    """List the runs that `kgrag ask --save` kept, newest first.
+    """List the runs that `kgrag ask --save` and `kgrag search --save` kept, newest first.
 
     Shown are id, when, system, question and answer. The first 6 or more digits of an id name a run; a run that is
     named comes with the Cypher that shows it in Neo4j Browser.
@@ -49,8 +49,17 @@ def runs(ids: tuple[str, ...], collection: str | None, delete: bool, as_json: bo
         head = Text.assemble((run.id[:_DIGITS], "bold"), f"  {when}  {run.collection}  {run.system}")
         console.print(head, soft_wrap=True)
         console.print(Text(f"    {crop(run.question, 200)}", "cyan"), soft_wrap=True)
-        console.print(Text(f"    {crop(run.answer or run.problem, 200)}"), soft_wrap=True)
+        answer = run.answer or run.problem or "(a search, without an answer)"
+        console.print(Text(f"    {crop(answer, 200)}"), soft_wrap=True)
         if ids:
             console.print(Text("\n".join(drawing(run.id))), soft_wrap=True)
     if not kept:
         note("No runs are kept. Keep one with: kgrag ask QUESTION --save")
+
+
+def print_drawing(run: str) -> None:
+    """Say under which id a run was kept, and how to draw it."""
+    from kgrag.graph.runs import drawing
+
+    parameter, statement = drawing(run)
+    note(f"Kept as run {run}. In Neo4j Browser, one after the other:\n{parameter}\n{statement}")

@@ -14,6 +14,7 @@ from kgrag.cli.connect import (
     question_argument,
 )
 from kgrag.cli.console import note, print_json
+from kgrag.cli.runs import print_drawing
 
 
 @click.command()
@@ -24,6 +25,7 @@ from kgrag.cli.console import note, print_json
 )
 @click.option("-k", default=8, show_default=True, type=click.IntRange(1), help="How many passages.")
 @filter_options
+@click.option("--save", is_flag=True, help="Keep the search in the graph: what it found, for Neo4j Browser.")
 @as_json
 def search(
     question: str,
@@ -33,6 +35,7 @@ def search(
     where: dict[str, str],
     source: str | None,
     since: datetime | None,
+    save: bool,
     as_json: bool,
 ) -> None:
     """Find the passages that answer a question.
@@ -46,6 +49,7 @@ def search(
     kgrag search "Who designed the Fram?" -r "rrf(hybrid, pathrank(cap=20))"
     kgrag search "sea ice" --where author=Nansen --where year=1897
     kgrag search "sea ice" --source reports/ --since 2024-05
+    kgrag search "Who designed the Fram?" --save           then `kgrag runs`, or the Cypher that it prints
     kgrag search "Who designed the Fram?" --json | jq -r '.hits[].passage.title'
     """
     from kgrag.retrieval.base import Query
@@ -60,11 +64,12 @@ def search(
         started = time.monotonic()
         ranking = searcher.retrieve(Query(question, only), k)
         seconds = time.monotonic() - started
+        run = kg[name].save(ranking) if save else None
     from kgrag.cli.evidence import print_ranking
     from kgrag.wire import to_json
 
     if as_json:
-        print_json(to_json(ranking, collection=name, seconds=round(seconds, 4)))
+        print_json(to_json(ranking, collection=name, seconds=round(seconds, 4), **({"run": run} if save else {})))
         return
     print_ranking(ranking)
     if len(ranking):
@@ -73,6 +78,8 @@ def search(
     else:
         hint = "perhaps no document fits --where, --source and --since." if only else "try other words."
         note(f"Nothing found in {name}; {hint}")
+    if run is not None:
+        print_drawing(run)
 
 
 @click.command()

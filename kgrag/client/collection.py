@@ -349,8 +349,8 @@ class Collection:
         """A passage by (the beginning of) its id, or the first one of a document by key or title."""
         return self.kg.passage(text, collection=self.name)
 
-    def save(self, answer: Answer) -> str:
-        """Keep an answer as a Run with its Steps, linked to what they found; returns the run's id."""
+    def save(self, answer: Answer | Ranking) -> str:
+        """Keep an answer, or a search, as a Run with its Steps, linked to what they found; returns the run's id."""
         return runs.save_run(self.kg.graph, self._record().name, answer)
 
     def runs(self) -> list[Run]:

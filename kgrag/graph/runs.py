@@ -1,4 +1,4 @@
-"""Runs: answers that are kept as a subgraph, so that anybody can look at how they came about.
+"""Runs: answers and searches that are kept as a subgraph, so that anybody can look at how they came about.
 
 (Run)-[:HAS_STEP]->(Step)-[:NEXT]->(Step); a Step RETRIEVED passages, its facts are LINKED to triples; a Run CITES
 passages, and FOUND is its final ranking.
@@ -33,7 +33,7 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.queries import catalogue
 from kgrag.identity import node_id
 from kgrag.text import caption
-from kgrag.types import Triple
+from kgrag.types import Ranking, Triple
 
 _Row = dict[str, Any]
 _SHORTEST = 6  # digits of a run's id that name it
@@ -58,11 +58,13 @@ class Run:
     cost: float | None
 
 
-def save_run(graph: Graph, collection: str, answer: Answer) -> str:
-    """Keep an answer with its steps in one transaction; returns the run's id.
+def save_run(graph: Graph, collection: str, answer: Answer | Ranking) -> str:
+    """Keep an answer with its steps in one transaction; returns the run's id. What a search found is a run of one step.
 
     Passages and triples that were removed meanwhile are left out. Raises NotFoundError when the collection was.
     """
+    if isinstance(answer, Ranking):
+        answer = _of_search(answer)
     id = uuid.uuid4().hex
     properties = {
         "name": caption(answer.question),
@@ -91,6 +93,11 @@ def save_run(graph: Graph, collection: str, answer: Answer) -> str:
     if not graph.write(work):
         raise NotFoundError(f"Collection {collection!r} was removed meanwhile.", "`kgrag collections` lists them.")
     return id
+
+
+def _of_search(ranking: Ranking) -> Answer:
+    search = Retrieved(step=1, query=ranking.query, hits=ranking.hits)
+    return Answer(ranking.query, "", False, ranking.retriever, ranking, trace=(search,))
 
 
 def list_runs(graph: Graph, collection: str | None = None) -> list[Run]:

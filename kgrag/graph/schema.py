@@ -1,15 +1,16 @@
 """The schema: constraints and indexes of the database, those of each collection, and the versions they went through."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from kgrag.errors import MismatchError
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import Fulltext, NodeKind, describe
 from kgrag.sentences import passage_sentences
-from kgrag.text import LONGEST_NAME, caption, passage_stems
+from kgrag.text import LONGEST_NAME, caption, passage_stems, title_stems
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 SLOTS = ("embedding", "embedding_b")
 
 
@@ -152,22 +153,30 @@ def _names(graph: Graph) -> None:
         graph.run("write/migrated_collection", name=collection["name"], version=5)
 
 
-def _searched(graph: Graph) -> None:
-    """Version 6: headings and symbols are searched, and names are told by new rules: all are counted again.
+def _searched(graph: Graph, version: int) -> None:
+    """Versions 6 and 8: headings and symbols are searched, in version 8 titles also by themselves, and names are told
+    by new rules: all are counted again.
 
     What counts them is the finish of an ingest, which goes on from the marks that this leaves.
     """
     for collection in _collections(graph):
-        name = collection["name"]
+        name, number = collection["name"], collection["number"]
         graph.run("write/uncount_words", collection=name)
         graph.run("write/uncount_names", collection=name)
         rows = [
-            {"id": r["id"], "stems": passage_stems(r["title"], r["text"], r["section"])}
+            {
+                "id": r["id"],
+                "stems": passage_stems(r["title"], r["text"], r["section"]),
+                "title_stems": title_stems(r["title"]),
+            }
             for r in graph.stream("search/passage_texts", collection=name)
         ]
         for start in range(0, len(rows), 1000):
             graph.run("write/recount_passages", rows=rows[start : start + 1000])
-        graph.run("write/migrated_collection", name=name, version=6)
+        with graph.exclusively():  # an index of the same name stays what it was
+            graph.run("schema/drop_index", index=index_name("passage_stems", number))
+            ensure_fulltext_indexes(graph, number)
+        graph.run("write/migrated_collection", name=name, version=version)
 
 
 def _sentences(graph: Graph) -> None:
@@ -197,8 +206,9 @@ MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
     3: ("constraints and indexes for kept runs and their steps", ensure_shared_indexes),
     4: ("constraints and indexes for pages and tables", ensure_shared_indexes),
     5: ("long names are shortened", _names),
-    6: ("headings and symbols are searched, and names found by new rules", _searched),
+    6: ("headings and symbols are searched, and names found by new rules", partial(_searched, version=6)),
     7: ("sentences in stems; names are found again where there are triples", _sentences),
+    8: ("titles are a field of their own; names found by new rules", partial(_searched, version=8)),
 }
 """Schema version -> what the step to it does, and the step."""
 

@@ -14,7 +14,7 @@ from kgrag.models.embed import Embedder
 from kgrag.names import passage_aliases, title_aliases
 from kgrag.sentences import passage_sentences
 from kgrag.settings import IndexingSettings
-from kgrag.text import caption, embedding_text, normalise, passage_stems, passage_words, stems
+from kgrag.text import caption, embedding_text, normalise, passage_stems, passage_words, stems, title_stems
 from kgrag.types import Document, Triple
 
 
@@ -55,6 +55,7 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
             "text": part.text,
             "tokens": part.tokens,
             "stems": passage_stems(document.title, part.text, section),  # one string: quick to look into
+            "title_stems": title_stems(document.title),
             "sentences": passage_sentences(document.title, part.text),
         }
         row = {"id": passage, "document": document_id, "properties": properties}

@@ -11,6 +11,7 @@ from kgrag.cli.demo import PASSAGES
 from kgrag.client import KnowledgeGraph
 from kgrag.demo import COLLECTION, questions
 from kgrag.errors import NotFoundError
+from kgrag.graph.browser import demo_guide, steps
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def _no_demo(kg: KnowledgeGraph) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_no_demo")
-def test_demo_ingests_asks_and_shows_the_way_to_the_graph(cli: CommandLine) -> None:
+def test_demo_ingests_asks_and_shows_the_way_to_the_graph(cli: CommandLine, kg: KnowledgeGraph) -> None:
     began = time.monotonic()
     result = cli("demo")
     assert time.monotonic() - began < 60
@@ -42,3 +43,8 @@ def test_demo_ingests_asks_and_shows_the_way_to_the_graph(cli: CommandLine) -> N
         assert len(asked["hits"]) == PASSAGES
         assert set(asked["found"]) == {h["passage"]["title"] for h in asked["hits"]} & set(asked["documents"])
         assert asked["found"], "the first article of the chain shares words with the question"
+
+    (kept,) = kg[COLLECTION].runs()  # once, for the guide
+    assert (kept.question, kept.system, kept.steps) == (questions()[0].question, "pathrank", 1)
+    for title, query in steps(demo_guide("http://localhost/")):
+        assert len(kg.cypher(query)) > 0, title

@@ -29,6 +29,24 @@ def test_search_json_holds_all_of_it_and_nothing_else(cli: CommandLine, ships: s
     assert best["trail"].startswith("bm25 rank 1 (") and best["why"][0]["via"] == "bm25 rank 1"
 
 
+def test_a_search_is_kept(cli: CommandLine, ships: str, kg: KnowledgeGraph) -> None:
+    result = cli("search", "Who designed the Fram?", "-c", ships, "-r", "bm25", "-k", "2", "--save")
+    (run,) = kg[ships].runs()
+    assert f"Kept as run {run.id}" in result.stderr
+    try:
+        assert (run.question, run.system, run.answer, run.steps) == ("Who designed the Fram?", "bm25", "", 1)
+        found = kg.saved_query("run", collection=ships, run=run.id)
+        retrieved = [
+            row["path"].nodes[1].properties["name"] for row in found if row["path"].edges[0].type == "RETRIEVED"
+        ]
+        assert any("Fram" in name for name in retrieved)
+        assert "a search" in cli("runs", "-c", ships).stdout
+        again = cli.json("search", "Who designed the Fram?", "-c", ships, "-r", "bm25", "--save")
+        assert again["run"] in {run.id for run in kg[ships].runs()}
+    finally:
+        kg.delete_runs([run.id for run in kg[ships].runs()])
+
+
 @pytest.mark.parametrize(
     ("options", "documents"),
     [

@@ -4,9 +4,10 @@ import random
 from pathlib import Path
 
 import pytest
-from made_pdfs import LEADING, Maker, prose, type3_pdf
+from made_pdfs import HEIGHT, LEADING, Maker, prose, type3_pdf
 
 from kgrag.loaders import load
+from kgrag.loaders.page_lines import caption_number
 from kgrag.settings import LoadingSettings
 from kgrag.types import Document
 
@@ -123,6 +124,29 @@ def test_feet_that_name_the_chapter_and_wide_margins(tmp_path: Path, chance: ran
         assert text.count("this is language of part") == 8, text
         assert "Chapter" not in text
         assert "ice" not in text
+
+
+def test_heads_below_a_wide_margin_that_end_on_the_number(tmp_path: Path, chance: random.Random) -> None:
+    maker = Maker(tmp_path / "a.pdf")
+    for page in range(1, 9):
+        maker.at(70, HEIGHT - 0.13 * HEIGHT, f"Ada Lund, Bo Berg {page}" if page % 2 else f"{page} Polar Ships")
+        maker.y = HEIGHT - 0.2 * HEIGHT
+        maker.text(prose(chance, 6))
+        maker.page()
+    maker.save()
+    text = read(tmp_path / "a.pdf").text
+    assert "Bo Berg" not in text
+    assert "Polar Ships" not in text
+
+
+def test_a_sentence_that_ends_on_a_table_is_no_caption() -> None:
+    assert caption_number("table 3. The scores at zero are above.") is None
+    assert [caption_number(t) for t in ("Table 3. Scores", "table 3: scores", "TABLE IV", "表 2：船")] == [
+        "3",
+        "3",
+        "IV",
+        "2",
+    ]
 
 
 def test_bookmarks_name_the_headings(tmp_path: Path, chance: random.Random) -> None:

@@ -79,10 +79,43 @@ def test_texts_and_citations_are_as_they_were(kg: KnowledgeGraph, manuals: str) 
     assert "sx" not in hit.passage.text.split()
 
 
+def test_a_word_of_the_title_counts_more_than_one_of_the_text(kg: KnowledgeGraph, collection_name: str) -> None:
+    texts = {"Harbour": "They sleep by day.", "Lamps": "The harbour is theirs, all of the harbour.", "Bells": "Rung."}
+    kg[collection_name].ingest([Document(t, (Section(f"{x} {_FILLER}"),), t) for t, x in texts.items()])
+    hits = kg[collection_name].search("Which harbour?", retriever="bm25", k=2).hits
+    assert [hit.passage.title for hit in hits] == ["Harbour", "Lamps"]
+
+
 def test_questions_of_no_words(kg: KnowledgeGraph, manuals: str) -> None:
     for question in ("what is it", "?!", '"\\', "東京"):
         for retriever in ("bm25", "pathrank", "tfidf"):
             kg[manuals].search(question, retriever=retriever, k=2)
+
+
+def test_a_database_of_version_7_is_searched_like_a_new_one(kg: KnowledgeGraph, manuals: str) -> None:
+    expected = digest(kg.graph, manuals)
+    number = kg.graph.run("search/collections", name=manuals)[0]["collection"]["number"]
+    with kg.graph._driver.session() as session:
+        session.run("MATCH (p:Passage {collection: $c}) SET p.title_stems = null", c=manuals).consume()
+        session.run(f"DROP INDEX passage_stems_c{number}").consume()
+    kg.graph.run(
+        "schema/fulltext",
+        index=f"passage_stems_c{number}",
+        label=f"Passage_c{number}",
+        properties=["stems"],
+        analyzer="whitespace",
+    )
+    try:
+        kg.graph.run("write/set_version", version=7)
+        assert kg.migrate()[0].startswith("7 -> 8")
+    finally:
+        kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
+    assert digest(kg.graph, manuals) == expected
+    with kg.graph._driver.session() as session:
+        index = "SHOW INDEXES YIELD name, properties WHERE name = $name RETURN properties"
+        assert session.run(index, name=f"passage_stems_c{number}").single(strict=True)[0] == ["stems", "title_stems"]
+        titles = "MATCH (p:Passage {collection: $c}) WHERE p.section = 'Ties' RETURN p.title_stems AS title"
+        assert {r["title"] for r in session.run(titles, c=manuals)} == {"on surviv"}
 
 
 def test_a_database_of_version_5_is_searched_like_a_new_one(kg: KnowledgeGraph, manuals: str) -> None:

@@ -128,7 +128,8 @@ def related_rows(
             keywords.append((stem, id, its.surfaces[stem]))
             lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight)
         lines["Passage"].write(
-            id, collection, p["name"], p["title"], p["section"], p["text"], p["tokens"], p["stems"], p["sentences"],
-            p["ordinal"], vector, similar.floor(start + i), strings(similar.todo), p["page"], p["last_page"],
+            id, collection, p["name"], p["title"], p["section"], p["text"], p["tokens"], p["stems"], p["title_stems"],
+            p["sentences"], p["ordinal"], vector, similar.floor(start + i), strings(similar.todo),
+            p["page"], p["last_page"],
         )  # fmt: skip
     return lines, mentioned, apart, keywords

@@ -12,8 +12,8 @@ NUMBER = 1
 NODES = {
     "Document": ("id:ID(Document)", "content_hash", "updated:datetime"),
     "Passage": ("id:ID(Passage)", "collection", "name", "title", "section", "text", "tokens:long", "stems",
-                "sentences", "ordinal:long", "embedding:float[]", "similar_floor:double", "todo:string[]",
-                "page:long", "last_page:long"),
+                "title_stems", "sentences", "ordinal:long", "embedding:float[]", "similar_floor:double",
+                "todo:string[]", "page:long", "last_page:long"),
     "Page": ("id:ID(Page)", "collection", "name", "number:long", "label", "text"),
     "Table": ("id:ID(Table)", "collection", "name", "number:long", "caption", "markdown", "page:long",
               "last_page:long"),

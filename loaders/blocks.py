@@ -1,0 +1,218 @@
+"""The lines of a PDF's pages -> blocks: paragraphs and headings, which may go on over a page, and tables."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from kgrag.loaders.page_lines import Grid, Line, PageLines, caption_number
+
+LARGER = 1.12
+"""A heading's type size, in that of the body."""
+ENDS = re.compile(r"[.!?:;…。！？]['\"”’»)\]]*$")
+ITEM = re.compile(r"(?:[-–—•▪◦‣*]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s")
+LEADERS = re.compile(r"\s*(?:\s{0,2}\.){4,}\s*")
+"""The dots of a table of contents."""
+SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+[^\W\d_]")
+HYPHENS = "-\u2010\u00ad"
+_MAX_CAPTION = 500  # characters
+_NEAR = 4.5  # type sizes between a table and its caption
+_BELOW = 1000.0  # added to the distance of a caption that stands below its table: most stand above
+_CONTINUED = re.compile(r"\b(?:continued|cont(?:['’]d|\.))", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Block:
+    """A paragraph or a heading: its lines with their pages; or a table."""
+
+    lines: list[tuple[int, Line]] = field(default_factory=list)
+    grid: Grid | None = None
+    page: int = 0
+    last_page: int = 0
+    caption: str = ""
+
+    @property
+    def text(self) -> str:
+        """Its lines, joined by spaces."""
+        return " ".join(line.text for _, line in self.lines)
+
+    @property
+    def is_code(self) -> bool:
+        """Whether its lines are code, which stay lines."""
+        return bool(self.lines) and self.lines[0][1].pitch > 0
+
+
+def blocks_of(page: PageLines, body: float) -> Iterator[Block]:
+    """The blocks of a page in reading order; `body`: the type size of the text, in points."""
+    for flow in page.flows:
+        lines = [item for item in flow if isinstance(item, Line)]
+        if lines:
+            left, right = min(i.x0 for i in lines), max(i.x1 for i in lines)
+            hanging = sum(i.x0 - left > 0.8 * i.size for i in lines) > 0.5 * len(lines)
+            gaps = [b.top - a.bottom for a, b in pairwise(lines) if b.top > a.top]
+            usual = median(gaps) if gaps else 0.0
+        block: Block | None = None
+        above: Line | None = None
+        for item in flow:
+            if isinstance(item, Grid):
+                if block is not None:
+                    yield block
+                block, above = None, None
+                if len(item.cells) > 1:
+                    yield Block(grid=item, page=page.number, last_page=page.number)
+                    continue
+                yield Block(grid=item, page=page.number, last_page=0)  # one row: perhaps the end of a table
+                continue
+            if block is not None and above is not None and _breaks(above, item, left, right, usual, hanging, body):
+                yield block
+                block = None
+            block = block or Block()
+            block.lines.append((page.number, item))
+            above = item
+        if block is not None:
+            yield block
+
+
+def _breaks(above: Line, line: Line, left: float, right: float, usual: float, hanging: bool, body: float) -> bool:
+    """Whether a paragraph ends between two lines of one flow; `body` is the type size of the text."""
+    size = max(above.size, line.size)
+    if above.pitch or line.pitch:
+        return not (above.pitch and line.pitch) or line.top - above.bottom > 1.5 * size
+    if min(above.size, line.size) >= LARGER * body and abs(line.size - above.size) < 0.06 * size:
+        # a heading of several lines, unless another begins
+        return line.top - above.bottom > 0.9 * size or SECTION.match(line.text) is not None
+    indented = line.x0 - left > 0.8 * size
+    was_indented = above.x0 - left > 0.8 * size
+    return (
+        line.top - above.bottom > max(usual, 0) + 0.4 * size
+        or abs(line.size - above.size) > 0.12 * size
+        or line.bold != above.bold
+        or ITEM.match(line.text) is not None
+        or LEADERS.search(above.text) is not None
+        or caption_number(line.text) is not None
+        or (indented != was_indented and indented != hanging)
+        or (above.x1 < right - 0.25 * (right - left) and ENDS.search(above.text) is not None)
+    )
+
+
+def join_paragraphs(blocks: Sequence[Block]) -> list[Block]:
+    """Join paragraphs that go on in the next column or on the next page."""
+    joined: list[Block] = []
+    last: Block | None = None  # the last paragraph, behind which there may stand a table
+    for block in blocks:
+        if block.grid is None and not block.caption and last is not None and _continues(last, block):
+            last.lines.extend(block.lines)
+            continue
+        joined.append(block)
+        if block.grid is None and not block.caption:
+            last = block
+    return joined
+
+
+def _continues(one: Block, other: Block) -> bool:
+    (page, above), (next_page, below) = one.lines[-1], other.lines[0]
+    if above.pitch or below.pitch:
+        return False
+    if abs(above.size - below.size) > 0.06 * above.size or above.bold != below.bold or next_page - page > 1:
+        return False
+    moved = next_page != page or below.top < above.top
+    if not moved and below.top - above.bottom < 3 * above.size:
+        return False  # they stand under each other, and were parted for a reason
+    if ITEM.match(below.text):
+        return False
+    hyphenated = above.text[-1] in HYPHENS
+    return below.text[0].islower() and (hyphenated or ENDS.search(above.text) is None)
+
+
+# Tables.
+
+
+def join_tables(blocks: Sequence[Block]) -> list[Block]:
+    """Join tables that go on over a page break; what is left of one row alone becomes text."""
+    joined: list[Block] = []
+    for i, block in enumerate(blocks):
+        grid = block.grid
+        if grid is None:
+            joined.append(block)
+            continue
+        place = len(joined) - 1
+        if (
+            place >= 0
+            and joined[place].grid is None
+            and _CONTINUED.search(joined[place].text)
+            and len(joined[place].lines) == 1
+        ):
+            place -= 1  # "Table 2 (continued)"
+        before = joined[place] if place >= 0 else None
+        first_on_page = i == 0 or page_of(blocks[i - 1]) != block.page or place < len(joined) - 1
+        if (
+            before is not None
+            and before.grid is not None
+            and first_on_page
+            and before.last_page == block.page - 1
+            and _fit(before.grid, grid)
+        ):
+            rows = grid.cells[1:] if grid.cells[0] == before.grid.cells[0] else grid.cells
+            before.grid = Grid(before.grid.cells + rows, before.grid.box, before.grid.title)
+            before.last_page = block.page
+            del joined[place + 1 :]
+        elif len(grid.cells) > 1:
+            joined.append(block)
+        else:
+            x0, top, x1, bottom = grid.box
+            text = " ".join(filter(None, grid.cells[0]))
+            joined.append(Block([(block.page, Line(text, x0, x1, top, bottom, 0.0, False))]))
+    return joined
+
+
+def page_of(block: Block) -> int:
+    """The number of the page where a block ends; of a table, where it begins."""
+    return block.lines[-1][0] if block.grid is None else block.page
+
+
+def _fit(one: Grid, other: Grid) -> bool:
+    """Whether they have the same columns."""
+    near = max(8.0, 0.06 * (one.box[2] - one.box[0]))
+    return (
+        len(one.cells[0]) == len(other.cells[0])
+        and abs(one.box[0] - other.box[0]) <= near
+        and abs(one.box[2] - other.box[2]) <= 3 * near
+    )
+
+
+def find_captions(blocks: list[Block]) -> None:
+    """Give tables the captions above or below them, or the one that is their first row."""
+    captions = [
+        b for b in blocks if b.grid is None and caption_number(b.text) is not None and len(b.text) < _MAX_CAPTION
+    ]
+    tables = [(b, b.grid) for b in blocks if b.grid is not None]
+    pairs = [
+        (distance, i, j)
+        for i, (block, grid) in enumerate(tables)
+        for j, caption in enumerate(captions)
+        if caption.lines[0][0] == block.page and (distance := _distance(grid, [line for _, line in caption.lines])) >= 0
+    ]
+    near = Counter(i for _, i, _ in pairs)
+    below = Counter(distance >= _BELOW for distance, i, j in pairs if near[i] == 1)
+    if below[True] > below[False]:  # all of a document stand on one side
+        pairs = [(distance % _BELOW + _BELOW * (distance < _BELOW), i, j) for distance, i, j in pairs]
+    for _, i, j in sorted(pairs):
+        block, caption = tables[i][0], captions[j]
+        if not block.caption and not caption.caption:
+            block.caption = caption.caption = caption.text
+    for block, grid in tables:
+        block.caption = block.caption or grid.title
+
+
+def _distance(grid: Grid, caption: Sequence[Line]) -> float:
+    """How far a caption is above a table, in points, or from _BELOW on, below it; -1 if it is not near."""
+    x0, top, x1, bottom = grid.box
+    if min(line.x0 for line in caption) > x1 or max(line.x1 for line in caption) < x0:
+        return -1.0
+    above, below = top - caption[-1].bottom, caption[0].top - bottom
+    near = _NEAR * caption[0].size
+    if -near < above < near:
+        return abs(above)
+    return _BELOW + abs(below) if -near < below < near else -1.0
