@@ -2,6 +2,7 @@
 
 import re
 
+from kgrag.languages import ENGLISH, Language
 from kgrag.text import question_stems
 
 _SPECIAL = re.compile(r'[+\-&|!(){}\[\]^"~*?:\\/<>=]')
@@ -26,7 +27,7 @@ def escape(text: str) -> str:
     return " ".join(words)
 
 
-def question_words(text: str) -> str:
+def question_words(text: str, language: Language = ENGLISH) -> str:
     """A question as a query for the stems of passages, joined by OR; empty when it holds no letter, digit or symbol."""
-    found = question_stems(text[:_LONGEST])[:_MOST_WORDS]
+    found = question_stems(text[:_LONGEST], language)[:_MOST_WORDS]
     return " ".join(f'"{_QUOTED.sub(_ESCAPED, stem)}"' for stem in found)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kgrag.retrieval.naive_ge import NaiveGe
     from kgrag.retrieval.pathrank import PathRank
     from kgrag.retrieval.ppr import Ppr
+    from kgrag.retrieval.rerank import Rerank
     from kgrag.retrieval.sync_ge import SyncGe
     from kgrag.retrieval.tfidf import TfIdf
 
@@ -34,6 +35,7 @@ __all__ = [
     "NaiveGe",
     "PathRank",
     "Ppr",
+    "Rerank",
     "Rrf",
     "SyncGe",
     "TfIdf",

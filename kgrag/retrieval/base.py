@@ -30,7 +30,7 @@ __all__ = [
     "VectorOptions",
 ]
 _LOG = logging.getLogger(__name__)
-Scale = Literal["cosine", "share", "rank"]
+Scale = Literal["cosine", "share", "relevance", "rank"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class Retriever(ABC):
     `over`: the names of the retrievers that it works on when none is given, empty when it works on no other;
     `several`: whether it takes any number of them; `needs`: what it cannot do without besides the graph; `scale`: what
     its scores are, so that those of several queries can be compared: "cosine" (0 to 1), "share" (of a walk's
-    probability), or "rank" (no more than an order).
+    probability), "relevance" (0 to 1, as a model judges it), or "rank" (no more than an order).
     """
 
     name: str

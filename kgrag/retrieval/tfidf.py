@@ -16,7 +16,7 @@ from kgrag.identity import word_id
 from kgrag.options import Options
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.linking import MOST_WORDS
-from kgrag.text import is_content, stems, tokens
+from kgrag.text import is_content, stems, words_of
 from kgrag.types import Step
 
 
@@ -37,9 +37,10 @@ class TfIdf(Retriever):
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are cosines, 0 to 1. A question of stop words only finds nothing."""
-        words = [t.norm for t in tokens(query.text)[:MOST_WORDS] if is_content(t.norm)]
-        asked = Counter(stems(words))
         reader = self.context.reader
+        language = reader.collection.language
+        words = [word for word in words_of(query.text, language)[:MOST_WORDS] if is_content(word, language)]
+        asked = Counter(stems(words, language))
         candidates = max(n, self.settings.candidates)
         ids = [id for id, _ in reader.fulltext(query.text, candidates, query.filter)]
         found = self.context.row("search/passage_word_stems", ids=ids)["found"] if ids else []
