@@ -244,7 +244,8 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
             while len(part) > 1 and (part[0].norm in language.stop_words or _opens(part[0].norm)):
                 del part[0]
                 place += 1
-            if len(part) == 1 and match.start() + place in common:
+            alone = len(part) == 1 or any(w.norm in language.joining for w in part)
+            if alone and match.start() + place in common:
                 continue
             name = join_name(name_words(part, language), language)
             is_date = dates.fullmatch(" ".join([w.norm for w in part])) is not None

@@ -15,7 +15,7 @@ T = TypeVar("T")
 _DOCUMENTS = 50
 _CHARACTERS = 20_000
 _LEAST = 300  # bytes; less says too little
-_SURE = 0.99
+_SURE = 0.8
 _CALLED = {"no": "nb"}
 _SPOKEN = re.compile(r"[^\W\d_]+")
 

@@ -63,8 +63,11 @@ def statistics(
     surfaces: dict[str, str] = {}
     for source in texts:
         title, body = tokens(source["title"], language), tokens(source["text"], language)
-        found = named_entities(source["text"], pipeline, language)
-        found |= capitalised_phrases(title, language) | capitalised_phrases(body, language)
+        found = {
+            **named_entities(source["text"], pipeline, language),
+            **capitalised_phrases(title, language),
+            **capitalised_phrases(body, language),
+        }
         phrases.update(found.keys())
         for name, surface in found.items():
             surfaces[name] = min(surface, surfaces.get(name, surface))
