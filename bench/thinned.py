@@ -4,9 +4,8 @@
 
 The corpus is ingested without triples, with all, with a half and a fifth of them drawn at random, and with all the
 triples of a half of the passages; each into a collection of its own, deleted at the end unless it is to be kept. For
-each it prints
-recall at 5 and 10, how many questions have all their gold among the first five, and how many gold passages more or
-fewer than without triples. Which server: KGRAG_NEO4J_*, else the local one.
+each it prints recall at 5 and 10, how many questions have all their gold among the first five, and how many gold
+passages more or fewer than without triples. Which server: KGRAG_NEO4J_*, else the local one.
 """
 
 import argparse

@@ -5,10 +5,10 @@ from kgrag.types import Step
 
 
 class Bm25(Retriever):
-    """Passages that share words with the question (English stemming), or symbols such as `--flag`."""
+    """Passages that share words with the question (stemmed by the language of the collection), or symbols such as `--flag`."""
 
     name = "bm25"
-    summary = "words shared with the question: full-text index, English stemming"
+    summary = "words shared with the question: full-text index, stemmed"
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever. Words of every question ("what does") count only where there are no others."""
