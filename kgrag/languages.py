@@ -122,6 +122,13 @@ def _stem(word: str, algorithm: str) -> str:
     return str(stemmers[algorithm].stemWord(word))
 
 
+def _root(word: str, algorithm: str) -> str:
+    """The stem of the stem, until it stays: "Сомова" is "сомов", but "Сомов" is "сом"."""
+    while (stem := _stem(word, algorithm)) != word:
+        word = stem
+    return word
+
+
 ENGLISH = Language(
     code="en",
     stop_words=STOP_WORDS,
@@ -142,7 +149,7 @@ def language_of(code: str) -> Language:
     letters = _SHORT_I if code in _CYRILLIC else ""
     stop_words = _words(fold(word.lower(), letters) for word in _stop_words(code))
     algorithm = _STEMMERS.get(code)
-    stem: Memo[str, str] = Memo(partial(_stem, algorithm=algorithm) if algorithm else str)
+    stem: Memo[str, str] = Memo(partial(_root, algorithm=algorithm) if algorithm else str)
     articles = _ARTICLES.get(code, "").split()
     return Language(
         code=code,
