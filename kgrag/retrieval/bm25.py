@@ -5,7 +5,7 @@ from kgrag.types import Step
 
 
 class Bm25(Retriever):
-    """Passages that share words with the question (stemmed by the language of the collection), or symbols such as `--flag`."""
+    """Passages that share words with the question, stemmed by its language, or symbols such as `--flag`."""
 
     name = "bm25"
     summary = "words shared with the question: full-text index, stemmed"

@@ -119,6 +119,8 @@ def ask(s: RerankOptions, question: str, texts: Sequence[str]) -> list[float]:
     Raises ConfigurationError for an address that is none, UnavailableError when the server cannot be reached or
     refuses the key, ModelError for any other failure.
     """
+    if not s.url.startswith(("http://", "https://")):
+        raise ConfigurationError(f"{s.url!r} is no address of a server.", _REMEDY)
     key = os.environ.get(KEY, "")
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
     body = {"model": s.model, "query": question, "documents": list(texts), "top_n": len(texts)}
@@ -126,8 +128,6 @@ def ask(s: RerankOptions, question: str, texts: Sequence[str]) -> list[float]:
         reply = _pool(s.retries).request(
             "POST", s.url, body=json.dumps(body).encode(), headers=headers, timeout=s.timeout, redirect=False
         )
-    except urllib3.exceptions.LocationValueError as error:
-        raise ConfigurationError(f"{s.url!r} is no address of a server.", _REMEDY) from error
     except urllib3.exceptions.HTTPError as error:
         cause = getattr(error, "reason", None) or error
         raise UnavailableError(f"No reply from {_shown(s.url)}: {cause}", _REMEDY) from None

@@ -91,7 +91,7 @@ def test_a_server_orders_the_best_of_another(
     assert [step.via.split()[0] for step in ranking.hits[0].why][-1] == "rerank"
     assert len(ranking.hits[0].why) > 1  # how the base came to it
     [(asked, key)] = judge.requests  # one call a question
-    assert (asked["model"], asked["query"], len(asked["documents"])) == ("judge", _QUESTION, 3)
+    assert (asked["model"], asked["query"], len(asked["documents"])) == ("judge", _QUESTION, len(base))
     assert asked["documents"][0].startswith(f"{base.hits[0].passage.title}\n")
     assert key == "Bearer a-key-of-tests"
     assert "a-key-of-tests" not in repr(made) + made.name
