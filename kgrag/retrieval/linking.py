@@ -99,7 +99,8 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
     )
     passages, idf = known["passages"] or 0, _idf(known)
     same_as = same_as and known["tied"]
-    if not any(w.raw[0].isupper() for w in words[1:]):  # typed without capitals
+    uncased = not any(w.raw[0].isupper() for w in words[1:])
+    if uncased:  # typed without capitals
         proper = {w["stem"] for w in known["words"] if w["proper"]}
         words = [w._replace(raw=w.raw.capitalize()) if s in proper else w for w, s in zip(words, stemmed, strict=True)]
     exact = {e["normal"]: e for e in known["entities"]}
@@ -110,7 +111,7 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
         length = 0
         for n in range(min(LONGEST_NAME, len(words) - i), 0, -1):
             span = (i, i + n)
-            found = _link(words, span, exact.get(normal[span]), titles.get(inflected[span]), language)
+            found = _link(words, span, exact.get(normal[span]), titles.get(inflected[span]), language, uncased)
             if found is not None:
                 links.append(found)
                 links += _other_names(found, (*known["entities"], *known["inflected"])) if same_as else ()
@@ -150,8 +151,13 @@ def _link(
     entity: Mapping[str, Any] | None,
     inflected: Mapping[str, Any] | None,
     language: Language,
+    uncased: bool,
 ) -> Link | None:
-    """The link of one word sequence, if its words may be a name at all."""
+    """The link of one word sequence, if its words may be a name at all.
+
+    Without a capital only a title is one: of two content words or more at half its weight, but any in full where the
+    question is `uncased`, typed without capitals.
+    """
     weight = 1.0
     if (entity is None or not entity["ntit"]) and inflected is not None:
         entity, weight = inflected, _INFLECTED
@@ -165,12 +171,14 @@ def _link(
         word = segment[0]
         if language.unparted and len(word.norm) == 1:
             return None
-        if word.norm.isdigit() or not word.is_capital or (span[0] == 0 and word.norm in QUESTION_WORDS):
+        if word.norm.isdigit() or (span[0] == 0 and word.norm in QUESTION_WORDS):
+            return None
+        if not word.is_capital and not (uncased and entity["ntit"] and word.norm not in QUESTION_WORDS):
             return None
     elif not any(w.is_capital for w in content):
-        if len(content) < 2 or not entity["ntit"]:
+        if not entity["ntit"] or (len(content) < 2 and not uncased):
             return None
-        weight *= _LOWER_CASE
+        weight *= 1.0 if uncased else _LOWER_CASE
     elif span[0] == 0 and segment[0].norm in language.stop_words and not entity["ntit"]:
         return None
     return Link(*span, entity["id"], entity["name"], weight, entity["ntit"])
