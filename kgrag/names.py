@@ -6,21 +6,23 @@ Source: the PathRank recipe (index, steps 1 and 4).
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import accumulate
 
-from kgrag.text import STOP_WORDS, Memo, Token, normalise, tokens
+from kgrag.languages import ENGLISH, Language
+from kgrag.letters import Memo
+from kgrag.text import Token, join_name, name_words, normalise, tokens
 
 LONGEST_NAME = 14  # words
 _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin ibn al ben zu y for in on at".split())
 _JOINING_WORDS = frozenset("and y for in on at of".split())
 _NO_INITIALS = "aioey"  # words of one letter
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-NUMBER_OR_DATE = rf"[0-9 ]+|(\d+ )?({_MONTHS})( \d+)*"
-"""The pattern of a normalised name that is only a number or a date."""
-_NUMBER_OR_DATE = re.compile(NUMBER_OR_DATE)
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
-_ARTICLE = re.compile(r"^(the|a|an) ")
 _LEAD = re.compile(r"^[\"“]?([^,(\"”.\n]{3,60}?)[\"”]?\s*(?:\(|,| is | was | are | were )")
+_OTHER_LEAD = re.compile(  # of other languages
+    r"^[\"“„«]?([^,(\"”“».\n]{3,60}?)[\"”“»]?\s*"
+    r"(?:\(|,| [–—] | (?:ist|war|sind|est|était|fut|es|era|fue|è|fu|é|foi|is|was) )"
+)
 _LEAD_CHARACTERS = 200
 _LONGEST_HEADING = 120  # characters
 _NUMBERED = re.compile(r"^(?P<number>\d{1,2})(?P<dotted>(?:\.\d{1,2})*\.?)\s+(?=\S)|^[A-Z](?:\.\d{1,2})+\.?\s+(?=\S)")
@@ -36,7 +38,7 @@ _PARTS = frozenset(  # of documents: with a number they name no thing, "Section 
 )
 _VALUES = frozenset("true false null nil nan na inf".split())
 _DAYS = frozenset(
-    f"{_MONTHS.replace('|', ' ')} jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun "
+    f"{ENGLISH.months.replace('|', ' ')} jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun "
     "monday tuesday wednesday thursday friday saturday sunday accessed last".split()
 )
 _WIDE = re.compile(r"[\u1100-\uffff]")  # scripts whose words are short
@@ -90,7 +92,17 @@ def without_initials(name: str) -> str | None:
     return " ".join(kept)
 
 
-def title_aliases(title: str, lead: str) -> list[Alias]:
+def number_or_date(language: Language = ENGLISH) -> str:
+    """The pattern of a normalised name that is only a number or a date."""
+    return rf"[0-9 ]+|(\d+ )?({language.months})( \d+)*"
+
+
+@cache
+def _number_or_date(language: Language) -> re.Pattern[str]:
+    return re.compile(number_or_date(language))
+
+
+def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[Alias]:
     """The names by which a document of this title is known; `lead` is the beginning of its text.
 
     Weights: the title and the title without its parenthesis 1; without article .9; without middle initials .8; the
@@ -102,40 +114,42 @@ def title_aliases(title: str, lead: str) -> list[Alias]:
     found: dict[str, Alias] = {}
 
     def add(surface: str, weight: float, normal: str | None = None) -> None:
-        normal = normalise(surface) if normal is None else normal
-        if len(normal) > 1 and normal not in STOP_WORDS and normal not in found:
+        normal = normalise(surface, language) if normal is None else normal
+        if len(normal) > 1 and normal not in language.stop_words and normal not in found:
             found[normal] = Alias(normal, surface, weight)
 
     add(title, 1.0)
     add(bare, 1.0)
     for alias in list(found.values()):
-        short = _ARTICLE.sub("", alias.normal)
-        if len(short) > 3 and short != alias.normal:
+        first, _, short = alias.normal.partition(" ")
+        if first in language.articles and len(short) > 3:
             add(alias.surface.split(" ", 1)[-1], 0.9, short)
     for alias in list(found.values()):
         shorter = without_initials(alias.normal)
         if shorter:
-            add(shorter.title(), 0.8, shorter)
+            add(alias.surface if language.inflects else shorter.title(), 0.8, shorter)
     if "," in bare:
         add(bare.split(",")[0].strip(), 0.6)
-    name = _lead_name(lead)
+    name = _lead_name(lead, language)
     if name:
         add(name, 0.8)
     return list(found.values())
 
 
-def _lead_name(text: str) -> str | None:
+def _lead_name(text: str, language: Language) -> str | None:
     """The name that a text begins with ("Fram" of "The Fram was a ship"), if it does."""
-    match = _LEAD.match(text)
+    match = (_LEAD if language is ENGLISH else _OTHER_LEAD).match(text)
     if not match:
         return None
     words = match[1].split()
-    if not match[1][0].isupper() or words[0].lower() in STOP_WORDS - {"the"} or not 1 < len(words) <= 7:
+    first = words[0].lower()
+    opens = first in language.stop_words and (first != "the" if language is ENGLISH else first not in language.articles)
+    if not match[1][0].isupper() or opens or not 1 < len(words) <= 7:
         return None
-    return match[1].split(" ", 1)[-1] if words[0].lower() in ("the", "a", "an") else match[1]
+    return match[1].split(" ", 1)[-1] if first in language.articles else match[1]
 
 
-def passage_aliases(section: str, text: str, known: Collection[str] = ()) -> list[Alias]:
+def passage_aliases(section: str, text: str, known: Collection[str] = (), language: Language = ENGLISH) -> list[Alias]:
     """The names by which a passage of a long document is known: its headings, and names that its paragraphs begin with.
 
     `section`: the path of headings it stands under; `known`: the document's headings, which may end on a stop; other
@@ -153,34 +167,34 @@ def passage_aliases(section: str, text: str, known: Collection[str] = ()) -> lis
     headings = {
         i
         for i, line in enumerate(lines[:-1])
-        if (line in known if known else _is_heading(line) and not _is_heading(lines[i + 1])) and _may_name(line)
+        if (line in known if known else _is_heading(line, language) and not _is_heading(lines[i + 1], language))
+        and _may_name(line, language)
     }
     own = section.rsplit(" > ", 1)[-1].strip()
-    for heading in [own] * (_is_heading(own) or (own in known and _may_name(own))) + [
-        lines[i] for i in sorted(headings)
-    ]:
-        for alias in _heading_aliases(heading, known):
+    is_own = _is_heading(own, language) or (own in known and _may_name(own, language))
+    for heading in [own] * is_own + [lines[i] for i in sorted(headings)]:
+        for alias in _heading_aliases(heading, known, language):
             add(alias)
     for i, line in enumerate(lines):
-        name = None if i in headings else _lead_name(line[:_LEAD_CHARACTERS])
-        if name and ":" not in name and _may_name(name) and not _opens(name.split()[0].lower()):
-            add(Alias(normalise(name), name, 0.8))
+        name = None if i in headings else _lead_name(line[:_LEAD_CHARACTERS], language)
+        if name and ":" not in name and _may_name(name, language) and not _opens(name.split()[0].lower()):
+            add(Alias(normalise(name, language), name, 0.8))
     return list(found.values())
 
 
-def _heading_aliases(heading: str, known: Collection[str]) -> list[Alias]:
+def _heading_aliases(heading: str, known: Collection[str], language: Language) -> list[Alias]:
     """The names that a heading gives, without its number; a single number may belong to the name: "12 Angry Men".
 
     It does not where the heading after it, or before, of those `known` has the next number.
     """
     number = _NUMBERED.match(heading)
     if number is None:
-        return title_aliases(heading, "")
+        return title_aliases(heading, "", language)
     rest = heading[number.end() :]
-    if not _may_name(rest):
+    if not _may_name(rest, language):
         return []
     numbered = not number["number"] or bool(number["dotted"]) or _in_sequence(int(number["number"]), known)
-    return [*(() if numbered else title_aliases(heading, "")), *title_aliases(rest, "")]
+    return [*(() if numbered else title_aliases(heading, "", language)), *title_aliases(rest, "", language)]
 
 
 def _in_sequence(number: int, known: Collection[str]) -> bool:
@@ -188,22 +202,22 @@ def _in_sequence(number: int, known: Collection[str]) -> bool:
     return any(heading.startswith(beside) for heading in known)
 
 
-def _is_heading(line: str) -> bool:
+def _is_heading(line: str, language: Language) -> bool:
     """Whether a line of a text looks like a heading that names something: one that does not end on a stop."""
-    return _may_name(line) and line[-1] not in ".,:;!?"
+    return _may_name(line, language) and line[-1] not in ".,:;!?"
 
 
-def _may_name(heading: str) -> bool:
+def _may_name(heading: str, language: Language) -> bool:
     """Whether a heading may name something: it is short, its first and last word capitals."""
-    words = tokens(_PARENTHESIS.sub("", heading)) if 1 < len(heading) <= _LONGEST_HEADING else []
+    words = tokens(_PARENTHESIS.sub("", heading), language) if 1 < len(heading) <= _LONGEST_HEADING else []
     return (
         0 < len(words) <= LONGEST_NAME
         and not _NO_NAME.search(heading)
         and not _CAPTION.match(heading)
         and words[0].is_capital
         and words[-1].is_capital
-        and not all(w.norm in _GENERAL or w.norm in STOP_WORDS for w in words)
-        and _names_something(words)
+        and not all(w.norm in _GENERAL or w.norm in language.stop_words for w in words)
+        and _names_something(words, language)
     )
 
 
@@ -212,43 +226,51 @@ def _opens(word: str) -> bool:
     return word in _OPENERS or _ADVERB.fullmatch(word) is not None
 
 
-def _names_something(words: Sequence[Token]) -> bool:
+def _names_something(words: Sequence[Token], language: Language) -> bool:
     """Whether words may be a name: not only numbers, single letters, dates, or parts of documents (Table 2)."""
     norms = [word.norm for word in words]
-    telling = {n for n in norms if _telling(n)} - (_DAYS if len(norms) > 1 else frozenset())
+    telling = {n for n in norms if _telling(n, language)} - (_DAYS if len(norms) > 1 else frozenset())
     numbers = sum(map(str.isdigit, norms))
     if numbers and not any(sum(map(str.isalpha, n)) > 1 or _WIDE.search(n) for n in telling):
         return False  # cells of a table: "B6 10.4 0.34"
     return bool(telling) and (numbers < 3 or numbers < len(norms) / 2) and _VALUES.isdisjoint(norms)
 
 
-def _telling(word: str) -> bool:
+def _telling(word: str, language: Language) -> bool:
     short = len(word) < 2 if word.isascii() else not word
-    if short or word in STOP_WORDS or word in _PARTS or _VERSION.fullmatch(word):
+    if short or word.isdigit() or word in language.stop_words or word in _PARTS or _VERSION.fullmatch(word):
         return False
     return word.isascii() or not (_GREEK.search(word) and _LATIN.search(word))  # of a formula: "Gρ"
 
 
-def capitalised_phrases(words: Sequence[Token]) -> dict[str, str]:
+def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) -> dict[str, str]:
     """The capitalised phrases of a text, which may be names: normal form -> how it is written.
 
     A run of capitalised words, with a small word or two allowed after the first ("House of the Seven Gables"), or of
     numbers of three or four digits; stop words at its ends do not belong to it, nor does what sentences begin with
     ("See", "Consequently"). Numbers, dates, values and parts of documents ("Section 4") are none, and neither is one
-    word that begins a sentence, unless it has capitals or digits within. What "and" or "of" joins counts itself, too.
+    word that begins a sentence, unless it has capitals or digits within; where all nouns have capitals, neither is one
+    word behind an article. What "and" or "of" joins counts itself, too.
     """
     found: dict[str, str] = {}
-    for match in _PHRASE.finditer(_shapes(words)):
+    dates, common = _number_or_date(language), common_nouns(words, language)
+    for match in _PHRASE.finditer(_shapes(words, language)):
         run = list(words[match.start() : match.end()])
-        for part in (run, *_split(run)) if match[1] else (run,):
-            while part and part[-1].norm in STOP_WORDS:
+        for place, part in ((0, run), *_split(run, language)) if match[1] else ((0, run),):
+            while part and part[-1].norm in language.stop_words:
                 part.pop()
-            while len(part) > 1 and (part[0].norm in STOP_WORDS or _opens(part[0].norm) or _is_mark(part)):
+            while len(part) > 1 and (part[0].norm in language.stop_words or _opens(part[0].norm) or _is_mark(part)):
                 del part[0]
+                place += 1
                 while len(part) > 1 and part[0].raw.islower():
                     del part[0]
-            name = " ".join([w.norm for w in part])
-            if len(name) > 2 and name not in found and not _NUMBER_OR_DATE.fullmatch(name) and _is_phrase(part):
+                    place += 1
+            alone = len(part) == 1 or any(w.norm in language.joining for w in part)
+            if alone and match.start() + place in common:
+                continue
+            name = join_name(name_words(part, language), language)
+            is_date = dates.fullmatch(" ".join([w.norm for w in part])) is not None
+            if len(name) > 2 and name not in found and not is_date and _is_phrase(part, language):
                 found[name] = " ".join([w.raw for w in part])
     return found
 
@@ -258,27 +280,52 @@ def _is_mark(words: Sequence[Token]) -> bool:
     return (len(words[0].norm) == 1 or words[0].raw.isdigit()) and words[1].raw.islower()
 
 
-def _is_phrase(words: Sequence[Token]) -> bool:
+def common_nouns(words: Sequence[Token], language: Language) -> frozenset[int]:
+    """Where all nouns have capitals: the places of words that an article, or an article and an adjective, precede.
+
+    "der Leuchtturm", "am alten Leuchtturm"; "Bergen" of "in Bergen" is none.
+    """
+    if language.capitals != "nouns":
+        return frozenset()
+
+    def is_common(i: int) -> bool:
+        before = words[max(0, i - 2) : i]
+        if not words[i].raw[0].isupper() or not before or not words[i].joined:
+            return False
+        adjective = before[-1].raw.islower() and before[-1].norm not in language.stop_words and before[-1].joined
+        return language.is_determiner(before[-1].norm) or (
+            adjective and len(before) > 1 and language.is_determiner(before[0].norm)
+        )
+
+    return frozenset(i for i in range(len(words)) if is_common(i))
+
+
+def _is_phrase(words: Sequence[Token], language: Language) -> bool:
     """Whether capitalised words may be a name: one word is none that has its capital from a sentence's beginning."""
     if len(words) == 1:
         word = words[0]
-        return _names_something(words) and not _opens(word.norm) and not (word.starts and word.raw[1:].islower())
+        starts = word.starts and word.raw[1:].islower()
+        return _names_something(words, language) and not _opens(word.norm) and not starts
     said = {word.norm for word in words}
-    shouted = len(words) > 3 and all(word.raw.isupper() for word in words) and not STOP_WORDS.isdisjoint(said)
+    shouted = len(words) > 3 and all(word.raw.isupper() for word in words) and not language.stop_words.isdisjoint(said)
     twice = len(said) < len(words) and not all(word.raw.istitle() for word in words)
     short = len(words) > 2 and all(len(w.norm) < 4 and (w.raw.isupper() or w.raw.isdigit()) for w in words)
     signs = short and any(len(name) == 1 for name in said)  # "L 0 LR AAX"
     brief = all(len(name) < 3 for name in said) and not any(map(_WIDE.search, said))  # symbols of a formula
     after_initial = len(words) == 2 and len(words[0].norm) == 1 and _opens(words[1].norm)  # "of G. Consider"
-    return _names_something(words) and not (shouted or twice or signs or brief or after_initial)
+    return _names_something(words, language) and not (shouted or twice or signs or brief or after_initial)
 
 
-def _split(run: Sequence[Token]) -> list[list[Token]]:
-    """The parts of a phrase that a small word joins, "Zambia" and "Zimbabwe" of "Zambia and Zimbabwe"; or nothing."""
-    cuts = [i for i, word in enumerate(run) if word.norm in _JOINING_WORDS and word.raw.islower()]
+def _split(run: Sequence[Token], language: Language) -> list[tuple[int, list[Token]]]:
+    """The parts of a phrase that a small word joins, "Zambia" and "Zimbabwe" of "Zambia and Zimbabwe"; or nothing.
+
+    Each with its place in the phrase.
+    """
+    joining = _JOINING_WORDS | language.joining
+    cuts = [i for i, word in enumerate(run) if word.norm in joining and word.raw.islower()]
     if not cuts:
         return []
-    return [list(run[start + 1 : end]) for start, end in zip((-1, *cuts), (*cuts, len(run)), strict=True)]
+    return [(start + 1, list(run[start + 1 : end])) for start, end in zip((-1, *cuts), (*cuts, len(run)), strict=True)]
 
 
 # Names are found in the shapes of words, a character each: what a word is to a name, as bits.
@@ -286,16 +333,23 @@ _CAPITAL, _UPPER, _DIGIT, _FIRST, _INNER, _INITIAL, _JOINED = (1 << i for i in r
 _ALL_SHAPES = [chr(0x100 + bits) for bits in range(128)]
 
 
-def _shape(word: Token) -> str:
+def _shape(word: Token, language: Language) -> str:
     raw, norm, upper = word.raw, word.norm, word.raw[0].isupper()
-    first = norm not in STOP_WORDS and (upper or (raw.isdigit() and 3 <= len(raw) <= 4))
+    first = norm not in language.stop_words and (upper or (raw.isdigit() and 3 <= len(raw) <= 4))
     bits = _CAPITAL * word.is_capital | _UPPER * upper | _DIGIT * raw[0].isdigit() | _FIRST * first
-    bits |= _INNER * (norm in _INNER_WORDS) | _INITIAL * (len(norm) == 1 and norm not in _NO_INITIALS)
+    bits |= _INNER * (norm in _INNER_WORDS or norm in language.inner)
+    bits |= _INITIAL * (len(norm) == 1 and norm not in _NO_INITIALS)
     return _ALL_SHAPES[bits | _JOINED * word.joined]
 
 
-def _shapes(words: Iterable[Token]) -> str:
-    return "".join([_SHAPE[word] for word in words])
+def _shapes(words: Iterable[Token], language: Language) -> str:
+    shape = _shape_of(language)
+    return "".join([shape[word] for word in words])
+
+
+@cache
+def _shape_of(language: Language) -> Memo[Token, str]:
+    return Memo(partial(_shape, language=language))
 
 
 def _having(all_of: int, any_of: int) -> str:
@@ -303,7 +357,6 @@ def _having(all_of: int, any_of: int) -> str:
     return f"[{''.join(s for bits, s in enumerate(_ALL_SHAPES) if bits & all_of == all_of and bits & any_of)}]"
 
 
-_SHAPE = Memo(_shape)
 _CAPITALS = frozenset(_having(_CAPITAL, _CAPITAL))
 _INITIALS = frozenset(_having(_INITIAL, _INITIAL))
 _PHRASE = re.compile(  # first word, one or two small ones before a capital, what is joined to them
@@ -313,7 +366,7 @@ _PHRASE = re.compile(  # first word, one or two small ones before a capital, wha
 
 
 def find_names(
-    words: Sequence[Token], known: Callable[[str], bool], skip: Collection[str] = ()
+    words: Sequence[Token], known: Callable[[str], bool], skip: Collection[str] = (), language: Language = ENGLISH
 ) -> dict[str, list[int]]:
     """The known names in a text, longest first and from left to right: normal form -> positions (word numbers from 0).
 
@@ -321,10 +374,10 @@ def find_names(
     letters, no stop word, and no number. `skip`: names that are passed over, so that names within them are found.
     """
     found: dict[str, list[int]] = {}
-    shapes = _shapes(words)
+    shapes = _shapes(words, language)
     capitals = [i for i, shape in enumerate(shapes) if shape in _CAPITALS]
     initials = not _INITIALS.isdisjoint(shapes)
-    norms = [word.norm for word in words]
+    norms = name_words(words, language)
     text = " ".join(norms)
     begins = list(accumulate([len(norm) + 1 for norm in norms], initial=0))
     first = beyond = 0  # among the capitals
@@ -336,6 +389,8 @@ def find_names(
         for last in range(beyond - 1, first, -1):
             j = capitals[last]
             name = text[begin : begins[j + 1] - 1]
+            if language.unparted:
+                name = join_name((name,), language)
             if not known(name):
                 if not initials or _INITIALS.isdisjoint(shapes[i + 1 : j]):
                     continue
@@ -348,14 +403,15 @@ def find_names(
                 break
         else:
             name = norms[i]
-            if known(name) and _can_stand_alone(name, i) and name not in skip:
+            if known(name) and _can_stand_alone(words[i].norm, i, language) and name not in skip:
                 found.setdefault(name, []).append(i)
         first += 1
     return found
 
 
-def _can_stand_alone(word: str, place: int) -> bool:
+def _can_stand_alone(word: str, place: int, language: Language) -> bool:
     """Whether a word may be a whole name; the words that questions begin with are none at the beginning."""
-    if (len(word) < 3 and word.isascii()) or word in STOP_WORDS or word.isdigit():
+    short = len(word) < 3 and (word.isascii() or (language.unparted and len(word) < 2))
+    if short or word in language.stop_words or word.isdigit():
         return False
     return place > 0 or word not in QUESTION_WORDS

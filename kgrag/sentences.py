@@ -6,17 +6,18 @@ that is neither at the beginning of its sentence nor in the passage's title.
 
 from itertools import pairwise
 
-from kgrag.text import stems, tokens
+from kgrag.languages import ENGLISH, Language
+from kgrag.text import stems, text_words, tokens, words_of
 
 _BAR, _CARET = "|", "^"
 
 
-def passage_sentences(title: str | None, text: str) -> str:
+def passage_sentences(title: str | None, text: str, language: Language = ENGLISH) -> str:
     """The sentences of a passage."""
     parts = [" "]
-    spent = set(stems([word.norm for word in tokens(title or "")]))
-    words = tokens(text)
-    for i, (word, stem) in enumerate(zip(words, stems([word.norm for word in words]), strict=True)):
+    spent = set(stems(words_of(title or "", language), language))
+    words = tokens(text, language)
+    for i, (word, stem) in enumerate(zip(words, stems(text_words(words, language), language), strict=True)):
         first = word.starts or i == 0
         if first and i > 0:
             parts.append(f"{_BAR} ")

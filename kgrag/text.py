@@ -1,52 +1,29 @@
 """Words and names in one normal form, the same for texts, titles, entity names and questions."""
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
+from functools import cache, partial
 from itertools import accumulate, pairwise
-from threading import local
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
-import Stemmer
-
+from kgrag.languages import ENGLISH, Language
+from kgrag.letters import Memo, fold
 from kgrag.symbols import symbols
 
-K = TypeVar("K")
-V = TypeVar("V")
-
-_LONGEST_KEPT = 100  # characters
 _WORD = re.compile(r"(\w++(?:[.'’]\w++)*+)")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_ELIDED_WORD = re.compile(r"(\w++(?:\.\w++)*+)")
+_WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_UNPARTED_WORD = re.compile(rf"([{_WIDE}]|[^\W{_WIDE}]++(?:[.'’][^\W{_WIDE}]++)*+)")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _COLUMNS = "   "  # part columns of a table; two may stand between sentences, or in justified lines
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)]*\s|\n")
-_UNDECOMPOSED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i", "ß": "ss"})
-_UNPARTED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
-_THREAD = local()
+_WIDE_END = re.compile(r"[。!?]")
+_UNPARTED = re.compile(f"[{_WIDE}]")
+_UNPARTED_GAP = re.compile(f"(?<=[{_WIDE}]) (?=[{_WIDE}])")
+_PARTICLES = frozenset("的了是在和与或及之其这那哪谁吗呢吧么着们被把而于个什何")
 
 LONGEST_NAME = 80
 """Characters of a node's name."""
-
-STOP_WORDS = frozenset(
-    """a about after again against all already also although always among an and another any anything around are as at
-    away back be because became been before being below between both but by came can come could did do does done down
-    during each either else even ever every few for found from further get go had has have having he her here hers him
-    his how however i if in instead into is it its itself just later least less like made make many may me might more
-    most much must my near never next no none nor not nothing now of off often on once only onto or other others our
-    out over own per perhaps quite rather same several she should since so some something soon still such than that
-    the their them themselves then there therefore these they this those though through thus to together too toward
-    towards under unless until up upon us usually very via was way we well went were what when where whether which
-    while who whom whose why will with within without would yet you your one two three first""".split()
-)
-
-
-_ASKING = frozenset(  # words of every question, and those that join others
-    """a am an and any are as at be been being but by can could did do does doing done for from had has have having he
-    her his how i if in into is it its let many me might more most much must my no not of on or our shall she should so
-    some such than that the their them then there these they this those to too was way we were what when where which
-    while who whom whose why will with would you your""".split()
-)
 
 
 class Token(NamedTuple):
@@ -66,50 +43,19 @@ class Token(NamedTuple):
         return not self.raw[0].islower()
 
 
-class Memo(dict[K, V], Generic[K, V]):
-    """What a function gives for each argument, looked up without a call; emptied when it holds too much.
-
-    A long string is made again each time: text without spaces is one word.
-    """
-
-    def __init__(self, make: Callable[[K], V], most: int = 1 << 16) -> None:
-        super().__init__()
-        self._make = make
-        self._most = most
-
-    def __missing__(self, key: K) -> V:
-        value = self._make(key)
-        if not isinstance(key, str) or len(key) <= _LONGEST_KEPT:
-            if len(self) >= self._most:
-                self.clear()
-            self[key] = value
-        return value
-
-
-def fold(text: str) -> str:
-    """`text` without diacritics ("Tromsø" -> "Tromso")."""
-    if text.isascii():
-        return text
-    folded = _NOT_ASCII.sub(lambda run: _FOLDED[run[0]], text)
-    return folded if folded.isascii() else unicodedata.normalize("NFC", folded)
-
-
-def _without_marks(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", text.translate(_UNDECOMPOSED))
-    return "".join([c for c in decomposed if not unicodedata.combining(c)])
-
-
-_FOLDED = Memo(_without_marks)
-
 _Word = str | tuple[str, str]
 """A word with folded letters; with how it is written beside it where that differs."""
 
 
-def tokens(text: str) -> list[Token]:
-    """The words of `text`; a possessive 's is cut, and initials written apart are joined ("R. G." = "R.G." = "rg")."""
+def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
+    """The words of `text`; a possessive 's is cut, and initials written apart are joined ("R. G." = "R.G." = "rg").
+
+    Where no spaces part words, each character is one.
+    """
     found: list[Token] = []
-    folded = fold(text)
-    parts = _WORD.split(folded)
+    folded = fold(text, language.letters)
+    pattern = _UNPARTED_WORD if language.unparted else _ELIDED_WORD if language.elides else _WORD
+    parts = pattern.split(folded)
     words: Sequence[_Word] = parts[1::2]
     if len(folded) == len(text) and folded != text:
         words = _as_written(text, parts)
@@ -121,6 +67,8 @@ def tokens(text: str) -> list[Token]:
             token = _FIRST[word]
         elif gap == " ":
             token = _NEXT[word]
+        elif language.unparted and _WIDE_END.search(gap) is not None:
+            token = _FIRST[word]
         else:
             after_initial = _is_initial(last)
             if after_initial and len(gap) == 2 and (token := _FIRST[word]) is not None and _is_initial(token):
@@ -170,7 +118,8 @@ def _after(gap: str, initial: bool) -> _Tokens:
     """The tokens of words that stand after a gap, before which a word or an initial stands."""
     if not initial and _SENTENCE_END.search(gap) is not None:
         return _FIRST
-    close = gap == "-" or (initial and gap == ". ") or (gap.isspace() and gap.count("\n") < 2 and _COLUMNS not in gap)
+    close = gap in ("", "-", "'", "’") or (initial and gap == ". ")
+    close = close or (gap.isspace() and gap.count("\n") < 2 and _COLUMNS not in gap)
     return _NEXT if close else _APART
 
 
@@ -178,16 +127,35 @@ _AFTER_WORD: Memo[str, _Tokens] = Memo(partial(_after, initial=False), 1024)
 _AFTER_INITIAL: Memo[str, _Tokens] = Memo(partial(_after, initial=True), 1024)
 
 
-def normalise(name: str) -> str:
-    """The normal form under which a name is known: "The Hague's" -> "the hague"."""
-    return _NORMAL[name]
+def normalise(name: str, language: Language = ENGLISH) -> str:
+    """The normal form under which a name is known: "The Hague's" -> "the hague"; see `name_words`."""
+    return _normals(language)[name]
 
 
-def _normal(name: str) -> str:
-    return " ".join([t.norm for t in tokens(name)])
+@cache
+def _normals(language: Language) -> Memo[str, str]:
+    return Memo(lambda name: join_name(name_words(tokens(name, language), language), language))
 
 
-_NORMAL = Memo(_normal)
+def name_words(words: Sequence[Token], language: Language = ENGLISH) -> list[str]:
+    """What each word is in the normal form of a name: itself, or its stem in a language that inflects names."""
+    norms = [word.norm for word in words]
+    return stems(norms, language) if language.inflects else norms
+
+
+def join_name(words: Iterable[str], language: Language = ENGLISH) -> str:
+    """The normal form of a name of these words, as `name_words` gives them."""
+    name = " ".join(words)
+    return _UNPARTED_GAP.sub("", name) if language.unparted else name
+
+
+def name_stems(normal: str, language: Language = ENGLISH) -> list[str]:
+    """The stems that stand for a name, given in normal form, in the passages that hold it."""
+    if not language.unparted:
+        return normal.split() if language.inflects else stems(normal.split())
+    words = tokens(normal, language)
+    pairs = text_words(words, language)
+    return pairs[:-1] if len(pairs) > 1 and _UNPARTED.match(words[-1].norm) and words[-1].joined else pairs
 
 
 def embedding_text(*parts: str) -> str:
@@ -209,63 +177,78 @@ def caption(text: str) -> str:
     return cut.rstrip(" ,;:.-–—") + "…"
 
 
-def _stem(word: str) -> str:
-    stemmer: Any = getattr(_THREAD, "stemmer", None)
-    if stemmer is None:  # a Stemmer must not be shared by threads
-        stemmer = _THREAD.stemmer = Stemmer.Stemmer("english", 0)
-    return str(stemmer.stemWord(word))
+def stems(words: Iterable[str], language: Language = ENGLISH) -> list[str]:
+    """The stem of each word (Snowball; of a language without a stemmer, the word)."""
+    stem = language.stem
+    return [stem[word] for word in words]
 
 
-_STEMS = Memo(_stem)
+def text_words(words: Sequence[Token], language: Language = ENGLISH) -> list[str]:
+    """The words of a text as searches know them, one a token: where no spaces part words, each character with the next.
+
+    "巴黎在" is "巴黎", "黎在", "在".
+    """
+    norms = [word.norm for word in words]
+    if language.unparted:
+        for i, (one, two) in enumerate(pairwise(words)):
+            if two.joined and _UNPARTED.match(one.norm) and _UNPARTED.match(two.norm):
+                norms[i] = one.norm + two.norm
+    return norms
 
 
-def stems(words: Iterable[str]) -> list[str]:
-    """The stem of each word (Porter 2, English; words of other languages mostly stay as they are)."""
-    return [_STEMS[word] for word in words]
-
-
-def passage_words(title: str, text: str, section: str = "") -> tuple[list[str], list[str]]:
+def passage_words(
+    title: str, text: str, section: str = "", language: Language = ENGLISH
+) -> tuple[list[str], list[str]]:
     """The words of a passage that a search may ask for, normalised: of title and text; and of its headings."""
-    return [t.norm for t in tokens(f"{title}\n{text}")], [t.norm for t in tokens(section)]
+    return words_of(f"{title}\n{text}", language), words_of(section, language)
 
 
-def passage_stems(title: str, text: str, section: str = "") -> str:
+def words_of(text: str, language: Language = ENGLISH) -> list[str]:
+    """The words of a text as searches know them, normalised."""
+    return text_words(tokens(text, language), language)
+
+
+def passage_stems(title: str, text: str, section: str = "", language: Language = ENGLISH) -> str:
     """All that a passage is found by, each between spaces: stems of title, text and headings, then its symbols.
 
     Of scripts that part no words with spaces, each character counts by itself, too.
     """
-    words, headings = passage_words(title, text, section)
-    return f" {' '.join([*stems(words + headings), *symbols(text), *_UNPARTED.findall(f'{title} {text} {section}')])} "
+    words, headings = passage_words(title, text, section, language)
+    single = _UNPARTED.findall(f"{title} {text} {section}")
+    return f" {' '.join([*stems(words + headings, language), *symbols(text), *single])} "
 
 
-def title_stems(title: str) -> str:
+def title_stems(title: str, language: Language = ENGLISH) -> str:
     """The stems of a title: a second field of what is searched, where its words count once more."""
-    return " ".join(stems([t.norm for t in tokens(title)]))
+    return " ".join(stems(words_of(title, language), language))
 
 
-def question_stems(text: str) -> list[str]:
+def question_stems(text: str, language: Language = ENGLISH) -> list[str]:
     """What a question looks for among the stems of passages: all but the words of every question ("what does").
 
     A question of nothing else is taken as it is. Each counts once.
     """
-    words = [t.norm for t in tokens(text)]
-    telling = [word for word in words if word not in _ASKING]
-    found = [*stems(telling), *symbols(text), *_UNPARTED.findall(text)]
-    return list(dict.fromkeys(found or stems(words)))
+    words = words_of(text, language)
+    telling = [word for word in words if word not in language.asking]
+    if language.unparted:
+        telling = [word for word in telling if is_content(word, language)]
+    found = [*stems(telling, language), *symbols(text), *_UNPARTED.findall(text)]
+    return list(dict.fromkeys(found or stems(words, language)))
 
 
-def is_content(word: str) -> bool:
+def is_content(word: str, language: Language = ENGLISH) -> bool:
     """Whether a normalised word carries meaning: no stop word, no single letter, no stray digit."""
-    return len(word) > 1 and word not in STOP_WORDS
+    if len(word) < 2 or word in language.stop_words:
+        return False
+    return not language.unparted or _PARTICLES.isdisjoint(word)
 
 
-def _content_stem(word: str) -> str | None:
-    return _STEMS[word] if is_content(word) else None
-
-
-_CONTENT_STEMS = Memo(_content_stem)
-
-
-def content_stems(words: Iterable[str]) -> list[str | None]:
+def content_stems(words: Iterable[str], language: Language = ENGLISH) -> list[str | None]:
     """The stem of each normalised word that carries meaning; None for others."""
-    return [_CONTENT_STEMS[word] for word in words]
+    found = _content(language)
+    return [found[word] for word in words]
+
+
+@cache
+def _content(language: Language) -> Memo[str, str | None]:
+    return Memo(lambda word: language.stem[word] if is_content(word, language) else None)

@@ -38,6 +38,22 @@ def sentence_encoder(folder: Path, texts: Iterable[str], seed: int = 0) -> Path:
     return folder
 
 
+def pair_scorer(folder: Path, texts: Iterable[str]) -> Path:
+    """A cross-encoder of one layer that gives a pair of texts one score."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification
+
+    torch.manual_seed(0)
+    tokenizer = _tokenizer(texts, encoder=True)
+    shape = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
+    config = BertConfig(vocab_size=len(tokenizer), num_labels=1, **shape)
+    model = BertForSequenceClassification(config)
+    torch.nn.init.normal_(model.classifier.weight, std=2.0)  # so that scores differ
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
 def generator(folder: Path, texts: Iterable[str], kind: str, says: str = "") -> Path:
     """A model that writes, `t5` (encoder-decoder) or `llama` (causal); `says`: the only word that it writes."""
     import torch

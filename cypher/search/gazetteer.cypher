@@ -2,6 +2,8 @@
 // mode: read
 // $collection: STRING - name of the collection
 // -> name: STRING - normal form
+// -> title: BOOLEAN - whether a title or heading bears it
 MATCH (e:Entity {collection: $collection})
-WHERE e.phrases > 1 OR EXISTS { (e)<-[:ABOUT]-() }
-RETURN e.normal AS name
+WITH e, EXISTS { (e)<-[:ABOUT]-() } AS title
+WHERE e.phrases > 1 OR title
+RETURN e.normal AS name, title

@@ -4,6 +4,7 @@
 // $embedder: STRING - name of the embedder
 // $dimension: INTEGER - length of its vectors
 // $settings: STRING - indexing settings as JSON
+// $language: STRING - whose words its texts are read with, as an ISO 639-1 code
 MATCH (s:Schema {id: 'kgrag'})
 SET s.touched = datetime()
 WITH s
@@ -11,4 +12,4 @@ WHERE NOT EXISTS { (:Collection {name: $name}) }
 SET s.collections = s.collections + 1
 CREATE (c:Collection {name: $name})
 SET c.collection = $name, c.number = s.collections, c.embedder = $embedder, c.dimension = $dimension, c.embedding = 'embedding',
-    c.settings = $settings, c.schema_version = s.version, c.created = datetime(), c.passages = 0
+    c.settings = $settings, c.language = $language, c.schema_version = s.version, c.created = datetime(), c.passages = 0

@@ -20,7 +20,7 @@ from kgrag.events import Failed
 from kgrag.models.tasks import Tasks
 from kgrag.names import without_parenthesis
 from kgrag.retrieval.base import Query, SearchContext
-from kgrag.text import tokens
+from kgrag.text import join_name, name_words, tokens
 from kgrag.types import Hit, Step
 
 TASK = "structure"
@@ -125,8 +125,11 @@ def look_up(context: SearchContext, query: Query, tasks: Tasks | None = None, de
 
 def _known(context: SearchContext, query: Query, question: Question, headings: Sequence[Asked]) -> list[_Document]:
     """The documents that have pages, tables or headings and may be meant, those that the question names first."""
-    words, written = [t.norm for t in tokens(query.text)], query.text.split()
-    names = {" ".join(words[i:j]) for j in range(1, len(words) + 1) for i in range(max(0, j - _LONGEST_NAME), j)}
+    language = context.reader.collection.language
+    words, written = name_words(tokens(query.text, language), language), query.text.split()
+    names = {
+        join_name(words[i:j], language) for j in range(1, len(words) + 1) for i in range(max(0, j - _LONGEST_NAME), j)
+    }
     ends = [j for j, word in enumerate(written, 1) if re.search(r"\w\.\w{2,5}\W*$", word)]
     files = {" ".join(written[i:j]).strip("\"'“”‘’,;:?!.()") for j in ends for i in range(max(0, j - _LONGEST_NAME), j)}
     worded = sorted({p.label.lower() for heading in headings for p in heading.parts})

@@ -10,7 +10,8 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from kgrag.text import STOP_WORDS, fold
+from kgrag.languages import STOP_WORDS
+from kgrag.letters import fold
 
 Kind = Literal["page", "table", "section"]
 Ask = Literal["text", "count"]

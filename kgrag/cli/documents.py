@@ -25,6 +25,7 @@ _NAMES = 12  # of extensions or encodings that are told
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @collection_option("Where to; made if it does not exist.  [default: default]")
 @click.option("--embedder", metavar="NAME", help="For a new collection: wordllama (default), minilm, sbert:MODEL, ...")
+@click.option("--language", metavar="CODE", help="For a new collection: en, de, zh, ...  [default: found out]")
 @click.option("--root", metavar="DIR", help="The folder whose files are known by their paths in it, wherever it lies.")
 @click.option("--key-column", metavar="NAME", help="Of CSV, TSV and JSON: ids that no other file uses for another row.")
 @click.option("--title-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the title.")
@@ -40,6 +41,7 @@ def ingest(
     paths: tuple[str, ...],
     collection: str | None,
     embedder: str | None,
+    language: str | None,
     root: str | None,
     key_column: str | None,
     title_column: str | None,
@@ -111,14 +113,14 @@ def ingest(
         if bulk:
             with progress_bars() as progress:
                 report: IngestReport = KnowledgeGraph.load_in_bulk(
-                    list(paths), collection, embedder=embedder, columns=columns, root=root,
+                    list(paths), collection, embedder=embedder, language=language, columns=columns, root=root,
                     replace_database=replace_database, settings=load_settings(), progress=progress,
                 )  # fmt: skip
         else:
             with interruptible(), connect() as kg:
                 with progress_bars() as progress:
                     report = kg[collection].ingest(
-                        list(paths), embedder=embedder, columns=columns, root=root,
+                        list(paths), embedder=embedder, language=language, columns=columns, root=root,
                         prune=prune and yes, force=force, progress=progress,
                     )  # fmt: skip
                 if prune and report.gone and not yes and _confirm_pruning(report.gone, collection):

@@ -24,6 +24,7 @@ _AGAIN = 10.0  # seconds after which a database that failed is asked again
 @click.argument("folders", nargs=-1, required=True, metavar="FOLDER...")
 @collection_option("Where to; made if it does not exist.  [default: default]")
 @click.option("--embedder", metavar="NAME", help="For a new collection, as in `kgrag ingest`.")
+@click.option("--language", metavar="CODE", help="For a new collection, as in `kgrag ingest`.")
 @click.option("--root", metavar="DIR", help="As in `kgrag ingest`: the folder in which the keys are paths.")
 @click.option("--key-column", metavar="NAME", help="As in `kgrag ingest`.")
 @click.option("--title-column", metavar="NAME", help="As in `kgrag ingest`.")
@@ -35,6 +36,7 @@ def watch(
     folders: tuple[str, ...],
     collection: str | None,
     embedder: str | None,
+    language: str | None,
     root: str | None,
     key_column: str | None,
     title_column: str | None,
@@ -75,7 +77,8 @@ def watch(
             try:
                 with interruptible():
                     reports = watch_folders(
-                        kg[name], folders, embedder=embedder, columns=columns, root=root, prune=not keep, quiet=quiet,
+                        kg[name], folders, embedder=embedder, language=language, columns=columns, root=root,
+                        prune=not keep, quiet=quiet,
                         progress=progress,
                     )  # fmt: skip
                     with progress_bars() as bars:

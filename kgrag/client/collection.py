@@ -86,6 +86,7 @@ class Collection:
         source: Source,
         *,
         embedder: str | Embedder | None = None,
+        language: str | None = None,
         columns: "Columns | None" = None,
         root: str | Path | None = None,
         prune: bool = False,
@@ -97,15 +98,16 @@ class Collection:
 
         A file is known by its absolute path, or if `root` is a folder that holds it, by its path in there. Files that
         have not changed are not read again, unchanged documents are passed over; an interrupted ingest goes on where it
-        was. The report names documents whose files are no longer in these folders; `prune` deletes them, but with a
+        was. `language` of a new collection, as an ISO 639-1 code: found out from its first documents, if it is not
+        given. The report names documents whose files are no longer in these folders; `prune` deletes them, but with a
         folder that is missing or holds no file at all only if it is `force`d. Files that changed in the last `settle`
-        seconds are left for later. Raises MismatchError when the collection has another embedder, InputError when no
-        path can be read at all.
+        seconds are left for later. Raises MismatchError when the collection has another embedder or language,
+        InputError when no path can be read at all.
         """
         from kgrag.client.ingestion import ingest
 
         return ingest(
-            self.kg, self.name, source, embedder=embedder, columns=columns, root=root,
+            self.kg, self.name, source, embedder=embedder, language=language, columns=columns, root=root,
             prune=prune, force=force, settle=settle, progress=progress or silent,
         )  # fmt: skip
 

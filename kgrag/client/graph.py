@@ -100,6 +100,7 @@ class KnowledgeGraph:
         collection: str = DEFAULT_COLLECTION,
         *,
         embedder: str | Embedder | None = None,
+        language: str | None = None,
         columns: "Columns | None" = None,
         root: str | Path | None = None,
         replace_database: bool = False,
@@ -113,9 +114,12 @@ class KnowledgeGraph:
         server, LocalServerError if the import fails.
         """
         from kgrag.indexing.bulk import load
+        from kgrag.indexing.detection import in_language
         from kgrag.loaders.source import items_of
 
         settings = settings or Settings()
+        if language is not None:
+            settings = in_language(settings, language)
         items, total, scan = items_of(source, columns, settings, root)
         named = embedder or settings.embedder
         model = load_embedder(named, settings.embedding) if isinstance(named, str) else named

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kgrag.graph import collections as registry
 from kgrag.graph.collections import Collection as Record
 from kgrag.indexing import pipeline, removal
+from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.pruning import find_gone, known_files
 from kgrag.indexing.reembed import discard_old_vectors
 from kgrag.loaders.source import Source, first_document, items_of
@@ -26,6 +27,7 @@ def ingest(
     source: Source,
     *,
     embedder: str | Embedder | None,
+    language: str | None,
     columns: "Columns | None",
     root: str | Path | None,
     prune: bool,
@@ -34,7 +36,8 @@ def ingest(
     progress: Progress,
 ) -> IngestReport:
     """See `Collection.ingest`."""
-    graph, settings = kg.graph, kg.settings
+    graph = kg.graph
+    settings = kg.settings if language is None else in_language(kg.settings, language)
     existing = registry.find_collection(graph, name)
     if existing is not None and isinstance(embedder, str):
         registry.check_embedder(existing, embedder)  # before a model is loaded for nothing
@@ -57,6 +60,9 @@ def ingest(
         discard_old_vectors(graph, existing)
     else:
         model = kg.embedder(embedder)
+        if settings.indexing.language is None:
+            items, found = first_language(items)
+            settings = in_language(settings, found)
         existing = registry.create_collection(graph, name, model.name, model.dimension, settings.indexing)
     report = pipeline.ingest(graph, existing, items, model, settings, progress, total=total, scan=scan)
     if scan is None:

@@ -8,7 +8,7 @@ from itertools import count, islice
 
 from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Corpus, Dataset, GoldText, Question
-from kgrag.text import STOP_WORDS
+from kgrag.languages import STOP_WORDS
 from kgrag.types import Document, Problem, Section
 
 _WORD = re.compile(r"[^\W\d_]{4,}")  # a letter fewer makes a shorter word another word

@@ -7,6 +7,7 @@ from typing import Any
 from kgrag.errors import ConfigurationError, MismatchError, NotFoundError
 from kgrag.graph import schema
 from kgrag.graph.connection import Graph
+from kgrag.languages import ENGLISH, Language, language_of
 from kgrag.settings import IndexingSettings
 from kgrag.types import CollectionInfo
 
@@ -18,7 +19,8 @@ class Collection:
     """A collection as it is recorded in the graph.
 
     `embedding` is the property that holds its vectors now; `reembedding` names the embedder of vectors that are being
-    made beside them, `discard` the property whose old vectors are to be removed; `indexed`: its indexes are made.
+    made beside them, `discard` the property whose old vectors are to be removed; `indexed`: its indexes are made;
+    `language`: whose words its texts are read with.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Collection:
     reembedding: str | None = None
     discard: str | None = None
     indexed: bool = False
+    language: Language = ENGLISH
 
     def label(self, label: str) -> str:
         """The label that nodes of this kind carry in this collection, besides `label`."""
@@ -152,6 +155,7 @@ def create_collection(graph: Graph, name: str, embedder: str, dimension: int, in
         embedder=embedder,
         dimension=dimension,
         settings=indexing.model_dump_json(),
+        language=indexing.language or "en",
     )
     collection = open_collection(graph, name)
     check_embedder(collection, embedder, dimension)
@@ -220,4 +224,5 @@ def _collection(properties: dict[str, Any]) -> Collection:
         reembedding=properties.get("reembedding"),
         discard=properties.get("discard"),
         indexed=properties.get("indexed", False),
+        language=language_of(properties.get("language") or "en"),
     )

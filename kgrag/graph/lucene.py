@@ -2,6 +2,7 @@
 
 import re
 
+from kgrag.languages import ENGLISH, Language
 from kgrag.text import question_stems
 
 _SPECIAL = re.compile(r'[+\-&|!(){}\[\]^"~*?:\\/<>=]')
@@ -29,8 +30,8 @@ def escape(text: str) -> str:
     return " ".join(words)
 
 
-def question_words(text: str) -> str:
+def question_words(text: str, language: Language = ENGLISH) -> str:
     """A question as a query for the stems of passages, joined by OR; empty when it holds no letter, digit or symbol."""
-    found = question_stems(text[:_LONGEST])[:_MOST_WORDS]
+    found = question_stems(text[:_LONGEST], language)[:_MOST_WORDS]
     words = (f'"{_QUOTED.sub(_ESCAPED, stem)}"' for stem in found)
     return " ".join(f"stems:{word} title_stems:{word}^{_TITLE}" for word in words)

@@ -44,7 +44,7 @@ class Reader:
 
     def fulltext(self, text: str, limit: int, only: Filter | None = None) -> Scores:
         """(passage id, BM25 score) of the passages that share a word with `text`, best first, ties by id."""
-        query = question_words(text)
+        query = question_words(text, self.collection.language)
         if not query or limit < 1:
             return []
         parameters: dict[str, Any] = {"index": self.collection.index("passage_stems"), "query": query, "limit": limit}

@@ -74,7 +74,7 @@ def _text_chunks(document: Document, settings: IndexingSettings) -> list[Chunk]:
         elif size <= settings.passage_tokens:
             chunks.append(Chunk(text, section.heading, size, *pages.whole()))
         else:
-            for part, tokens in _pack(text, settings.passage_tokens, settings.language):
+            for part, tokens in _pack(text, settings.passage_tokens, settings.language or "en"):
                 chunks.append(Chunk(part, section.heading, tokens, *pages.of(part)))
     return chunks
 

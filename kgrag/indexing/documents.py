@@ -10,11 +10,12 @@ from kgrag import identity
 from kgrag.indexing.chunking import chunk
 from kgrag.indexing.pages import add_pages
 from kgrag.indexing.writer import Batch, Row
+from kgrag.languages import ENGLISH, Language
 from kgrag.models.embed import Embedder
 from kgrag.names import passage_aliases, title_aliases
 from kgrag.sentences import passage_sentences
 from kgrag.settings import IndexingSettings
-from kgrag.text import caption, embedding_text, normalise, passage_stems, passage_words, stems, title_stems
+from kgrag.text import caption, embedding_text, name_stems, normalise, passage_stems, passage_words, title_stems
 from kgrag.types import Document, Triple
 
 
@@ -35,7 +36,7 @@ class Plan:
     known: bool = False
 
 
-def plan(collection: str, document: Document, settings: IndexingSettings) -> Plan:
+def plan(collection: str, document: Document, settings: IndexingSettings, language: Language = ENGLISH) -> Plan:
     """Cut a document into passages and attach its triples to them; nothing is embedded yet."""
     document_id = identity.document_id(collection, document.key)
     seen: Counter[str] = Counter()
@@ -45,7 +46,7 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
         content = "\x1f".join((document.title, section, part.text))
         passage = identity.passage_id(document_id, content, seen[content])
         seen[content] += 1
-        words, _ = passage_words(document.title, part.text)
+        words, _ = passage_words(document.title, part.text, language=language)
         properties = {
             "id": passage,
             "name": caption(document.title),
@@ -54,9 +55,9 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
             "section": section,
             "text": part.text,
             "tokens": part.tokens,
-            "stems": passage_stems(document.title, part.text, section),  # one string: quick to look into
-            "title_stems": title_stems(document.title),
-            "sentences": passage_sentences(document.title, part.text),
+            "stems": passage_stems(document.title, part.text, section, language),  # one string: quick to look into
+            "title_stems": title_stems(document.title, language),
+            "sentences": passage_sentences(document.title, part.text, language),
         }
         row = {"id": passage, "document": document_id, "properties": properties}
         place = {"page": part.page, "last_page": part.last_page, "table": part.table}
@@ -66,7 +67,7 @@ def plan(collection: str, document: Document, settings: IndexingSettings) -> Pla
         id=document_id,
         content_hash=identity.content_hash(document),
         passages=passages,
-        triples=list(_triples(collection, document.triples, passages)),
+        triples=list(_triples(collection, document.triples, passages, language)),
     )
 
 
@@ -82,12 +83,12 @@ def _outline(document: Document) -> str:
     return "\n".join(dict.fromkeys(path for path in paths if path and "\n" not in path))
 
 
-def _triples(collection: str, triples: Iterable[Triple], passages: list[Row]) -> Iterator[Row]:
+def _triples(collection: str, triples: Iterable[Triple], passages: list[Row], language: Language) -> Iterator[Row]:
     """Each triple on the passage that holds most of its subject and object, the first of equals."""
     seen: set[str] = set()
     texts = [f"{p['properties']['title']}\n{p['properties']['text']}".lower() for p in passages]
     for triple in triples:
-        subject, obj = normalise(triple.subject), normalise(triple.object)
+        subject, obj = normalise(triple.subject, language), normalise(triple.object, language)
         if not subject or not obj or not passages:
             continue
         best = 0
@@ -183,16 +184,20 @@ def split(plans: Iterable[Plan], size: int) -> Iterator[list[tuple[Plan, int, in
         yield group
 
 
-def rows(collection: str, parts: list[tuple[Plan, int, int]], embedder: Embedder) -> tuple[Batch, int]:
+def rows(
+    collection: str, parts: list[tuple[Plan, int, int]], embedder: Embedder, language: Language = ENGLISH
+) -> tuple[Batch, int]:
     """Embed what is new in the parts and lay out their transaction; returns it and the number of vectors computed."""
-    batch, texts = lay_out(collection, parts)
+    batch, texts = lay_out(collection, parts, language)
     vectors = embedder.embed(texts).tolist()
     for row, vector in zip([*batch.passages, *batch.triples], vectors, strict=True):
         row["vector"] = vector
     return batch, len(texts)
 
 
-def lay_out(collection: str, parts: list[tuple[Plan, int, int]]) -> tuple[Batch, list[str]]:
+def lay_out(
+    collection: str, parts: list[tuple[Plan, int, int]], language: Language = ENGLISH
+) -> tuple[Batch, list[str]]:
     """The rows of the parts without vectors, and the texts to embed: those of the passages, then of the triples."""
     batch = Batch()
     fresh: list[Row] = []
@@ -201,10 +206,10 @@ def lay_out(collection: str, parts: list[tuple[Plan, int, int]]) -> tuple[Batch,
         if start == 0:
             properties = document_properties(collection, item.id, item.document)
             batch.documents.append({"id": item.id, "properties": properties})
-            _name(batch, collection, item)
+            _name(batch, collection, item, language)
         part = item.passages[start:end]
         fresh.extend(p for p in part if p["id"] not in item.existing)
-        _name_passages(batch, collection, item, part)
+        _name_passages(batch, collection, item, part, language)
         ids = {p["id"] for p in part}
         fresh_triples.extend(t for t in item.triples if t["passage"] in ids and t["id"] not in item.existing_triples)
         if end >= len(item.passages):
@@ -216,31 +221,31 @@ def lay_out(collection: str, parts: list[tuple[Plan, int, int]]) -> tuple[Batch,
     batch.passages = [{key: p[key] for key in ("id", "document", "properties")} for p in fresh]
     for triple in fresh_triples:
         for normal, surface in triple["names"]:
-            _entity(batch, collection, normal, surface)
+            _entity(batch, collection, normal, surface, language)
         batch.triples.append({key: triple[key] for key in ("id", "passage", "subject", "object", "properties")})
     return batch, texts
 
 
-def _name(batch: Batch, collection: str, item: Plan) -> None:
+def _name(batch: Batch, collection: str, item: Plan, language: Language) -> None:
     lead = item.passages[0]["properties"]["text"][:200] if item.passages else ""
     about = []
-    for alias in title_aliases(item.document.title, lead):
-        entity = _entity(batch, collection, alias.normal, alias.surface)
+    for alias in title_aliases(item.document.title, lead, language):
+        entity = _entity(batch, collection, alias.normal, alias.surface, language)
         about.append({"id": item.id, "entity": entity, "weight": alias.weight})
     batch.about.extend(about)
     if item.known:
         batch.rewritten.append({"id": item.id, "entities": [a["entity"] for a in about]})
 
 
-def _name_passages(batch: Batch, collection: str, item: Plan, part: Sequence[Row]) -> None:
+def _name_passages(batch: Batch, collection: str, item: Plan, part: Sequence[Row], language: Language) -> None:
     """What each passage is about by itself, where there are several, or headings but no title that names them all."""
     headings = {s.heading.rsplit(" > ", 1)[-1].strip() for s in item.document.sections} - {""}
     for passage in part:
         about = []
         if len(item.passages) > 1 or (headings and not item.document.title):
             properties = passage["properties"]
-            for alias in passage_aliases(properties["section"], properties["text"], headings):
-                entity = _entity(batch, collection, alias.normal, alias.surface)
+            for alias in passage_aliases(properties["section"], properties["text"], headings, language):
+                entity = _entity(batch, collection, alias.normal, alias.surface, language)
                 about.append({"id": passage["id"], "entity": entity, "weight": alias.weight})
         batch.passages_about.extend(about)
         if passage["id"] in item.existing:
@@ -257,11 +262,11 @@ def _seal(batch: Batch, collection: str, item: Plan) -> None:
         add_pages(batch.pages, collection, item.id, item.document, item.passages)
 
 
-def _entity(batch: Batch, collection: str, normal: str, surface: str) -> str:
+def _entity(batch: Batch, collection: str, normal: str, surface: str, language: Language) -> str:
     entity = identity.entity_id(collection, normal)
     known = batch.entities.get(entity)
     if known is None or surface < known["name"]:
-        stemmed = " ".join(stems(normal.split()))
+        stemmed = " ".join(name_stems(normal, language))
         batch.entities[entity] = {"id": entity, "name": surface, "normal": normal, "stemmed": stemmed}
     return entity
 

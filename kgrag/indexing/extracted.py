@@ -13,8 +13,9 @@ from pydantic import BaseModel, Field, model_validator
 
 from kgrag import identity
 from kgrag.indexing.writer import Row
+from kgrag.languages import ENGLISH, Language
 from kgrag.models.facts import TRIPLES, triple_of
-from kgrag.text import STOP_WORDS, caption, normalise, stems
+from kgrag.text import caption, name_stems, normalise
 from kgrag.types import Triple
 
 _PRONOUNS = frozenset(
@@ -147,18 +148,18 @@ class FactRows:
     keywords: list[Row] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
 
-    def add(self, collection: str, passage: str, extraction: Extraction) -> None:
+    def add(self, collection: str, passage: str, extraction: Extraction, language: Language = ENGLISH) -> None:
         """Take in what is extracted from a passage, but for what says nothing.
 
         Dropped are triples with an empty part, with a bare pronoun at an end, without any of the passage's named
         entities (GEAR, section 3), and those that say again what another one said.
         """
-        known = _Names(collection, extraction.entities)
+        known = _Names(collection, extraction.entities, language)
         seen: set[tuple[str, ...]] = set()
         self.keywords += [_keyword(collection, passage, end) for end in known.distinct()]
         self.dropped += Counter({"unreadable": extraction.unread, "too many": extraction.beyond})
         for triple in extraction.triples:
-            reason = _reason(triple, known)
+            reason = _reason(triple, known, language)
             ends = [known.end(surface) for surface in (triple.subject, triple.object)]
             its = (ends[0].normal, normalise(triple.predicate) or triple.predicate, ends[1].normal)
             if not reason and its in seen:
@@ -168,21 +169,21 @@ class FactRows:
                 continue
             seen.add(its)
             for end in ends:
-                self._name(end)
+                self._name(end, language)
             self.triples.append(_row(collection, passage, triple, ends))
 
     def entity_rows(self) -> list[Row]:
         """The entities, sorted by id."""
         return [self.entities[id] for id in sorted(self.entities)]
 
-    def _name(self, end: "_End") -> None:
+    def _name(self, end: "_End", language: Language) -> None:
         row = self.entities.setdefault(
             end.id,
             {
                 "id": end.id,
                 "name": end.name,
                 "normal": end.normal,
-                "stemmed": " ".join(stems(end.normal.split())),
+                "stemmed": " ".join(name_stems(end.normal, language)),
                 "aliases": [],
                 "wikipedia": None,
             },
@@ -192,9 +193,9 @@ class FactRows:
         row["wikipedia"] = min(filter(None, (row["wikipedia"], end.wikipedia)), default=None)
 
 
-def _reason(triple: Triple, known: "_Names") -> str:
+def _reason(triple: Triple, known: "_Names", language: Language) -> str:
     """Why a triple is dropped; empty if it is not."""
-    ends = [normalise(triple.subject), normalise(triple.object)]
+    ends = [normalise(triple.subject, language), normalise(triple.object, language)]
     if not all(ends) or not triple.predicate:
         return "empty part"
     if any(map(_is_pronoun, (triple.subject, triple.object))):
@@ -238,19 +239,20 @@ class _End:
 class _Names:
     """The named entities of one passage, by name and by alias; an entity with an article is the one of its title."""
 
-    def __init__(self, collection: str, entities: Sequence[NamedEntity]) -> None:
+    def __init__(self, collection: str, entities: Sequence[NamedEntity], language: Language) -> None:
+        self._language = language
         self._collection = collection
         self._names: dict[str, _End] = {}
         merged: dict[str, list[NamedEntity]] = {}
         for entity in entities:
-            normal = normalise(entity.name)
-            if _can_name(normal, entity.name):
+            normal = normalise(entity.name, language)
+            if _can_name(normal, entity.name, language):
                 merged.setdefault(normal, []).append(entity)
         aliases: dict[str, list[_End]] = {}
         for same in merged.values():
             end = self._end(same)
-            self._names[normalise(same[0].name)] = end
-            for normal in {normalise(alias) for alias in end.aliases}:
+            self._names[normalise(same[0].name, language)] = end
+            for normal in {normalise(alias, language) for alias in end.aliases}:
                 aliases.setdefault(normal, []).append(end)
         for normal, ends in aliases.items():
             if len({end.id for end in ends}) == 1:  # what two entities are called names neither
@@ -263,7 +265,7 @@ class _Names:
 
     def end(self, surface: str) -> _End:
         """The entity that a subject or object is; with or without the article, it is the same."""
-        normal = normalise(surface)
+        normal = normalise(surface, self._language)
         for name in (normal, normal.removeprefix("the "), f"the {normal}"):
             if name in self._names:
                 return self._names[name]
@@ -276,9 +278,10 @@ class _Names:
     def _end(self, same: Sequence[NamedEntity]) -> _End:
         title = next((entity.wikipedia for entity in same if entity.wikipedia), None)
         name = title or min(entity.name for entity in same)
-        normal = normalise(name)
+        language = self._language
+        normal = normalise(name, language)
         surfaces = {surface for entity in same for surface in (entity.name, *entity.aliases)}
-        aliases = sorted(s for s in surfaces if (n := normalise(s)) != normal and _can_name(n, s))
+        aliases = sorted(s for s in surfaces if (n := normalise(s, language)) != normal and _can_name(n, s, language))
         return _End(identity.entity_id(self._collection, normal), name, normal, tuple(aliases), title)
 
 
@@ -287,8 +290,8 @@ def _is_pronoun(surface: str) -> bool:
     return normalise(surface) in _PRONOUNS and (len(surface) == 1 or not surface.isupper())
 
 
-def _can_name(normal: str, surface: str) -> bool:
-    common = normal in STOP_WORDS and not surface.isupper()
+def _can_name(normal: str, surface: str, language: Language) -> bool:
+    common = normal in language.stop_words and not surface.isupper()
     return bool(normal) and not common and not _is_pronoun(surface) and len(surface) <= _LONGEST
 
 

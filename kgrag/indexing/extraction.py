@@ -163,7 +163,7 @@ class _Writer:
         """Write what some passages gave, by their ids."""
         facts = FactRows()
         for passage, extraction in extracted.items():
-            facts.add(self._collection.name, passage, extraction)
+            facts.add(self._collection.name, passage, extraction, self._collection.language)
         vectors = self._embedder.embed([row["properties"]["text"] for row in facts.triples]).tolist()
         for row, vector in zip(facts.triples, vectors, strict=True):
             row["vector"] = vector

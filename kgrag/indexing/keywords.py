@@ -14,7 +14,8 @@ from typing import Any
 from kgrag.graph.connection import Transaction
 from kgrag.identity import keyword_id, word_id
 from kgrag.indexing.work import Work
-from kgrag.text import is_content, stems, tokens
+from kgrag.languages import ENGLISH, Language
+from kgrag.text import is_content, stems, words_of
 
 _BATCH = 2000
 
@@ -27,19 +28,19 @@ class Terms:
     surfaces: Mapping[str, str]
 
 
-def terms(text: str) -> Terms:
+def terms(text: str, language: Language = ENGLISH) -> Terms:
     """The content words of a text; numbers are none."""
-    words = [t.norm for t in tokens(text)]
-    return terms_of(words, stems(words))
+    words = words_of(text, language)
+    return terms_of(words, stems(words, language), language)
 
 
-def terms_of(words: Sequence[str], stemmed: Sequence[str]) -> Terms:
+def terms_of(words: Sequence[str], stemmed: Sequence[str], language: Language = ENGLISH) -> Terms:
     """The content words among the words of a text in normal form, which are given with their stems."""
     surfaces: dict[str, str] = {}
     counts: dict[str, int] = {}
     stem_of = dict(zip(words, stemmed, strict=True))
     for word, n in Counter(words).items():
-        if not is_content(word) or word.isdigit():
+        if not is_content(word, language) or word.isdigit():
             continue
         stem = stem_of[word]
         counts[stem] = counts.get(stem, 0) + n
@@ -85,7 +86,7 @@ def link_keywords(work: Work, corpus_class: int) -> None:
     """Write the keywords of the passages that are marked, and count the passages of each keyword."""
     for ids in work.batches(work.due("Passage", "keywords"), _BATCH, "keywords"):
         sources = work.graph.run("search/texts", ids=ids)
-        found = {r["id"]: terms(f"{r['title']}\n{r['text']}") for r in sources}
+        found = {r["id"]: terms(f"{r['title']}\n{r['text']}", work.collection.language) for r in sources}
         words = sorted({stem for its in found.values() for stem in its.counts})
         ids_of_words = [word_id(work.name, stem) for stem in words]
         frequencies = work.graph.run("search/word_frequencies", ids=ids_of_words)[0]["classes"]

@@ -8,7 +8,8 @@ from functools import cache, lru_cache
 from typing import Any
 
 from kgrag.errors import ConfigurationError
-from kgrag.text import STOP_WORDS, normalise
+from kgrag.languages import ENGLISH, Language
+from kgrag.text import normalise
 
 _BLOCK = 50_000  # characters that spaCy is given at once; its memory grows with the text
 _NO_NAMES = frozenset("DATE TIME PERCENT MONEY QUANTITY ORDINAL CARDINAL".split())
@@ -27,7 +28,7 @@ def sentences(paragraph: str, language: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4096)  # statistics and mentions ask for the same texts, a batch apart
-def named_entities(text: str, pipeline: str | None) -> dict[str, str]:
+def named_entities(text: str, pipeline: str | None, language: Language = ENGLISH) -> dict[str, str]:
     """The names that a trained pipeline finds in a text: normal form -> how it is written. None finds none.
 
     Numbers, dates and the like are no names. Raises ConfigurationError if there is no such pipeline.
@@ -35,9 +36,10 @@ def named_entities(text: str, pipeline: str | None) -> dict[str, str]:
     found: dict[str, str] = {}
     for entity in _trained(pipeline)(text).ents if pipeline else ():
         words = entity.text.split()
-        surface = " ".join(words[1:] if words[:1] and words[0].lower() in ("the", "a", "an") else words)
-        normal = normalise(surface)
-        if entity.label_ not in _NO_NAMES and len(normal) > 2 and normal not in STOP_WORDS:
+        surface = " ".join(words[1:] if words[:1] and words[0].lower() in language.articles else words)
+        normal = normalise(surface, language)
+        short = 2 if language.unparted else 3
+        if entity.label_ not in _NO_NAMES and len(normal) >= short and normal not in language.stop_words:
             found.setdefault(normal, surface)
     return found
 

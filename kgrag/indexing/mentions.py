@@ -14,8 +14,9 @@ from kgrag.graph.connection import Transaction
 from kgrag.identity import entity_id, word_id
 from kgrag.indexing.language import named_entities
 from kgrag.indexing.work import Work, phrase
+from kgrag.languages import ENGLISH, Language
 from kgrag.names import capitalised_phrases, find_names, title_aliases
-from kgrag.text import stems, tokens
+from kgrag.text import name_stems, normalise, stems, tokens
 
 _BATCH = 1000
 Row = dict[str, Any]
@@ -24,10 +25,13 @@ Row = dict[str, Any]
 class Gazetteer:
     """The names of a collection that are looked for in texts."""
 
-    def __init__(self, collection: str, known: set[str], pipeline: str | None = None) -> None:
+    def __init__(
+        self, collection: str, known: set[str], pipeline: str | None = None, language: Language = ENGLISH
+    ) -> None:
         """`known`: normal forms; `pipeline`: of spaCy, which finds more names in a text."""
         self.known = known
         self.pipeline = pipeline
+        self.language = language
         self._collection = collection
 
     @classmethod
@@ -35,24 +39,38 @@ class Gazetteer:
         """The gazetteer as the graph has it now."""
         known: set[str] = set()
         single: list[str] = []
+        language = work.collection.language
         for record in work.graph.stream("search/gazetteer", collection=work.name):
-            if " " in record["name"]:
+            if is_sure_name(record["name"], record["title"], language):
                 known.add(record["name"])
             else:
                 single.append(record["name"])
         known.update(_proper(work, single))
-        return cls(work.name, known, work.collection.indexing.pipeline)
+        return cls(work.name, known, work.collection.indexing.pipeline, language)
 
     def entity(self, name: str) -> str:
         """The id that an entity with this normalised name has, whether there is one or not."""
         return entity_id(self._collection, name)
 
 
+def is_sure_name(normal: str, is_title: bool, language: Language) -> bool:
+    """Whether a name is looked for in texts however the corpus writes it: one of several words.
+
+    And a title, where capitals do not tell names from other words: they say nothing of "Seeadler" or "上海".
+    """
+    return " " in normal or (is_title and language.capitals != "names")
+
+
+def word_stems(names: Sequence[str], language: Language) -> list[str]:
+    """The stems of names of one word, given in normal form."""
+    return list(names) if language.inflects else stems(names, language)
+
+
 def _proper(work: Work, single: Sequence[str]) -> Iterator[str]:
     """Those names of one word that the corpus writes with a capital more often than not."""
     for start in range(0, len(single), 10_000):
         part = single[start : start + 10_000]
-        words = [word_id(work.name, stem) for stem in stems(part)]
+        words = [word_id(work.name, stem) for stem in word_stems(part, work.collection.language)]
         proper = set(work.graph.run("search/proper_words", ids=sorted(set(words)))[0]["ids"])
         yield from (name for name, word in zip(part, words, strict=True) if word in proper)
 
@@ -67,7 +85,7 @@ def spread_names(work: Work) -> None:
 
     def phrases(ids: list[str]) -> list[str]:
         names = work.graph.run("search/entity_names", ids=ids)
-        return [phrase(stems(r["normal"].split()), slop=1) for r in names]
+        return [phrase(name_stems(r["normal"], work.collection.language), slop=1) for r in names]
 
     work.spread("Entity", "spread", phrases, "mentions")
     for ids in work.batches(work.due("Entity", "titles"), _BATCH, "titles"):
@@ -116,10 +134,10 @@ class Facts:
     own: tuple[str, ...]
 
     @classmethod
-    def of(cls, source: Mapping[str, Any]) -> Self:
+    def of(cls, source: Mapping[str, Any], language: Language = ENGLISH) -> Self:
         """`source`: a row of `cypher/search/mention_sources.cypher`."""
         ends = source["stated"]
-        own = title_aliases(source["title"], source["text"][:200]) if ends else ()
+        own = title_aliases(source["title"], source["text"][:200], language) if ends else ()
         return cls(tuple(f" {name} " for name in ends), tuple(f" {alias.normal} " for alias in own))
 
     def about(self, name: str) -> bool:
@@ -145,9 +163,10 @@ def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str,
     Positions are word numbers from 0 in the title followed by the text, as in the passage's stems.
     """
     found: dict[str, Row] = {}
-    title, text = tokens(source["title"]), tokens(source["text"])
+    language = gazetteer.language
+    title, text = tokens(source["title"], language), tokens(source["text"], language)
     own = set(source["own"])
-    known, facts = gazetteer.known, Facts.of(source)
+    known, facts = gazetteer.known, Facts.of(source, language)
 
     def is_other(name: str) -> bool:
         return name in known and gazetteer.entity(name) not in own
@@ -160,16 +179,16 @@ def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str,
     def add(mention: Row) -> None:
         found.setdefault(mention["entity"], mention)
 
-    for name, positions in find_names(title, is_other, skip={" ".join([t.norm for t in title])}).items():
+    for name, positions in find_names(title, is_other, {normalise(source["title"], language)}, language).items():
         add(mention(name, "title", positions))
-    for name, positions in find_names(text, known.__contains__).items():
+    for name, positions in find_names(text, known.__contains__, language=language).items():
         row = mention(name, "local", [len(title) + p for p in positions])
         if row["entity"] in found:
             found[row["entity"]]["positions"] += row["positions"]
         add(row)
-    for name in named_entities(source["text"], gazetteer.pipeline):
+    for name in named_entities(source["text"], gazetteer.pipeline, language):
         add(mention(name, "spacy"))
-    left = {name: mention(name, "phrase") for name in capitalised_phrases(text) if name not in known}
+    left = {name: mention(name, "phrase") for name in capitalised_phrases(text, language) if name not in known}
     phrases = {name: row for name, row in left.items() if row["entity"] not in found}
     for name in source["stated"]:
         add(mention(name, "triple"))

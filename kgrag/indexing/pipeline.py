@@ -71,7 +71,7 @@ def ingest(
     while True:
         with _Writers(graph, collection, settings.writers) as writers:
             for parts in local.split(_plans(graph, collection, source, tally, scan or Scan()), settings.batch_passages):
-                batch, embedded = local.rows(collection.name, parts, embedder)
+                batch, embedded = local.rows(collection.name, parts, embedder, collection.language)
                 tally.embedded += embedded
                 tally.batches += embedded > 0
                 tally.passages += len(batch.passages)
@@ -132,7 +132,7 @@ def _plans(graph: Graph, collection: Collection, source: Items, tally: _Tally, s
             if int(key[:16], 16) in tally.seen:  # what the graph holds of it is known only once it is written
                 tally.again[key] = document
                 continue
-            plan = local.plan(collection.name, document, collection.indexing)
+            plan = local.plan(collection.name, document, collection.indexing, collection.language)
             if not plan.passages:
                 tally.problems.append(Problem(document.source or document.key, "holds no text"))
                 if document.file is not None:

@@ -13,9 +13,10 @@ from kgrag.graph.connection import Transaction
 from kgrag.identity import entity_id, word_id
 from kgrag.indexing.language import named_entities
 from kgrag.indexing.work import Work
-from kgrag.names import capitalised_phrases
+from kgrag.languages import ENGLISH, Language
+from kgrag.names import capitalised_phrases, common_nouns
 from kgrag.symbols import symbols
-from kgrag.text import Token, content_stems, passage_words, tokens
+from kgrag.text import content_stems, passage_words, text_words, tokens
 
 _BATCH = 3000
 Row = dict[str, Any]
@@ -25,7 +26,9 @@ def count_statistics(work: Work) -> None:
     """Count the words and capitalised phrases of new passages; words that change their case mark their passages."""
     for ids in work.batches(work.due("Passage", "words"), _BATCH, "words"):
         texts = work.graph.run("search/texts", ids=ids)
-        words, phrases = statistics(work.name, texts, pipeline=work.collection.indexing.pipeline)
+        words, phrases = statistics(
+            work.name, texts, pipeline=work.collection.indexing.pipeline, language=work.collection.language
+        )
 
         def count(tx: Transaction, words: list[Row] = words, phrases: list[Row] = phrases) -> None:
             write_statistics(tx, work.collection, words, phrases)
@@ -41,33 +44,45 @@ def write_statistics(tx: Transaction, collection: Collection, words: list[Row], 
 
 
 def statistics(
-    collection: str, texts: Iterable[Mapping[str, Any]], sign: int = 1, pipeline: str | None = None
+    collection: str,
+    texts: Iterable[Mapping[str, Any]],
+    sign: int = 1,
+    pipeline: str | None = None,
+    language: Language = ENGLISH,
 ) -> tuple[list[Row], list[Row]]:
     """The rows of words and phrases that passages (maps with title, section and text) add, or with sign -1 take away.
 
     A word's row counts passages that hold its stem, or the symbol that it is (n), and how often it is written with a
-    capital and without inside sentences (upper, lower). A phrase's row counts the passages that hold it; the names that
+    capital and without inside sentences (upper, lower); where all nouns have capitals, a word behind an article counts
+    as one without. A phrase's row counts the passages that hold it; the names that
     a trained `pipeline` finds count as phrases.
     """
     df: Counter[str | None] = Counter()
-    inside: Counter[Token] = Counter()  # words of texts
+    inside: Counter[tuple[str, bool, bool]] = Counter()  # words of texts: word, has a capital, begins a sentence
     phrases: Counter[str] = Counter()
     surfaces: dict[str, str] = {}
     for source in texts:
-        title, body = tokens(source["title"]), tokens(source["text"])
-        found = named_entities(source["text"], pipeline) | capitalised_phrases(title) | capitalised_phrases(body)
+        title, body = tokens(source["title"], language), tokens(source["text"], language)
+        found = {
+            **named_entities(source["text"], pipeline, language),
+            **capitalised_phrases(title, language),
+            **capitalised_phrases(body, language),
+        }
         phrases.update(found.keys())
         for name, surface in found.items():
             surfaces[name] = min(surface, surfaces.get(name, surface))
-        written, headings = passage_words(source["title"], source["text"], source["section"])
-        df.update({*content_stems(written + headings), *symbols(source["text"])})
-        inside.update(body)
+        written, headings = passage_words(source["title"], source["text"], source["section"], language)
+        df.update({*content_stems(written + headings, language), *symbols(source["text"])})
+        common = common_nouns(body, language)
+        capitals = [token.raw[0].isupper() and i not in common for i, token in enumerate(body)]
+        starts = [token.starts for token in body]
+        inside.update(zip(text_words(body, language), capitals, starts, strict=True))
     upper: Counter[str] = Counter()
     lower: Counter[str] = Counter()
-    stemmed = content_stems([token.norm for token in inside])
-    for (token, n), stem in zip(inside.items(), stemmed, strict=True):
-        if stem is not None and not token.starts:
-            (upper if token.raw[0].isupper() else lower)[stem] += n
+    stemmed = content_stems([word for word, _, _ in inside], language)
+    for ((_, capital, starts_sentence), n), stem in zip(inside.items(), stemmed, strict=True):
+        if stem is not None and not starts_sentence:
+            (upper if capital else lower)[stem] += n
     words = [
         {
             "id": word_id(collection, stem),

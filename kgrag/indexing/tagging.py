@@ -19,6 +19,7 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.identity import entity_id
 from kgrag.indexing.asking import FailedPassage, ask_each, passage_sources, unread
 from kgrag.indexing.finish import finish
+from kgrag.languages import ENGLISH, Language
 from kgrag.models.embed import Embedder
 from kgrag.models.tagme import Annotation, Tagme, address
 from kgrag.settings import Settings, TagmeSettings
@@ -81,7 +82,7 @@ def tag(
     def ask(source: Mapping[str, Any]) -> list[Row]:
         found = tagme.annotate(source["text"])
         kept = [annotation for annotation in found if annotation.rho >= settings.tagme.threshold]
-        return mention_rows(collection.name, source, kept)
+        return mention_rows(collection.name, source, kept, collection.language)
 
     def write(tagged: Mapping[str, list[Row]]) -> None:
         nonlocal mentions
@@ -99,23 +100,25 @@ def tag(
     )
 
 
-def mention_rows(collection: str, source: Mapping[str, Any], found: Sequence[Annotation]) -> list[Row]:
+def mention_rows(
+    collection: str, source: Mapping[str, Any], found: Sequence[Annotation], language: Language = ENGLISH
+) -> list[Row]:
     """The mentions that TAGME found in a passage, one an entity; keys as in `cypher/write/tagged_*`.
 
     Positions are word numbers from 0 in the title followed by the text, as for other mentions.
     """
-    before = len(tokens(source["title"] or ""))
+    before = len(tokens(source["title"] or "", language))
     rows: dict[str, Row] = {}
     spots: defaultdict[str, set[int]] = defaultdict(set)
     for annotation in sorted(found, key=lambda a: (-a.rho, a.title)):
-        normal = normalise(annotation.title)
+        normal = normalise(annotation.title, language)
         if not normal:
             continue
         id = entity_id(collection, normal)
         entity = {"id": id, "name": annotation.title, "normal": normal, "wikipedia": annotation.title}
         row = {"passage": source["id"], "entity": id, "rho": annotation.rho, "wikipedia": annotation.title}
         rows.setdefault(id, row | {"node": entity})
-        spots[id].add(before + len(tokens(source["text"][: annotation.start])))
+        spots[id].add(before + len(tokens(source["text"][: annotation.start], language)))
     return [row | {"positions": sorted(spots[id])} for id, row in rows.items()]
 
 

@@ -86,7 +86,11 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
 def remove_passages(tx: Transaction, collection: Collection, ids: Sequence[str]) -> set[str]:
     """Remove passages within a transaction, taking back their counts; returns the entities to be settled."""
     words, phrases = statistics(
-        collection.name, tx.run("search/counted_texts", ids=list(ids)), -1, collection.indexing.pipeline
+        collection.name,
+        tx.run("search/counted_texts", ids=list(ids)),
+        -1,
+        collection.indexing.pipeline,
+        collection.language,
     )
     write_statistics(tx, collection, words, phrases)
     tx.run("write/remove_unused_words", ids=[row["id"] for row in words])

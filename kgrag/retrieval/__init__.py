@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kgrag.retrieval.naive_ge import NaiveGe
     from kgrag.retrieval.pathrank import PathRank
     from kgrag.retrieval.ppr import Ppr
+    from kgrag.retrieval.rerank import Rerank
     from kgrag.retrieval.sync_ge import SyncGe
     from kgrag.retrieval.tfidf import TfIdf
 
@@ -37,6 +38,7 @@ __all__ = [
     "NaiveGe",
     "PathRank",
     "Ppr",
+    "Rerank",
     "Rrf",
     "SyncGe",
     "TfIdf",

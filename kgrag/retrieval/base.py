@@ -36,7 +36,7 @@ __all__ = [
 ]
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
-Scale = Literal["cosine", "share", "rank"]
+Scale = Literal["cosine", "share", "relevance", "rank"]
 Use = Literal["words", "vectors", "names", "triples", "mentions of TAGME", "a language model"]
 
 
@@ -190,7 +190,7 @@ class Retriever(ABC):
     `several`: whether it takes any number of them; `paper`: where it is described; `uses`: what it works with, and its
     parts beside; `needs`: what it cannot do without besides the graph; `scale`: what
     its scores are, so that those of several queries can be compared: "cosine" (0 to 1), "share" (of a walk's
-    probability), or "rank" (no more than an order).
+    probability), "relevance" (0 to 1, as a model judges it), or "rank" (no more than an order).
     """
 
     name: str

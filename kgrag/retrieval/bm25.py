@@ -5,10 +5,10 @@ from kgrag.types import Step
 
 
 class Bm25(Retriever):
-    """Passages that share words with the question (English stemming), or symbols such as `--flag`."""
+    """Passages that share words with the question, stemmed by its language, or symbols such as `--flag`."""
 
     name = "bm25"
-    summary = "words shared with the question: full-text index, English stemming"
+    summary = "words shared with the question: full-text index, stemmed"
     paper = "Robertson et al., 2009; GEAR, section 3"
     uses = ("words",)
 

@@ -3,7 +3,8 @@
 Words near a linked name belong to the first hop, words near the question word to the last: "When does daylight saving
 end | in the country near the one where the author of ... was born?" So the targets of the walk are compared with the
 outer clause, too, and the best passages are ordered by it in the end: those that have a sentence with its words and
-with something of the kind that the question asks for. English only. Source: our own experiment on 2- to 4-hop questions
+with something of the kind that the question asks for. In other languages than English the clause is the whole question,
+which orders nothing. Source: our own experiment on 2- to 4-hop questions
 (PathRank, outermost clause).
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from kgrag.languages import ENGLISH
 from kgrag.retrieval.linking import LinkedQuestion
 from kgrag.sentences import names_in, split_sentences
 from kgrag.text import is_content, stems
@@ -86,6 +88,8 @@ def outer_clause(question: LinkedQuestion, share: float, decay: float) -> OuterC
 
     The k-th unnamed word weighs idf * decay^k. Where nothing is left, the clause is the whole question.
     """
+    if question.language is not ENGLISH:
+        return _whole(question)
     words = question.words
     named = {i for link in question.links for i in range(link.start, link.end)}
     mass = {
@@ -113,6 +117,12 @@ def outer_clause(question: LinkedQuestion, share: float, decay: float) -> OuterC
         answer_kind([word.norm for word in words]),
         frozenset(question.stems),
     )
+
+
+def _whole(question: LinkedQuestion) -> OuterClause:
+    """The whole question, none of whose words count as unnamed ones."""
+    terms = {term["stem"]: term["weight"] for term in question.terms()}
+    return OuterClause(question.text(), terms, 0, "any", frozenset(question.stems))
 
 
 def answer_kind(words: Sequence[str]) -> AnswerKind:

@@ -12,10 +12,11 @@ from rapidfuzz import fuzz
 
 from kgrag.graph.lucene import escape
 from kgrag.identity import entity_id, word_id
+from kgrag.languages import ENGLISH, Language
 from kgrag.names import LONGEST_NAME, QUESTION_WORDS
 from kgrag.retrieval.base import SearchContext
 from kgrag.symbols import symbols
-from kgrag.text import STOP_WORDS, Token, is_content, stems, tokens
+from kgrag.text import Token, is_content, join_name, name_words, stems, text_words, tokens
 
 _INFLECTED = 0.7
 _LOWER_CASE = 0.5
@@ -59,6 +60,7 @@ class LinkedQuestion:
     density0: float
     symbols: tuple[str, ...] = ()
     tied: bool = False
+    language: Language = ENGLISH
 
     def terms(self, without: frozenset[int] = frozenset()) -> list[dict[str, Any]]:
         """The stems of the question's words, some left out, and its symbols: {stem (between spaces), weight}.
@@ -72,7 +74,8 @@ class LinkedQuestion:
 
     def text(self, without: frozenset[int] = frozenset()) -> str:
         """The question without some of its words."""
-        return " ".join(word.raw for i, word in enumerate(self.words) if i not in without)
+        joint = "" if self.language.unparted else " "
+        return joint.join(word.raw for i, word in enumerate(self.words) if i not in without)
 
 
 def link_question(context: SearchContext, text: str, same_as: bool = True) -> LinkedQuestion:
@@ -80,13 +83,14 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
 
     `same_as`: the same words link to the entity's other names, too.
     """
-    words = tokens(text)[:MOST_WORDS]
-    stemmed = stems([w.norm for w in words])
-    signs = symbols(text)[:MOST_WORDS]
     reader = context.reader
-    collection = reader.collection.name
+    collection, language = reader.collection.name, reader.collection.language
+    words = tokens(text, language)[:MOST_WORDS]
+    stemmed = stems(text_words(words, language), language)
+    named = name_words(words, language)
+    signs = symbols(text)[:MOST_WORDS]
     spans = [(i, i + n) for i in range(len(words)) for n in range(1, min(LONGEST_NAME, len(words) - i) + 1)]
-    normal = {span: " ".join(w.norm for w in words[slice(*span)]) for span in spans}
+    normal = {span: join_name(named[slice(*span)], language) for span in spans}
     inflected = {span: " ".join(stemmed[slice(*span)]) for span in spans}
     known = reader.question(
         names=sorted({entity_id(collection, name) for name in normal.values()}),
@@ -95,7 +99,8 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
     )
     passages, idf = known["passages"] or 0, _idf(known)
     same_as = same_as and known["tied"]
-    if not any(w.raw[0].isupper() for w in words[1:]):  # typed without capitals
+    uncased = not any(w.raw[0].isupper() for w in words[1:])
+    if uncased:  # typed without capitals
         proper = {w["stem"] for w in known["words"] if w["proper"]}
         words = [w._replace(raw=w.raw.capitalize()) if s in proper else w for w, s in zip(words, stemmed, strict=True)]
     exact = {e["normal"]: e for e in known["entities"]}
@@ -106,27 +111,27 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
         length = 0
         for n in range(min(LONGEST_NAME, len(words) - i), 0, -1):
             span = (i, i + n)
-            found = _link(words, span, exact.get(normal[span]), titles.get(inflected[span]))
+            found = _link(words, span, exact.get(normal[span]), titles.get(inflected[span]), language, uncased)
             if found is not None:
                 links.append(found)
                 links += _other_names(found, (*known["entities"], *known["inflected"])) if same_as else ()
                 length = n
                 break
         i += length or 1
-    links = _misspelt(context, words, links)
+    links = _misspelt(context, words, links, language)
     densities = (known["density"] or 0.0, known["density0"] or 0.0)
     return LinkedQuestion(
-        tuple(words), tuple(stemmed), idf, tuple(links), passages, *densities, tuple(signs), tied=same_as
+        tuple(words), tuple(stemmed), idf, tuple(links), passages, *densities, tuple(signs), same_as, language
     )
 
 
 def question_terms(context: SearchContext, text: str) -> list[dict[str, Any]]:
     """The stems of a question's words as {stem (between spaces), weight}, weighed by idf; they add up to 1."""
-    words = tokens(text)[:MOST_WORDS]
-    stemmed = stems([w.norm for w in words])
-    signs = symbols(text)[:MOST_WORDS]
     reader = context.reader
-    collection = reader.collection.name
+    collection, language = reader.collection.name, reader.collection.language
+    words = tokens(text, language)[:MOST_WORDS]
+    stemmed = stems(text_words(words, language), language)
+    signs = symbols(text)[:MOST_WORDS]
     known = reader.question(names=[], stemmed=[], words=[word_id(collection, s) for s in {*stemmed, *signs}])
     return LinkedQuestion(tuple(words), tuple(stemmed), _idf(known), (), 0, 0.0, 0.0, tuple(signs)).terms()
 
@@ -141,27 +146,40 @@ def _idf(known: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _link(
-    words: Sequence[Token], span: tuple[int, int], entity: Mapping[str, Any] | None, inflected: Mapping[str, Any] | None
+    words: Sequence[Token],
+    span: tuple[int, int],
+    entity: Mapping[str, Any] | None,
+    inflected: Mapping[str, Any] | None,
+    language: Language,
+    uncased: bool,
 ) -> Link | None:
-    """The link of one word sequence, if its words may be a name at all."""
+    """The link of one word sequence, if its words may be a name at all.
+
+    Without a capital only a title is one: of two content words or more at half its weight, but any in full where the
+    question is `uncased`, typed without capitals.
+    """
     weight = 1.0
     if (entity is None or not entity["ntit"]) and inflected is not None:
         entity, weight = inflected, _INFLECTED
     if entity is None:
         return None
     segment = words[slice(*span)]
-    content = [w for w in segment if w.norm not in STOP_WORDS]
+    content = [w for w in segment if w.norm not in language.stop_words]
     if not content:
         return None
     if len(segment) == 1:
         word = segment[0]
-        if word.norm.isdigit() or not word.is_capital or (span[0] == 0 and word.norm in QUESTION_WORDS):
+        if language.unparted and len(word.norm) == 1:
+            return None
+        if word.norm.isdigit() or (span[0] == 0 and word.norm in QUESTION_WORDS):
+            return None
+        if not word.is_capital and not (uncased and entity["ntit"] and word.norm not in QUESTION_WORDS):
             return None
     elif not any(w.is_capital for w in content):
-        if len(content) < 2 or not entity["ntit"]:
+        if not entity["ntit"] or (len(content) < 2 and not uncased):
             return None
-        weight *= _LOWER_CASE
-    elif span[0] == 0 and segment[0].norm in STOP_WORDS and not entity["ntit"]:
+        weight *= 1.0 if uncased else _LOWER_CASE
+    elif span[0] == 0 and segment[0].norm in language.stop_words and not entity["ntit"]:
         return None
     return Link(*span, entity["id"], entity["name"], weight, entity["ntit"])
 
@@ -179,18 +197,21 @@ def _other_names(link: Link, entities: Sequence[Mapping[str, Any]]) -> list[Link
     ]
 
 
-def _misspelt(context: SearchContext, words: Sequence[Token], links: list[Link]) -> list[Link]:
+def _misspelt(context: SearchContext, words: Sequence[Token], links: list[Link], language: Language) -> list[Link]:
     """Runs of capitalised words that no title covers: the nearest title, if it is near enough."""
+    if language.capitals == "none":
+        return links
+    named = name_words(words, language)
     covered = {i for link in links if link.titles for i in range(link.start, link.end)}
     runs: list[tuple[int, int, str]] = []
     start = 0
     while start < len(words):
-        if not words[start].is_capital or (start == 0 and words[0].norm in QUESTION_WORDS | STOP_WORDS):
+        if not words[start].is_capital or (start == 0 and words[0].norm in QUESTION_WORDS | language.stop_words):
             start += 1
             continue
-        end = _run(words, start)
-        name = " ".join(w.norm for w in words[start:end])
-        open_words = [i for i in range(start, end) if i not in covered and words[i].norm not in STOP_WORDS]
+        end = _run(words, start, language)
+        name = join_name(named[start:end], language)
+        open_words = [i for i in range(start, end) if i not in covered and words[i].norm not in language.stop_words]
         if end - start > 1 and len(name) >= _SHORTEST_MISSPELT and open_words:
             runs.append((start, end, name))
         start = end
@@ -216,14 +237,14 @@ def _similar_titles(context: SearchContext, names: Sequence[str], limit: int = 2
     return found
 
 
-def _run(words: Sequence[Token], start: int) -> int:
+def _run(words: Sequence[Token], start: int, language: Language) -> int:
     """One past the last of a run of capitalised words; small words may stand inside."""
     end = start + 1
     while end < len(words):
         if words[end].is_capital:
             end += 1
         elif (
-            words[end].norm in STOP_WORDS
+            words[end].norm in language.stop_words
             and words[end].norm not in _NO_INNER_WORDS
             and end + 1 < len(words)
             and words[end + 1].is_capital
@@ -234,8 +255,13 @@ def _run(words: Sequence[Token], start: int) -> int:
     return end
 
 
-def prefixes(words: Sequence[Token]) -> list[str]:
-    """The first five letters of the longer words of a question, opening words left out."""
+def prefixes(words: Sequence[Token], language: Language = ENGLISH) -> list[str]:
+    """The first five letters of the longer words of a question, opening words left out.
+
+    Where no spaces part words, every two characters.
+    """
+    if language.unparted:
+        return sorted({word for word in text_words(words, language) if is_content(word, language)})
     return sorted(
-        {w.norm[:5] for w in words if len(w.norm) > 3 and is_content(w.norm) and w.norm not in QUESTION_WORDS}
+        {w.norm[:5] for w in words if len(w.norm) > 3 and is_content(w.norm, language) and w.norm not in QUESTION_WORDS}
     )

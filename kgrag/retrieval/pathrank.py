@@ -21,13 +21,13 @@ import rustworkx
 from pydantic import Field
 
 from kgrag.graph.lucene import question_words
-from kgrag.names import NUMBER_OR_DATE, without_parenthesis
+from kgrag.names import number_or_date, without_parenthesis
 from kgrag.options import Options
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
 from kgrag.retrieval.clauses import outer_clause
 from kgrag.retrieval.linking import Link, LinkedQuestion, link_question, prefixes
 from kgrag.retrieval.walk import Hop, Visited, Walk, trail_to
-from kgrag.text import stems, tokens
+from kgrag.text import name_words, stems, tokens, words_of
 from kgrag.types import Step
 
 _FRONT = 5
@@ -134,7 +134,7 @@ class PathRank(Retriever):
             vector_index=collection.vector_index("Passage"),
             text_index=collection.index("passage_stems"),
             embedding=collection.embedding,
-            query=question_words(query.text),
+            query=question_words(query.text, walk.question.language),
             vector=walk.vector,
             terms=walk.question.terms(),
             links=sorted({link.entity for link in links}),
@@ -166,9 +166,10 @@ class PathRank(Retriever):
         vectors = self._vectors(walk, distinct, s)
         inherited = {x: s.gamma * walk.passages[x].score - walk.off for x in ids}
         sources = []
+        language = walk.question.language
         for x in ids:
             own = [o["id"] for o in walk.details[x]["own"]]
-            words = {t.norm for t in tokens(walk.details[x]["title"])}
+            words = set(name_words(tokens(walk.details[x]["title"], language), language))
             skip = own + (linked if hop == 0 else [])
             sources.append(
                 {
@@ -188,7 +189,7 @@ class PathRank(Retriever):
             vectors=vectors,
             vector=walk.vector,
             terms=walk.question.terms(),
-            prefixes=prefixes(walk.question.words),
+            prefixes=prefixes(walk.question.words, language),
             passages=max(2, walk.question.passages),
             beta=walk.beta,
             iota=s.iota,
@@ -197,7 +198,7 @@ class PathRank(Retriever):
             nu=s.nu,
             theta=s.theta,
             apart=walk.names_apart,
-            dates=NUMBER_OR_DATE,
+            dates=number_or_date(walk.question.language),
             cap=s.cap,
             emax=s.emax,
             keep=s.keep,
@@ -376,7 +377,8 @@ def _residual(walk: Walk, x: str) -> frozenset[int]:
     details, question = walk.details[x], walk.question
     before = walk.passages[x].dropped
     own = {o["id"] for o in details["own"]}
-    title = set(stems([t.norm for t in tokens(without_parenthesis(details["title"]))]))
+    language = question.language
+    title = set(stems(words_of(without_parenthesis(details["title"]), language), language))
     spent = set(before)
     for link in question.links:
         if link.entity in own or (not link.titles and link.entity in details["mentioned"]):

@@ -17,7 +17,7 @@ from kgrag.identity import word_id
 from kgrag.options import Options
 from kgrag.retrieval.base import Query, Retriever, Scored, SearchContext
 from kgrag.retrieval.linking import MOST_WORDS
-from kgrag.text import is_content, stems, tokens
+from kgrag.text import is_content, stems, words_of
 from kgrag.types import Step
 
 
@@ -60,7 +60,9 @@ class Alike:
 
 def cosines(context: SearchContext, texts: Sequence[str], ids: Sequence[str]) -> list[dict[str, Alike]]:
     """For each text those of some passages that share words with it; two round trips in all."""
-    asked = [Counter(stems([t.norm for t in tokens(text)[:MOST_WORDS] if is_content(t.norm)])) for text in texts]
+    language = context.reader.collection.language
+    words = ((word for word in words_of(text, language)[:MOST_WORDS] if is_content(word, language)) for text in texts)
+    asked = [Counter(stems(its, language)) for its in words]
     found = context.row("search/passage_word_stems", ids=list(ids))["found"] if ids else []
     counts = {id: Counter(its.split()) for id, its in found}
     idf = _idf(context, set().union(*asked, *counts.values()))

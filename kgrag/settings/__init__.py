@@ -77,8 +77,11 @@ class IndexingSettings(BaseModel):
     )
     whole_tokens: int = Field(512, ge=1, description="a document of at most this many tokens stays one passage")
     passage_tokens: int = Field(256, ge=8, description="longer documents are cut into passages of at most this many")
-    language: str = Field(
-        "en", pattern="^[a-z]{2,3}$", description="whose rules tell sentences apart (spaCy; xx: several)"
+    language: str | None = Field(
+        None,
+        pattern="^[a-z]{2,3}$",
+        description="whose words, names and sentences texts are read with (ISO 639-1: en, de, zh; xx: several); "
+        "unset: found out from the first documents",
     )
     pipeline: str | None = Field(None, description="trained spaCy pipeline that finds names, such as en_core_web_sm")
     keywords: int = Field(10, ge=0, le=100, description="TF-IDF keywords kept per passage (KGP, section 3)")

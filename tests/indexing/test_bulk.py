@@ -19,6 +19,7 @@ from neighbours import overlap, similar
 from kgrag.cli.documents import ingest
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, LocalServerError, MismatchError
+from kgrag.graph.collections import open_collection
 from kgrag.graph.csv_files import Table as CsvTable
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.indexing.bulk import BulkReport
@@ -115,6 +116,22 @@ def test_the_graph_is_that_of_an_ingest(loaded: Loaded, kg: KnowledgeGraph) -> N
     assert (report.added, report.passages, report.embedded) == (ingested.added, ingested.passages, ingested.embedded)
     assert [p.message for p in report.problems] == ["holds no text"]
     assert report.stages["import"] > 0
+
+
+@pytest.mark.parametrize("code", ["de", "zh"])
+def test_the_graph_is_that_of_an_ingest_in_any_language(kg: KnowledgeGraph, tmp_path: Path, code: str) -> None:
+    passages = json.loads((Path(__file__).parents[1] / f"languages/{code}.json").read_text())["passages"]
+    documents = [Document(title, (Section(text),), title) for title, text in passages.items()]
+    name, settings = f"bulk-{code}", _settings(tmp_path)
+    try:
+        KnowledgeGraph.load_in_bulk(documents, name, settings=settings)
+        kg[name].ingest(documents)
+        with KnowledgeGraph.local(settings) as other:
+            assert digest(other.graph, name) == digest(kg.graph, name)
+            assert open_collection(other.graph, name).language.code == code
+    finally:
+        LocalServer(settings).stop()
+        kg[name].delete()
 
 
 def _nodes(kg: KnowledgeGraph) -> dict[str, Any]:

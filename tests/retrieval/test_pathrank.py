@@ -8,6 +8,7 @@ from coast import TEXTS, coast_documents
 
 from kgrag.client import KnowledgeGraph
 from kgrag.graph import connection
+from kgrag.retrieval.linking import link_question
 from kgrag.types import Document, Filter, Section, Triple
 
 _NAME = "pathrank"
@@ -48,6 +49,22 @@ def test_names_as_people_type_them(kg: KnowledgeGraph, coast: str, question: str
     titles = [h.passage.title for h in kg[coast].search(question, retriever="pathrank", k=5)]
     assert titles[0] == "Fjord Queen"
     assert "Ole Brandvik" in titles[:3]
+
+
+def test_titles_of_common_words_are_names_where_nothing_has_capitals(kg: KnowledgeGraph, collection_name: str) -> None:
+    texts = {
+        "Decade": "Decade is a record of Neil Holm.",
+        "An Event": "An Event was filmed by Siri Moen.",
+        "Letters": "In a decade of letters an event follows another, and a captain follows an event.",
+    }
+    kg[collection_name].ingest([Document(title, (Section(text),), title) for title, text in texts.items()])
+
+    def weights(question: str) -> dict[str, float]:
+        return {link.name: link.weight for link in link_question(kg[collection_name].context, question).links}
+
+    assert weights("who is the singer of decade")["Decade"] > 0
+    assert weights("who filmed an event")["An Event"] > 0
+    assert weights("Who filmed an event in the decade of Siri Moen?").keys() == {"Siri Moen"}
 
 
 def test_headings_name_a_short_document_without_a_title(kg: KnowledgeGraph, collection_name: str) -> None:

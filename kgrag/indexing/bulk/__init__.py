@@ -17,6 +17,7 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.graph.local.files import disk_errors, locked
 from kgrag.indexing.bulk.rows import BulkRows
+from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.pipeline import ingest
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
@@ -53,6 +54,9 @@ def load(
     clock = _Clock()
     with locked(server.home.root / ".bulk-lock", progress), bulk.work_folder(server.home) as folder:
         _check_empty(server, settings, replace_database, progress)
+        if settings.indexing.language is None:
+            source, language = first_language(source)
+            settings = in_language(settings, language)
         rows = BulkRows(folder, name, embedder, settings)
         with disk_errors(folder, "KGRAG_HOME"):
             with clock("documents"):

@@ -14,6 +14,7 @@ from kgrag.indexing.mentions import bits
 from kgrag.indexing.pages import PageRows
 from kgrag.indexing.statistics import statistics
 from kgrag.indexing.writer import Batch, Row
+from kgrag.languages import language_of
 from kgrag.settings import Settings
 from kgrag.types import Document
 
@@ -50,18 +51,22 @@ class Part:
 
 def prepare(collection: str, settings: Settings, documents: Sequence[Document]) -> tuple[list[Prepared], list[Part]]:
     """What is written of documents: their passages in parts, about as many in each as a batch has."""
-    plans = [local.plan(collection, document, settings.indexing) for document in documents]
+    language = language_of(settings.indexing.language or "en")
+    plans = [local.plan(collection, document, settings.indexing, language) for document in documents]
     about: dict[str, list[str]] = {}  # entities that the title of a document names
     parts = []
     for pieces in local.split((plan for plan in plans if plan.passages), settings.batch_passages):
-        batch, texts = local.lay_out(collection, pieces)
+        batch, texts = local.lay_out(collection, pieces, language)
         part = Part(len(batch.passages), texts)
         _add_about(part, about, pieces, batch)
         _add_passages(part, about, pieces, batch)
         _add_pages(part, batch.pages)
         _add_triples(part, collection, batch)
         words, names = statistics(
-            collection, [row["properties"] for row in batch.passages], pipeline=settings.indexing.pipeline
+            collection,
+            [row["properties"] for row in batch.passages],
+            pipeline=settings.indexing.pipeline,
+            language=language,
         )
         part.words = partition((r["id"], r["stem"], r["n"], r["upper"], r["lower"]) for r in words)
         titled = {r["entity"] for r in (*batch.about, *batch.passages_about)}

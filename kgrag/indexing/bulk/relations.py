@@ -123,7 +123,7 @@ def related_rows(
         mentioned.add(found[id])
         apart.add(entity for entity, mention in found[id].items() if mention["via"] != "triple")
         written = p["words"].split()
-        its = terms_of(written, p["stems"].split()[: len(written)])
+        its = terms_of(written, p["stems"].split()[: len(written)], gazetteer.language)
         for stem, weight in top_terms(its, classes, corpus_class, keep):
             keywords.append((stem, id, its.surfaces[stem]))
             lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight)

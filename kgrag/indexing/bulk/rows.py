@@ -28,11 +28,12 @@ from kgrag.indexing.bulk.relations import Counts, Mentioned, Similar, related_ro
 from kgrag.indexing.bulk.tables import NUMBER, Tables
 from kgrag.indexing.bulk.workers import spread
 from kgrag.indexing.finish import STAGES
-from kgrag.indexing.mentions import Gazetteer, bits
+from kgrag.indexing.mentions import Gazetteer, bits, is_sure_name, word_stems
 from kgrag.indexing.synonyms import is_fit
+from kgrag.languages import language_of
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
-from kgrag.text import stems
+from kgrag.text import name_stems
 from kgrag.types import Document, Problem, Progress
 
 _GROUP = 128  # documents
@@ -49,6 +50,7 @@ class BulkRows:
         self.deferred = Spill(folder / "deferred.rows")
         self._embedder = embedder
         self._settings = settings
+        self._language = language_of(settings.indexing.language or "en")
         self._folder = folder
         self._now = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._tables = Tables(folder)
@@ -204,19 +206,24 @@ class BulkRows:
                 entity[3] += n
                 if is_title:
                     titles.add(id)
-            looked_for = [e[0] for id, e in total.items() if id in titles or e[3] > 1]
-            known.update(normal for normal in looked_for if " " in normal)
-            single = [normal for normal in looked_for if " " not in normal]
-            for normal, stem in zip(single, stems(single), strict=True):
+            looked_for = [(id, e[0]) for id, e in total.items() if id in titles or e[3] > 1]
+            sure = {id for id, normal in looked_for if is_sure_name(normal, id in titles, self._language)}
+            known.update(normal for id, normal in looked_for if id in sure)
+            single = [normal for id, normal in looked_for if id not in sure]
+            for normal, stem in zip(single, word_stems(single, self._language), strict=True):
                 if bits(word_id(self.name, stem)) in proper:
                     known.add(normal)
             once = [(id, e[0]) for id, e in total.items() if e[3] == 1]
-            for (id, normal), stem in zip(once, stems([normal for _, normal in once]), strict=True):
+            for (id, normal), stem in zip(
+                once, word_stems([normal for _, normal in once], self._language), strict=True
+            ):
                 if " " in normal or bits(word_id(self.name, stem)) in proper:
                     rare.append(bits(id))
             self._entities.add([(id, *e) for id, e in total.items()])
         self._names.close()
-        return Gazetteer(self.name, known, self._settings.indexing.pipeline), np.sort(np.frombuffer(rare, np.uint64))
+        return Gazetteer(self.name, known, self._settings.indexing.pipeline, self._language), np.sort(
+            np.frombuffer(rare, np.uint64)
+        )
 
     def _similar(self, progress: Progress) -> Similar:
         """Write the nearest neighbours, unless there are so many vectors that the index must find them."""
@@ -252,7 +259,7 @@ class BulkRows:
             vectors = self._name_vectors([(id, normal) for id, normal, named, *_ in rows if named is not None])
             for row, mentioned, titled in zip(rows, df.get(keys), titles.get(keys), strict=True):
                 id, normal, named, written, phrases = row
-                stemmed = " ".join(stems(normal.split())) if named is not None else None
+                stemmed = " ".join(name_stems(normal, self._language)) if named is not None else None
                 vector = vectors.get(id)
                 self._tables["Entity"].write(
                     id, self.name, written if named is None else named, normal, mentioned, titled, phrases,
@@ -270,8 +277,8 @@ class BulkRows:
         self._tables["Schema"].write("kgrag", "kgrag schema", NUMBER, self._when())
         self._tables["Collection"].write(
             self.name, self.name, NUMBER, self._embedder.name, self._embedder.dimension, schema.SLOTS[0],
-            self._settings.indexing.model_dump_json(), schema.SCHEMA_VERSION, self._when(), self.passages, corpus_class,
-            density, density0,
+            self._settings.indexing.model_dump_json(), self._language.code, schema.SCHEMA_VERSION, self._when(),
+            self.passages, corpus_class, density, density0,
         )  # fmt: skip
 
     def files(self) -> Files:

@@ -26,7 +26,7 @@ from kgrag.indexing.resolution.names import Kind, Likeness, compare, contradicti
 from kgrag.indexing.resolution.words import Name, is_generic, is_name, parse
 from kgrag.models.tasks import Tasks
 from kgrag.settings import BRIDGE_CAP, ChatSettings
-from kgrag.text import normalise, stems
+from kgrag.text import normalise
 from kgrag.types import Progress, Usage
 
 _LOG = logging.getLogger(__name__)
@@ -170,7 +170,7 @@ def _read(graph: Graph, collection: Collection, progress: Progress) -> _Decision
     small = {r["stem"] for r in graph.stream("search/common_words", collection=collection.name)}
 
     def common(word: str) -> bool:
-        return is_generic(word) or stems((word,))[0] in small
+        return is_generic(word) or collection.language.stem[word] in small
 
     known = _Decision([], {}, {})
     told: list[tuple[str, list[str]]] = []
@@ -181,7 +181,7 @@ def _read(graph: Graph, collection: Collection, progress: Progress) -> _Decision
             id = record["id"]
             known.ids.append(id)
             known.names[id] = name
-            normal[normalise(record["name"])] = id
+            normal[normalise(record["name"], collection.language)] = id
             if record["wikipedia"]:
                 known.articles[id] = record["wikipedia"]
             if record["apart"]:

@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from kgrag.letters import Memo
 from kgrag.names import without_parenthesis
-from kgrag.text import Memo, Token, tokens
+from kgrag.text import Token, tokens
 
 IsCommon = Callable[[str], bool]
 """Whether a normalised word is an ordinary one, which texts write small: "society", but not "lund"."""

@@ -1,0 +1,201 @@
+"""Languages: which words carry meaning, how they are stemmed, what capitals say, and how names are known.
+
+English has words of its own here; the stop words of others are spaCy's, their stems Snowball's. A language without a
+stemmer keeps its words as they are.
+"""
+
+import re
+import runpy
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.util import find_spec
+from pathlib import Path
+from threading import local
+from typing import Any, Literal
+
+import Stemmer
+
+from kgrag.errors import ConfigurationError
+from kgrag.letters import Memo, fold
+
+_THREAD = local()
+
+STOP_WORDS = frozenset(
+    """a about after again against all already also although always among an and another any anything around are as at
+    away back be because became been before being below between both but by came can come could did do does done down
+    during each either else even ever every few for found from further get go had has have having he her here hers him
+    his how however i if in instead into is it its itself just later least less like made make many may me might more
+    most much must my near never next no none nor not nothing now of off often on once only onto or other others our
+    out over own per perhaps quite rather same several she should since so some something soon still such than that
+    the their them themselves then there therefore these they this those though through thus to together too toward
+    towards under unless until up upon us usually very via was way we well went were what when where whether which
+    while who whom whose why will with within without would yet you your one two three first""".split()
+)
+"""The stop words of English."""
+
+_ASKING = frozenset(  # words of every question, and those that join others
+    """a am an and any are as at be been being but by can could did do does doing done for from had has have having he
+    her his how i if in into is it its let many me might more most much must my no not of on or our shall she should so
+    some such than that the their them then there these they this those to too was way we were what when where which
+    while who whom whose why will with would you your""".split()
+)
+
+_STEMMERS = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "es": "spanish",
+    "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi",
+    "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian", "nb": "norwegian",
+    "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
+    "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
+}  # fmt: skip
+_ARTICLES = {
+    "de": "der die das den dem des ein eine einen einem einer eines",
+    "en": "the a an",
+    "es": "el la los las un una unos unas",
+    "fr": "le la les l un une des du",
+    "it": "il lo la i gli le l un uno una",
+    "nl": "de het een",
+    "pt": "o a os as um uma",
+}
+_INNER = {  # small words within names
+    "de": "und am an im auf zu zur zum vom bei ob unter dem den des",
+    "es": "y e en a",
+    "fr": "et en sur sous aux au a d l",
+    "it": "e in a d dell della dei delle",
+    "nl": "en aan op het te",
+    "pt": "e em do da dos das",
+    "ru": "и на имени",
+}
+_JOINING = {"de": "und", "es": "y e", "fr": "et", "it": "e", "nl": "en", "pt": "e", "ru": "и"}  # two names, of these
+_MONTHS = {
+    "de": "januar februar marz april mai juni juli august september oktober november dezember",
+    "en": "january february march april may june july august september october november december",
+}
+_ELIDING = frozenset(("ca", "fr", "it"))  # l'eau: two words
+_NOUNS = frozenset(("de", "lb"))  # with capitals
+_CASELESS = frozenset("am ar bn bo fa gu he hi ja km kn ko ml mr ne sa si ta te th ti ur zh".split())
+_UNPARTED = frozenset(("ja", "zh"))
+_CYRILLIC = frozenset("be bg ky mk ru sr tt uk".split())
+_SHORT_I = "йЙ"  # a letter of its own; stemmers know it
+_DETERMINER = re.compile(
+    r"d(?:er|ie|as|en|em|es)|(?:k?ein|mein|dein|sein|ihr|unser|dies|jen|jed|welch|manch|all|viel|mehrer|einig)(?:e[mnrs]?)?"
+    r"|im|am|zum|zur|vom|beim|ins|ans|aufs|zwei|drei|vier|funf|sechs|sieben|acht|neun|zehn"
+)
+"""What German nouns stand behind, folded, and names mostly do not."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Language:
+    """How texts of a language are read; all words are folded and in lower case.
+
+    `asking`: words that a search leaves out of a question; `capitals`: what is written with one: names, all nouns, or
+    nothing, in a script without case; `inflects`: names are known by the stems of their words, since these change;
+    `unparted`: no spaces between words, so each character counts as a word of a name, and every two as one of a text;
+    `elides`: an apostrophe parts words; `letters`: those that keep their diacritics.
+    """
+
+    code: str
+    stop_words: frozenset[str]
+    asking: frozenset[str]
+    stem: Memo[str, str]
+    articles: frozenset[str]
+    inner: frozenset[str]
+    joining: frozenset[str]
+    months: str
+    capitals: Literal["names", "nouns", "none"] = "names"
+    inflects: bool = False
+    unparted: bool = False
+    elides: bool = False
+    letters: str = ""
+
+    def is_determiner(self, word: str) -> bool:
+        """Whether a noun stands behind this word, where nouns have capitals, too."""
+        return self.capitals == "nouns" and _DETERMINER.fullmatch(word) is not None
+
+
+def _stem(word: str, algorithm: str) -> str:
+    stemmers: dict[str, Any] | None = getattr(_THREAD, "stemmers", None)
+    if stemmers is None:  # a Stemmer must not be shared by threads
+        stemmers = _THREAD.stemmers = {}
+    if algorithm not in stemmers:
+        stemmers[algorithm] = Stemmer.Stemmer(algorithm, 0)
+    return str(stemmers[algorithm].stemWord(word))
+
+
+def _root(word: str, algorithm: str) -> str:
+    """The stem of the stem, until it stays: "Сомова" is "сомов", but "Сомов" is "сом"."""
+    while (stem := _stem(word, algorithm)) != word:
+        word = stem
+    return word
+
+
+ENGLISH = Language(
+    code="en",
+    stop_words=STOP_WORDS,
+    asking=_ASKING,
+    stem=Memo(partial(_stem, algorithm="english")),
+    articles=frozenset(_ARTICLES["en"].split()),
+    inner=frozenset(),
+    joining=frozenset(),
+    months=_MONTHS["en"].replace(" ", "|"),
+)
+
+
+@cache
+def language_of(code: str) -> Language:
+    """The language of an ISO 639-1 code; "xx" (several) is read as English is."""
+    if code in ("en", "xx"):
+        return ENGLISH
+    letters = _SHORT_I if code in _CYRILLIC else ""
+    stop_words = _words(fold(word.lower(), letters) for word in _stop_words(code))
+    algorithm = _STEMMERS.get(code)
+    stem: Memo[str, str] = Memo(partial(_root, algorithm=algorithm) if algorithm else str)
+    articles = _ARTICLES.get(code, "").split()
+    return Language(
+        code=code,
+        stop_words=stop_words,
+        asking=stop_words,
+        stem=stem,
+        articles=frozenset((*articles, *(stem[word] for word in articles))),
+        inner=frozenset(_INNER.get(code, "").split()),
+        joining=frozenset(_JOINING.get(code, "").split()),
+        months=_MONTHS.get(code, _MONTHS["en"]).replace(" ", "|"),
+        capitals="nouns" if code in _NOUNS else "none" if code in _CASELESS else "names",
+        inflects=algorithm is not None,
+        unparted=code in _UNPARTED,
+        elides=code in _ELIDING,
+        letters=letters,
+    )
+
+
+def _words(texts: Iterable[str]) -> frozenset[str]:
+    """The words in texts: "qu'" is "qu"."""
+    return frozenset(word for text in texts for word in re.findall(r"[^\W_]+", text))
+
+
+def is_known(code: str) -> bool:
+    """Whether there is a language of this code."""
+    return (_folder() / code / "__init__.py").exists()
+
+
+def check_language(code: str) -> None:
+    """Raise ConfigurationError for a code that names no language."""
+    if not is_known(code):
+        known = sorted(path.parent.name for path in _folder().glob("*/__init__.py"))
+        raise ConfigurationError(
+            f"kgrag knows no language {code!r}.", f"Name one by its ISO 639-1 code: {', '.join(known)} (xx: several)."
+        )
+
+
+@cache
+def _folder() -> Path:
+    """Where spaCy keeps what it knows of languages. It is not imported: it takes a second to load."""
+    spec = find_spec("spacy")
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).parent / "lang"
+
+
+def _stop_words(code: str) -> Iterable[str]:
+    """spaCy's stop words of a language, none if it knows none."""
+    path = _folder() / code / "stop_words.py"
+    return frozenset(runpy.run_path(str(path))["STOP_WORDS"]) if path.exists() else frozenset()

@@ -1,0 +1,113 @@
+"""What is read of texts in other languages than English: words, stems, names; and which language they are in."""
+
+import pytest
+
+from kgrag.indexing.detection import detect_language, first_language
+from kgrag.indexing.keywords import terms
+from kgrag.indexing.statistics import statistics
+from kgrag.languages import ENGLISH, language_of
+from kgrag.letters import fold
+from kgrag.names import capitalised_phrases, find_names, title_aliases
+from kgrag.sentences import passage_sentences, split_sentences
+from kgrag.text import name_stems, normalise, passage_stems, question_stems, stems, tokens, words_of
+from kgrag.types import Document, Problem, Section
+
+GERMAN, RUSSIAN, CHINESE, FRENCH, ARABIC, SPANISH = map(language_of, ("de", "ru", "zh", "fr", "ar", "es"))
+
+
+@pytest.mark.parametrize(
+    ("code", "one", "other"),
+    [
+        ("de", "Häuser", "Hauses"),
+        ("de", "Straßen", "Straße"),
+        ("fr", "chantaient", "chanter"),
+        ("es", "canciones", "canción"),
+        ("ru", "который", "которого"),
+        ("ru", "Волковой", "Волкова"),
+        ("ru", "ёлки", "елка"),
+        ("ru", "Сомова", "Сомов"),
+        ("de", "Petersens", "Petersen"),
+        ("ar", "الكتاب", "كتاب"),
+    ],
+)
+def test_forms_of_a_word_have_one_stem(code: str, one: str, other: str) -> None:
+    language = language_of(code)
+    assert stems(words_of(one, language), language) == stems(words_of(other, language), language)
+
+
+def test_a_short_i_is_a_letter_of_its_own() -> None:
+    assert fold("Чайка и Éva", RUSSIAN.letters) == "Чайка и Eva"
+    assert fold("Чайка") == "Чаика"  # as English collections have it
+    assert normalise("Майский", RUSSIAN) == normalise("Майского", RUSSIAN)
+
+
+def test_an_apostrophe_parts_french_words() -> None:
+    assert words_of("L'eau de l’île d'Yeu", FRENCH) == ["l", "eau", "de", "l", "ile", "d", "yeu"]
+    assert list(capitalised_phrases(tokens("Il y a Jeanne d'Arc à Rouen.", FRENCH), FRENCH).values()) == [
+        "Jeanne d Arc",
+        "Rouen",
+    ]
+    assert words_of("it's l'eau") == ["it", "leau"]
+
+
+def test_chinese_is_searched_by_two_characters_and_named_by_one() -> None:
+    stems = passage_stems("海鹰号", "海鹰号在北湾。船长", "", CHINESE).split()
+    assert stems[:10] == ["海鹰", "鹰号", "号", "海鹰", "鹰号", "号在", "在北", "北湾", "湾", "船长"]
+    assert normalise("海鹰号 Fram", CHINESE) == "海鹰号 fram"
+    assert name_stems("海鹰号", CHINESE) == ["海鹰", "鹰号"]
+    found = find_names(
+        tokens("那艘海鹰号在北湾镇", CHINESE), {"海鹰号", "北湾", "北湾镇", "号"}.__contains__, language=CHINESE
+    )
+    assert found == {"海鹰号": [2], "北湾镇": [6]}  # the longest, and no single character
+    assert question_stems("谁建造了海鹰号？", CHINESE)[:3] == ["建造", "海鹰", "鹰号"]
+    assert set(terms("海鹰号在北湾镇", CHINESE).surfaces) == {"海鹰", "鹰号", "北湾", "湾镇"}
+    assert len(split_sentences(passage_sentences("", "海鹰号。船长！北湾？", CHINESE))) == 3
+
+
+def test_a_german_noun_behind_an_article_is_no_name() -> None:
+    words = tokens("Sie sahen den alten Leuchtturm und Bergen am Fluss, Ole Brandt und die Kapitäne.", GERMAN)
+    assert set(capitalised_phrases(words, GERMAN).values()) == {"Bergen", "Ole Brandt"}
+    texts = [{"title": "", "section": "", "text": "Er sah den Turm, einen roten Turm. Er kam nach Bergen, aus Bergen."}]
+    rows = {row["stem"]: (row["upper"], row["lower"]) for row in statistics("c", texts, language=GERMAN)[0]}
+    assert rows["turm"] == (0, 2)
+    assert rows["berg"] == (2, 0)
+
+
+def test_names_are_known_by_stems_where_they_are_inflected() -> None:
+    assert normalise("Марию Волкову", RUSSIAN) == normalise("Мария Волкова", RUSSIAN) == "мар волк"
+    assert normalise("Berlins", GERMAN) == normalise("Berlin", GERMAN)
+    known = {normalise("Мария Волкова", RUSSIAN)}
+    assert find_names(tokens("Письмо Марии Волковой", RUSSIAN), known.__contains__, language=RUSSIAN) == {
+        "мар волк": [1]
+    }
+    aliases = {a.normal: a.weight for a in title_aliases("Die Sturmbraut", "", GERMAN)}
+    assert aliases == {"die sturmbraut": 1.0, "sturmbraut": 0.9}
+
+
+def test_several_languages_are_read_as_english_is() -> None:
+    assert language_of("xx") is language_of("en") is ENGLISH
+
+
+_LONG = {
+    "de": "Der Kapitän des Schiffes fuhr mit seiner Mannschaft über das Meer und kam erst nach vielen Wochen zurück. ",
+    "fr": "Le capitaine du navire traversa la mer avec son équipage et ne revint qu'après de longues semaines. ",
+    "es": "El capitán del barco cruzó el mar con su tripulación y no volvió hasta después de muchas semanas. ",
+    "ru": "Капитан корабля вышел в море со своей командой и вернулся только через много недель. ",
+    "zh": "船长带着他的船员穿过大海，几个星期以后才回到港口，城里的人都来迎接他们。",
+    "ar": "عبر قبطان السفينة البحر مع طاقمه ولم يعد إلا بعد أسابيع طويلة من الرحلة. ",
+    "en": "The captain of the ship crossed the sea with his crew and came back only after many weeks. ",
+}
+
+
+@pytest.mark.parametrize("code", _LONG)
+def test_the_language_is_found_out(code: str) -> None:
+    assert detect_language([_LONG[code]] * 4) == code
+
+
+def test_what_says_too_little_is_english() -> None:
+    assert detect_language([]) == detect_language(["Larvik Tromsø"]) == detect_language(["1 2 3 " * 500]) == "en"
+    problem = Problem("x", "cannot be read")
+    document = Document("a", (Section(_LONG["ru"] * 5),), "Капитан")
+    items, language = first_language(iter([problem, document, problem]))
+    assert language == "ru"
+    assert list(items) == [problem, document, problem]
