@@ -12,7 +12,7 @@ _QUOTED = re.compile(r"[\\\"]")
 _ESCAPED = r"\\\g<0>"
 _TITLE = 0.5
 """What a word of a passage's title counts besides what it counts as one of its text: our own choice, on MuSiQue and
-the odd questions of bench/documents.jsonl."""
+the questions of bench/documents.jsonl."""
 _MOST_WORDS = 300  # Lucene allows 1,024 clauses, and each word makes one for every indexed field
 
 

@@ -47,7 +47,7 @@ def _sentence_chunks(document: Document, settings: IndexingSettings) -> Iterator
     for section in document.sections:
         pages = _Pages(section, several=False)
         for paragraph in _PARAGRAPH.split(section.text):
-            for sentence, tokens in _sentences(paragraph, settings.passage_tokens, settings.language):
+            for sentence, tokens in _sentences(paragraph, settings.passage_tokens, settings.language or "en"):
                 yield Chunk(sentence, section.heading, tokens, *pages.of(sentence))
 
 

@@ -20,7 +20,7 @@ from kgrag.types import Step
 
 _MENTIONS, _TITLED, _TRIPLE, _SIMILAR = "MENTIONS", "ABOUT", "", "SIMILAR"
 """The types of edges; two entities of a triple are tied over it."""
-_PRECISION = 1e-9
+_PRECISION, _ROUNDS = 1e-9, 1000  # of the PageRank
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
@@ -82,25 +82,17 @@ class EntityGraph:
         return cls(graph, dict(node), numbers, sources, weights, kinds, counted)
 
     def shares(self, reset: Mapping[int, float], damping: float) -> NDArray[np.float64]:
-        """[nodes]: shares of a walk that restarts at the nodes of `reset`; they add up to 1.
-
-        By power iteration (Page et al., 1999), which ends when the shares change by less than 1e-9 together. What comes
-        to a node without ties begins again.
-        """
-        count = len(self.node)
-        start = np.zeros(count)
-        start[list(reset)] = list(reset.values())
-        start /= start.sum()
-        leaving = np.bincount(self.sources, self.weights, count)
-        steps = damping * self.weights / leaving[self.sources]
-        targets = self.sources.reshape(-1, 2)[:, ::-1].ravel()
-        share = start
-        while True:
-            came = np.bincount(targets, steps * share[self.sources], count).astype(np.float64)
-            came += (1 - came.sum()) * start
-            if np.abs(came - share).sum() < _PRECISION:
-                return came
-            share = came
+        """[nodes]: shares of a walk that restarts at the nodes of `reset`; they add up to 1."""
+        weights: list[float] = self.weights.tolist()
+        found = rustworkx.pagerank(
+            self.graph,
+            alpha=damping,
+            personalization=dict(reset),
+            weight_fn=weights.__getitem__,
+            tol=_PRECISION,
+            max_iter=_ROUNDS,
+        )
+        return np.array([found[i] for i in range(len(self.node))])
 
     def paths(self, reset: Mapping[int, float], damping: float, targets: Sequence[int]) -> list[list[int]]:
         """The most probable way of the walk from a restart to each target: lists of nodes, empty where there is none.

@@ -154,7 +154,7 @@ class _Builder:
     ) -> None:
         self.graph, self.collection, self.embedder = graph, collection, embedder
         self.settings, self.progress = settings, progress
-        self.language = collection.indexing.language
+        self.language = collection.language.code
         self.written = 0
         self.failures: list[FailedPassage] = []
         self.left = 0
