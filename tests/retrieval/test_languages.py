@@ -65,14 +65,14 @@ def _entities(kg: KnowledgeGraph, collection: str) -> dict[str, dict[str, Any]]:
 def test_names_are_one_in_all_their_forms(kg: KnowledgeGraph, collections: dict[str, str]) -> None:
     """«Аркадия Сомова», «Аркадий Сомов»; "Nordwiek" is a name, "Handwerk" is none though it has a capital."""
     russian = _entities(kg, collections["ru"])
-    assert russian["чаяч остр"]["df"] == 3  # "на Чаячьем острове"
+    assert russian["тихогорск"]["df"] >= 2  # "в Тихогорске"
     assert russian["анфис бел"]["name"] == "Анфиса Белова"
     german = _entities(kg, collections["de"])
-    assert german["nordwiek"]["df"] == 2
+    assert german["nordwiek"]["df"] >= 2
     assert german["seeadl"]["ntit"] == 1
     assert "handwerk" not in {name for name, row in german.items() if row["df"] > 0}
     chinese = _entities(kg, collections["zh"])
-    assert chinese["静谷镇"]["df"] == 2
+    assert chinese["静谷镇"]["df"] >= 2
 
 
 def test_a_question_links_to_a_name_in_another_form(kg: KnowledgeGraph, collections: dict[str, str]) -> None:
