@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scripted import Scripted
+from scripted import TASKS, Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.indexing.digest import digest
@@ -16,6 +16,7 @@ from kgrag.types import Document, Filter, Section
 Make = Callable[..., list[Document]]
 _NAME = "tree"
 _LOWEST = "MATCH (s:Summary {collection: $collection, level: 1})-[:SUMMARISES]->"
+_PRICES = dict.fromkeys((*TASKS, "other"), (1.0, 1.0))
 _REPLY = {"title": "Made places", "summary": "They were built near each other, and came to be ruled by others."}
 
 
@@ -143,14 +144,12 @@ def test_a_model_writes_each_summary_once(
     kg[collection].remove_tree()
     levels = kg[collection].build_tree().levels
     scripted.say("summarise", _REPLY)
-    client = asking(prices={"summarise": (1.0, 1.0)})
+    client = asking(prices=_PRICES)
     estimate = client[collection].estimate_tree()
     assert estimate.calls == sum(levels)
     assert estimate.cost is not None
 
-    stopped = asking(prices={"summarise": (1.0, 1.0)}, budget=estimate.cost[0] / 4)[collection].build_tree(
-        ask=True, threads=2
-    )
+    stopped = asking(prices=_PRICES, budget=estimate.cost[0] / 4)[collection].build_tree(ask=True, threads=2)
     assert stopped.stopped is not None
     assert 0 < stopped.usage.calls < sum(levels)
     assert stopped.left
