@@ -6,7 +6,7 @@ from typing import Any
 
 _CAPTION = re.compile(
     r"(?:table|tab\.|tabelle|tableau|tabla|tabela|tabella|tabel|tabell|tabulka|таблица|表)\s*"
-    r"((?:[A-Z]\.?)?\d+(?:[.-]\d+)*|[IVXLC]+)(?=\s*[.:|—–(]|\s*$|\s+[^\W\d_a-z]|\s+[-])",
+    r"((?:[A-Z]\.?)?\d+(?:[.-]\d+)*|[IVXLC]+)(?=\s*[.:：|—–(]|\s*$|\s+[^\W\d_a-z]|\s+[-])",
     re.IGNORECASE,
 )
 

@@ -72,6 +72,7 @@ def make_full_graph(settings: Settings, chat: ChatSettings, tagme: TagmeSettings
         assert not kg[name].tag().failures
         kg[name].ingest([])
         assert kg[name].resolve(apply=True).written
+        assert len(kg[name].build_tree(size=2).levels) > 1
         return kg[name].save(_answer(kg, name))
 
 

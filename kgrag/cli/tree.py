@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     "--budget", type=click.FloatRange(0), metavar="X", help="With --ask: stop before it costs more than this."
 )
 @click.option("--threads", default=8, show_default=True, type=click.IntRange(1), help="With --ask: calls side by side.")
+@click.option("--size", default=8, show_default=True, type=click.IntRange(2), help="Members of a summary on average.")
 @click.option("--remove", is_flag=True, help="Remove the tree. To make it anew: remove it first.")
 @as_json
 def tree(
@@ -30,6 +31,7 @@ def tree(
     dry_run: bool,
     budget: float | None,
     threads: int,
+    size: int,
     remove: bool,
     as_json: bool,
 ) -> None:
@@ -72,7 +74,7 @@ def tree(
                 _print_estimate(would, name)
             return
         with progress_bars() as progress:
-            report = kg[name].build_tree(ask=ask, threads=threads, progress=progress)
+            report = kg[name].build_tree(ask=ask, threads=threads, size=size, progress=progress)
     if as_json:
         print_json(to_json(report, collection=name, stopped=report.stopped and report.stopped.message))
     else:

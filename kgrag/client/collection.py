@@ -186,17 +186,21 @@ class Collection:
 
         return undo(self.kg.graph, self._record())
 
-    def build_tree(self, *, ask: bool = False, threads: int = 8, progress: Progress | None = None) -> "TreeReport":
+    def build_tree(
+        self, *, ask: bool = False, threads: int = 8, size: int = 8, progress: Progress | None = None
+    ) -> "TreeReport":
         """Make the tree of summaries (RAPTOR), or bring it up to date; `ask`: a language model writes them.
 
-        Interrupted and run again, it goes on where it was; what was written is not asked for again. Raises
-        ConfigurationError when scikit-learn is not installed, or with `ask` no language model is configured.
+        `size`: members of a summary on average. Interrupted and run again, it goes on where it was; what was written
+        is not asked for again. Raises ConfigurationError when scikit-learn is not installed, or with `ask` no language
+        model is configured.
         """
         from kgrag.indexing.tree.tree import build
 
         found, model = self._open()
         tasks = self.kg.language_model() if ask else None
-        return build(self.kg.graph, found, model, self.kg.settings, progress or silent, tasks=tasks, threads=threads)
+        settings, progress = self.kg.settings, progress or silent
+        return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)
 
     def estimate_tree(self, *, progress: Progress | None = None) -> "TreeEstimate":
         """What a language model would take for the summaries that it has not written; nothing is asked."""

@@ -159,9 +159,10 @@ def test_a_retriever_remembers_within_a_question_only(talking: KnowledgeGraph, s
 
 def test_every_retriever_says_what_its_scores_are(kg: KnowledgeGraph, coast: str) -> None:
     found = {name: kind.scale for name, kind in RETRIEVERS.items()}
-    assert {name for name, scale in found.items() if scale == "cosine"} == {"dense", "tfidf", "gnn-ret"}
+    assert {name for name, scale in found.items() if scale == "cosine"} == {"dense", "tfidf", "gnn-ret", "raptor"}
     assert {name for name, scale in found.items() if scale == "share"} == {"ppr", "hipporag", "hipporag2"}
-    assert set(found.values()) == {"cosine", "share", "rank"}
+    assert {name for name, scale in found.items() if scale == "relevance"} == {"rerank"}
+    assert set(found.values()) == {"cosine", "share", "relevance", "rank"}
     context = kg[coast].context
     assert make_retriever("top(dense, k=3)", context).scale == "cosine"
     assert make_retriever("top(bm25, k=3)", context).scale == "rank"

@@ -179,7 +179,7 @@ def test_the_documentation_is_made_from_the_description() -> None:
 
 def test_a_prompt_gets_what_a_question_needs() -> None:
     text = describe().text()
-    assert len(text) < 8000
+    assert len(text) < 9000
     for part in ("Passage: ", "  ordinal INTEGER: ", "(:Passage)-[:MENTIONS]->(:Entity)", "  aliases LIST<STRING>?: "):
         assert part in text
     for part in ("embedding LIST", "todo", "similar_floor"):

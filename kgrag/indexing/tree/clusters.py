@@ -34,15 +34,15 @@ class Cluster:
     weights: tuple[float, ...]
 
 
-def soft_clusters(vectors: Matrix, seed: int = 0) -> list[Cluster]:
-    """Clusters of unit vectors [n, d]: every vector is in one or more. The same vectors and seed give the same.
+def soft_clusters(vectors: Matrix, size: float = SIZE, seed: int = 0) -> list[Cluster]:
+    """Clusters of unit vectors [n, d], of some `size` members: each vector is in one or more. Always the same.
 
     Raises ConfigurationError when scikit-learn is not installed.
     """
     clusters: list[Cluster] = []
     for places in _parts(np.arange(len(vectors)), vectors, seed):
         clusters += [
-            Cluster(tuple(int(places[i]) for i in c.members), c.weights) for c in _mixture(vectors[places], seed)
+            Cluster(tuple(int(places[i]) for i in c.members), c.weights) for c in _mixture(vectors[places], size, seed)
         ]
     return clusters
 
@@ -63,9 +63,9 @@ def _parts(places: NDArray[np.int64], vectors: Matrix, seed: int) -> Iterator[ND
         yield from _parts(part, vectors, seed)
 
 
-def _mixture(vectors: Matrix, seed: int) -> list[Cluster]:
+def _mixture(vectors: Matrix, size: float, seed: int) -> list[Cluster]:
     """The clusters of the mixture with the least Bayesian information criterion."""
-    usual = len(vectors) / SIZE
+    usual = len(vectors) / size
     numbers = sorted({round(usual * share) for share in _NUMBERS} - {0, 1})
     if not numbers or len(np.unique(vectors, axis=0)) <= numbers[-1]:
         return [Cluster(tuple(range(len(vectors))), (1.0,) * len(vectors))]

@@ -98,13 +98,15 @@ def build(
     *,
     tasks: Tasks | None = None,
     threads: int = 8,
+    size: int = SIZE,
 ) -> TreeReport:
     """Make the tree of a collection, or bring it up to date; with `tasks` a model writes what it did not write yet.
 
+    `size`: members of a summary on average, where a level is laid; one of so few or fewer has no other above it.
     When the budget is used up or the server is out of reach, what was received is written and the rest keeps the text
     that it had. Raises ConfigurationError when scikit-learn is not installed, DatabaseError.
     """
-    return _Builder(graph, collection, embedder, settings, progress).build(tasks, threads)
+    return _Builder(graph, collection, embedder, settings, progress, size).build(tasks, threads)
 
 
 def remove(graph: Graph, collection: Collection) -> int:
@@ -150,10 +152,16 @@ def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress:
 
 class _Builder:
     def __init__(
-        self, graph: Graph, collection: Collection, embedder: Embedder, settings: Settings, progress: Progress
+        self,
+        graph: Graph,
+        collection: Collection,
+        embedder: Embedder,
+        settings: Settings,
+        progress: Progress,
+        size: int,
     ) -> None:
         self.graph, self.collection, self.embedder = graph, collection, embedder
-        self.settings, self.progress = settings, progress
+        self.settings, self.progress, self.size = settings, progress, size
         self.language = collection.language.code
         self.written = 0
         self.failures: list[FailedPassage] = []
@@ -173,7 +181,7 @@ class _Builder:
             level = len(levels) + 1
             below = _read(self.graph, self.collection, level - 1)
             if level > laid:
-                if len(below.ids) <= SIZE:
+                if len(below.ids) <= self.size:
                     break
                 self._lay(level, below)
                 below = _read(self.graph, self.collection, level - 1)
@@ -196,7 +204,7 @@ class _Builder:
     def _lay(self, level: int, below: _Level) -> None:
         """Cluster what is below, and write the clusters with sentences of theirs; then the level is there."""
         self.progress(f"level {level}", 0, None)
-        clusters = soft_clusters(below.vectors)
+        clusters = soft_clusters(below.vectors, self.size)
         groups = [self._group(level, below, cluster) for cluster in clusters]
         for start, batch in zip(range(0, len(groups), _BATCH), _batches(groups), strict=True):
             self.progress(f"level {level}", start, len(groups))
