@@ -12,6 +12,7 @@ UNWIND [
   ['triple_text_c', 'full-text', 'Triple'],
   ['entity_name_c', 'full-text', 'Entity'],
   ['passage_' + c.embedding + '_c', 'vector', 'Passage'],
+  ['summary_' + c.embedding + '_c', 'vector', 'Summary'],
   ['triple_' + c.embedding + '_c', 'vector', 'Triple'],
   ['entity_' + c.embedding + '_c', 'vector', 'Entity']
 ] AS row

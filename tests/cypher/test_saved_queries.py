@@ -56,6 +56,7 @@ def analysed(kg: KnowledgeGraph) -> Iterator[str]:
     with corpus() as folder:
         kg[COLLECTION].ingest(chain(load([folder]), [YARD]))
     kg[COLLECTION].resolve(apply=True)
+    kg[COLLECTION].build_tree()
     yard = kg.passage("yard", COLLECTION)
     triple = kg.saved_query("facts", collection=COLLECTION, entity="Colin Archer").values[0][-1].nodes[1]
     trace = (
