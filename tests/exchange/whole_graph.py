@@ -68,6 +68,7 @@ def make_whole(kg: KnowledgeGraph, collection: str) -> None:
     )
     kg[collection].save(answer)
     query(kg, BY_HAND, c=collection)
+    assert kg[collection].build_tree(size=2).levels
 
 
 def query(kg: KnowledgeGraph, text: str, **parameters: Any) -> list[dict[str, Any]]:

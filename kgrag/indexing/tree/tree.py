@@ -204,7 +204,11 @@ class _Builder:
     def _lay(self, level: int, below: _Level) -> None:
         """Cluster what is below, and write the clusters with sentences of theirs; then the level is there."""
         self.progress(f"level {level}", 0, None)
-        clusters = soft_clusters(below.vectors, self.size)
+        order = np.lexsort(below.vectors.T)  # of the vectors, not of ids, which are others under another name
+        clusters = [
+            Cluster(tuple(int(order[i]) for i in c.members), c.weights)
+            for c in soft_clusters(below.vectors[order], self.size)
+        ]
         groups = [self._group(level, below, cluster) for cluster in clusters]
         for start, batch in zip(range(0, len(groups), _BATCH), _batches(groups), strict=True):
             self.progress(f"level {level}", start, len(groups))
