@@ -125,7 +125,8 @@ def visualise(drawn: Drawing) -> "VisualizationGraph":
         for number, edge in enumerate(drawn.edges.values())
     ]
     graph = neo4j_viz.VisualizationGraph(nodes, edges)
-    graph.set_legend(nodes={node.label: _look("node", node.label)[0] for node in drawn.nodes.values()})
+    colours: dict[Any, Any] = {node.label: _look("node", node.label)[0] for node in drawn.nodes.values()}
+    graph.set_legend(nodes=colours)
     return graph
 
 

@@ -8,7 +8,7 @@ import click
 
 from kgrag.cli.connect import collection_option, connect
 from kgrag.cli.console import note, number, print_error, progress_bars
-from kgrag.cli.documents import print_changes, print_problems
+from kgrag.cli.documents import loading_options, print_changes, print_problems
 from kgrag.cli.interrupt import interruptible
 from kgrag.errors import DatabaseError
 
@@ -23,12 +23,7 @@ _AGAIN = 10.0  # seconds after which a database that failed is asked again
 @click.command()
 @click.argument("folders", nargs=-1, required=True, metavar="FOLDER...")
 @collection_option("Where to; made if it does not exist.  [default: default]")
-@click.option("--embedder", metavar="NAME", help="For a new collection, as in `kgrag ingest`.")
-@click.option("--language", metavar="CODE", help="For a new collection, as in `kgrag ingest`.")
-@click.option("--root", metavar="DIR", help="As in `kgrag ingest`: the folder in which the keys are paths.")
-@click.option("--key-column", metavar="NAME", help="As in `kgrag ingest`.")
-@click.option("--title-column", metavar="NAME", help="As in `kgrag ingest`.")
-@click.option("--text-column", metavar="NAME", help="As in `kgrag ingest`.")
+@loading_options
 @click.option("--quiet", type=click.FloatRange(min=0.1), default=2.0, show_default=True, metavar="SECONDS",
               help="How long nothing must have changed before files are read.")  # fmt: skip
 @click.option("--keep", is_flag=True, help="Keep the documents of files that are gone.")

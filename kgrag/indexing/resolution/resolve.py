@@ -21,9 +21,10 @@ from kgrag.indexing.resolution import judge
 from kgrag.indexing.resolution.blocks import LARGEST, pairs
 from kgrag.indexing.resolution.context import SURE, Seen, definitions, homonyms, weigh
 from kgrag.indexing.resolution.groups import Pair, ambiguous, groups, pair
-from kgrag.indexing.resolution.judge import AskingEstimate, Question, batched
+from kgrag.indexing.resolution.judge import Question, batched
 from kgrag.indexing.resolution.names import Kind, Likeness, compare, contradiction
 from kgrag.indexing.resolution.words import Name, is_generic, is_name, parse
+from kgrag.models.estimate import Estimate
 from kgrag.models.tasks import Tasks
 from kgrag.settings import BRIDGE_CAP, ChatSettings
 from kgrag.text import normalise
@@ -65,7 +66,7 @@ class Resolution:
     same: tuple[NamePair, ...]
     groups: int
     doubtful: tuple[NamePair, ...]
-    estimate: AskingEstimate
+    estimate: Estimate
     applied: bool = False
     written: int = 0
     removed: int = 0
