@@ -9,7 +9,7 @@ from kgrag.cli.console import changed, load_settings, note, number, print_error,
 from kgrag.cli.interrupt import interruptible
 
 if TYPE_CHECKING:
-    from kgrag.indexing.tree.tree import TreeEstimate, TreeReport
+    from kgrag.indexing.writing import WritingEstimate, WritingReport
 
 
 @click.command()
@@ -84,7 +84,7 @@ def tree(
         click.get_current_context().exit(report.stopped.exit_code)
 
 
-def _print(report: "TreeReport", collection: str) -> None:
+def _print(report: "WritingReport", collection: str) -> None:
     if not report.levels:
         click.echo(f"Collection {collection}: too few passages to sum up.")
         return
@@ -100,7 +100,7 @@ def _print(report: "TreeReport", collection: str) -> None:
         note(f"{failure.title}: {failure.reason} {failure.remedy}")
 
 
-def _print_estimate(would: "TreeEstimate", collection: str) -> None:
+def _print_estimate(would: "WritingEstimate", collection: str) -> None:
     if not would.calls:
         click.echo(
             f"Collection {collection}: no summary is left to a model; first make the tree: kgrag tree {collection}"

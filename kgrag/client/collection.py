@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kgrag.indexing.extraction import ExtractionEstimate, ExtractionReport
     from kgrag.indexing.resolution.resolve import Resolution
     from kgrag.indexing.tagging import TaggingReport
-    from kgrag.indexing.tree.tree import TreeEstimate, TreeReport
+    from kgrag.indexing.writing import WritingEstimate, WritingReport
     from kgrag.inspection.result import Inspection
     from kgrag.loaders import Columns
     from kgrag.rows import Rows
@@ -188,7 +188,7 @@ class Collection:
 
     def build_tree(
         self, *, ask: bool = False, threads: int = 8, size: int = 8, progress: Progress | None = None
-    ) -> "TreeReport":
+    ) -> "WritingReport":
         """Make the tree of summaries (RAPTOR), or bring it up to date; `ask`: a language model writes them.
 
         `size`: members of a summary on average. Interrupted and run again, it goes on where it was; what was written
@@ -202,7 +202,7 @@ class Collection:
         settings, progress = self.kg.settings, progress or silent
         return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)
 
-    def estimate_tree(self, *, progress: Progress | None = None) -> "TreeEstimate":
+    def estimate_tree(self, *, progress: Progress | None = None) -> "WritingEstimate":
         """What a language model would take for the summaries that it has not written; nothing is asked."""
         from kgrag.indexing.tree.tree import estimate
 

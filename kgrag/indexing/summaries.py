@@ -52,20 +52,25 @@ def nearest_first(members: Sequence[Member], vectors: NDArray[np.float32]) -> li
 
 
 def extracted(
-    groups: Sequence[Sequence[Member]], middles: NDArray[np.float32], embedder: Embedder, language: str
+    groups: Sequence[Sequence[Member]],
+    embedder: Embedder,
+    language: str,
+    middles: NDArray[np.float32] | None = None,
 ) -> list[Said]:
-    """For each group of members, nearest first, the sentences nearest to its middle, a unit vector [d] each.
+    """For each group of members, the most telling first, the sentences nearest to its middle, a unit vector [d] each.
 
-    Sentences stand in the order of their members; the name is the terms that most members have.
+    Without `middles` that is the middle of these sentences themselves. They stand in the order of their members; the
+    name is the terms that most members have.
     """
     found = [_candidates(members, language) for members in groups]
     vectors = embedder.embed([sentence for each in found for sentence in each])
     said, start = [], 0
-    for members, each, middle in zip(groups, found, middles, strict=True):
-        cosines = vectors[start : start + len(each)] @ middle
+    for number, (members, each) in enumerate(zip(groups, found, strict=True)):
+        own = vectors[start : start + len(each)]
+        cosines = own @ (own.sum(axis=0) if middles is None else middles[number])
         start += len(each)
         best = sorted(np.argsort(-cosines, kind="stable")[:_SENTENCES])
-        text = " ".join(each[i] for i in best) or members[0]["text"][:_LONGEST]
+        text = " ".join(each[i] for i in best) or (members[0]["text"][:_LONGEST] if members else "")
         said.append(Said(_name(members, text), text))
     return said
 
