@@ -214,6 +214,34 @@ class Collection:
 
         return remove(self.kg.graph, self._record())
 
+    def build_communities(
+        self, *, ask: bool = False, threads: int = 8, size: int = 50, progress: Progress | None = None
+    ) -> "WritingReport":
+        """Find the communities of entities, or bring them up to date; `ask`: a language model writes their reports.
+
+        `size`: most members of one that is not parted again. Interrupted and run again, it goes on where it was; what
+        was written is not asked for again. Raises ConfigurationError when graspologic-native is not installed, or with
+        `ask` no language model is configured.
+        """
+        from kgrag.indexing.communities.communities import build
+
+        found, model = self._open()
+        tasks = self.kg.language_model() if ask else None
+        settings, progress = self.kg.settings, progress or silent
+        return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)
+
+    def estimate_communities(self, *, progress: Progress | None = None) -> "WritingEstimate":
+        """What a language model would take for the reports that it has not written; nothing is asked."""
+        from kgrag.indexing.communities.communities import estimate
+
+        return estimate(self.kg.graph, self._record(), self.kg.settings.chat, progress or silent)
+
+    def remove_communities(self) -> int:
+        """Remove all communities; returns how many there were."""
+        from kgrag.indexing.communities.communities import remove
+
+        return remove(self.kg.graph, self._record())
+
     def delete(self, documents: Iterable[str] | None = None, *, progress: Progress | None = None) -> int:
         """Delete documents by their keys, or with `documents` None the whole collection; returns the passages removed.
 

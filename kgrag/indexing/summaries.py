@@ -1,5 +1,6 @@
 """What a summary says: sentences of its members that are nearest to their middle, or what a language model writes."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from kgrag.indexing.language import sentences
+from kgrag.models.budget import LOW
 from kgrag.models.embed import Embedder, unit
 from kgrag.models.facts import harmless, titled
 from kgrag.models.tasks import Tasks
@@ -82,13 +84,23 @@ def asked(members: Sequence[Member], tasks: Tasks) -> Said:
     return Said(" ".join(reply.title.split()) or _name(members, text), text)
 
 
-def shown(members: Sequence[Member]) -> str:
-    """The texts that a model is to sum up, the nearest to the middle first."""
-    blocks = []
+def shown(members: Sequence[Member], tokens: int | None = None) -> str:
+    """The texts that a model is to sum up, the most telling first; of no more than some tokens, but for the first."""
+    blocks: list[str] = []
+    left = math.inf if tokens is None else tokens * LOW
     for number, member in enumerate(members[:_SHOWN], 1):
-        text = harmless(member["text"][:_CHARACTERS])
-        blocks.append(f'<text number="{number}" title="{titled(member["title"])}">\n{text}\n</text>')
+        block = numbered_text(number, member)
+        left -= len(block.encode())
+        if blocks and left < 0:
+            break
+        blocks.append(block)
     return "\n".join(blocks)
+
+
+def numbered_text(number: int, member: Member) -> str:
+    """A text as a model is shown it, in a frame that it cannot leave."""
+    text = harmless(member["text"][:_CHARACTERS])
+    return f'<text number="{number}" title="{titled(member["title"])}">\n{text}\n</text>'
 
 
 def _candidates(members: Sequence[Member], language: str) -> list[str]:

@@ -43,7 +43,8 @@ Group = TypeVar("Group", bound=Due)
 @dataclass(frozen=True, slots=True)
 class WritingReport:
     """What was done. `levels`: how many nodes each level has; `written`: texts made, or made again; `left`: those that
-    a model was to write and did not, the `failures` among them; `stopped`: why it ended early, if it did.
+    a model was to write and did not, the `failures` among them; `stopped`: why it ended early, if it did; `stale`:
+    texts of a model that no longer say what they should.
     """
 
     levels: tuple[int, ...] = ()
@@ -54,6 +55,7 @@ class WritingReport:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     stopped: ModelError | None = None
+    stale: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +126,11 @@ class Writing:
         self._stopped: ModelError | None = None
         self.written = 0
 
-    def report(self, levels: Sequence[int], removed: int) -> WritingReport:
+    def report(self, levels: Sequence[int], removed: int, stale: int = 0) -> WritingReport:
         """What was done until now."""
         return WritingReport(
             tuple(levels), self.written, removed, self._left, tuple(self._failures), self._usage.total,
-            time.monotonic() - self._started, self._stopped,
+            time.monotonic() - self._started, self._stopped, stale,
         )  # fmt: skip
 
     def run(self, writer: Writer[Group], due: list[Group], stage: str) -> None:
