@@ -197,6 +197,7 @@ class SummaryOptions(Options):
     shown: Literal["summaries", "leaves"] = Field(
         "summaries", description="what a reader is shown (strategy single): summaries, too, or passages alone"
     )
+    sources: int = Field(3, ge=1, description="passages that such a summary is cited by, the nearest to the question")
 
 
 class Retriever(ABC):

@@ -66,7 +66,7 @@ class Communities(Retriever):
         found = reciprocal_rank_fusion(rankings, s.rrf)[:n]
         if s.shown == "summaries":
             known = {x.id for x in joined}
-            topics = _topics([r for r in row["joined"] if r["id"] in known])
+            topics = _topics([r for r in row["joined"] if r["id"] in known], s.sources)
             query.memory[self] = [*topics[: s.reports], *((x.id,) for x in found)]
         return found
 
@@ -110,13 +110,13 @@ def _joined(rows: Sequence[Mapping[str, Any]]) -> list[Scored]:
     ]
 
 
-def _topics(rows: Sequence[Mapping[str, Any]]) -> list[Topic]:
+def _topics(rows: Sequence[Mapping[str, Any]], sources: int) -> list[Topic]:
     leaves: dict[str, list[tuple[float, str]]] = {}
     reports: dict[str, Mapping[str, Any]] = {}
     for r in rows:
         reports[r["community"]["id"]] = r["community"]
         leaves.setdefault(r["community"]["id"], []).append((-r["score"], r["id"]))
     return [
-        Topic(r["title"], r["text"], tuple(id for _, id in sorted(leaves[r["id"]])))
+        Topic(r["title"], r["text"], tuple(id for _, id in sorted(leaves[r["id"]])[:sources]))
         for r in sorted(reports.values(), key=lambda r: (-r["score"], r["id"]))
     ]

@@ -61,7 +61,7 @@ class Raptor(Retriever):
             scored = [x for x in scored if x.id in allowed]
             rows = [row for row in rows if row["id"] in allowed]
         if s.shown == "summaries":
-            query.memory[self] = _collapsed(rows)
+            query.memory[self] = _collapsed(rows, s.sources)
         return scored[:n]
 
     def evidence(self, query: Query) -> Sequence[Evidence] | None:
@@ -76,8 +76,8 @@ class Raptor(Retriever):
         return (*super().notes(ranked), "no summary was near: without a tree this is dense retrieval (see kgrag tree)")
 
 
-def _collapsed(rows: Sequence[Mapping[str, Any]]) -> list[Evidence]:
-    """Passages and summaries, the nearest first; a summary with the passages under it that are near."""
+def _collapsed(rows: Sequence[Mapping[str, Any]], sources: int) -> list[Evidence]:
+    """Passages and summaries, the nearest first; a summary with some passages under it that are nearest."""
     found: list[tuple[float, str, Evidence]] = [(-row["score"], row["id"], (row["id"],)) for row in rows]
     summaries = {above["id"]: above for row in rows for above in row["above"]}
     leaves: dict[str, list[tuple[float, str]]] = {}
@@ -85,6 +85,6 @@ def _collapsed(rows: Sequence[Mapping[str, Any]]) -> list[Evidence]:
         for above in row["above"]:
             leaves.setdefault(above["id"], []).append((-row["score"], row["id"]))
     for id, its in summaries.items():
-        near = tuple(leaf for _, leaf in sorted(leaves[id]))
+        near = tuple(leaf for _, leaf in sorted(leaves[id])[:sources])
         found.append((-its["score"], id, Topic(its["title"], its["text"], near)))
     return [evidence for *_, evidence in sorted(found, key=lambda x: x[:2])]
