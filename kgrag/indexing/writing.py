@@ -4,7 +4,6 @@ What a text was made from is a hash (`rests_on`) beside it, and so is what made 
 the prompt. Only what rests on something else than when it was written is written again.
 """
 
-import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,11 +15,9 @@ from kgrag.indexing.asking import FailedPassage, Meter, Source, ask_each
 from kgrag.indexing.summaries import EXTRACTED, Said
 from kgrag.models.budget import HIGH, LOW
 from kgrag.models.tasks import Tasks
-from kgrag.settings import ChatSettings
 from kgrag.types import Progress, Usage
 
 _BATCH = 200  # texts written at once
-_SPREAD = 1.5  # how much longer or shorter replies are on average, from model to model
 
 
 class Due(Protocol):
@@ -56,30 +53,6 @@ class WritingReport:
     seconds: float = 0.0
     stopped: ModelError | None = None
     stale: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class WritingEstimate:
-    """What it would take to have a model write texts. Tokens and cost are (least, most); unknown is None."""
-
-    calls: int
-    prompt_tokens: tuple[int, int]
-    completion_tokens: tuple[int, int]
-    model: str | None
-    cost: tuple[float, float] | None
-
-
-def estimated(chat: ChatSettings, task: str, calls: int, size: int, usual: int) -> WritingEstimate:
-    """What calls would take: `size` bytes read in all, `usual` tokens written by each on average."""
-    read = (math.ceil(size / LOW), math.ceil(size / HIGH))
-    written = (round(calls * usual / _SPREAD), round(calls * usual * _SPREAD))
-    model = chat.models.get(task, chat.model)
-    price = chat.prices.get(model) if model is not None else None
-    cost = None
-    if price is not None:
-        least, most = ((r * price[0] + w * price[1]) / 1e6 for r, w in zip(read, written, strict=True))
-        cost = (least, most)
-    return WritingEstimate(calls, read, written, model, cost)
 
 
 def bytes_of(tokens: float) -> int:

@@ -16,8 +16,9 @@ from kgrag.indexing.communities.plan import SIZE, Planned, digest, plan
 from kgrag.indexing.communities.reports import TASK, TOKENS, WRITTEN, Reported, Reports, materials, values
 from kgrag.indexing.finish import finish
 from kgrag.indexing.summaries import EXTRACTED
-from kgrag.indexing.writing import Writing, WritingEstimate, WritingReport, bytes_of, estimated
+from kgrag.indexing.writing import Writing, WritingReport, bytes_of
 from kgrag.models.embed import Embedder
+from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
@@ -82,7 +83,7 @@ def remove(graph: Graph, collection: Collection) -> int:
 
 def estimate(
     graph: Graph, collection: Collection, chat: ChatSettings, progress: Progress, *, tokens: int = TOKENS
-) -> WritingEstimate:
+) -> Estimate:
     """What a model would take for all reports that it has not written, once communities are found; nothing is asked.
 
     Reports on parts are taken to be as long as replies usually are.
@@ -97,7 +98,7 @@ def estimate(
             filled = values({**material, "reports": reports}, tokens)
             size += sum(len(message.content.encode("utf-8", "replace")) for message in prompt.messages(**filled))
         progress("reports", min(start + _LAID, len(ids)), len(ids))
-    return estimated(chat, TASK, len(ids), size, WRITTEN)
+    return estimate_calls(chat, TASK, len(ids), size, WRITTEN)
 
 
 def _lay(

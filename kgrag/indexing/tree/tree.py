@@ -20,8 +20,9 @@ from kgrag.identity import node_id
 from kgrag.indexing.finish import finish
 from kgrag.indexing.summaries import EXTRACTED, TASK, Member, Said, asked, extracted, nearest_first, shown
 from kgrag.indexing.tree.clusters import LEAST, SIZE, Cluster, soft_clusters
-from kgrag.indexing.writing import Writer, Writing, WritingEstimate, WritingReport, batches, bytes_of, estimated
+from kgrag.indexing.writing import Writer, Writing, WritingReport, batches, bytes_of
 from kgrag.models.embed import Embedder, unit
+from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
@@ -86,7 +87,7 @@ def remove(graph: Graph, collection: Collection) -> int:
     return removed
 
 
-def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress: Progress) -> WritingEstimate:
+def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress: Progress) -> Estimate:
     """What a model would take for all summaries that it has not written, once the tree is laid; nothing is asked.
 
     Summaries of summaries are taken to be read as long as replies usually are.
@@ -109,7 +110,7 @@ def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress:
             progress("summaries", done, len(groups))
         calls += len(groups)
         size += len(groups) * around
-    return estimated(chat, TASK, calls, size, _WRITTEN)
+    return estimate_calls(chat, TASK, calls, size, _WRITTEN)
 
 
 class _Builder:
