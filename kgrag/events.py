@@ -156,6 +156,14 @@ class Filtered(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Noted(Event):
+    """What the model noted of some reports for the question: points, each with its worth, 0 to 100."""
+
+    reports: int
+    points: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Failed(Event):
     """Something failed; the answer is made from what there is. `error` is the name of its class."""
 
@@ -173,10 +181,14 @@ class Answered(Event):
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A passage that an answer cites, by the `number` that stands in its text as [number]."""
+    """A passage that an answer cites, by the `number` that stands in its text as [number].
+
+    `summary`: the title of the summary or report that was read in its place, empty where the passage itself was read.
+    """
 
     number: int
     passage: Passage
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)

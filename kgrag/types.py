@@ -1,6 +1,6 @@
 """The values that flow through kgrag: frozen dataclasses without input or output."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePath
@@ -215,6 +215,19 @@ class Passage:
         if self.page is None:
             return ""
         return f"p. {self.page}" if self.last_page in (None, self.page) else f"pp. {self.page}-{self.last_page}"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary, or a report on a community, as a reader is shown it; `passages`: what it rests on, which is cited."""
+
+    title: str
+    text: str
+    passages: tuple[Passage, ...] = ()
+
+
+Item = Sequence[Passage] | Summary
+"""What a reader is shown under one number: a passage, several that are read together, or a summary in their place."""
 
 
 @dataclass(frozen=True, slots=True)

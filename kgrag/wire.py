@@ -32,7 +32,7 @@ EVENTS: dict[str, type[Event]] = {
         events.Called, events.Asked, events.Looked, events.Retrieved, events.Read, events.Linked, events.Remembered,
         events.Judged, events.Thought, events.Rewritten, events.Failed, events.Answered, events.Ranked,
         events.SubAnswered, events.Imagined, events.Chained, events.Verified, events.Filtered,
-        events.Recognised,
+        events.Recognised, events.Noted,
     )
 }  # fmt: skip
 """The events by what `type` says of them."""

@@ -1,5 +1,7 @@
 """A collection with all that a graph can hold: pages, tables, triples, extractions, tags, keywords, runs."""
 
+from itertools import pairwise
+
 from kgrag.client import KnowledgeGraph
 from kgrag.events import (
     Answer,
@@ -60,6 +62,10 @@ def documents() -> list[Document]:
             (Section("Larvik is a town on the coast of Norway. Its harbour is old. Fridtjof W. Nansen came."),),
             "Larvik",
         ),
+        *(
+            Document(f"meeting {n}", (Section(f"{one} met {other}."),), "", triples=(Triple(one, "met", other),))
+            for n, (one, other) in enumerate(pairwise(("Otto Sverdrup", "Sigurd Hansen", "Bernt Bentsen", "Lars Pet")))
+        ),
         Document("larvik town", (Section("Larvik is a town on the coast of Norway. Its harbour is new."),), "Larvik"),
     ]
 
@@ -73,6 +79,7 @@ def make_full_graph(settings: Settings, chat: ChatSettings, tagme: TagmeSettings
         kg[name].ingest([])
         assert kg[name].resolve(apply=True).written
         assert len(kg[name].build_tree(size=2).levels) > 1
+        assert len(kg[name].build_communities(size=2).levels) > 1
         return kg[name].save(_answer(kg, name))
 
 

@@ -13,6 +13,7 @@ UNWIND [
   ['entity_name_c', 'full-text', 'Entity'],
   ['passage_' + c.embedding + '_c', 'vector', 'Passage'],
   ['summary_' + c.embedding + '_c', 'vector', 'Summary'],
+  ['community_' + c.embedding + '_c', 'vector', 'Community'],
   ['triple_' + c.embedding + '_c', 'vector', 'Triple'],
   ['entity_' + c.embedding + '_c', 'vector', 'Entity']
 ] AS row

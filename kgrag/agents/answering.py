@@ -15,7 +15,7 @@ from kgrag.events import Citation
 from kgrag.models.facts import lines, numbered
 from kgrag.models.tasks import Tasks
 from kgrag.options import Options
-from kgrag.types import Passage, Triple
+from kgrag.types import Item, Summary, Triple
 
 OnText = Callable[[str], None]
 
@@ -60,7 +60,7 @@ class ModelAnswer:
 def answer(
     tasks: Tasks,
     question: str,
-    items: Sequence[Sequence[Passage]],
+    items: Sequence[Item],
     settings: AnswerOptions,
     *,
     short: bool,
@@ -131,14 +131,14 @@ def own_answer(text: str, choices: Sequence[str] = ()) -> ModelAnswer:
     return ModelAnswer(text, not says_not_found(text))
 
 
-def within(items: Sequence[Sequence[Passage]], tokens: int | None) -> list[Sequence[Passage]]:
+def within(items: Sequence[Item], tokens: int | None) -> list[Item]:
     """The first items that fit into a budget of tokens (of 4 characters); the first is there in any case."""
     if tokens is None:
         return list(items)
-    found: list[Sequence[Passage]] = []
+    found: list[Item] = []
     left = tokens * _LETTERS_A_TOKEN
     for item in items:
-        left -= sum(len(p.title) + len(p.text) for p in item)
+        left -= sum(len(p.title) + len(p.text) for p in ([item] if isinstance(item, Summary) else item))
         if found and left < 0:
             break
         found.append(item)
@@ -151,8 +151,10 @@ def _not_found(text: str) -> bool:
     return says_not_found(text) and (cites is None or text.lstrip().startswith(NOT_FOUND))
 
 
-def cited(text: str, items: Sequence[Sequence[Passage]]) -> ModelAnswer:
+def cited(text: str, items: Sequence[Item]) -> ModelAnswer:
     """The text with the passages of the items that it cites, each as [number]; other numbers are taken out of it.
+
+    Of a summary these are the passages that it rests on.
 
     Understood are [1], [1, 2], [1-3], [^1], [Passage 1], 【1】, (Passage 1), and (1) in a text without any of these.
     """
@@ -171,7 +173,13 @@ def cited(text: str, items: Sequence[Sequence[Passage]]) -> ModelAnswer:
         return match[1] + "".join(f"[{n}]" for n in numbers)
 
     clean = _CITED.sub(keep, text) if _CITED.search(text) else _ROUND.sub(keep_round, text)
-    return ModelAnswer(clean, True, tuple(Citation(n, p) for n in sorted(used) for p in items[n - 1]))
+    return ModelAnswer(clean, True, tuple(c for n in sorted(used) for c in _citations(n, items[n - 1])))
+
+
+def _citations(number: int, item: Item) -> list[Citation]:
+    if isinstance(item, Summary):
+        return [Citation(number, passage, item.title) for passage in item.passages]
+    return [Citation(number, passage) for passage in item]
 
 
 def _listed(numbers: str) -> list[int]:

@@ -9,8 +9,8 @@ from kgrag.agents.answering import ModelAnswer
 from kgrag.events import Event
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener, Tasks
-from kgrag.retrieval.base import Query, Retriever, Scored
-from kgrag.types import Hit, Passage, Triple
+from kgrag.retrieval.base import Evidence, Query, Retriever, Scored, Topic
+from kgrag.types import Hit, Item, Passage, Summary, Triple
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,14 @@ class Conclusion:
     """What an episode ends with.
 
     `ranking`: the passages, best first. `evidence`: what the answer is read from: so many of the ranking, or items,
-    each the ids of one passage or of several that are read together (a path); None: as the options of answering say.
+    each the ids of one passage or of several that are read together (a path), or a summary; None: as the options of
+    answering say.
     `facts`: what the strategy remembers, which the reader is shown, too. `text`: an answer of its own, in place of the
     reader's; `reply`: one that the reader gave already.
     """
 
     ranking: Sequence[Scored]
-    evidence: int | Sequence[Sequence[str]] | None = None
+    evidence: int | Sequence[Evidence] | None = None
     facts: Sequence[Triple] = ()
     text: str | None = None
     reply: ModelAnswer | None = None
@@ -73,16 +74,24 @@ class Inquiry:
         """The same without scores and trails."""
         return [hit.passage for hit in self.hits(found)]
 
-    def items(self, evidence: Sequence[Sequence[str]]) -> list[list[Passage]]:
-        """Items of evidence, each the ids of its passages, with their texts; what is gone is left out."""
-        self._fetch([id for item in evidence for id in item])
-        found = [[self._texts[id] for id in item if id in self._texts] for item in evidence]
-        return [item for item in found if item]
+    def items(self, evidence: Sequence[Evidence]) -> list[Item]:
+        """Items of evidence with their texts; passages that are gone are left out, and summaries of nothing else."""
+        self._fetch([id for item in evidence for id in _ids(item)])
+        found: list[Item] = []
+        for item in evidence:
+            passages = tuple(self._texts[id] for id in _ids(item) if id in self._texts)
+            if passages:
+                found.append(Summary(item.title, item.text, passages) if isinstance(item, Topic) else passages)
+        return found
 
     def _fetch(self, ids: Sequence[str]) -> None:
         missing = list(dict.fromkeys(id for id in ids if id not in self._texts))
         if missing:
             self._texts.update(self.retriever.context.reader.passages(missing))
+
+
+def _ids(item: Evidence) -> Sequence[str]:
+    return item.leaves if isinstance(item, Topic) else item
 
 
 class Episode(ABC):

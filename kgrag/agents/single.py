@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
-from kgrag.retrieval.base import Query, Scored
+from kgrag.retrieval.base import Evidence, Query, Scored
 
 
 class _Single(Episode):
-    """Retrieves once. Of a retriever that finds paths, the reader is shown these, as many as else passages."""
+    """Retrieves once. Of a retriever that finds paths or summaries, the reader is shown these, as many as passages."""
 
     found: Sequence[Scored] = ()
-    paths: Sequence[Sequence[str]] | None = None
+    paths: Sequence[Evidence] | None = None
 
     def next_queries(self) -> Sequence[str]:
         """See Episode."""

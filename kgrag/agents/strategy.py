@@ -21,7 +21,7 @@ from kgrag.options import resolve
 from kgrag.retrieval.base import Query, Retriever, Searchable, SearchContext
 from kgrag.retrieval.expression import Expression
 from kgrag.retrieval.registry import make_retriever
-from kgrag.types import Hit, Passage, Ranking, Triple, Usage
+from kgrag.types import Hit, Item, Ranking, Triple, Usage
 
 __all__ = ["DEPTH", "Conclusion", "Episode", "Inquiry", "Search", "Strategy"]
 
@@ -106,7 +106,7 @@ class Strategy(ABC):
         reply = ModelAnswer("", False)
         on_text = _telling(trace) if stream and not short else None
 
-        def read(items: Sequence[Sequence[Passage]], facts: Sequence[Triple] = ()) -> ModelAnswer:
+        def read(items: Sequence[Item], facts: Sequence[Triple] = ()) -> ModelAnswer:
             assert tasks is not None
             return answer(
                 tasks, asked.text, items, self.settings, short=short, on_text=on_text, facts=facts, choices=choices
@@ -131,7 +131,7 @@ class Strategy(ABC):
                     reply = conclusion.reply
                 elif conclusion.text is not None:
                     reply = own_answer(conclusion.text, choices)
-                elif not self.retrieves:
+                elif not self.retrieves and conclusion.evidence is None:
                     reply = answer_closed(
                         tasks, asked.text, self.settings, short=short, on_text=on_text, choices=choices
                     )
@@ -164,7 +164,7 @@ class Strategy(ABC):
             problem=problem,
         )
 
-    def _evidence(self, inquiry: Inquiry, conclusion: Conclusion) -> list[list[Passage]]:
+    def _evidence(self, inquiry: Inquiry, conclusion: Conclusion) -> list[Item]:
         """The items that the answer is read from; those of the ranking unless the strategy names its own."""
         items = conclusion.evidence
         if items is None or isinstance(items, int):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kgrag.errors import ModelError
     from kgrag.indexing.extraction import ExtractionReport
     from kgrag.indexing.tagging import TaggingReport
-    from kgrag.indexing.tree.tree import TreeReport
+    from kgrag.indexing.writing import WritingReport
     from kgrag.models.estimate import Estimate
     from kgrag.types import Progress, Usage
 
@@ -29,7 +29,7 @@ def resumable() -> Iterator["Progress"]:
 
 
 def end(
-    report: "ExtractionReport | TaggingReport | TreeReport", collection: str, text: str | None, item: str = "passage"
+    report: "ExtractionReport | TaggingReport | WritingReport", collection: str, text: str | None, item: str = "passage"
 ) -> None:
     """Print a report as `text`, without it as JSON, and what failed; end with an exit code where something did."""
     if text is None:

@@ -212,10 +212,19 @@ def _print_citations(answer: Answer) -> None:
         click.echo()
     width = max((len(str(c.number)) for c in answer.citations), default=1) + 2
     console = stdout_console()
+    shown: tuple[int, str] | None = None
     for citation in answer.citations:
         passage, number = citation.passage, f"[{citation.number}]"
+        if citation.summary and (citation.number, citation.summary) != shown:
+            shown = (citation.number, citation.summary)
+            print_line(
+                console, Text(f"{number:<{width}}  summary: {crop(one_line(citation.summary), _LINE)}, of", "bold")
+            )
+        number = "" if citation.summary else number
         head = Text.assemble((f"{number:<{width}}", "bold"), "  ", (passage.id[:ID_DIGITS], "dim"), "  ")
         print_line(console, head.append(crop(heading(passage), _LINE), "bold cyan"))
+        if citation.summary:
+            continue
         print_indented(console, excerpt(passage, f"{answer.question} {answer.text}"), width + 2)
 
 

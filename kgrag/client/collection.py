@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kgrag.indexing.extraction import ExtractionReport
     from kgrag.indexing.resolution.resolve import Resolution
     from kgrag.indexing.tagging import TaggingReport
-    from kgrag.indexing.tree.tree import TreeReport
+    from kgrag.indexing.writing import WritingReport
     from kgrag.inspection.result import Inspection
     from kgrag.loaders import Columns
     from kgrag.models.estimate import Estimate
@@ -189,7 +189,7 @@ class Collection:
 
     def build_tree(
         self, *, ask: bool = False, threads: int = 8, size: int = 8, progress: Progress | None = None
-    ) -> "TreeReport":
+    ) -> "WritingReport":
         """Make the tree of summaries (RAPTOR), or bring it up to date; `ask`: a language model writes them.
 
         `size`: members of a summary on average. Interrupted and run again, it goes on where it was; what was written
@@ -212,6 +212,34 @@ class Collection:
     def remove_tree(self) -> int:
         """Remove all summaries; returns how many there were."""
         from kgrag.indexing.tree.tree import remove
+
+        return remove(self.kg.graph, self._record())
+
+    def build_communities(
+        self, *, ask: bool = False, threads: int = 8, size: int = 50, progress: Progress | None = None
+    ) -> "WritingReport":
+        """Find the communities of entities, or bring them up to date; `ask`: a language model writes their reports.
+
+        `size`: most members of one that is not parted again. Interrupted and run again, it goes on where it was; what
+        was written is not asked for again. Raises ConfigurationError when graspologic-native is not installed, or with
+        `ask` no language model is configured.
+        """
+        from kgrag.indexing.communities.communities import build
+
+        found, model = self._open()
+        tasks = self.kg.language_model() if ask else None
+        settings, progress = self.kg.settings, progress or silent
+        return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)
+
+    def estimate_communities(self, *, progress: Progress | None = None) -> "Estimate":
+        """What a language model would take for the reports that it has not written; nothing is asked."""
+        from kgrag.indexing.communities.communities import estimate
+
+        return estimate(self.kg.graph, self._record(), self.kg.settings.chat, progress or silent)
+
+    def remove_communities(self) -> int:
+        """Remove all communities; returns how many there were."""
+        from kgrag.indexing.communities.communities import remove
 
         return remove(self.kg.graph, self._record())
 

@@ -20,6 +20,7 @@ from kgrag.events import (
     Imagined,
     Judged,
     Linked,
+    Noted,
     Read,
     Recognised,
     Remembered,
@@ -178,6 +179,8 @@ def _properties(number: int, events: Sequence[Event]) -> _Row:
                 said["verified"] = list(ids)
             case Filtered(kept=kept, dropped=dropped):
                 said |= {"kept": list(kept), "dropped": list(dropped)}
+            case Noted(points=points):
+                said.setdefault("points", []).extend(f"{score:g} | {text}" for text, score in points)
             case Failed(problem=problem):
                 said["problem"] = problem
     name = query or said.get("thought")

@@ -63,6 +63,7 @@ def finish(
         return
     if removed:
         graph.run("write/remove_empty_summaries", collection=collection.name)
+        graph.run("write/remove_empty_communities", collection=collection.name)
     await_collection_indexes(graph, collection.number, collection.embedding)
     with Work(graph, collection, settings, progress, embedder) as work:
         for stage in STAGES.values():

@@ -64,6 +64,7 @@ def find(
         *_work(graph, collection),
         *_loose(graph, collection),
         *_read_in_part(collection, readings),
+        *_stale(graph, collection),
         *_alike(graph, collection, near),
     ]
     order: tuple[Level, ...] = ("error", "warning", "note")
@@ -146,6 +147,15 @@ def _read_in_part(collection: Collection, readings: Sequence[Reading]) -> Iterat
             message = f"{reading.number:,} passages are not {read} yet, others are."
             name, remedy = f"not {read}", f"To go on: {command[reading.kind]}"
         yield Finding(name, "note", reading.number, message, remedy)
+
+
+def _stale(graph: Graph, collection: Collection) -> Iterator[Finding]:
+    """Reports that were paid for, and no longer say what the texts do."""
+    row = graph.run("search/inspect_stale", collection=collection.name, limit=EXAMPLES)[0]
+    if row["number"]:
+        message = f"{row['number']:,} reports on communities rest on something else than when a model wrote them."
+        remedy = f"To have them written again: kgrag communities {shlex.quote(collection.name)} --ask"
+        yield _finding("reports out of date", "note", row["number"], message, remedy, row["examples"])
 
 
 def _alike(graph: Graph, collection: Collection, near: float) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, model_validator
 
 from kgrag.models.tasks import Tasks
-from kgrag.types import Passage, Triple
+from kgrag.types import Item, Passage, Summary, Triple
 
 _KEYS = (("subject", "head", "s"), ("predicate", "relation", "p"), ("object", "tail", "o"))
 _TAG = re.compile(r"[<＜﹤](?=\s*/?\s*passage\b)|<(?=\|)|(?<=\|)>", re.IGNORECASE)
@@ -93,10 +93,10 @@ def read(tasks: Tasks, question: str, passages: Sequence[Passage], known: Sequen
     return tuple(fact for its, fact in found.items() if its not in before and fact.subject and fact.object)
 
 
-def numbered(passages: Iterable[Passage | Sequence[Passage]]) -> str:
+def numbered(passages: Iterable[Passage | Item]) -> str:
     """Passages as a model is shown them: numbers from 1, and titles and texts in frames that they cannot leave.
 
-    A path of several passages has one number.
+    A path of several passages has one number, and so has a summary.
     """
     return "\n\n".join(f"[{n}]\n{_shown(item)}" for n, item in enumerate(passages, 1))
 
@@ -130,13 +130,13 @@ def key(fact: Triple) -> tuple[str, ...]:
     return tuple(part.casefold() for part in (fact.subject, fact.predicate, fact.object))
 
 
-def _shown(item: Passage | Sequence[Passage]) -> str:
-    path = [item] if isinstance(item, Passage) else item
+def _shown(item: Passage | Item) -> str:
+    path = [item] if isinstance(item, Passage | Summary) else item
     return "\n".join(framed(f"{_heading(p)}{harmless(p.text)}") for p in path)
 
 
-def _heading(passage: Passage) -> str:
-    title = titled(passage.title, passage.section)
+def _heading(text: Passage | Summary) -> str:
+    title = titled("Summary", text.title) if isinstance(text, Summary) else titled(text.title, text.section)
     return f"Title: {title}\n" if title else ""
 
 

@@ -24,6 +24,7 @@ from kgrag.types import Filter, Hit, Ranking, Step
 
 __all__ = [
     "BRIDGE_CAP",
+    "Evidence",
     "FusionOptions",
     "Query",
     "Retriever",
@@ -31,6 +32,8 @@ __all__ = [
     "Scored",
     "SearchContext",
     "Searchable",
+    "SummaryOptions",
+    "Topic",
     "Use",
     "VectorOptions",
 ]
@@ -80,6 +83,19 @@ class Scored:
     id: str
     score: float
     why: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A summary or report that a reader may be shown; `leaves`: ids of the passages that it rests on, nearest first."""
+
+    title: str
+    text: str
+    leaves: tuple[str, ...]
+
+
+Evidence = Sequence[str] | Topic
+"""What is read under one number: the ids of one passage or of several, or a summary."""
 
 
 class SearchContext:
@@ -175,6 +191,15 @@ class FusionOptions(Options):
     rrf: float = Field(60.0, gt=0, description="reciprocal rank fusion: 1 / (rrf + rank) (GEAR, section 3)")
 
 
+class SummaryOptions(Options):
+    """Options of what finds summaries besides passages."""
+
+    shown: Literal["summaries", "leaves"] = Field(
+        "summaries", description="what a reader is shown (strategy single): summaries, too, or passages alone"
+    )
+    sources: int = Field(3, ge=1, description="passages that such a summary is cited by, the nearest to the question")
+
+
 class Retriever(ABC):
     """Ranks the passages of a collection. Retrievers are safe to share between threads, and compose.
 
@@ -244,8 +269,8 @@ class Retriever(ABC):
     def rank(self, query: Query, n: int) -> list[Scored]:
         """The best `n` passages in descending order of score, ties in a fixed order."""
 
-    def evidence(self, query: Query) -> Sequence[Sequence[str]] | None:
-        """What a reader is to be shown after `rank`: paths, each the ids of its passages; None: the ranking itself."""
+    def evidence(self, query: Query) -> Sequence[Evidence] | None:
+        """What a reader is to be shown after `rank`, best first: paths or summaries; None: the ranking itself."""
         return None
 
     def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ are those of `retrieval.base.Retriever`.
 """
 
 import ast
+import keyword
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from kgrag.errors import ConfigurationError
 
 _HYPHEN = re.compile(r"""('[^']*'|"[^"]*")|(?<=[A-Za-z0-9])-(?=[A-Za-z])""")  # outside of quotes
+_KEYWORD = re.compile(rf"^({'|'.join(keyword.kwlist)})(?=\(|$)")  # of Python, as the name of a system: global
 _CONSTANTS = {"true": True, "false": False, "none": None}
 _HELP = "Write a name, or NAME(NAME, ..., OPTION=VALUE, ...), as in: rrf(hybrid, ppr) or naive-ge(bm25, diverse=false)."
 
@@ -33,7 +35,8 @@ class Expression:
 def parse(text: str) -> Expression:
     """Read an expression. Raises ConfigurationError, naming what is wrong, when it is none."""
     try:
-        tree = ast.parse(_HYPHEN.sub(lambda m: m[1] or "_", text.strip()), mode="eval").body
+        named = _KEYWORD.sub(r"\1_", text.strip())
+        tree = ast.parse(_HYPHEN.sub(lambda m: m[1] or "_", named), mode="eval").body
         return _expression(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = "" if isinstance(error, SyntaxError) else f" ({error})"
@@ -57,10 +60,10 @@ def _expression(node: ast.expr) -> Expression:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         raise ValueError("a name is wanted")
     options = []
-    for keyword in node.keywords:
-        if keyword.arg is None:
+    for option in node.keywords:
+        if option.arg is None:
             raise ValueError("** means nothing here")
-        options.append((keyword.arg, _value(keyword.value)))
+        options.append((option.arg, _value(option.value)))
     return Expression(_name(node.func.id), tuple(map(_expression, node.args)), tuple(options))
 
 
@@ -79,7 +82,7 @@ def _operation(node: ast.BinOp) -> Expression:
 
 
 def _name(identifier: str) -> str:
-    return identifier.replace("_", "-")
+    return identifier.rstrip("_").replace("_", "-")
 
 
 def _value(node: ast.expr) -> Any:

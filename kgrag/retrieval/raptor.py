@@ -1,20 +1,19 @@
 """RAPTOR's collapsed tree: passages and summaries of all levels are searched as one; a summary stands for its passages.
 
-Source: RAPTOR (Sarthi et al., 2024), section 4. There summaries are read like passages; here what is ranked and cited
-are passages, so a summary gives its score to those under it that are nearest to the question.
+Source: RAPTOR (Sarthi et al., 2024), section 4. Summaries are read like passages; what is ranked and cited are
+passages, so a summary gives its score to those under it that are nearest to the question.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
 
-from kgrag.options import Options
-from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.retrieval.base import Evidence, Query, Retriever, Scored, SummaryOptions, Topic
 from kgrag.types import Step
 
 
-class RaptorOptions(Options):
+class RaptorOptions(SummaryOptions):
     """Options of the search in a tree of summaries."""
 
     candidates: int = Field(120, ge=1, description="vector index candidates of either kind, scored again exactly")
@@ -62,10 +61,32 @@ class Raptor(Retriever):
         if query.filter:
             allowed = reader.passing([x.id for x in scored], query.filter)
             scored = [x for x in scored if x.id in allowed]
+            rows = [row for row in rows if row["id"] in allowed]
+        if s.shown == "summaries":
+            query.memory[self] = _collapsed(rows, s.sources)
         return scored[:n]
+
+    def evidence(self, query: Query) -> Sequence[Evidence] | None:
+        """See Retriever: passages and summaries by their own cosines, as RAPTOR reads them; unless leaves are shown."""
+        found: Sequence[Evidence] | None = query.memory.get(self)
+        return found
 
     def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
         """Whether there is a tree at all."""
         if any(step.label == "Summary" for hit in ranked for step in hit.why):
             return super().notes(ranked)
         return (*super().notes(ranked), "no summary was near: without a tree this is dense retrieval (see kgrag tree)")
+
+
+def _collapsed(rows: Sequence[Mapping[str, Any]], sources: int) -> list[Evidence]:
+    """Passages and summaries, the nearest first; a summary with some passages under it that are nearest."""
+    found: list[tuple[float, str, Evidence]] = [(-row["score"], row["id"], (row["id"],)) for row in rows]
+    summaries = {above["id"]: above for row in rows for above in row["above"]}
+    leaves: dict[str, list[tuple[float, str]]] = {}
+    for row in rows:
+        for above in row["above"]:
+            leaves.setdefault(above["id"], []).append((-row["score"], row["id"]))
+    for id, its in summaries.items():
+        near = tuple(leaf for _, leaf in sorted(leaves[id])[:sources])
+        found.append((-its["score"], id, Topic(its["title"], its["text"], near)))
+    return [evidence for *_, evidence in sorted(found, key=lambda x: x[:2])]

@@ -57,6 +57,7 @@ def analysed(kg: KnowledgeGraph) -> Iterator[str]:
         kg[COLLECTION].ingest(chain(load([folder]), [YARD]))
     kg[COLLECTION].resolve(apply=True)
     kg[COLLECTION].build_tree()
+    kg[COLLECTION].build_communities()
     yard = kg.passage("yard", COLLECTION)
     triple = kg.saved_query("facts", collection=COLLECTION, entity="Colin Archer").values[0][-1].nodes[1]
     trace = (

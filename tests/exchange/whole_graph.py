@@ -69,6 +69,7 @@ def make_whole(kg: KnowledgeGraph, collection: str) -> None:
     kg[collection].save(answer)
     query(kg, BY_HAND, c=collection)
     assert kg[collection].build_tree(size=2).levels
+    assert len(kg[collection].build_communities(size=2).levels) > 1
 
 
 def query(kg: KnowledgeGraph, text: str, **parameters: Any) -> list[dict[str, Any]]:

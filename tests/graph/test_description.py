@@ -152,7 +152,7 @@ def test_long_names_of_version_4_are_shortened(kg: KnowledgeGraph, full: str) ->
     expected = _rows(kg, query, name=full)
     _rows(
         kg,
-        """MATCH (n {collection: $name}) WHERE n.name ENDS WITH '…'
+        """MATCH (n {collection: $name}) WHERE n.name ENDS WITH '…' AND NOT n:Community AND NOT n:Summary
         SET n.name = CASE
           WHEN n:Passage THEN toString(n.ordinal + 1) + ' · ' + n.title WHEN n:Document THEN n.title
           WHEN n:Triple THEN n.predicate WHEN n:Table THEN n.caption WHEN n:Run THEN n.question

@@ -7,52 +7,33 @@ again, it goes on: a level that was not laid whole is laid again, and no model i
 """
 
 import hashlib
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.errors import ModelError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.identity import node_id
-from kgrag.indexing.asking import FailedPassage, Meter, Source, ask_each
 from kgrag.indexing.finish import finish
+from kgrag.indexing.summaries import EXTRACTED, TASK, Member, Said, asked, extracted, nearest_first, shown
 from kgrag.indexing.tree.clusters import LEAST, SIZE, Cluster, soft_clusters
-from kgrag.indexing.tree.summaries import EXTRACTED, TASK, Member, Said, asked, extracted, nearest_first, shown
-from kgrag.models.budget import HIGH, LOW
+from kgrag.indexing.writing import Writer, Writing, WritingReport, batches, bytes_of
 from kgrag.models.embed import Embedder, unit
 from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
 from kgrag.text import caption
-from kgrag.types import Progress, Usage
+from kgrag.types import Progress
 
 LEVELS = 5
 """Most levels of summaries (RAPTOR, its code)."""
-_BATCH = 200  # summaries written at once
 _EDGES = 2000  # edges written at once
 _WRITTEN = 180  # tokens of a reply on average
 _SHARPNESS = 20.0  # how fast the weight of a cluster falls with its distance, for what is added later
-
-
-@dataclass(frozen=True, slots=True)
-class TreeReport:
-    """What was done. `levels`: how many summaries each level has, from the lowest; `written`: summaries made, or made
-    again; `left`: those that a model was to write and did not, the `failures` among them; `stopped`: why it ended.
-    """
-
-    levels: tuple[int, ...] = ()
-    written: int = 0
-    removed: int = 0
-    left: int = 0
-    failures: tuple[FailedPassage, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    seconds: float = 0.0
-    stopped: ModelError | None = None
 
 
 @dataclass(slots=True)
@@ -87,7 +68,7 @@ def build(
     tasks: Tasks | None = None,
     threads: int = 8,
     size: int = SIZE,
-) -> TreeReport:
+) -> WritingReport:
     """Make the tree of a collection, or bring it up to date; with `tasks` a model writes what it did not write yet.
 
     `size`: members of a summary on average, where a level is laid; one of so few or fewer has no other above it.
@@ -118,13 +99,15 @@ def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress:
     for level in range(1, levels + 1):
         below = _read(graph, collection, level - 1)
         groups = _due(graph, collection, level, below, prompt.version)
-        for done, batch in enumerate(_batches(groups), 1):
+        done = 0
+        for batch in batches(groups):
             if level == 1:
                 texts = _texts(graph, below, batch)
                 size += sum(len(shown([texts[below.ids[i]] for i in g.members]).encode()) for g in batch)
             else:
-                size += sum(round(len(g.members) * _WRITTEN * (LOW + HIGH) / 2) for g in batch)
-            progress("summaries", min(done * _BATCH, len(groups)), len(groups))
+                size += sum(bytes_of(len(g.members) * _WRITTEN) for g in batch)
+            done += len(batch)
+            progress("summaries", done, len(groups))
         calls += len(groups)
         size += len(groups) * around
     return estimate_calls(chat, TASK, calls, size, _WRITTEN)
@@ -142,18 +125,12 @@ class _Builder:
     ) -> None:
         self.graph, self.collection, self.embedder = graph, collection, embedder
         self.settings, self.progress, self.size = settings, progress, size
-        self.language = collection.language.code
-        self.written = 0
-        self.failures: list[FailedPassage] = []
-        self.left = 0
-        self.stopped: ModelError | None = None
 
-    def build(self, tasks: Tasks | None, threads: int) -> TreeReport:
+    def build(self, tasks: Tasks | None, threads: int) -> WritingReport:
         """Level by level, from the passages up."""
-        started = time.monotonic()
+        writing = Writing(tasks, threads, self.progress)
+        version = tasks.prompt(TASK).version if tasks is not None else None
         finish(self.graph, self.collection, self.settings, self.progress, self.embedder)
-        usage = Meter()
-        tasks = tasks.with_listener(usage) if tasks is not None else None
         laid = _laid(self.graph, self.collection)
         removed = self._remove(laid)  # what a level that was not laid whole has left
         levels: list[int] = []
@@ -163,26 +140,30 @@ class _Builder:
             if level > laid:
                 if len(below.ids) <= self.size:
                     break
-                self._lay(level, below)
+                writing.written += self._lay(level, below)
                 below = _read(self.graph, self.collection, level - 1)
             else:
                 self._place(level, below)
             removed += self.graph.run("write/remove_empty_summaries", collection=self.collection.name)[0]["removed"]
-            self._write_again(level, below, tasks, threads)
+            due = _due(self.graph, self.collection, level, below, version)
+            writing.run(self._writer(level, below), due, f"summaries {level}")
             levels.append(len(_read(self.graph, self.collection, level).ids))
             if not levels[-1]:
                 break
-        return TreeReport(
-            tuple(n for n in levels if n), self.written, removed, self.left, tuple(self.failures), usage.total,
-            time.monotonic() - started, self.stopped,
-        )  # fmt: skip
+        return writing.report([n for n in levels if n], removed)
+
+    def _writer(self, level: int, below: _Level) -> "_Summaries":
+        return _Summaries(self.graph, self.collection, self.embedder, level, below)
 
     def _remove(self, above: int) -> int:
         found = self.graph.run("write/remove_summaries", collection=self.collection.name, above=above, limit=1_000_000)
         return int(found[0]["removed"])
 
-    def _lay(self, level: int, below: _Level) -> None:
-        """Cluster what is below, and write the clusters with sentences of theirs; then the level is there."""
+    def _lay(self, level: int, below: _Level) -> int:
+        """Cluster what is below, and write the clusters with sentences of theirs; then the level is there.
+
+        Returns how many there are.
+        """
         self.progress(f"level {level}", 0, None)
         order = np.lexsort(below.vectors.T)  # of the vectors, not of ids, which are others under another name
         clusters = [
@@ -190,11 +171,14 @@ class _Builder:
             for c in soft_clusters(below.vectors[order], self.size)
         ]
         groups = [self._group(level, below, cluster) for cluster in clusters]
-        for start, batch in zip(range(0, len(groups), _BATCH), _batches(groups), strict=True):
-            self.progress(f"level {level}", start, len(groups))
-            self._write(level, below, batch, self._extracted(below, batch), EXTRACTED, new=True)
+        writer, done = self._writer(level, below), 0
+        for batch in batches(groups):
+            self.progress(f"level {level}", done, len(groups))
+            writer.write(batch, writer.extracted(batch), EXTRACTED)
+            done += len(batch)
         self.progress(f"level {level}", len(groups), len(groups))
         self.graph.run("write/tree_laid", collection=self.collection.name, levels=level)
+        return done
 
     def _group(self, level: int, below: _Level, cluster: Cluster) -> _Group:
         members = list(cluster.members)
@@ -224,50 +208,38 @@ class _Builder:
         for start in range(0, len(rows), _EDGES):  # all edges of a member at once
             self.graph.run("write/summarised", label=below.label, rows=rows[start : start + _EDGES])
 
-    def _write_again(self, level: int, below: _Level, tasks: Tasks | None, threads: int) -> None:
-        """Write the summaries whose members have changed, and with a model those that it has not written."""
-        version = tasks.prompt(TASK).version if tasks is not None else None
-        due = _due(self.graph, self.collection, level, below, version)
-        if tasks is not None:
-            if self.stopped is None and due:
-                due = self._ask(level, below, due, tasks, threads)
-            self.left += len(due)
-        for batch in _batches([group for group in due if group.changed]):
-            self._write(level, below, batch, self._extracted(below, batch), EXTRACTED)
 
-    def _ask(self, level: int, below: _Level, groups: list[_Group], tasks: Tasks, threads: int) -> list[_Group]:
-        """Have a model write summaries; returns those that it did not write."""
-        version = tasks.prompt(TASK).version
-        left = {group.id: group for group in groups}
+@dataclass(slots=True)
+class _Summaries(Writer[_Group]):
+    """Writes the summaries of a level."""
 
-        def sources() -> Iterator[Source]:
-            for batch in _batches(groups):
-                for group, members in zip(batch, self._told(below, batch), strict=True):
-                    yield {"id": group.id, "document": "", "title": members[0]["title"], "members": members}
+    task: ClassVar[str] = TASK
+    graph: Graph
+    collection: Collection
+    embedder: Embedder
+    level: int
+    below: _Level
 
-        def write(replies: Mapping[str, Said]) -> None:
-            self._write(level, below, [left.pop(id) for id in replies], list(replies.values()), version)
-
-        def report(done: int, total: int) -> None:
-            self.progress(f"summaries {level}", done, total)
-
-        outcome = ask_each(sources(), len(groups), lambda s: asked(s["members"], tasks), write, report, threads)
-        self.failures += outcome.failures
-        self.stopped = outcome.stopped
-        return list(left.values())
-
-    def _told(self, below: _Level, groups: Sequence[_Group]) -> list[list[Member]]:
-        """The members of groups, nearest to the middle first."""
-        texts = _texts(self.graph, below, groups)
+    def material(self, groups: Sequence[_Group]) -> list[list[Member]]:
+        """See Writer: the members of each, nearest to the middle first."""
+        below, texts = self.below, _texts(self.graph, self.below, groups)
         return [nearest_first([texts[below.ids[i]] for i in g.members], below.vectors[g.members]) for g in groups]
 
-    def _extracted(self, below: _Level, groups: Sequence[_Group]) -> list[Said]:
-        middles = unit(np.stack([below.vectors[g.members].mean(axis=0) for g in groups]))
-        return extracted(self._told(below, groups), middles, self.embedder, self.language)
+    def heading(self, material: Sequence[Member]) -> str:
+        """See Writer."""
+        return str(material[0]["title"])
 
-    def _write(
-        self, level: int, below: _Level, groups: Sequence[_Group], said: Sequence[Said], made: str, new: bool = False
-    ) -> None:
+    def extracted(self, groups: Sequence[_Group]) -> list[Said]:
+        """See Writer."""
+        middles = unit(np.stack([self.below.vectors[g.members].mean(axis=0) for g in groups]))
+        return extracted(self.material(groups), self.embedder, self.collection.language.code, middles)
+
+    def asked(self, material: Sequence[Member], tasks: Tasks) -> Said:
+        """See Writer."""
+        return asked(material, tasks)
+
+    def write(self, groups: Sequence[_Group], said: Sequence[Said], made: str) -> None:
+        """See Writer; groups with weights are new, and are tied to their members."""
         vectors = self.embedder.embed([s.text for s in said]).tolist()
         rows = [
             {
@@ -278,24 +250,22 @@ class _Builder:
                 "title": s.name,
                 "text": s.text,
                 "members": [
-                    {"id": below.ids[i], "weight": w} for i, w in zip(group.members, group.weights, strict=True)
-                ]
-                if new
-                else [],
+                    {"id": self.below.ids[i], "weight": w}
+                    for i, w in zip(group.members, group.weights, strict=bool(group.weights))
+                ],
             }
             for group, s, vector in zip(groups, said, vectors, strict=True)
         ]
         self.graph.run(
             "write/summaries",
-            label=below.label,
+            label=self.below.label,
             rows=rows,
             collection=self.collection.name,
             labels=[self.collection.label("Summary")],
             embedding=self.collection.embedding,
-            level=level,
+            level=self.level,
             made=made,
         )
-        self.written += len(rows)
 
 
 def _laid(graph: Graph, collection: Collection) -> int:
@@ -352,7 +322,3 @@ def _rests_on(below: _Level, places: Sequence[int]) -> str:
     for line in sorted(f"{below.ids[i]}:{below.rests_on[i]}" for i in places):
         hashed.update(line.encode())
     return hashed.hexdigest()
-
-
-def _batches(groups: Sequence[_Group]) -> list[Sequence[_Group]]:
-    return [groups[start : start + _BATCH] for start in range(0, len(groups), _BATCH)]

@@ -1,5 +1,6 @@
 """What a summary says: sentences of its members that are nearest to their middle, or what a language model writes."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from kgrag.indexing.language import sentences
+from kgrag.models.budget import LOW
 from kgrag.models.embed import Embedder, unit
 from kgrag.models.facts import harmless, titled
 from kgrag.models.tasks import Tasks
@@ -52,20 +54,25 @@ def nearest_first(members: Sequence[Member], vectors: NDArray[np.float32]) -> li
 
 
 def extracted(
-    groups: Sequence[Sequence[Member]], middles: NDArray[np.float32], embedder: Embedder, language: str
+    groups: Sequence[Sequence[Member]],
+    embedder: Embedder,
+    language: str,
+    middles: NDArray[np.float32] | None = None,
 ) -> list[Said]:
-    """For each group of members, nearest first, the sentences nearest to its middle, a unit vector [d] each.
+    """For each group of members, the most telling first, the sentences nearest to its middle, a unit vector [d] each.
 
-    Sentences stand in the order of their members; the name is the terms that most members have.
+    Without `middles` that is the middle of these sentences themselves. They stand in the order of their members; the
+    name is the terms that most members have.
     """
     found = [_candidates(members, language) for members in groups]
     vectors = embedder.embed([sentence for each in found for sentence in each])
     said, start = [], 0
-    for members, each, middle in zip(groups, found, middles, strict=True):
-        cosines = vectors[start : start + len(each)] @ middle
+    for number, (members, each) in enumerate(zip(groups, found, strict=True)):
+        own = vectors[start : start + len(each)]
+        cosines = own @ (own.sum(axis=0) if middles is None else middles[number])
         start += len(each)
         best = sorted(np.argsort(-cosines, kind="stable")[:_SENTENCES])
-        text = " ".join(each[i] for i in best) or members[0]["text"][:_LONGEST]
+        text = " ".join(each[i] for i in best) or (members[0]["text"][:_LONGEST] if members else "")
         said.append(Said(_name(members, text), text))
     return said
 
@@ -77,13 +84,23 @@ def asked(members: Sequence[Member], tasks: Tasks) -> Said:
     return Said(" ".join(reply.title.split()) or _name(members, text), text)
 
 
-def shown(members: Sequence[Member]) -> str:
-    """The texts that a model is to sum up, the nearest to the middle first."""
-    blocks = []
+def shown(members: Sequence[Member], tokens: int | None = None) -> str:
+    """The texts that a model is to sum up, the most telling first; of no more than some tokens, but for the first."""
+    blocks: list[str] = []
+    left = math.inf if tokens is None else tokens * LOW
     for number, member in enumerate(members[:_SHOWN], 1):
-        text = harmless(member["text"][:_CHARACTERS])
-        blocks.append(f'<text number="{number}" title="{titled(member["title"])}">\n{text}\n</text>')
+        block = numbered_text(number, member)
+        left -= len(block.encode())
+        if blocks and left < 0:
+            break
+        blocks.append(block)
     return "\n".join(blocks)
+
+
+def numbered_text(number: int, member: Member) -> str:
+    """A text as a model is shown it, in a frame that it cannot leave."""
+    text = harmless(member["text"][:_CHARACTERS])
+    return f'<text number="{number}" title="{titled(member["title"])}">\n{text}\n</text>'
 
 
 def _candidates(members: Sequence[Member], language: str) -> list[str]:

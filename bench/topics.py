@@ -1,0 +1,90 @@
+"""Time and memory of `kgrag tree` and `kgrag communities` without a model, on made-up passages with names.
+
+    python bench/topics.py -n 100000 [--tree]      needs a Neo4j of its own: KGRAG_HOME=... (see `kgrag up`)
+
+The passages form groups of some hundred that share names, with a few names that all of them use.
+"""
+
+import argparse
+import random
+import resource
+import time
+from collections.abc import Iterator
+
+from kgrag import KnowledgeGraph
+from kgrag.types import Document, Section
+
+_PARTS = [
+    "bar",
+    "den",
+    "fol",
+    "gar",
+    "hul",
+    "jor",
+    "kal",
+    "lun",
+    "mar",
+    "nor",
+    "pel",
+    "rim",
+    "sol",
+    "tor",
+    "vig",
+    "yst",
+]
+_GROUP = 200  # passages that share names
+
+
+def name(number: int) -> str:
+    """Two made-up words for a number, each time the same."""
+    words = []
+    for _ in range(2):
+        word = ""
+        for _ in range(3):
+            number, part = divmod(number * 7919 + 13, len(_PARTS))
+            word += _PARTS[part]
+        words.append(word.title())
+    return " ".join(words)
+
+
+def documents(count: int, seed: int = 0) -> Iterator[Document]:
+    """Documents of one passage, each with a title that is a name and six names in its text."""
+    chance = random.Random(seed)
+    for i in range(count):
+        base = i // _GROUP * _GROUP
+        named = [name(base + chance.randrange(_GROUP)) if chance.random() < 0.9 else name(chance.randrange(count))
+                 for _ in range(6)]  # fmt: skip
+        verbs = chance.sample(["met", "built", "sold", "found", "left", "painted", "ruled", "wrote to"], 3)
+        said = " ".join(f"{a} {v} {b}." for a, v, b in zip(named[::2], verbs, named[1::2], strict=True))
+        yield Document(f"d{i}", (Section(f"{said} It was told in the year {1200 + i % 800}."),), name(i))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-n", type=int, default=10_000, help="passages")
+    parser.add_argument("--tree", action="store_true", help="the tree, too")
+    parser.add_argument("--keep", action="store_true", help="leave the collection")
+    given = parser.parse_args()
+    with KnowledgeGraph.connect() as kg:
+        collection = kg[f"topics-{given.n}"]
+        started = time.perf_counter()
+        collection.ingest(documents(given.n))
+        print(f"ingest: {time.perf_counter() - started:.0f} s")
+        kinds = {"communities": collection.build_communities}
+        if given.tree:
+            kinds["tree"] = collection.build_tree
+        for kind, build in kinds.items():
+            before = _memory()
+            report, again = build(), build()
+            print(f"{kind}: {sum(report.levels):,} by level {report.levels} in {report.seconds:.0f} s, "
+                  f"again {again.seconds:.0f} s; memory {before:,} -> {_memory():,} MiB at most")  # fmt: skip
+        if not given.keep:
+            collection.delete()
+
+
+def _memory() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+if __name__ == "__main__":
+    main()

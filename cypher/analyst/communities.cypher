@@ -1,0 +1,29 @@
+// title: Topics: communities of a name
+// The communities that a name is in (kgrag communities), the finest first; or without a name those of the coarsest level.
+// mode: read
+// $collection: STRING = 'default' - name of the collection
+// $name: STRING = '' - beginning of a name; empty: all communities of the coarsest level
+// $limit: INTEGER = 25 - rows wanted
+// -> community: STRING - what it is about
+// -> level: INTEGER - 0 for the coarsest
+// -> size: INTEGER - names in it
+// -> names: LIST<STRING> - its key names
+// -> report: STRING - the report on it
+// -> nodes: LIST<NODE> - it, and some of its names and parts, to be drawn
+CALL () {
+  WITH 1 AS one WHERE $name = ''
+  MATCH (c:Community {collection: $collection}) WHERE c.level = 0
+  RETURN c
+  UNION
+  WITH 1 AS one WHERE $name <> ''
+  MATCH (e:Entity {collection: $collection}) WHERE e.name STARTS WITH $name
+  MATCH (e)-[:IN_COMMUNITY]->(:Community)-[:PART_OF*0..6]->(c:Community)
+  RETURN c
+}
+WITH DISTINCT c ORDER BY c.level DESC, c.size DESC, c.id LIMIT toInteger($limit)
+CALL (c) {
+  MATCH (c)<-[:IN_COMMUNITY|PART_OF]-(n)
+  WITH n ORDER BY n.df DESC, n.name LIMIT 12
+  RETURN collect(n) AS members
+}
+RETURN c.name AS community, c.level AS level, c.size AS size, c.names AS names, c.text AS report, c + members AS nodes

@@ -1,0 +1,8 @@
+// Remove communities.
+// mode: write
+// $ids: LIST<STRING> - community ids
+// -> removed: INTEGER - how many were removed
+UNWIND $ids AS id
+MATCH (c:Community {id: id})
+DETACH DELETE c
+RETURN count(*) AS removed

@@ -1,0 +1,8 @@
+// Remove the communities of a collection that no entity is in any more, and those that they were all parts of.
+// mode: write
+// $collection: STRING - name of the collection
+// -> removed: INTEGER - how many were removed
+MATCH (c:Community {collection: $collection})
+WHERE NOT EXISTS { (c)<-[:PART_OF*0..6]-()<-[:IN_COMMUNITY]-(:Entity) }
+DETACH DELETE c
+RETURN count(*) AS removed

@@ -1,0 +1,159 @@
+"""Global search: reports on all communities of a level are read for points, and the answer is made from the best.
+
+Source: GraphRAG (Edge et al., 2024), section 3.1.6. Reports are dealt to as many calls as their tokens need (map); each
+notes points and rates them; from the best the reader makes the answer (reduce). It cites the passages that the reports
+rest on.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from kgrag.agents.answering import AnswerOptions
+from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
+from kgrag.errors import ModelError
+from kgrag.events import Noted, Retrieved
+from kgrag.indexing.summaries import numbered_text
+from kgrag.models.budget import LOW
+from kgrag.models.parallel import in_parallel
+from kgrag.retrieval.base import Scored, Topic
+from kgrag.types import Step
+
+_LEAVES = 3  # passages of a report that are cited
+
+
+class GlobalOptions(AnswerOptions):
+    """Options of the global search."""
+
+    tokens: int | None = Field(8000, ge=1, description="tokens of points that the answer is made from (GraphRAG, code)")
+    level: int = Field(2, ge=0, description="level of the reports, 0 for the coarsest (GraphRAG, its code: 2)")
+    batch: int = Field(8000, ge=100, description="tokens of reports in a call (GraphRAG, section 3.2)")
+    reports: int | None = Field(
+        None, ge=1, description="tokens of reports in all, those nearest to the question; unset: all of them"
+    )
+    threads: int = Field(8, ge=1, description="calls side by side")
+
+
+class Point(BaseModel):
+    """A point; `score`: its worth, 0 to 100; `reports`: the numbers of those that say it."""
+
+    text: str
+    score: float
+    reports: list[int] = Field(default_factory=list)
+
+
+class Points(BaseModel):
+    """A reply."""
+
+    points: list[Point]
+
+
+class GlobalSearch(Strategy):
+    """Reads the reports on all communities."""
+
+    name = "global"
+    summary = "reads the reports on all communities (kgrag communities) for points, and answers from the best of them"
+    paper = "GraphRAG, section 3.1.6"
+    over = "communities"
+    retrieves = False
+    options = GlobalOptions
+    settings: GlobalOptions
+
+    def begin(self, inquiry: Inquiry) -> Episode:
+        """See Strategy."""
+        return _GlobalSearch(inquiry, self.settings)
+
+
+class _GlobalSearch(Episode):
+    """Reports under way: the points noted of them."""
+
+    settings: GlobalOptions
+
+    def next_queries(self) -> Sequence[str]:
+        """See Episode."""
+        return []
+
+    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+        """See Episode."""
+
+    def finalise(self) -> list[Scored]:
+        """See Episode."""
+        return []
+
+    def conclude(self) -> Conclusion:
+        """See Episode. Raises ModelError when no call of all succeeds."""
+        inquiry = self.inquiry
+        points: list[tuple[Point, Sequence[Mapping[str, Any]]]] = []
+        problems: list[ModelError] = []
+        batches = _batches(self._reports(), self.settings.batch)
+        for batch, reply in in_parallel(self._note, batches, self.settings.threads):
+            if isinstance(reply, ModelError):
+                problems.append(reply)
+            elif isinstance(reply, Exception):
+                raise reply
+            else:
+                kept = [point for point in reply.points if point.score > 0 and point.text.strip()]
+                self.emit(Noted(reports=len(batch), points=tuple((p.text, p.score) for p in kept)))
+                points += [(point, _of(point, batch)) for point in kept]
+        if problems and not points:
+            raise problems[0]
+        points.sort(key=lambda x: (-x[0].score, x[0].text))
+        topics, leaves = [], dict[str, Scored]()
+        for point, reports in points:
+            title = "; ".join(report["title"] for report in reports)
+            its = sorted(
+                (-leaf["score"], leaf["id"], report["title"]) for report in reports for leaf in report["leaves"]
+            )
+            topics.append(Topic(title, point.text, tuple(dict.fromkeys(id for _, id, _ in its[:_LEAVES]))))
+            for _, id, name in its[:_LEAVES]:
+                leaves.setdefault(id, Scored(id, point.score / 100, (Step("in the community", "Community", name),)))
+        ranking = list(leaves.values())
+        self.emit(Retrieved(query=inquiry.question.text, hits=inquiry.hits(ranking[: inquiry.depth])))
+        return Conclusion(ranking, topics)
+
+    def notes(self) -> tuple[str, ...]:
+        """See Episode."""
+        return ()
+
+    def _reports(self) -> list[Mapping[str, Any]]:
+        """Reports, the nearest to the question first. A filter leaves out those that rest on nothing that passes it."""
+        context, query = self.inquiry.retriever.context, self.inquiry.question
+        collection = context.reader.collection
+        found: list[Mapping[str, Any]] = context.row(
+            "search/reports",
+            collection=collection.name,
+            level=self.settings.level,
+            embedding=collection.embedding,
+            vector=query.vector(context.embedder),
+            leaves=_LEAVES,
+        )["found"]
+        if query.filter:
+            allowed = context.reader.passing([leaf["id"] for r in found for leaf in r["leaves"]], query.filter)
+            found = [r for r in found if any(leaf["id"] in allowed for leaf in r["leaves"])]
+        if self.settings.reports is not None:
+            found = next(iter(_batches(found, self.settings.reports)), [])
+        return found
+
+    def _note(self, batch: Sequence[Mapping[str, Any]]) -> Points:
+        shown = "\n".join(numbered_text(number, report) for number, report in enumerate(batch, 1))
+        return self.inquiry.tasks.structured("note", Points, reports=shown, question=self.inquiry.question.text)
+
+
+def _of(point: Point, batch: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The reports that a point names; all of the call where it names none that is there."""
+    return [batch[n - 1] for n in dict.fromkeys(point.reports) if 1 <= n <= len(batch)] or batch
+
+
+def _batches(reports: Sequence[Mapping[str, Any]], tokens: int) -> list[list[Mapping[str, Any]]]:
+    """Reports, as many at a time as fit into some tokens."""
+    found: list[list[Mapping[str, Any]]] = []
+    left = 0.0
+    for report in reports:
+        size = len(numbered_text(1, report).encode()) / LOW
+        if not found or left < size:
+            found.append([])
+            left = float(tokens)
+        found[-1].append(report)
+        left -= size
+    return found

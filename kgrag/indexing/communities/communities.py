@@ -1,0 +1,178 @@
+"""Communities: entities that belong together, in levels, each with a report on what the texts say of them (GraphRAG).
+
+Source: Edge et al. (2024), section 3.1. The graph is the ledger: a community keeps its members while the collection
+grows, and its report while what it rests on stays the same. Interrupted at any moment and run again, it goes on: what
+is written is not asked for again. A report that a model wrote is never replaced by sentences; where it no longer holds,
+it is marked (`stale`) until a model writes it again.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kgrag.graph.collections import Collection
+from kgrag.graph.connection import Graph
+from kgrag.indexing.communities.network import Network, read_network
+from kgrag.indexing.communities.plan import SIZE, Planned, digest, plan
+from kgrag.indexing.communities.reports import TASK, TOKENS, WRITTEN, Reported, Reports, materials, values
+from kgrag.indexing.finish import finish
+from kgrag.indexing.summaries import EXTRACTED
+from kgrag.indexing.writing import Writing, WritingReport, bytes_of
+from kgrag.models.embed import Embedder
+from kgrag.models.estimate import Estimate, estimate_calls
+from kgrag.models.prompts import load_prompt
+from kgrag.models.tasks import Tasks
+from kgrag.settings import ChatSettings, Settings
+from kgrag.text import caption
+from kgrag.types import Progress
+
+_LAID = 200  # communities written at once
+_REMOVED = 5000  # removed at once
+
+
+def build(
+    graph: Graph,
+    collection: Collection,
+    embedder: Embedder,
+    settings: Settings,
+    progress: Progress,
+    *,
+    tasks: Tasks | None = None,
+    threads: int = 8,
+    size: int = SIZE,
+    tokens: int = TOKENS,
+) -> WritingReport:
+    """Find the communities of a collection, or bring them up to date; with `tasks` a model writes what it did not yet.
+
+    `size`: most members of one that is not parted again; `tokens`: most that a report is made from. When the budget is
+    used up or the server is out of reach, what was received is written. Raises ConfigurationError when
+    graspologic-native is not installed, DatabaseError.
+    """
+    name = collection.name
+    writing = Writing(tasks, threads, progress)
+    version = tasks.prompt(TASK).version if tasks is not None else None
+    finish(graph, collection, settings, progress, embedder)
+    progress("communities", 0, None)
+    laid = int(graph.run("search/communities_laid", collection=name)[0]["names"])
+    network = read_network(graph, collection)
+    there = {row["id"]: dict(row) for row in graph.stream("search/communities", collection=name)}
+    planned = plan(network, list(there.values()), laid, name, size)
+    if planned.again and laid:
+        graph.run("write/communities_laid", collection=name, names=0)
+    _lay(graph, collection, network, planned.communities, there, progress)
+    removed = _remove(graph, sorted(there.keys() - {each.id for each in planned.communities}))
+    graph.run("write/communities_laid", collection=name, names=planned.names if planned.again else laid)
+
+    made = {id: (row["rests_on"] or "", row["made"] or "") for id, row in there.items()}
+    writer = Reports(graph, collection, embedder, tokens, made)
+    levels = [0] * (max((each.level for each in planned.communities), default=-1) + 1)
+    stale = 0
+    for level in range(len(levels) - 1, -1, -1):
+        due, old = _due(planned.communities, level, made, version)
+        graph.run("write/stale_communities", ids=old)
+        writing.run(writer, due, f"reports {level}")
+        stale += sum(made[id][0] != group.rests_on for id in old for group in due if group.id == id)
+        levels[level] = sum(each.level == level for each in planned.communities)
+    return writing.report(levels, removed, stale)
+
+
+def remove(graph: Graph, collection: Collection) -> int:
+    """Remove all communities; returns how many there were."""
+    graph.run("write/communities_laid", collection=collection.name, names=0)
+    return _remove(graph, [row["id"] for row in graph.stream("search/communities", collection=collection.name)])
+
+
+def estimate(
+    graph: Graph, collection: Collection, chat: ChatSettings, progress: Progress, *, tokens: int = TOKENS
+) -> Estimate:
+    """What a model would take for all reports that it has not written, once communities are found; nothing is asked.
+
+    Reports on parts are taken to be as long as replies usually are.
+    """
+    prompt = load_prompt(TASK, chat.prompts)
+    rows = [dict(row) for row in graph.stream("search/communities", collection=collection.name)]
+    due = {row["id"] for row in rows if row["stale"] or row["made"] != prompt.version}
+    ids, size = sorted(due), 0
+    for start in range(0, len(ids), _LAID):
+        for material in materials(graph, ids[start : start + _LAID]):
+            reports = [{**r, "text": "x" * bytes_of(WRITTEN)} if r["id"] in due else r for r in material["reports"]]
+            filled = values({**material, "reports": reports}, tokens)
+            size += sum(len(message.content.encode("utf-8", "replace")) for message in prompt.messages(**filled))
+        progress("reports", min(start + _LAID, len(ids)), len(ids))
+    return estimate_calls(chat, TASK, len(ids), size, WRITTEN)
+
+
+def _lay(
+    graph: Graph,
+    collection: Collection,
+    network: Network,
+    planned: Sequence[Planned],
+    there: dict[str, dict[str, Any]],
+    progress: Progress,
+) -> None:
+    """Write the communities that are not as they should be, with their edges; the coarsest first."""
+    entities: dict[int, list[str]] = {}
+    for id, node in zip(network.entities, network.node.tolist(), strict=True):
+        entities.setdefault(node, []).append(id)
+    rows: list[dict[str, Any]] = []
+    for each in planned:
+        parent = None if each.parent is None else planned[each.parent].id
+        laid = digest([each.content, str(each.level), parent or ""])
+        if there.get(each.id, {}).get("laid") == laid:
+            continue
+        rows.append(
+            {
+                "id": each.id,
+                "level": each.level,
+                "name": caption(_named(each)),
+                "title": _named(each),
+                "names": each.names,
+                "size": sum(len(entities[node]) for node in each.nodes.tolist()),
+                "laid": laid,
+                "parent": parent,
+                "members": [id for node in each.own for id in entities[node]],
+                "passages": [{"id": network.passages[i], "weight": weight} for i, weight in each.passages],
+            }
+        )
+    for start in range(0, len(rows), _LAID):
+        progress("communities", start, len(rows))
+        graph.run(
+            "write/communities",
+            rows=rows[start : start + _LAID],
+            collection=collection.name,
+            labels=[collection.label("Community")],
+        )
+    if rows:
+        progress("communities", len(rows), len(rows))
+
+
+def _due(
+    planned: Sequence[Planned], level: int, made: dict[str, tuple[str, str]], version: str | None
+) -> tuple[list[Reported], list[str]]:
+    """The reports of a level to be written, and those of a model among them that no longer hold."""
+    parts: dict[int, list[str]] = {}
+    for each in planned:
+        if each.parent is not None:
+            parts.setdefault(each.parent, []).append(each.id)
+    due, old = [], []
+    for place, each in enumerate(planned):
+        if each.level != level:
+            continue
+        rests_on = digest([each.content, *sorted(" ".join((id, *made[id])) for id in parts.get(place, ()))])
+        was, by = made.get(each.id, ("", ""))
+        changed, paid = was != rests_on, by not in ("", EXTRACTED)
+        if changed or (version is not None and by != version):
+            due.append(Reported(each.id, _named(each), rests_on, changed and not paid))
+        if changed and paid:
+            old.append(each.id)
+    return due, old
+
+
+def _named(planned: Planned) -> str:
+    return ", ".join(planned.names[:4])
+
+
+def _remove(graph: Graph, ids: Sequence[str]) -> int:
+    removed = 0
+    for start in range(0, len(ids), _REMOVED):
+        removed += graph.run("write/remove_communities", ids=list(ids[start : start + _REMOVED]))[0]["removed"]
+    return removed

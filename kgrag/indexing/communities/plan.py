@@ -1,0 +1,172 @@
+"""Which communities there are to be: those that the graph has, with new names in them, or all found again."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgrag.identity import node_id
+from kgrag.indexing.communities.leiden import communities
+from kgrag.indexing.communities.network import Network
+
+SIZE = 50
+"""Most members of a community that is not parted again (GraphRAG, its code: 10, a report for every other passage)."""
+SMALLEST = 3
+"""Fewest members of a community."""
+AGAIN = 0.2
+"""Share of names that are new or gone from which all communities are found again."""
+_NAMES = 8  # key names of a community
+_PASSAGES = 12  # that a report is made from
+
+
+@dataclass(slots=True)
+class Planned:
+    """A community: the nodes that are in no part of it, its parts by their places, and what follows from both.
+
+    `names`: those tied most to others of it; `passages`: (place, weight) of those that name most of its nodes;
+    `content`: a hash of what its report is made from, but for the reports of its parts.
+    """
+
+    id: str
+    level: int
+    parent: int | None
+    own: list[int] = field(default_factory=list)
+    nodes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    names: list[str] = field(default_factory=list)
+    passages: list[tuple[int, float]] = field(default_factory=list)
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The communities, each after what it is a part of; `again`: they were all found again; `names` are in them."""
+
+    communities: list[Planned]
+    again: bool
+    names: int
+
+
+def plan(network: Network, there: Sequence[Mapping[str, Any]], laid: int, collection: str, size: int) -> Plan:
+    """The communities of a network.
+
+    `there`: rows of `cypher/search/communities.cypher`; `laid`: how many names were in these when they were found, 0 if
+    they are not to be kept. What is new joins the community that it is tied to most, or those of its own kind; once
+    there is much of it (AGAIN), all are found again, which is what the whole network gives by itself.
+    """
+    count = network.ties.shape[0]
+    if laid:
+        planned, own = _kept(network, there)
+        before = int((own >= 0).sum())
+        _join(network, planned, own, collection, size)
+        joined = int((own >= 0).sum())
+        if joined - before <= AGAIN * laid and before >= (1 - AGAIN) * laid:
+            return Plan(_filled(network, planned, own), False, joined)
+    planned, own = [], np.full(count, -1, np.int64)
+    for part in communities(network.ties, size, min(SMALLEST, size)):
+        own[part.nodes] = len(planned)
+        planned.append(Planned(_id(network, part.nodes, collection), part.level, part.parent))
+    _join(network, planned, own, collection, size)
+    return Plan(_filled(network, planned, own), True, int((own >= 0).sum()))
+
+
+def _id(network: Network, nodes: NDArray[np.int64], collection: str) -> str:
+    return node_id(collection, "community", *sorted(network.entities[i] for i in network.members(nodes)))
+
+
+def _kept(network: Network, there: Sequence[Mapping[str, Any]]) -> tuple[list[Planned], NDArray[np.int64]]:
+    """The communities of the graph, and the one that each node is in, -1 for none."""
+    places = {row["id"]: i for i, row in enumerate(there)}
+    planned = [Planned(row["id"], row["level"], places.get(row["parent"])) for row in there]
+    own = np.full(network.ties.shape[0], -1, np.int64)
+    for i in range(len(network.entities) - 1, -1, -1):  # of names that are one, the first says where
+        if network.community[i] in places:
+            own[network.node[i]] = places[network.community[i]]
+    return planned, own
+
+
+def _join(network: Network, planned: list[Planned], own: NDArray[np.int64], collection: str, size: int) -> None:
+    """Nodes that are in no community yet: those that belong together join one, or make one of their own."""
+    ties = network.ties
+    while True:
+        alone = np.flatnonzero((own < 0) & (np.diff(ties.indptr) > 0))
+        if not len(alone):
+            return
+        changed = False
+        for part in communities(ties[alone][:, alone], len(alone), 1):
+            nodes = alone[part.nodes]
+            outside = ties[nodes]
+            targets = own[outside.indices]
+            inside = float(outside.data[np.isin(outside.indices, nodes)].sum())
+            votes = np.bincount(targets[targets >= 0], outside.data[targets >= 0], minlength=1)
+            best = int(votes.argmax())
+            if votes[best] > 0 and (votes[best] >= inside or len(nodes) < SMALLEST):
+                own[nodes] = best
+                changed = True
+            elif len(nodes) >= SMALLEST:
+                for piece in communities(ties[nodes][:, nodes], size, min(SMALLEST, size)):
+                    its = nodes[piece.nodes]
+                    own[its] = len(planned)
+                    planned.append(Planned(_id(network, its, collection), 0, None))
+                    changed = True
+        if not changed:
+            return
+
+
+def _filled(network: Network, planned: list[Planned], own: NDArray[np.int64]) -> list[Planned]:
+    """The communities with what they hold, each after what it is a part of; those that hold nothing are left out."""
+    order = np.argsort(own, kind="stable")
+    for i in order[np.searchsorted(own[order], 0) :]:
+        planned[own[i]].own.append(int(i))
+    held: list[list[int]] = [list(each.own) for each in planned]
+    for place in sorted(range(len(planned)), key=lambda i: -planned[i].level):
+        parent = planned[place].parent
+        if parent is not None:
+            held[parent] += held[place]
+    kept = sorted((i for i in range(len(planned)) if held[i]), key=lambda i: (planned[i].level, planned[i].id))
+    place_of = {old: new for new, old in enumerate(kept)}
+    found = [planned[i] for i in kept]
+    for each, old in zip(found, kept, strict=True):
+        each.nodes = np.array(sorted(held[old]), np.int64)
+        each.parent = None if each.parent is None else place_of[each.parent]
+    _describe(network, found, own, place_of)
+    return found
+
+
+def _describe(network: Network, found: list[Planned], own: NDArray[np.int64], place_of: Mapping[int, int]) -> None:
+    """Key names, passages and hashes."""
+    name: dict[int, str] = {}
+    entities: dict[int, list[str]] = {}
+    for i, node in enumerate(network.node.tolist()):
+        name.setdefault(node, network.names[i])
+        entities.setdefault(node, []).append(network.entities[i])
+    facts = own[network.facts]
+    stated = np.bincount(facts[(facts[:, 0] == facts[:, 1]) & (facts[:, 0] >= 0), 0]) if len(facts) else np.zeros(0)
+    counts = {place_of[old]: int(n) for old, n in enumerate(stated) if n}
+    for place, each in enumerate(found):
+        strength = np.asarray(network.ties[each.nodes][:, each.nodes].sum(axis=1)).ravel()
+        first = np.argsort(-strength, kind="stable")[:_NAMES]
+        each.names = [name[int(each.nodes[i])] for i in first]
+        each.passages = _passages(network, each.nodes)
+        said = [*sorted(id for node in each.nodes.tolist() for id in entities[node]), *each.names]
+        said += [network.passages[i] for i, _ in each.passages] + [str(counts.get(place, 0))]
+        each.content = digest(said)
+
+
+def _passages(network: Network, nodes: NDArray[np.int64]) -> list[tuple[int, float]]:
+    """The passages that name most of some nodes, and of the most that one names, which share it names."""
+    mentions = network.by_node
+    rows = np.concatenate([mentions.indices[mentions.indptr[i] : mentions.indptr[i + 1]] for i in nodes])
+    places, counts = np.unique(rows, return_counts=True)
+    if len(places) > _PASSAGES:
+        least = np.partition(counts, -_PASSAGES)[-_PASSAGES]
+        places, counts = places[counts >= least], counts[counts >= least]
+    best = sorted(zip(places.tolist(), counts.tolist(), strict=True), key=lambda x: (-x[1], network.passages[x[0]]))
+    return [(place, count / best[0][1]) for place, count in best[:_PASSAGES]]
+
+
+def digest(lines: Sequence[str]) -> str:
+    """A hash of lines."""
+    return hashlib.blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()

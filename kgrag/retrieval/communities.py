@@ -1,0 +1,122 @@
+"""Local search by communities: what a question names, and what belongs together with it.
+
+Source: GraphRAG (Edge et al., 2024) has reports beside the passages of entities that are near the question; how it
+scores passages is not said. Here the names of the question are found in its words, and reports lead to the passages
+that they rest on.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from kgrag.retrieval.base import Evidence, FusionOptions, Query, Retriever, Scored, SummaryOptions, Topic
+from kgrag.retrieval.compose import reciprocal_rank_fusion
+from kgrag.retrieval.dense import Dense
+from kgrag.retrieval.linking import link_question
+from kgrag.retrieval.trail import follow
+from kgrag.types import Step
+
+
+class CommunitiesOptions(FusionOptions, SummaryOptions):
+    """Options of the local search by communities."""
+
+    reports: int = Field(2, ge=0, description="reports that a reader is shown before passages")
+    communities: int = Field(8, ge=1, description="communities that are followed, those whose reports are nearest")
+    own: int = Field(200, ge=1, description="passages of a name that are looked at")
+    candidates: int = Field(60, ge=1, description="reports looked up by their vectors where a question names nothing")
+    depth: int = Field(100, ge=1, description="how many passages each of the fused rankings contributes")
+
+
+class Communities(Retriever):
+    """Passages that name what the question names, that reports on their communities rest on, and that are near it."""
+
+    name = "communities"
+    summary = "passages of the names in the question, of their communities (kgrag communities), and near it, fused"
+    paper = "GraphRAG, local search"
+    uses = ("names", "vectors")
+    needs = "communities"
+    options = CommunitiesOptions
+    settings: CommunitiesOptions
+
+    def __init__(self, *on: Any, **options: Any) -> None:
+        super().__init__(*on, **options)
+        self._dense = Dense(self.context)
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        """See Retriever; scores are sums of reciprocal ranks."""
+        s, reader = self.settings, self.context.reader
+        depth = max(n, s.depth)
+        links = link_question(self.context, query.text).links
+        row = self.context.row(
+            "expand/communities",
+            links=[{"entity": link.entity, "weight": link.weight} for link in links],
+            index=reader.collection.vector_index("Community"),
+            embedding=reader.collection.embedding,
+            vector=query.vector(self.context.embedder),
+            candidates=s.candidates,
+            own=s.own,
+            communities=s.communities,
+        )
+        named, joined = _named(row["named"]), _joined(row["joined"])
+        if query.filter:
+            allowed = reader.passing([x.id for x in (*named, *joined)], query.filter)
+            named, joined = ([x for x in its if x.id in allowed] for its in (named, joined))
+        rankings = (named[:depth], joined[:depth], self._dense.rank(query, depth))
+        found = reciprocal_rank_fusion(rankings, s.rrf)[:n]
+        if s.shown == "summaries":
+            known = {x.id for x in joined}
+            topics = _topics([r for r in row["joined"] if r["id"] in known], s.sources)
+            query.memory[self] = [*topics[: s.reports], *((x.id,) for x in found)]
+        return found
+
+    def evidence(self, query: Query) -> Sequence[Evidence] | None:
+        """See Retriever: the nearest reports, then the passages; unless leaves alone are shown."""
+        found: Sequence[Evidence] | None = query.memory.get(self)
+        return found
+
+    def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
+        """Whether there are communities at all."""
+        if not ranked or any(step.label == "Community" for hit in ranked for step in hit.why):
+            return super().notes(ranked)
+        return (*super().notes(ranked), "no community was near the question (see kgrag communities)")
+
+
+def _named(rows: Sequence[Mapping[str, Any]]) -> list[Scored]:
+    """Those with most of the names first, then the nearest."""
+    order = sorted(rows, key=lambda r: (-r["weight"], -r["score"], r["id"]))
+    return [
+        Scored(r["id"], r["score"], (Step("names", "Entity", r["name"]), follow("MENTIONS", "Passage", "")))
+        for r in order
+    ]
+
+
+def _joined(rows: Sequence[Mapping[str, Any]]) -> list[Scored]:
+    """The nearest first, each by the nearest of its communities."""
+    best: dict[str, Mapping[str, Any]] = {}
+    for r in sorted(rows, key=lambda r: (-r["community"]["score"], r["community"]["id"])):
+        best.setdefault(r["id"], r)
+    order = sorted(best.values(), key=lambda r: (-r["score"], r["id"]))
+    return [
+        Scored(
+            r["id"],
+            r["score"],
+            (
+                Step("in the community", "Community", r["community"]["name"], r["community"]["score"]),
+                Step("resembles the question", "Passage", "", r["score"]),
+            ),
+        )
+        for r in order
+    ]
+
+
+def _topics(rows: Sequence[Mapping[str, Any]], sources: int) -> list[Topic]:
+    leaves: dict[str, list[tuple[float, str]]] = {}
+    reports: dict[str, Mapping[str, Any]] = {}
+    for r in rows:
+        reports[r["community"]["id"]] = r["community"]
+        leaves.setdefault(r["community"]["id"], []).append((-r["score"], r["id"]))
+    return [
+        Topic(r["title"], r["text"], tuple(id for _, id in sorted(leaves[r["id"]])[:sources]))
+        for r in sorted(reports.values(), key=lambda r: (-r["score"], r["id"]))
+    ]
