@@ -80,7 +80,7 @@ def _drop_frames(soup: BeautifulSoup) -> None:
             link.decompose()
     size = len(soup.get_text())
     for tag in soup.find_all(["div", "ul", "ol", "table", "aside", "section", "header", "form", "span"]):
-        if tag.decomposed:
+        if "_decomposed" in vars(tag):  # tag.decomposed would look for a tag of that name among all descendants
             continue
         names = {str(name).lower() for key in ("class", "id") for name in tag.get_attribute_list(key) if name}
         beside = tag.get("role") in _BESIDE or not _FRAMES.isdisjoint(names)
@@ -106,8 +106,11 @@ class _Extractor:
         self._depth = 0  # of lists
         self._marker = ""  # of the list item whose first block comes next
         self._fresh = True  # no item of this list yet
+        self._layout: set[int] = set()  # tables that hold a table or a heading
 
     def run(self, soup: Tag) -> None:
+        inner = (tag.find_parent("table") for tag in soup.find_all(["table", *_HEADINGS]))
+        self._layout = {id(table) for table in inner if table is not None}
         # A stack instead of recursion: unclosed tags nest thousands deep.
         stack: list[tuple[Tag, Iterator[PageElement]]] = [(soup, iter(soup.children))]
         while stack:
@@ -155,7 +158,7 @@ class _Extractor:
                 self._depth += 1
             elif tag.name == "li":
                 self._marker = "- "
-            elif tag.name == "table" and tag.find(["table", *_HEADINGS]) is None:  # else it is there for layout
+            elif tag.name == "table" and id(tag) not in self._layout:
                 self._rows = []
         return True
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -36,6 +37,19 @@ def collection_option(
     return click.option(
         "-c", "--collection", envvar="KGRAG_COLLECTION", show_envvar=True, metavar="NAME", help=help, callback=_text
     )
+
+
+def collection_argument(command: F) -> F:
+    """The argument [COLLECTION], or the option --collection, or KGRAG_COLLECTION: the first that is given."""
+
+    @wraps(command)
+    def named_or_option(*, named: str | None, collection: str | None, **others: object) -> object:
+        return command(collection=collection if named is None else as_text(named), **others)
+
+    both = click.argument("named", metavar="[COLLECTION]", required=False)(
+        collection_option("The same as COLLECTION.")(named_or_option)
+    )
+    return cast(F, both)
 
 
 def question_argument(command: F) -> F:

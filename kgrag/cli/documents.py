@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
+from kgrag.cli.connect import F, as_json, choose_collection, collection_option, connect
 from kgrag.cli.console import load_settings, note, number, print_json, print_list, progress_bars
 from kgrag.cli.interrupt import interruptible
 from kgrag.errors import InputError, NotFoundError
@@ -18,18 +18,30 @@ if TYPE_CHECKING:
     from kgrag.client import KnowledgeGraph
     from kgrag.types import IngestReport, Problem
 
-_NAMES = 12  # of extensions or encodings that are told
+_NAMES = 12  # of extensions or encodings that are named
+
+
+def loading_options(command: F) -> F:
+    """The options that say how files become documents, and what a new collection is made with."""
+    for option in (
+        click.option("--text-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the text."),
+        click.option("--title-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the title."),
+        click.option("--key-column", metavar="NAME",
+                     help="Of CSV, TSV and JSON: ids that no other file uses for another row."),
+        click.option("--root", metavar="DIR",
+                     help="The folder whose files are known by their paths in it, wherever it lies."),
+        click.option("--language", metavar="CODE", help="For a new collection: en, de, zh, ...  [default: found out]"),
+        click.option("--embedder", metavar="NAME",
+                     help="For a new collection: wordllama (default), minilm, sbert:MODEL, ..."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @collection_option("Where to; made if it does not exist.  [default: default]")
-@click.option("--embedder", metavar="NAME", help="For a new collection: wordllama (default), minilm, sbert:MODEL, ...")
-@click.option("--language", metavar="CODE", help="For a new collection: en, de, zh, ...  [default: found out]")
-@click.option("--root", metavar="DIR", help="The folder whose files are known by their paths in it, wherever it lies.")
-@click.option("--key-column", metavar="NAME", help="Of CSV, TSV and JSON: ids that no other file uses for another row.")
-@click.option("--title-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the title.")
-@click.option("--text-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the text.")
+@loading_options
 @click.option("--prune", is_flag=True, help="Delete the documents of files, and rows, that are no longer there.")
 @click.option("--yes", is_flag=True, help="With --prune: do not ask.")
 @click.option("--force", is_flag=True, help="With --prune: also if a folder is missing or holds no file at all.")

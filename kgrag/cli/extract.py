@@ -6,11 +6,10 @@ import click
 
 from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
 from kgrag.cli.console import changed, load_settings, number, print_json, progress_bars
-from kgrag.cli.outcome import end, resumable
+from kgrag.cli.outcome import end, estimate_lines, resumable, usage_line
 
 if TYPE_CHECKING:
-    from kgrag.indexing.extraction import ExtractionEstimate, ExtractionReport
-    from kgrag.types import Usage
+    from kgrag.indexing.extraction import ExtractionReport
 
 
 @click.command()
@@ -57,32 +56,14 @@ def extract(
                 estimate = kg[name].estimate_extraction(limit=limit, linked=linked, progress=progress)
             if as_json:
                 print_json(to_json(estimate, collection=name))
-            else:
-                _print_estimate(estimate, name, budget)
+                return
+            click.echo(f"Collection {name}: {number(estimate.calls, 'passage')} to extract")
+            if estimate.calls:
+                click.echo("\n".join(estimate_lines(estimate, budget)))
             return
         with resumable() as progress:
             report = kg[name].extract(threads=threads, limit=limit, linked=linked, progress=progress)
     end(report, name, None if as_json else _text(report, name))
-
-
-def _print_estimate(estimate: "ExtractionEstimate", collection: str, budget: float | None) -> None:
-    click.echo(f"Collection {collection}: {number(estimate.passages, 'passage')} to extract")
-    if not estimate.passages:
-        return
-    click.echo(f"{number(estimate.calls, 'call')} of {estimate.model or 'a model that is not set yet'}, if none fails")
-    click.echo(f"{_range(estimate.prompt_tokens)} tokens in, {_range(estimate.completion_tokens)} out")
-    if estimate.cost is None:
-        click.echo("Cost: unknown price (KGRAG_CHAT__PRICES sets it)")
-        return
-    least, most = estimate.cost
-    over = ""
-    if budget is not None and most > budget:
-        over = f", {'' if least > budget else 'perhaps '}more than the budget of {budget:g}"
-    click.echo(f"Cost: {_cost(least)} to {_cost(most)}{over}")
-
-
-def _range(tokens: tuple[int, int]) -> str:
-    return " to ".join(f"{count:,}" for count in tokens)
 
 
 def _text(report: "ExtractionReport", collection: str) -> str:
@@ -92,15 +73,4 @@ def _text(report: "ExtractionReport", collection: str) -> str:
     lines = [f"Collection {collection}: {number(report.passages, 'passage')} extracted, {report.left:,} left"]
     rate = f", {report.passages / report.seconds:,.1f} passages/s" if report.passages >= 10 and report.seconds else ""
     lines.append(f"{number(report.triples, 'triple')} written{left_out} in {report.seconds:.1f} s{rate}")
-    return "\n".join(lines + ([_usage(report.usage)] if report.usage.calls else []))
-
-
-def _usage(usage: "Usage") -> str:
-    cached = f" ({usage.cached:,} from the cache)" if usage.cached else ""
-    cost = "unknown price" if usage.cost is None else f"cost {_cost(usage.cost)}"
-    tokens = f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out"
-    return f"{number(usage.calls, 'call')}{cached}, {tokens}, {cost}"
-
-
-def _cost(cost: float) -> str:
-    return f"{cost:.2f}" if cost >= 1 else f"{cost:.4f}"
+    return "\n".join(lines + ([usage_line(report.usage)] if report.usage.calls else []))

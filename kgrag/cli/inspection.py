@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
+from kgrag.cli.connect import as_json, choose_collection, collection_argument, connect
 from kgrag.cli.console import note, print_json, stdout_console
 from kgrag.errors import InputError
 
@@ -22,8 +22,7 @@ _MARKS = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note":
 
 
 @click.command("inspect")
-@click.argument("named", metavar="[COLLECTION]", required=False)
-@collection_option("The same as COLLECTION.")
+@collection_argument
 @click.option(
     "--near",
     default=0.98,
@@ -39,7 +38,7 @@ _MARKS = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note":
     help="Write a report for a web browser, too, which loads nothing from elsewhere.",
 )
 @as_json
-def inspect(named: str | None, collection: str | None, near: float, report: Path | None, as_json: bool) -> None:
+def inspect(collection: str | None, near: float, report: Path | None, as_json: bool) -> None:
     """Look a collection over: its counts, its shape and its health.
 
     Shown are how many nodes and edges of each kind there are; how many passages have mentions, keywords, triples,
@@ -55,7 +54,7 @@ def inspect(named: str | None, collection: str | None, near: float, report: Path
     kgrag inspect demo --json | jq -r '.findings[] | select(.level != "note") | .message'
     """
     with connect() as kg:
-        name = choose_collection(kg, named or collection)
+        name = choose_collection(kg, collection)
         found = kg[name].inspect(near=near)
     if as_json:
         print_json(found)

@@ -1,4 +1,4 @@
-"""What the commands share that ask a service about passages: how they are interrupted, what failed, how they end."""
+"""What the commands share that ask a service: how they stop, what it would cost, what failed, how they end."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,9 +9,12 @@ import click
 from kgrag.cli.console import note, number, print_error, print_json, print_list, progress_bars
 
 if TYPE_CHECKING:
+    from kgrag.errors import ModelError
     from kgrag.indexing.extraction import ExtractionReport
     from kgrag.indexing.tagging import TaggingReport
-    from kgrag.types import Progress
+    from kgrag.indexing.tree.tree import TreeReport
+    from kgrag.models.estimate import Estimate
+    from kgrag.types import Progress, Usage
 
 
 @contextmanager
@@ -25,18 +28,19 @@ def resumable() -> Iterator["Progress"]:
         click.get_current_context().exit(130)
 
 
-def end(report: "ExtractionReport | TaggingReport", collection: str, text: str | None) -> None:
+def end(
+    report: "ExtractionReport | TaggingReport | TreeReport", collection: str, text: str | None, item: str = "passage"
+) -> None:
     """Print a report as `text`, without it as JSON, and what failed; end with an exit code where something did."""
-    stopped = report.stopped
     if text is None:
         from kgrag.wire import to_json
 
-        print_json(to_json(report, collection=collection, stopped=stopped and stopped.in_full))
+        print_json(to_json(report, collection=collection, stopped=report.stopped and report.stopped.in_full))
     else:
         click.echo(text)
     if report.failures:
         print_list(
-            f"{number(len(report.failures), 'passage')} failed; run the same command again to try just these:",
+            f"{number(len(report.failures), item)} failed; run the same command again to try just these:",
             [
                 f"{f.document}{f' ({f.title})' if f.title and f.title != f.document else ''}: {f.reason}"
                 for f in report.failures
@@ -44,9 +48,44 @@ def end(report: "ExtractionReport | TaggingReport", collection: str, text: str |
         )
         for remedy in dict.fromkeys(f.remedy for f in report.failures if f.remedy):
             note(remedy)
-    if stopped is not None:
-        print_error(stopped)
-        note(f"{number(report.left, 'passage')} left; run the same command again to go on.")
-        click.get_current_context().exit(stopped.exit_code)
+    end_stopped(report.stopped, report.left, item)
     if report.failures:
         click.get_current_context().exit(1)
+
+
+def end_stopped(stopped: "ModelError | None", left: int, item: str) -> None:
+    """End with the error that stopped the work early, if one did, and say what is left."""
+    if stopped is not None:
+        print_error(stopped)
+        note(f"{number(left, item)} left; run the same command again to go on.")
+        click.get_current_context().exit(stopped.exit_code)
+
+
+def usage_line(usage: "Usage") -> str:
+    """What calls of a model took, in a line."""
+    cached = f" ({usage.cached:,} from the cache)" if usage.cached else ""
+    cost = "unknown price" if usage.cost is None else f"cost {_price(usage.cost)}"
+    tokens = f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out"
+    return f"{number(usage.calls, 'call')}{cached}, {tokens}, {cost}"
+
+
+def estimate_lines(estimate: "Estimate", budget: float | None = None) -> Iterator[str]:
+    """What calls of a model would take."""
+    yield f"{number(estimate.calls, 'call')} of {estimate.model or 'a model that is not set yet'}, if none fails"
+    yield f"{_range(estimate.prompt_tokens)} tokens in, {_range(estimate.completion_tokens)} out"
+    if estimate.cost is None:
+        yield "Cost: unknown price (KGRAG_CHAT__PRICES sets it)"
+        return
+    least, most = estimate.cost
+    over = ""
+    if budget is not None and most > budget:
+        over = f", {'' if least > budget else 'perhaps '}more than the budget of {budget:g}"
+    yield f"Cost: {_price(least)} to {_price(most)}{over}"
+
+
+def _range(tokens: tuple[int, int]) -> str:
+    return " to ".join(f"{count:,}" for count in tokens)
+
+
+def _price(cost: float) -> str:
+    return f"{cost:.2f}" if cost >= 1 else f"{cost:.4f}"

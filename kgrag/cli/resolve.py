@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
-from kgrag.cli.console import changed, load_settings, note, number, print_error, print_json, print_table, progress_bars
+from kgrag.cli.connect import as_json, choose_collection, collection_argument, connect
+from kgrag.cli.console import changed, load_settings, note, number, print_json, print_table
+from kgrag.cli.outcome import end_stopped, estimate_lines, resumable, usage_line
 
 if TYPE_CHECKING:
     from kgrag.indexing.resolution.resolve import NamePair, Resolution
 
 
 @click.command()
-@click.argument("named", metavar="[COLLECTION]", required=False)
-@collection_option("The same as COLLECTION.")
+@collection_argument
 @click.option("--apply", is_flag=True, help="Tie the names by SAME_AS edges, and untie those that no longer hold.")
 @click.option("--undo", is_flag=True, help="Take back all that was tied.")
 @click.option("--ask", is_flag=True, help="Let a language model decide the doubtful pairs.")
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 )
 @as_json
 def resolve(
-    named: str | None,
     collection: str | None,
     apply: bool,
     undo: bool,
@@ -60,7 +59,7 @@ def resolve(
         raise click.UsageError("--undo goes with neither --apply nor --ask.")
     settings = changed(load_settings(), "chat", budget=budget)
     with connect(settings) as kg:
-        name = choose_collection(kg, named or collection)
+        name = choose_collection(kg, collection)
         if undo:
             removed = kg[name].unresolve()
             if as_json:
@@ -68,15 +67,13 @@ def resolve(
             else:
                 click.echo(f"Collection {name}: {number(removed, 'edge')} removed")
             return
-        with progress_bars() as progress:
+        with resumable() as progress:
             found = kg[name].resolve(apply=apply, ask=ask, score=score, progress=progress)
     if as_json:
-        print_json(to_json(found, collection=name, stopped=found.stopped and found.stopped.message))
+        print_json(to_json(found, collection=name, stopped=found.stopped and found.stopped.in_full))
     else:
         _print(found, name, limit)
-    if found.stopped is not None:
-        print_error(found.stopped)
-        click.get_current_context().exit(found.stopped.exit_code)
+    end_stopped(found.stopped, len(found.doubtful), "doubtful pair")
 
 
 def _print(found: "Resolution", collection: str, limit: int) -> None:
@@ -86,19 +83,14 @@ def _print(found: "Resolution", collection: str, limit: int) -> None:
     _print_pairs("The same", found.same, limit)
     _print_pairs("Doubtful, left out", found.doubtful, limit)
     if found.usage.calls:
-        price = "unknown price" if found.usage.cost is None else f"cost {found.usage.cost:.4f}"
-        failed = f", {found.failed:,} failed" if found.failed else ""
-        click.echo(f"{number(found.usage.calls, 'call')} ({found.usage.cached:,} from the cache), {price}{failed}")
+        click.echo(usage_line(found.usage) + (f", {found.failed:,} failed" if found.failed else ""))
     if found.applied:
         click.echo(f"{number(found.written, 'edge')} written, {found.removed:,} removed")
         return
     if found.same:
         note(f"Nothing is written yet. To tie them: kgrag resolve {collection} --apply")
-    asking = found.estimate
-    if asking.calls:
-        model = asking.model or "a model that is not set yet"
-        price = "unknown price" if asking.cost is None else f"about {asking.cost:.4f}"
-        note(f"To have the doubtful ones decided (--ask): {number(asking.calls, 'call')} of {model}, {price}")
+    if found.estimate.calls:
+        note("To have a model decide the doubtful ones (--ask): " + "; ".join(estimate_lines(found.estimate)))
 
 
 def _print_pairs(head: str, pairs: "tuple[NamePair, ...]", limit: int) -> None:

@@ -4,17 +4,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
-from kgrag.cli.console import changed, load_settings, note, number, print_error, print_json, progress_bars
+from kgrag.cli.connect import as_json, choose_collection, collection_argument, connect
+from kgrag.cli.console import changed, load_settings, number, print_json, progress_bars
 from kgrag.cli.interrupt import interruptible
+from kgrag.cli.outcome import end, estimate_lines, resumable, usage_line
 
 if TYPE_CHECKING:
-    from kgrag.indexing.tree.tree import TreeEstimate, TreeReport
+    from kgrag.indexing.tree.tree import TreeReport
 
 
 @click.command()
-@click.argument("named", metavar="[COLLECTION]", required=False)
-@collection_option("The same as COLLECTION.")
+@collection_argument
 @click.option("--ask", is_flag=True, help="Have a language model write the summaries.")
 @click.option("--dry-run", is_flag=True, help="With --ask: say what that would take; ask nothing.")
 @click.option(
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 )
 @click.option("--threads", default=8, show_default=True, type=click.IntRange(1), help="With --ask: calls side by side.")
 @click.option("--size", default=8, show_default=True, type=click.IntRange(2), help="Members of a summary on average.")
-@click.option("--remove", is_flag=True, help="Remove the tree. To make it anew: remove it first.")
+@click.option("--remove", is_flag=True, help="Remove the tree; the next run makes another.")
 @as_json
 def tree(
-    named: str | None,
     collection: str | None,
     ask: bool,
     dry_run: bool,
@@ -57,7 +56,7 @@ def tree(
         raise click.UsageError("--dry-run goes with --ask: without a model there is nothing to pay.")
     settings = changed(load_settings(), "chat", budget=budget)
     with interruptible(), connect(settings) as kg:
-        name = choose_collection(kg, named or collection)
+        name = choose_collection(kg, collection)
         if remove:
             removed = kg[name].remove_tree()
             if as_json:
@@ -70,44 +69,20 @@ def tree(
                 would = kg[name].estimate_tree(progress=progress)
             if as_json:
                 print_json(to_json(would, collection=name))
+            elif would.calls:
+                click.echo("\n".join((f"Collection {name}:", *estimate_lines(would, budget))))
             else:
-                _print_estimate(would, name)
+                click.echo(f"Collection {name}: no summary is left to a model; first make the tree: kgrag tree {name}")
             return
-        with progress_bars() as progress:
+        with resumable() as progress:
             report = kg[name].build_tree(ask=ask, threads=threads, size=size, progress=progress)
-    if as_json:
-        print_json(to_json(report, collection=name, stopped=report.stopped and report.stopped.message))
-    else:
-        _print(report, name)
-    if report.stopped is not None:
-        print_error(report.stopped)
-        click.get_current_context().exit(report.stopped.exit_code)
+    end(report, name, None if as_json else _text(report, name), "summary")
 
 
-def _print(report: "TreeReport", collection: str) -> None:
+def _text(report: "TreeReport", collection: str) -> str:
     if not report.levels:
-        click.echo(f"Collection {collection}: too few passages to sum up.")
-        return
+        return f"Collection {collection}: too few passages to sum up."
     levels = ", ".join(f"{n:,}" for n in report.levels)
-    click.echo(f"Collection {collection}: {number(sum(report.levels), 'summary')}, by level {levels}; "
-               f"{report.written:,} written, {report.removed:,} removed")  # fmt: skip
-    if report.usage.calls:
-        price = "unknown price" if report.usage.cost is None else f"cost {report.usage.cost:.4f}"
-        click.echo(f"{number(report.usage.calls, 'call')} ({report.usage.cached:,} from the cache), {price}")
-    if report.left:
-        note(f"{number(report.left, 'summary')} left to the model. Run the same command again to go on.")
-    for failure in report.failures[:5]:
-        note(f"{failure.title}: {failure.reason} {failure.remedy}")
-
-
-def _print_estimate(would: "TreeEstimate", collection: str) -> None:
-    if not would.calls:
-        click.echo(
-            f"Collection {collection}: no summary is left to a model; first make the tree: kgrag tree {collection}"
-        )
-        return
-    read, written = (f"{least:,} to {most:,}" for least, most in (would.prompt_tokens, would.completion_tokens))
-    price = "unknown price" if would.cost is None else f"{would.cost[0]:.2f} to {would.cost[1]:.2f}"
-    model = would.model or "a model that is not set yet"
-    click.echo(f"Collection {collection}: {number(would.calls, 'call')} of {model}, {price}")
-    click.echo(f"Tokens: read {read}, written {written}")
+    made = f"{number(sum(report.levels), 'summary')}, by level {levels}"
+    done = f"Collection {collection}: {made}; {report.written:,} written, {report.removed:,} removed"
+    return "\n".join([done, *([usage_line(report.usage)] if report.usage.calls else [])])

@@ -31,12 +31,13 @@ if TYPE_CHECKING:
     from kgrag.client.graph import KnowledgeGraph
     from kgrag.exchange.export import ExportReport
     from kgrag.graph.gateway import PlanKind
-    from kgrag.indexing.extraction import ExtractionEstimate, ExtractionReport
+    from kgrag.indexing.extraction import ExtractionReport
     from kgrag.indexing.resolution.resolve import Resolution
     from kgrag.indexing.tagging import TaggingReport
-    from kgrag.indexing.tree.tree import TreeEstimate, TreeReport
+    from kgrag.indexing.tree.tree import TreeReport
     from kgrag.inspection.result import Inspection
     from kgrag.loaders import Columns
+    from kgrag.models.estimate import Estimate
     from kgrag.rows import Rows
 
 
@@ -137,7 +138,7 @@ class Collection:
 
     def estimate_extraction(
         self, *, limit: int | None = None, linked: bool = False, progress: Progress | None = None
-    ) -> "ExtractionEstimate":
+    ) -> "Estimate":
         """What `extract` would take at most; no language model is asked."""
         from kgrag.indexing.extraction import estimate
 
@@ -202,7 +203,7 @@ class Collection:
         settings, progress = self.kg.settings, progress or silent
         return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)
 
-    def estimate_tree(self, *, progress: Progress | None = None) -> "TreeEstimate":
+    def estimate_tree(self, *, progress: Progress | None = None) -> "Estimate":
         """What a language model would take for the summaries that it has not written; nothing is asked."""
         from kgrag.indexing.tree.tree import estimate
 

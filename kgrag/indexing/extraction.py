@@ -5,7 +5,6 @@ its triples. Interrupted at any moment and run again, the passages that lack it 
 prompt asks for all again, and takes back what the one before gave.
 """
 
-import math
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -19,8 +18,8 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.asking import FailedPassage, Meter, ask_each, passage_sources, unread
 from kgrag.indexing.extracted import Extraction, FactRows, LinkedExtraction
 from kgrag.indexing.finish import finish
-from kgrag.models.budget import HIGH, LOW
 from kgrag.models.embed import Embedder
+from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.facts import harmless, titled
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks
@@ -31,10 +30,6 @@ TASK = "extract"
 _STAGE = "extraction"
 _WRITTEN = {"extract": 450, "extract-linked": 550}
 """Tokens of a reply on average: about 11 triples (GEAR, section 3) of 22 tokens, and as many entities of 18, or 27."""
-_SPREAD = 1.5
-"""How much longer or shorter replies are on average, from model to model."""
-_TEMPLATE = 16
-"""Tokens that a chat template puts around the messages of a request, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +48,6 @@ class ExtractionReport:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     stopped: ModelError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractionEstimate:
-    """What an extraction would take: one call a passage. `model` and `cost` are None where they are not known.
-
-    Tokens and cost are (least, most), since tokenizers and the length of replies differ.
-    """
-
-    passages: int
-    calls: int
-    prompt_tokens: tuple[int, int]
-    completion_tokens: tuple[int, int]
-    model: str | None
-    cost: tuple[float, float] | None
 
 
 def prompt_name(linked: bool) -> str:
@@ -126,24 +106,15 @@ def estimate(
     *,
     limit: int | None = None,
     linked: bool = False,
-) -> ExtractionEstimate:
-    """What an extraction would take if no call fails; nothing is asked. Replies are taken to be of usual length."""
+) -> Estimate:
+    """What an extraction would take, a call a passage; nothing is asked. Replies are taken to be of usual length."""
     prompt = load_prompt(prompt_name(linked), chat.prompts)
     due = unread(graph, collection, "extracted", prompt.version)[:limit]
     size = 0
     for number, source in enumerate(passage_sources(graph, due), 1):
         size += sum(len(message.content.encode("utf-8", "replace")) for message in prompt.messages(**_values(source)))
         progress("passages", number, len(due))
-    read = (math.ceil(size / LOW), math.ceil(size / HIGH) + len(due) * _TEMPLATE)
-    usual = len(due) * _WRITTEN[prompt.name]
-    written = (round(usual / _SPREAD), round(usual * _SPREAD))
-    model = chat.models.get(TASK, chat.model)
-    price = chat.prices.get(model) if model is not None else None
-    cost = None
-    if price is not None:
-        least, most = ((r * price[0] + w * price[1]) / 1e6 for r, w in zip(read, written, strict=True))
-        cost = (least, most)
-    return ExtractionEstimate(len(due), len(due), read, written, model, cost)
+    return estimate_calls(chat, TASK, len(due), size, _WRITTEN[prompt.name])
 
 
 def _values(source: Mapping[str, Any]) -> dict[str, str]:

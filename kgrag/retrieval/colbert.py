@@ -8,7 +8,6 @@ of sentence-transformers; over a whole collection the vectors are kept on disk a
 
 import hashlib
 import json
-import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -20,10 +19,9 @@ from pydantic import Field
 from kgrag.errors import ConfigurationError
 from kgrag.options import Options
 from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.retrieval.second_stage import ONE_AT_A_TIME, rank_again, rank_step, text_of
 from kgrag.retrieval.token_index import Matrix, open_index
-from kgrag.types import Passage, Step
 
-_ONE_AT_A_TIME = threading.Lock()  # one model, many threads: torch would fight over the cores
 _PLAIN = {"convert_to_numpy": True, "show_progress_bar": False}
 _PART = 1000  # passages that a filter is tried on at once
 
@@ -60,18 +58,7 @@ class Colbert(Retriever):
         s = self.settings
         if s.depth is None:
             return self._rank_all(query, n)
-        found = self.parts[0].rank(query, s.depth)
-        passages = self.context.reader.passages([hit.id for hit in found])
-        found = [hit for hit in found if hit.id in passages]
-        if not found:
-            return []
-        texts = [_text(passages[hit.id]) for hit in found]
-        scores = dict(zip([hit.id for hit in found], max_sim(s.model, query.text, texts), strict=True))
-        best = sorted(found, key=lambda hit: (-scores[hit.id], hit.id))[:n]
-        return [
-            Scored(hit.id, scores[hit.id], (*hit.why, Step(f"colbert rank {rank}", "Passage", "", scores[hit.id])))
-            for rank, hit in enumerate(best, 1)
-        ]
+        return rank_again(self, query, s.depth, n, lambda texts: max_sim(s.model, query.text, texts))
 
     def _rank_all(self, query: Query, n: int) -> list[Scored]:
         """The best of the whole collection; its token vectors are brought up to date first."""
@@ -90,10 +77,10 @@ class Colbert(Retriever):
 
         def encode(ids: Sequence[str]) -> list[Matrix]:
             found = reader.passages(ids)
-            return [np.asarray(v) for v in encoder.encode_document([_text(found[id]) for id in ids], **_PLAIN)]
+            return [np.asarray(v) for v in encoder.encode_document([text_of(found[id]) for id in ids], **_PLAIN)]
 
         digest = hashlib.blake2b(f"{s.model}\0{name}".encode(), digest_size=8).hexdigest()
-        with _ONE_AT_A_TIME:
+        with ONE_AT_A_TIME:
             state = reader.row("search/corpus_state", collection=name)["state"]
             index = open_index(self.context.cache / "late-interaction" / digest, state, listed, encode)
             asked = np.asarray(encoder.encode_query([query.text], **_PLAIN)[0])
@@ -109,18 +96,14 @@ class Colbert(Retriever):
             if len(best) >= n:
                 break
         return [
-            Scored(index.ids[i], float(scores[i]), (Step(f"colbert rank {rank}", "Passage", "", float(scores[i])),))
+            Scored(index.ids[i], float(scores[i]), (rank_step(type(self).name, rank, float(scores[i])),))
             for rank, i in enumerate(best[:n], 1)
         ]
 
 
-def _text(passage: Passage) -> str:
-    return f"{passage.title}\n{passage.text}".strip()
-
-
 def max_sim(model: str, question: str, texts: list[str]) -> list[float]:
     """The late-interaction score of each text. Raises ConfigurationError when there is no such model."""
-    with _ONE_AT_A_TIME:
+    with ONE_AT_A_TIME:
         encoder = _loaded(model)
         asked = encoder.encode_query([question], show_progress_bar=False)
         scores = encoder.similarity(asked, encoder.encode_document(texts, show_progress_bar=False))

@@ -29,6 +29,8 @@ class Raptor(Retriever):
 
     name = "raptor"
     summary = "nearest passages and summaries of a tree (kgrag tree); a summary lifts the passages under it"
+    paper = "RAPTOR, section 4"
+    uses = ("vectors",)
     options = RaptorOptions
     scale = "cosine"
     needs = "tree"

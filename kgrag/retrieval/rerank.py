@@ -7,7 +7,6 @@ The model is a cross-encoder of sentence-transformers in this process (Nogueira 
 import json
 import math
 import os
-import threading
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -18,12 +17,11 @@ from pydantic import Field
 from kgrag.errors import ConfigurationError, ModelError, UnavailableError
 from kgrag.options import Options
 from kgrag.retrieval.base import Query, Retriever, Scored
-from kgrag.types import Step
+from kgrag.retrieval.second_stage import ONE_AT_A_TIME, rank_again
 
 KEY = "RERANK_API_KEY"
 """The variable of the environment that holds the key of a server."""
 
-_ONE_AT_A_TIME = threading.Lock()  # one model, many threads: torch would fight over the cores
 _BUSY = (429, 502, 503, 504)
 _LONGEST = 200  # characters of what a server says
 
@@ -49,6 +47,7 @@ class Rerank(Retriever):
 
     name = "rerank"
     summary = "another's best passages, ranked again by a cross-encoder (extra: sbert) or a server"
+    paper = "Nogueira and Cho 2019"
     options = RerankOptions
     over = ("pathrank",)
     needs = "kgrag[sbert] and a model, or a server"
@@ -62,19 +61,11 @@ class Rerank(Retriever):
         UnavailableError and ModelError of a server.
         """
         s = self.settings
-        found = self.parts[0].rank(query, s.top)
-        passages = self.context.reader.passages([hit.id for hit in found])
-        found = [hit for hit in found if hit.id in passages]
-        if not found:
-            return []
-        texts = [f"{passages[hit.id].title}\n{passages[hit.id].text}".strip() for hit in found]
-        given = ask(s, query.text, texts) if s.url else read_beside(s.model, query.text, texts, s.batch)
-        scores = dict(zip([hit.id for hit in found], given, strict=True))
-        best = sorted(found, key=lambda hit: (-scores[hit.id], hit.id))[:n]
-        return [
-            Scored(hit.id, scores[hit.id], (*hit.why, Step(f"rerank rank {rank}", "Passage", "", scores[hit.id])))
-            for rank, hit in enumerate(best, 1)
-        ]
+
+        def score(texts: list[str]) -> list[float]:
+            return ask(s, query.text, texts) if s.url else read_beside(s.model, query.text, texts, s.batch)
+
+        return rank_again(self, query, s.top, n, score)
 
 
 def read_beside(model: str, question: str, texts: Sequence[str], batch: int) -> list[float]:
@@ -82,7 +73,7 @@ def read_beside(model: str, question: str, texts: Sequence[str], batch: int) -> 
 
     Raises ConfigurationError when there is no such model.
     """
-    with _ONE_AT_A_TIME:
+    with ONE_AT_A_TIME:
         encoder, activation = _load(model)
         pairs = [(question, text) for text in texts]
         scores = encoder.predict(pairs, batch_size=batch, activation_fn=activation, show_progress_bar=False)

@@ -20,7 +20,7 @@ _QUANTIFIER = re.compile(r"[*+?]|\{\d*,?\d*\}")
 _ATOM = re.compile(
     r"\\[dDwWsSbB.\\()\[\]{}|*+?^$/\-'\"]|\[\^?\]?(?:[^\[\]\\&]|\\[dDwWsS.\\\]\[\-^$])*\]|[^\\\[\](){}*+?|]"
 )
-_CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL".split())
+_CLAUSES = SEPARATE | {"MATCH", "WHERE"}
 _MOST_COMBINATIONS = 2**12
 
 

@@ -1,6 +1,5 @@
 """A language model decides doubtful pairs of names, some of them in one call, shown what texts say of both."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -8,7 +7,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from kgrag.errors import BudgetError, ModelError, UnavailableError
-from kgrag.models.budget import HIGH
+from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.facts import titled
 from kgrag.models.parallel import in_parallel
 from kgrag.models.prompts import load_prompt
@@ -49,34 +48,18 @@ class Verdicts:
     stopped: ModelError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AskingEstimate:
-    """What it would take to ask about doubtful pairs. `model` and `cost` are None where they are not known."""
-
-    pairs: int = 0
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    model: str | None = None
-    cost: float | None = None
-
-
 def batched(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
     """The items in their order, `size` at a time."""
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def estimate(chat: ChatSettings, questions: Sequence[Question]) -> AskingEstimate:
-    """What asking would take at most; nothing is asked."""
+def estimate(chat: ChatSettings, questions: Sequence[Question]) -> Estimate:
+    """What asking would take; nothing is asked."""
     prompt = load_prompt(TASK, chat.prompts)
     calls = list(batched(questions, PAIRS_A_CALL))
     messages = [m.content for call in calls for m in prompt.messages(pairs=_shown(call))]
     size = sum(len(content.encode("utf-8", "replace")) for content in messages)
-    read, written = math.ceil(size / HIGH), len(calls) * _WRITTEN
-    model = chat.models.get(TASK, chat.model)
-    price = chat.prices.get(model) if model is not None else None
-    cost = (read * price[0] + written * price[1]) / 1e6 if price is not None else None
-    return AskingEstimate(len(questions), len(calls), read, written, model, cost)
+    return estimate_calls(chat, TASK, len(calls), size, _WRITTEN)
 
 
 def ask(tasks: Tasks, questions: Sequence[Question], report: Callable[[int, int], None], threads: int = 8) -> Verdicts:

@@ -21,9 +21,10 @@ from kgrag.indexing.resolution import judge
 from kgrag.indexing.resolution.blocks import LARGEST, pairs
 from kgrag.indexing.resolution.context import SURE, Seen, definitions, homonyms, weigh
 from kgrag.indexing.resolution.groups import Pair, ambiguous, groups, pair
-from kgrag.indexing.resolution.judge import AskingEstimate, Question, batched
+from kgrag.indexing.resolution.judge import Question, batched
 from kgrag.indexing.resolution.names import Kind, Likeness, compare, contradiction
 from kgrag.indexing.resolution.words import Name, is_generic, is_name, parse
+from kgrag.models.estimate import Estimate
 from kgrag.models.tasks import Tasks
 from kgrag.settings import BRIDGE_CAP, ChatSettings
 from kgrag.text import normalise
@@ -65,7 +66,7 @@ class Resolution:
     same: tuple[NamePair, ...]
     groups: int
     doubtful: tuple[NamePair, ...]
-    estimate: AskingEstimate
+    estimate: Estimate
     applied: bool = False
     written: int = 0
     removed: int = 0
@@ -155,7 +156,7 @@ def resolve(
 
 
 def undo(graph: Graph, collection: Collection) -> int:
-    """Take back every SAME_AS edge that entity resolution wrote, and what a model told apart; returns how many edges.
+    """Take back every SAME_AS edge that entity resolution wrote, and what a model kept apart; returns how many edges.
 
     Edges that somebody else wrote, with another `by`, stay.
     """
@@ -173,7 +174,7 @@ def _read(graph: Graph, collection: Collection, progress: Progress) -> _Decision
         return is_generic(word) or collection.language.stem[word] in small
 
     known = _Decision([], {}, {})
-    told: list[tuple[str, list[str]]] = []
+    kept_apart: list[tuple[str, list[str]]] = []
     normal: dict[str, str] = {}
     for record in graph.stream("search/resolution_names", collection=collection.name):
         name = parse(record["name"], common)
@@ -185,8 +186,8 @@ def _read(graph: Graph, collection: Collection, progress: Progress) -> _Decision
             if record["wikipedia"]:
                 known.articles[id] = record["wikipedia"]
             if record["apart"]:
-                told.append((id, record["apart"]))
-    for id, others in told:
+                kept_apart.append((id, record["apart"]))
+    for id, others in kept_apart:
         known.judged |= {pair(id, normal[other]): False for other in others if other in normal}
     progress("names", len(known.ids), len(known.ids))
     return known
@@ -337,8 +338,8 @@ def _write(
         graph.run("write/not_same_as", rows=list(untied))
     for rows in batched(new, _BATCH):
         graph.run("write/same_as", rows=list(rows))
-    for told in batched(told_apart, _BATCH):
-        graph.run("write/apart", rows=[{"one": one, "other": other} for one, other in told])
+    for batch in batched(told_apart, _BATCH):
+        graph.run("write/apart", rows=[{"one": one, "other": other} for one, other in batch])
     graph.run("write/tied", collection=collection.name, tied=bool(wanted or before.keys() - own.keys()))
     _LOG.info("same as: %d written, %d removed", len(new), len(gone))
     return replace(result, applied=True, written=len(new), removed=len(gone))

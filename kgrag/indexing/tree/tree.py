@@ -7,7 +7,6 @@ again, it goes on: a level that was not laid whole is laid again, and no model i
 """
 
 import hashlib
-import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from kgrag.indexing.tree.clusters import LEAST, SIZE, Cluster, soft_clusters
 from kgrag.indexing.tree.summaries import EXTRACTED, TASK, Member, Said, asked, extracted, nearest_first, shown
 from kgrag.models.budget import HIGH, LOW
 from kgrag.models.embed import Embedder, unit
+from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
@@ -36,7 +36,6 @@ LEVELS = 5
 _BATCH = 200  # summaries written at once
 _EDGES = 2000  # edges written at once
 _WRITTEN = 180  # tokens of a reply on average
-_SPREAD = 1.5
 _SHARPNESS = 20.0  # how fast the weight of a cluster falls with its distance, for what is added later
 
 
@@ -54,17 +53,6 @@ class TreeReport:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     stopped: ModelError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TreeEstimate:
-    """What it would take to have a model write the summaries. Tokens and cost are (least, most); unknown is None."""
-
-    calls: int
-    prompt_tokens: tuple[int, int]
-    completion_tokens: tuple[int, int]
-    model: str | None
-    cost: tuple[float, float] | None
 
 
 @dataclass(slots=True)
@@ -118,7 +106,7 @@ def remove(graph: Graph, collection: Collection) -> int:
     return removed
 
 
-def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress: Progress) -> TreeEstimate:
+def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress: Progress) -> Estimate:
     """What a model would take for all summaries that it has not written, once the tree is laid; nothing is asked.
 
     Summaries of summaries are taken to be read as long as replies usually are.
@@ -139,15 +127,7 @@ def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress:
             progress("summaries", min(done * _BATCH, len(groups)), len(groups))
         calls += len(groups)
         size += len(groups) * around
-    read = (math.ceil(size / LOW), math.ceil(size / HIGH))
-    written = (round(calls * _WRITTEN / _SPREAD), round(calls * _WRITTEN * _SPREAD))
-    model = chat.models.get(TASK, chat.model)
-    price = chat.prices.get(model) if model is not None else None
-    cost = None
-    if price is not None:
-        least, most = ((r * price[0] + w * price[1]) / 1e6 for r, w in zip(read, written, strict=True))
-        cost = (least, most)
-    return TreeEstimate(calls, read, written, model, cost)
+    return estimate_calls(chat, TASK, calls, size, _WRITTEN)
 
 
 class _Builder:

@@ -1,0 +1,38 @@
+"""What calls of a language model would take, before any is made."""
+
+import math
+from dataclasses import dataclass
+
+from kgrag.models.budget import HIGH, LOW
+from kgrag.settings import ChatSettings
+
+SPREAD = 1.5
+"""How much longer or shorter replies are on average, from model to model."""
+_TEMPLATE = 16
+"""Tokens that a chat template puts around the messages of a request, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What calls would take if none fails. `model` and `cost` are None where they are not known.
+
+    Tokens and cost are (least, most), since tokenizers and the length of replies differ.
+    """
+
+    calls: int = 0
+    prompt_tokens: tuple[int, int] = (0, 0)
+    completion_tokens: tuple[int, int] = (0, 0)
+    model: str | None = None
+    cost: tuple[float, float] | None = None
+
+
+def estimate_calls(chat: ChatSettings, task: str, calls: int, size: int, reply: int) -> Estimate:
+    """What so many calls of a task take: messages of `size` bytes in all, and `reply` tokens a call on average."""
+    read = (math.ceil(size / LOW), math.ceil(size / HIGH) + calls * _TEMPLATE)
+    written = (round(calls * reply / SPREAD), round(calls * reply * SPREAD))
+    model = chat.models.get(task, chat.model)
+    price = chat.prices.get(model) if model is not None else None
+    if price is None:
+        return Estimate(calls, read, written, model)
+    least, most = ((r * price[0] + w * price[1]) / 1e6 for r, w in zip(read, written, strict=True))
+    return Estimate(calls, read, written, model, (least, most))
