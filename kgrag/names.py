@@ -256,6 +256,7 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
     dates, common = _number_or_date(language), common_nouns(words, language)
     for match in _PHRASE.finditer(_shapes(words, language)):
         run = list(words[match.start() : match.end()])
+        numbered = match.end() < len(words) and words[match.end()].norm.isdigit()
         for place, part in ((0, run), *_split(run, language)) if match[1] else ((0, run),):
             while part and part[-1].norm in language.stop_words:
                 part.pop()
@@ -270,7 +271,7 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
                 continue
             name = join_name(name_words(part, language), language)
             is_date = dates.fullmatch(" ".join([w.norm for w in part])) is not None
-            if len(name) > 2 and name not in found and not is_date and _is_phrase(part, language):
+            if len(name) > 2 and name not in found and not is_date and _is_phrase(part, language, numbered):
                 found[name] = " ".join([w.raw for w in part])
     return found
 
@@ -300,12 +301,17 @@ def common_nouns(words: Sequence[Token], language: Language) -> frozenset[int]:
     return frozenset(i for i in range(len(words)) if is_common(i))
 
 
-def _is_phrase(words: Sequence[Token], language: Language) -> bool:
-    """Whether capitalised words may be a name: one word is none that has its capital from a sentence's beginning."""
+def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bool:
+    """Whether capitalised words may be a name: one word is none that has its capital from a sentence's beginning.
+
+    `numbered`: a number follows them ("Chap. 4"), so that a part of a document is meant; without one, what the corpus
+    mostly writes with a capital may be a name ("State").
+    """
     if len(words) == 1:
         word = words[0]
         starts = word.starts and word.raw[1:].islower()
-        return _names_something(words, language) and not _opens(word.norm) and not starts
+        something = (word.norm in _PARTS and not numbered) or _names_something(words, language)
+        return something and not _opens(word.norm) and not starts
     said = {word.norm for word in words}
     shouted = len(words) > 3 and all(word.raw.isupper() for word in words) and not language.stop_words.isdisjoint(said)
     twice = len(said) < len(words) and not all(word.raw.istitle() for word in words)

@@ -105,6 +105,11 @@ def test_what_papers_write_with_a_capital_is_no_name(text: str, names: set[str])
     assert set(capitalised_phrases(tokens(text))) == names
 
 
+def test_a_part_of_a_document_may_be_a_name_without_a_number() -> None:
+    found = capitalised_phrases(tokens("It lies in the State of Norland and has Class 3, Table 2 and State 4."))
+    assert set(found) == {"state of norland", "state", "norland"}
+
+
 def test_numbers_and_captions_are_no_part_of_headings() -> None:
     known = {"1 Figures of Ships", "2 Polar Ships", "A.3 Coxph Models", "Table 1: Polar Data", "12 Angry Men"}
     text = "A.3 Coxph Models\n\nTable 1: Polar Data\n\nIt was late."

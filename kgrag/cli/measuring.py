@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 
 
 def print_notes(data: "Dataset") -> None:
-    """Print on standard error what was left out of the data, and which gold cannot be found."""
+    """Print on standard error what was left out of the data, and which gold or answers cannot be found."""
+    from kgrag.evaluation.gold import unanswerable
+
     for text in data.notes:
         note(text)
+    without_gold = [q for q in data.questions if not q.gold and q.answers]
+    if without_gold and (lost := unanswerable(without_gold, data.documents())):
+        head = f"{len(lost)} of {len(data.questions)} questions have answers that stand in no document of the corpus:"
+        print_list(head, [f"{q.id}: {', '.join(q.answers)}" for q in lost])
     if missing := data.unreachable(data.questions):
         total = len(data.questions)
         head = f"{len(missing)} of {total} questions have gold that is not in the corpus and cannot be found:"

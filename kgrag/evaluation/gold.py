@@ -5,11 +5,12 @@ Where a data set names no gold, what is looked for is the answer: the passage in
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from kgrag.evaluation.datasets import GoldText
+from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.text import tokens
-from kgrag.types import Ranking
+from kgrag.types import Document, Ranking
 
 WORDS = 4  # of a run; fewer would be shared by chance (of the, in the year)
 SHARE = 0.5
@@ -33,6 +34,24 @@ def answer_rank(ranking: Ranking, answers: Iterable[str]) -> int | None:
         if any(answer in text for answer in wanted):
             return rank
     return None
+
+
+def unanswerable(questions: Iterable[Question], documents: Iterable[object]) -> list[Question]:
+    """The questions none of whose answers stands in any of the documents, as `answer_rank` looks for it."""
+    open_ = {question.id: question for question in questions}
+    wanted: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)  # first token -> answers, question ids
+    for question in open_.values():
+        for answer in map(_answer_tokens, question.answers):
+            if answer.strip():
+                wanted[answer.split(maxsplit=1)[0]].append((answer, question.id))
+    for document in documents:
+        if isinstance(document, Document):
+            text = _answer_tokens(f"{document.title}\n{document.text}")
+            for token in wanted.keys() & set(text.split()):
+                for answer, id in wanted[token]:
+                    if answer in text:
+                        open_.pop(id, None)
+    return list(open_.values())
 
 
 def _answer_tokens(text: str) -> str:

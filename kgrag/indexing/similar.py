@@ -20,7 +20,7 @@ class Kind:
 
     label: str
     k: int
-    least: float = -1.0
+    least: float = 0.0
 
     @property
     def plural(self) -> str:
@@ -68,9 +68,8 @@ def _exactly(work: Work, kind: Kind, due: Sequence[str], total: int) -> None:
         work.mark(kind.label, [ids[i] for i in displaced], "similar")
         rows = np.union1d(rows, displaced)
     pending: list[dict[str, Any]] = []
-    for done, (row, found) in enumerate(neighbours.nearest(vectors, ids, rows, kind.k)):
-        near = [{"id": ids[j], "score": score} for j, score in found if score >= kind.least]
-        pending.append(_row(ids[row], near, kind.k))
+    for done, (row, found) in enumerate(neighbours.nearest(vectors, ids, rows, kind.k, kind.least)):
+        pending.append(_row(ids[row], [{"id": ids[j], "score": score} for j, score in found], kind.k))
         if len(pending) == _BATCH:
             work.progress(f"similar {kind.plural}", done, len(rows))
             _write(work, kind, pending)

@@ -43,6 +43,14 @@ def folder(tmp_path: Path) -> Path:
     return write_set(tmp_path / "small")
 
 
+def test_answers_that_stand_nowhere_are_told(evaluate: Evaluate, tmp_path: Path) -> None:
+    asked = {"q1": "Larvik", "q2": "Bergen"}
+    queries = [{"id": id, "question": "Where was he born?", "answers": [answer]} for id, answer in asked.items()]
+    result = evaluate(write_set(tmp_path / "answers", queries=queries), "-r", "bm25", "--json")
+    assert json.loads(result.stdout)["systems"]["bm25"]["answer@5"] == 50
+    assert "1 of 2 questions have answers that stand in no document of the corpus:\n  q2: Bergen" in result.stderr
+
+
 def test_json_has_the_measures_of_every_retriever_and_nothing_else_is_on_stdout(
     evaluate: Evaluate, folder: Path, kg: KnowledgeGraph
 ) -> None:

@@ -1,6 +1,6 @@
-from kgrag.evaluation.datasets import GoldText
-from kgrag.evaluation.gold import answer_rank, text_ranks
-from kgrag.types import Hit, Passage, Ranking
+from kgrag.evaluation.datasets import GoldText, Question
+from kgrag.evaluation.gold import answer_rank, text_ranks, unanswerable
+from kgrag.types import Document, Hit, Passage, Problem, Ranking, Section
 
 FRAM = "The Fram was designed by Colin Archer for the polar ice, and Nansen took her north in the year 1893."
 LARVIK = "Larvik is a town on the coast of Norway, where the yard of the Archer family stood for a long time."
@@ -41,3 +41,13 @@ def test_an_answer_stands_where_its_words_follow_each_other() -> None:
     assert answer_rank(found, ["Arch", "", " "]) is None  # whole words; nothing is no answer
     titled = Ranking("?", "fixed", (Hit(Passage("p", "d", "Fra\u0308m", "A ship."), 1.0),))
     assert answer_rank(titled, ["Fr\u00e4m"]) == 1
+
+
+def test_answers_that_stand_nowhere() -> None:
+    documents = [Problem("a.pdf", "damaged"), Document("1", (Section(FRAM), Section(LARVIK)), "Fram, a ship")]
+    asked = {"q1": ("Oslo", "the yard"), "q2": ("ram",), "q3": ("fram, a ship",), "q4": ("year 1893.",), "q5": ("",)}
+    questions = [Question(id, "?", (), answers) for id, answers in asked.items()]
+    assert [q.id for q in unanswerable(questions, documents)] == ["q2", "q5"]
+    found = ranking(("1", FRAM), ("1", LARVIK))
+    assert answer_rank(found, asked["q1"]) == 2
+    assert answer_rank(found, asked["q2"]) is None
