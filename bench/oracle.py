@@ -42,7 +42,7 @@ SYSTEMS = (
     "ircot+hybrid",
     "ircot+ppr",
 )
-STRATEGIES = ("single", "gear", "ircot", "gcot", "tog", "iter-retgen", "self-ask", "rgnn", "bdtr")
+STRATEGIES = ("single", "auto", "gear", "ircot", "gcot", "tog", "iter-retgen", "self-ask", "rgnn", "bdtr")
 OVER = ("hybrid", "ppr", "pathrank")
 MEASURES = ("R@5", "R@10", "R@15", "perfect@8", "EM", "calls", "tokens")
 LATENCIES = (0.5, 0.05)

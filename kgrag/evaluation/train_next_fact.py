@@ -79,9 +79,9 @@ class Encoders:
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.sentence_transformer.modules import Router
 
-        parts = [list(model.children()) for model in (self.questions, self.passages)]
+        asking, answering = (list(model.children()) for model in (self.questions, self.passages))
         routes = {"anchor": "query", "positive": "document", "negative": "document"}
-        return SentenceTransformer(modules=[Router.for_query_document(*parts)]), routes
+        return SentenceTransformer(modules=[Router.for_query_document(asking, answering)]), routes
 
 
 def rows(
