@@ -1,5 +1,6 @@
 """The same questions under harder conditions: misspelt, in lower case, over long documents, among other corpora."""
 
+import hashlib
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -110,7 +111,8 @@ def sentences(dataset: Dataset) -> Dataset:
 def merge(dataset: Dataset, others: Sequence[Dataset]) -> Dataset:
     """The data set with the corpora of others beside its own, in which its questions must find their gold as well.
 
-    The keys of another corpus are its name, a colon, and the key there; two of the same name are numbered.
+    The keys of another corpus are its name, a colon, and the key there; two of the same name are numbered. A document
+    of another corpus whose title and text were there before is left out: it would compete with the gold.
     Raises InputError when a key is in its own corpus already.
     """
     taken: set[str] = set()
@@ -125,13 +127,27 @@ def merge(dataset: Dataset, others: Sequence[Dataset]) -> Dataset:
         raise InputError(f"{dataset.path} has a passage {min(clash)!r}, as has another corpus.", "Rename its folder.")
 
     def corpus(max_file_mb: int) -> Iterator[Document | Problem]:
-        yield from dataset.documents(max_file_mb)
+        seen = set()
+        for item in dataset.documents(max_file_mb):
+            if isinstance(item, Document):
+                seen.add(_words(item))
+            yield item
         for name, other in named:
             for item in other.documents(max_file_mb):
-                yield replace(item, key=f"{name}:{item.key}") if isinstance(item, Document) else item
+                if isinstance(item, Problem):
+                    yield item
+                elif (words := _words(item)) not in seen:
+                    seen.add(words)
+                    yield replace(item, key=f"{name}:{item.key}")
 
     variants = (*dataset.variants, *(str(other.path) for other in others))
     return replace(dataset, keys=dataset.keys | foreign, corpus=Corpus(corpus), variants=variants)
+
+
+def _words(document: Document) -> bytes:
+    """A hash of a document's title and text."""
+    text = f"{document.title}\0{document.text}"
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def _documents(dataset: Dataset, max_file_mb: int, problems: list[Problem]) -> Iterator[Document]:

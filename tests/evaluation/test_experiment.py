@@ -106,7 +106,8 @@ def test_sweeps_and_perturbed_questions(data: Dataset, searched: Collection) -> 
 
 
 def test_variants_of_a_corpus_are_ingested_apart(data: Dataset, kg: KnowledgeGraph, tmp_path: Path) -> None:
-    other = read_dataset(write_set(tmp_path / "other", CORPUS[1:3], QUERIES[1:2]))
+    texts = [row | {"text": f"Once more: {row['text']}"} for row in CORPUS[1:3]]
+    other = read_dataset(write_set(tmp_path / "other", texts, QUERIES[1:2]))
     done = [variant.ingest(kg) for variant in (merge(data, [other]), join(data, 3))]
     try:
         assert [ingested.report.added for ingested in done] == [5, 1]

@@ -1,10 +1,10 @@
 from pathlib import Path
 
 import pytest
-from question_set import CORPUS, write_set
+from question_set import CORPUS, QUERIES, write_set
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Question
+from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.variants import join, lower, merge, typo
 from kgrag.indexing.chunking import chunk
@@ -67,10 +67,15 @@ def test_joined_documents_are_cut_at_their_headings(tmp_path: Path) -> None:
     assert whole.text.startswith("Fram (ship)\n\nThe Fram was designed")
 
 
+def _reworded(folder: Path, word: str) -> Dataset:
+    """The same keys, with other texts."""
+    return read_dataset(write_set(folder, corpus=[row | {"text": f"{word} {row['text']}"} for row in CORPUS]))
+
+
 def test_other_corpora_are_kept_apart_by_their_names(tmp_path: Path) -> None:
     main = read_dataset(write_set(tmp_path / "small"))
     (tmp_path / "x").mkdir()
-    others = [read_dataset(write_set(folder)) for folder in (tmp_path / "other", tmp_path / "x" / "other")]
+    others = [_reworded(tmp_path / name, name) for name in ("other", "x/other")]
     merged = merge(main, others)
     keys = [item.key for item in merged.documents() if isinstance(item, Document)]
     assert keys[:5] == ["fram", "archer", "larvik", "ships", "other:fram"]
@@ -81,9 +86,18 @@ def test_other_corpora_are_kept_apart_by_their_names(tmp_path: Path) -> None:
         merge(merged, others)
 
 
+def test_a_document_of_another_corpus_that_is_there_already_is_left_out(tmp_path: Path) -> None:
+    main = read_dataset(write_set(tmp_path / "small", corpus=CORPUS[:2], queries=QUERIES[:1]))
+    renamed = CORPUS[0] | {"title": "Fram (museum)"}
+    other = read_dataset(write_set(tmp_path / "other", corpus=[CORPUS[1], renamed, CORPUS[2]], queries=QUERIES[1:2]))
+    another = read_dataset(write_set(tmp_path / "another", corpus=CORPUS[1:3], queries=QUERIES[1:2], triples=None))
+    keys = [item.key for item in merge(main, [other, another]).documents() if isinstance(item, Document)]
+    assert keys == ["fram", "archer", "other:fram", "other:larvik"]
+
+
 def test_every_variant_of_a_corpus_has_a_collection_of_its_own(tmp_path: Path) -> None:
     main = read_dataset(write_set(tmp_path / "small"))
-    other, another = (read_dataset(write_set(tmp_path / name)) for name in ("other", "another"))
+    other, another = (_reworded(tmp_path / name, name) for name in ("other", "another"))
     variants = [main, join(main, 2), join(main, 3), merge(main, [other]), merge(main, [other, another])]
     variants.append(join(merge(main, [other]), 2))
     names = [v.collection("wordllama") for v in variants]
