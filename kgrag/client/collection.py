@@ -1,65 +1,41 @@
 """A Collection: documents in, rankings and answers out, and what an analyst wants to know of it."""
 
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from kgrag import limits
 from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEFAULT_SYSTEM, DEPTH, make_system
+from kgrag.client.building import Building, silent
 from kgrag.client.stream import Stream
 from kgrag.errors import ConfigurationError
 from kgrag.events import Answer
 from kgrag.graph import collections as registry
 from kgrag.graph import runs, schema
-from kgrag.graph.collections import Collection as Record
 from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
-from kgrag.loaders.source import Source
-from kgrag.models.embed import Embedder
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import Query, Retriever, SearchContext
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_defaults, make_retriever
-from kgrag.types import CollectionInfo, Filter, IngestReport, Passage, Progress, Ranking, RepairReport
+from kgrag.types import CollectionInfo, Filter, Passage, Progress, Ranking
 
 if TYPE_CHECKING:
     from kgrag.agents.text_to_cypher import CypherAnswer
-    from kgrag.client.graph import KnowledgeGraph
     from kgrag.exchange.export import ExportReport
     from kgrag.graph.gateway import PlanKind
-    from kgrag.indexing.extraction import ExtractionReport
-    from kgrag.indexing.resolution.resolve import Resolution
-    from kgrag.indexing.tagging import TaggingReport
-    from kgrag.indexing.writing import WritingReport
     from kgrag.inspection.result import Inspection
-    from kgrag.loaders import Columns
-    from kgrag.models.estimate import Estimate
     from kgrag.rows import Rows
 
 
-def silent(stage: str, done: int, total: int | None) -> None:
-    """Progress that nobody looks at."""
-
-
-class Collection:
+class Collection(Building):
     """A collection by its name: `kg["notes"]`. Safe to share between threads.
 
     Every method takes what it works on first, and options as keywords. What searches opens the collection once, and
     again by itself when it was made or embedded again. Methods raise NotFoundError when there is no such collection.
     """
-
-    def __init__(self, kg: "KnowledgeGraph", name: str) -> None:
-        self.kg = kg
-        self.name = name
-        self._context: SearchContext | None = None
-        self._lock = threading.Lock()
-
-    def __repr__(self) -> str:
-        return f"<Collection {self.name!r}>"
 
     @property
     def context(self) -> SearchContext:
@@ -79,199 +55,6 @@ class Collection:
                     cache=settings.cache,
                 )
             return self._context
-
-    # ----- documents in
-
-    def ingest(
-        self,
-        source: Source,
-        *,
-        embedder: str | Embedder | None = None,
-        language: str | None = None,
-        columns: "Columns | None" = None,
-        root: str | Path | None = None,
-        prune: bool = False,
-        force: bool = False,
-        settle: float = 0.0,
-        progress: Progress | None = None,
-    ) -> IngestReport:
-        """Read files and folders, or take Documents; the collection is made if it does not exist.
-
-        A file is known by its absolute path, or if `root` is a folder that holds it, by its path in there. Files that
-        have not changed are not read again, unchanged documents are passed over; an interrupted ingest goes on where it
-        was. `language` of a new collection, as an ISO 639-1 code: found out from its first documents, if it is not
-        given. The report names documents whose files are no longer in these folders; `prune` deletes them, but with a
-        folder that is missing or holds no file at all only if it is `force`d. Files that changed in the last `settle`
-        seconds are left for later. Raises MismatchError when the collection has another embedder or language,
-        InputError when no path can be read at all.
-        """
-        from kgrag.client.ingestion import ingest
-
-        return ingest(
-            self.kg, self.name, source, embedder=embedder, language=language, columns=columns, root=root,
-            prune=prune, force=force, settle=settle, progress=progress or silent,
-        )  # fmt: skip
-
-    def extract(
-        self,
-        *,
-        threads: int = 8,
-        limit: int | None = None,
-        linked: bool = False,
-        progress: Progress | None = None,
-    ) -> "ExtractionReport":
-        """Have a language model extract entities and triples from the passages that were not extracted yet.
-
-        `limit`: passages at most; `linked`: ask for each entity's Wikipedia article, too, and merge those that have
-        the same. An interrupted extraction goes on where it was. Raises ConfigurationError when no language model is
-        configured.
-        """
-        from kgrag.indexing.extraction import extract
-
-        tasks = self.kg.language_model()
-        found, model = self._open()
-        registry.ensure_indexes(self.kg.graph, found)
-        return extract(
-            self.kg.graph, found, tasks, model, self.kg.settings, progress or silent,
-            threads=threads, limit=limit, linked=linked,
-        )  # fmt: skip
-
-    def estimate_extraction(
-        self, *, limit: int | None = None, linked: bool = False, progress: Progress | None = None
-    ) -> "Estimate":
-        """What `extract` would take at most; no language model is asked."""
-        from kgrag.indexing.extraction import estimate
-
-        chat = self.kg.settings.chat
-        return estimate(self.kg.graph, self._record(), chat, progress or silent, limit=limit, linked=linked)
-
-    def tag(self, *, threads: int = 4, limit: int | None = None, progress: Progress | None = None) -> "TaggingReport":
-        """Have TAGME name the Wikipedia articles that the passages which were not tagged yet speak of.
-
-        `limit`: passages at most. They become mentions; an interrupted tagging goes on where it was. Raises
-        ConfigurationError when the settings name no server that can be asked.
-        """
-        from kgrag.indexing.tagging import tag
-        from kgrag.models.tagme import load_tagme
-
-        found, model = self._open()
-        registry.ensure_indexes(self.kg.graph, found)
-        settings = self.kg.settings
-        with load_tagme(settings) as tagme:
-            return tag(self.kg.graph, found, tagme, model, settings, progress or silent, threads=threads, limit=limit)
-
-    def untagged(self) -> int:
-        """How many passages `tag` would ask for."""
-        from kgrag.indexing.tagging import untagged
-
-        return len(untagged(self.kg.graph, self._record(), self.kg.settings.tagme))
-
-    def resolve(
-        self, *, apply: bool = False, ask: bool = False, score: float = 0.8, progress: Progress | None = None
-    ) -> "Resolution":
-        """Find the names that are one entity's, and with `apply` tie them by SAME_AS edges, which searches follow.
-
-        `score`: from which a pair counts; `ask`: a language model decides doubtful pairs. Run again after an ingest it
-        writes what has changed; what a model said is kept with `apply`. `unresolve` takes all back. Raises
-        ConfigurationError with `ask` when no language model is configured.
-        """
-        from kgrag.indexing.resolution.resolve import resolve
-
-        tasks = self.kg.language_model() if ask else None
-        chat, found = self.kg.settings.chat, self._record()
-        return resolve(self.kg.graph, found, chat, progress or silent, sure=score, tasks=tasks, apply=apply)
-
-    def unresolve(self) -> int:
-        """Take back all that `resolve` wrote; returns how many SAME_AS edges."""
-        from kgrag.indexing.resolution.resolve import undo
-
-        return undo(self.kg.graph, self._record())
-
-    def build_tree(
-        self, *, ask: bool = False, threads: int = 8, size: int = 8, progress: Progress | None = None
-    ) -> "WritingReport":
-        """Make the tree of summaries (RAPTOR), or bring it up to date; `ask`: a language model writes them.
-
-        `size`: members of a summary on average. Interrupted and run again, it goes on where it was; what was written
-        is not asked for again. Raises ConfigurationError when scikit-learn is not installed, or with `ask` no language
-        model is configured.
-        """
-        from kgrag.indexing.tree.tree import build
-
-        found, model = self._open()
-        tasks = self.kg.language_model() if ask else None
-        settings, progress = self.kg.settings, progress or silent
-        return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)
-
-    def estimate_tree(self, *, progress: Progress | None = None) -> "Estimate":
-        """What a language model would take for the summaries that it has not written; nothing is asked."""
-        from kgrag.indexing.tree.tree import estimate
-
-        return estimate(self.kg.graph, self._record(), self.kg.settings.chat, progress or silent)
-
-    def remove_tree(self) -> int:
-        """Remove all summaries; returns how many there were."""
-        from kgrag.indexing.tree.tree import remove
-
-        return remove(self.kg.graph, self._record())
-
-    def build_communities(
-        self, *, ask: bool = False, threads: int = 8, size: int = 50, progress: Progress | None = None
-    ) -> "WritingReport":
-        """Find the communities of entities, or bring them up to date; `ask`: a language model writes their reports.
-
-        `size`: most members of one that is not parted again. Interrupted and run again, it goes on where it was; what
-        was written is not asked for again. Raises ConfigurationError when graspologic-native is not installed, or with
-        `ask` no language model is configured.
-        """
-        from kgrag.indexing.communities.communities import build
-
-        found, model = self._open()
-        tasks = self.kg.language_model() if ask else None
-        settings, progress = self.kg.settings, progress or silent
-        return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)
-
-    def estimate_communities(self, *, progress: Progress | None = None) -> "Estimate":
-        """What a language model would take for the reports that it has not written; nothing is asked."""
-        from kgrag.indexing.communities.communities import estimate
-
-        return estimate(self.kg.graph, self._record(), self.kg.settings.chat, progress or silent)
-
-    def remove_communities(self) -> int:
-        """Remove all communities; returns how many there were."""
-        from kgrag.indexing.communities.communities import remove
-
-        return remove(self.kg.graph, self._record())
-
-    def delete(self, documents: Iterable[str] | None = None, *, progress: Progress | None = None) -> int:
-        """Delete documents by their keys, or with `documents` None the whole collection; returns the passages removed.
-
-        Interrupted and run again, it goes on where it was. Raises NotFoundError for a key that does not exist, before
-        anything is removed.
-        """
-        from kgrag.indexing import removal
-
-        if documents is None:
-            with self._lock:
-                self._context = None
-            return removal.delete_collection(self.kg.graph, self.name)
-        return removal.delete_documents(self.kg.graph, self._record(), documents, self.kg.settings, progress or silent)
-
-    def reembed(self, embedder: str | Embedder, *, progress: Progress | None = None) -> CollectionInfo:
-        """Embed it again; searches go on with the old vectors until the new ones are complete."""
-        from kgrag.indexing.reembed import reembed
-
-        model = self.kg.embedder(embedder)
-        return registry.describe(
-            self.kg.graph, reembed(self.kg.graph, self.name, model, self.kg.settings, progress or silent)
-        )
-
-    def repair(self, *, progress: Progress | None = None) -> RepairReport:
-        """Make the indexes and vectors that it misses, and finish what was interrupted in it."""
-        from kgrag.indexing.repair import repair
-
-        model = self.kg.embedder(self._record().embedder)
-        return repair(self.kg.graph, self.name, model, self.kg.settings, progress or silent)
 
     # ----- rankings and answers out
 
@@ -476,13 +259,3 @@ class Collection:
             embeddings=embeddings,
             overwrite=overwrite,
         )
-
-    def _record(self) -> Record:
-        return registry.open_collection(self.kg.graph, self.name)
-
-    def _open(self) -> tuple[Record, Embedder]:
-        """The collection as it is recorded, and its embedder. Raises NotFoundError, MismatchError."""
-        found = self._record()
-        model = self.kg.embedder(found.embedder)
-        registry.check_embedder(found, model.name, model.dimension)
-        return found, model

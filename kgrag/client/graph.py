@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import SecretStr
 
-from kgrag.client.collection import Collection, silent
+from kgrag.client.building import silent
+from kgrag.client.collection import Collection
 from kgrag.errors import NotFoundError
 from kgrag.graph import collections as registry
 from kgrag.graph import reader, runs, schema
