@@ -1,32 +1,21 @@
-"""Names: the aliases that a title gives an entity, and the names that a text mentions.
+"""Names: the phrases of a text that may be names, and the known names that it mentions.
 
 Source: the PathRank recipe (index, steps 1 and 4).
 """
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import accumulate
 
 from kgrag.languages import ENGLISH, Language
 from kgrag.letters import Memo
-from kgrag.text import Token, join_name, name_words, normalise, tokens
+from kgrag.text import Token, join_name, name_words
 
 LONGEST_NAME = 14  # words
+_NO_INITIALS = "aioey"  # words of one letter
 _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin ibn al ben zu y for in on at".split())
 _JOINING_WORDS = frozenset("and y for in on at of".split())
-_NO_INITIALS = "aioey"  # words of one letter
-_PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
-_LEAD = re.compile(r"^[\"“]?([^,(\"”.\n]{3,60}?)[\"”]?\s*(?:\(|,| is | was | are | were )")
-_OTHER_LEAD = re.compile(  # of other languages
-    r"^[\"“„«]?([^,(\"”“».\n]{3,60}?)[\"”“»]?\s*"
-    r"(?:\(|,| [–—] | (?:ist|war|sind|est|était|fut|es|era|fue|è|fu|é|foi|is|was) )"
-)
-_LEAD_CHARACTERS = 200
-_LONGEST_HEADING = 120  # characters
-_NUMBERED = re.compile(r"^(?P<number>\d{1,2})(?P<dotted>(?:\.\d{1,2})*\.?)\s+(?=\S)|^[A-Z](?:\.\d{1,2})+\.?\s+(?=\S)")
-_CAPTION = re.compile(r"(?:table|figure|fig\.|listing|algorithm)\s+[A-Z]?\.?\d", re.IGNORECASE)
 _VERSION = re.compile(r"v\d{2,}[a-z]?")
 _GREEK = re.compile(r"[\u0370-\u03ff]")
 _LATIN = re.compile(r"[^\W\d_\u0370-\uffff]")
@@ -42,16 +31,6 @@ _DAYS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday accessed last".split()
 )
 _WIDE = re.compile(r"[\u1100-\uffff]")  # scripts whose words are short
-_NO_NAME = re.compile(r"[=%;{}<>|~\\]")
-_GENERAL = frozenset(  # headings that any document may have
-    """abstract acknowledgements acknowledgments appendices arguments authors author availability background
-    bibliography bugs caveats changes comments conclusion conclusions configuration contents copying copyright default
-    defaults description details diagnostics discussion environment errors examples exceptions exit files footnotes
-    format functions general glossary history implementation index information introduction keywords license licence
-    methods miscellaneous motivation name names notes options other output overview parameters preface purpose
-    recommended reference references related remarks requirements results return returns security settings specific
-    status summary syntax synopsis terminology types usage value values warning warnings""".split()
-)
 _OPENERS = frozenset(  # what sentences and headings begin with, written with a capital for no other reason
     """add added adds allow alternatively apply applying approach assume assuming avoid based call calling change
     changing check choose choosing clarify combine compare compute computing consequently consider convert create
@@ -66,20 +45,6 @@ _OPENERS = frozenset(  # what sentences and headings begin with, written with a 
 )
 _ADVERB = re.compile(r"\w{3,}(?:al|ent|ant|ous|iv|ful|ed|ar|at|in|ern|less)ly")
 QUESTION_WORDS = frozenset("name film movie song located born die died year date country city place".split())
-
-
-@dataclass(frozen=True, slots=True)
-class Alias:
-    """A name that a title gives: its normal form, how it is written, and how surely it means the title (0 to 1)."""
-
-    normal: str
-    surface: str
-    weight: float
-
-
-def without_parenthesis(title: str) -> str:
-    """`title` without a trailing parenthesis: "Mercury (planet)" -> "Mercury"."""
-    return _PARENTHESIS.sub("", title).strip()
 
 
 def without_initials(name: str) -> str | None:
@@ -102,131 +67,12 @@ def _number_or_date(language: Language) -> re.Pattern[str]:
     return re.compile(number_or_date(language))
 
 
-def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[Alias]:
-    """The names by which a document of this title is known; `lead` is the beginning of its text.
-
-    Weights: the title and the title without its parenthesis 1; without article .9; without middle initials .8; the
-    name that the text begins with .8; the part before a comma .6.
-    """
-    if not title:
-        return []
-    bare = without_parenthesis(title) or title
-    found: dict[str, Alias] = {}
-
-    def add(surface: str, weight: float, normal: str | None = None) -> None:
-        normal = normalise(surface, language) if normal is None else normal
-        if len(normal) > 1 and normal not in language.stop_words and normal not in found:
-            found[normal] = Alias(normal, surface, weight)
-
-    add(title, 1.0)
-    add(bare, 1.0)
-    for alias in list(found.values()):
-        first, _, short = alias.normal.partition(" ")
-        if first in language.articles and len(short) > 3:
-            add(alias.surface.split(" ", 1)[-1], 0.9, short)
-    for alias in list(found.values()):
-        shorter = without_initials(alias.normal)
-        if shorter:
-            add(alias.surface if language.inflects else shorter.title(), 0.8, shorter)
-    if "," in bare:
-        add(bare.split(",")[0].strip(), 0.6)
-    name = _lead_name(lead, language)
-    if name:
-        add(name, 0.8)
-    return list(found.values())
-
-
-def _lead_name(text: str, language: Language) -> str | None:
-    """The name that a text begins with ("Fram" of "The Fram was a ship"), if it does."""
-    match = (_LEAD if language is ENGLISH else _OTHER_LEAD).match(text)
-    if not match:
-        return None
-    words = match[1].split()
-    first = words[0].lower()
-    opens = first in language.stop_words and (first != "the" if language is ENGLISH else first not in language.articles)
-    if not match[1][0].isupper() or opens or not 1 < len(words) <= 7:
-        return None
-    return match[1].split(" ", 1)[-1] if first in language.articles else match[1]
-
-
-def passage_aliases(section: str, text: str, known: Collection[str] = (), language: Language = ENGLISH) -> list[Alias]:
-    """The names by which a passage of a long document is known: its headings, and names that its paragraphs begin with.
-
-    `section`: the path of headings it stands under; `known`: the document's headings, which may end on a stop; other
-    lines of the text are headings by their looks, if it has none. Headings weigh what titles weigh, the other names .8.
-    Numbers do not belong to headings, and one that any document may have ("3.1 Purpose") names nothing.
-    """
-    found: dict[str, Alias] = {}
-
-    def add(alias: Alias) -> None:
-        known = found.get(alias.normal)
-        if known is None or known.weight < alias.weight:
-            found[alias.normal] = alias
-
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    headings = {
-        i
-        for i, line in enumerate(lines[:-1])
-        if (line in known if known else _is_heading(line, language) and not _is_heading(lines[i + 1], language))
-        and _may_name(line, language)
-    }
-    own = section.rsplit(" > ", 1)[-1].strip()
-    is_own = _is_heading(own, language) or (own in known and _may_name(own, language))
-    for heading in [own] * is_own + [lines[i] for i in sorted(headings)]:
-        for alias in _heading_aliases(heading, known, language):
-            add(alias)
-    for i, line in enumerate(lines):
-        name = None if i in headings else _lead_name(line[:_LEAD_CHARACTERS], language)
-        if name and ":" not in name and _may_name(name, language) and not _opens(name.split()[0].lower()):
-            add(Alias(normalise(name, language), name, 0.8))
-    return list(found.values())
-
-
-def _heading_aliases(heading: str, known: Collection[str], language: Language) -> list[Alias]:
-    """The names that a heading gives, without its number; a single number may belong to the name: "12 Angry Men".
-
-    It does not where the heading after it, or before, of those `known` has the next number.
-    """
-    number = _NUMBERED.match(heading)
-    if number is None:
-        return title_aliases(heading, "", language)
-    rest = heading[number.end() :]
-    if not _may_name(rest, language):
-        return []
-    numbered = not number["number"] or bool(number["dotted"]) or _in_sequence(int(number["number"]), known)
-    return [*(() if numbered else title_aliases(heading, "", language)), *title_aliases(rest, "", language)]
-
-
-def _in_sequence(number: int, known: Collection[str]) -> bool:
-    beside = tuple(f"{n}{end}" for n in (number - 1, number + 1) for end in (" ", ".", "\t"))
-    return any(heading.startswith(beside) for heading in known)
-
-
-def _is_heading(line: str, language: Language) -> bool:
-    """Whether a line of a text looks like a heading that names something: one that does not end on a stop."""
-    return _may_name(line, language) and line[-1] not in ".,:;!?"
-
-
-def _may_name(heading: str, language: Language) -> bool:
-    """Whether a heading may name something: it is short, its first and last word capitals."""
-    words = tokens(_PARENTHESIS.sub("", heading), language) if 1 < len(heading) <= _LONGEST_HEADING else []
-    return (
-        0 < len(words) <= LONGEST_NAME
-        and not _NO_NAME.search(heading)
-        and not _CAPTION.match(heading)
-        and words[0].is_capital
-        and words[-1].is_capital
-        and not all(w.norm in _GENERAL or w.norm in language.stop_words for w in words)
-        and _names_something(words, language)
-    )
-
-
-def _opens(word: str) -> bool:
+def begins_sentence(word: str) -> bool:
     """Whether a normalised word has a capital only because a sentence begins with it."""
     return word in _OPENERS or _ADVERB.fullmatch(word) is not None
 
 
-def _names_something(words: Sequence[Token], language: Language) -> bool:
+def names_something(words: Sequence[Token], language: Language) -> bool:
     """Whether words may be a name: not only numbers, single letters, dates, or parts of documents (Table 2)."""
     norms = [word.norm for word in words]
     telling = {n for n in norms if _telling(n, language)} - (_DAYS if len(norms) > 1 else frozenset())
@@ -260,7 +106,9 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
         for place, part in ((0, run), *_split(run, language)) if match[1] else ((0, run),):
             while part and part[-1].norm in language.stop_words:
                 part.pop()
-            while len(part) > 1 and (part[0].norm in language.stop_words or _opens(part[0].norm) or _is_mark(part)):
+            while len(part) > 1 and (
+                part[0].norm in language.stop_words or begins_sentence(part[0].norm) or _is_mark(part)
+            ):
                 del part[0]
                 place += 1
                 while len(part) > 1 and part[0].raw.islower():
@@ -310,16 +158,16 @@ def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bo
     if len(words) == 1:
         word = words[0]
         starts = word.starts and word.raw[1:].islower()
-        something = (word.norm in _PARTS and not numbered) or _names_something(words, language)
-        return something and not _opens(word.norm) and not starts
+        something = (word.norm in _PARTS and not numbered) or names_something(words, language)
+        return something and not begins_sentence(word.norm) and not starts
     said = {word.norm for word in words}
     shouted = len(words) > 3 and all(word.raw.isupper() for word in words) and not language.stop_words.isdisjoint(said)
     twice = len(said) < len(words) and not all(word.raw.istitle() for word in words)
     short = len(words) > 2 and all(len(w.norm) < 4 and (w.raw.isupper() or w.raw.isdigit()) for w in words)
     signs = short and any(len(name) == 1 for name in said)  # "L 0 LR AAX"
     brief = all(len(name) < 3 for name in said) and not any(map(_WIDE.search, said))  # symbols of a formula
-    after_initial = len(words) == 2 and len(words[0].norm) == 1 and _opens(words[1].norm)  # "of G. Consider"
-    return _names_something(words, language) and not (shouted or twice or signs or brief or after_initial)
+    after_initial = len(words) == 2 and len(words[0].norm) == 1 and begins_sentence(words[1].norm)  # "of G. Consider"
+    return names_something(words, language) and not (shouted or twice or signs or brief or after_initial)
 
 
 def _split(run: Sequence[Token], language: Language) -> list[tuple[int, list[Token]]]:

@@ -2,12 +2,13 @@
 
 import pytest
 
+from kgrag.aliases import title_aliases
 from kgrag.indexing.detection import detect_language, first_language
 from kgrag.indexing.keywords import terms
 from kgrag.indexing.statistics import statistics
 from kgrag.languages import ENGLISH, language_of
 from kgrag.letters import fold
-from kgrag.names import capitalised_phrases, find_names, title_aliases
+from kgrag.names import capitalised_phrases, find_names
 from kgrag.sentences import passage_sentences, split_sentences
 from kgrag.text import name_stems, normalise, passage_stems, question_stems, stems, tokens, words_of
 from kgrag.types import Document, Problem, Section

@@ -4,14 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.names import (
-    capitalised_phrases,
-    find_names,
-    passage_aliases,
-    title_aliases,
-    without_initials,
-    without_parenthesis,
-)
+from kgrag.aliases import passage_aliases, title_aliases, without_parenthesis
+from kgrag.names import capitalised_phrases, find_names, without_initials
 from kgrag.text import normalise, stems, tokens
 
 

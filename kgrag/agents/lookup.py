@@ -15,10 +15,10 @@ from pydantic import BaseModel
 
 from kgrag.agents import structure_grammar as grammar
 from kgrag.agents.structure_grammar import Ask, Asked, Kind, Part, Question
+from kgrag.aliases import without_parenthesis
 from kgrag.errors import ModelError
 from kgrag.events import Failed
 from kgrag.models.tasks import Tasks
-from kgrag.names import without_parenthesis
 from kgrag.retrieval.base import Query, SearchContext
 from kgrag.text import join_name, name_words, tokens
 from kgrag.types import Hit, Step

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kgrag import identity
+from kgrag.aliases import passage_aliases, title_aliases
 from kgrag.indexing.chunking import chunk
 from kgrag.indexing.pages import add_pages
 from kgrag.indexing.writer import Batch, Row
 from kgrag.languages import ENGLISH, Language
 from kgrag.models.embed import Embedder
-from kgrag.names import passage_aliases, title_aliases
 from kgrag.sentences import passage_sentences
 from kgrag.settings import IndexingSettings
 from kgrag.text import caption, embedding_text, name_stems, normalise, passage_stems, passage_words, title_stems

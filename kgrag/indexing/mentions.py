@@ -10,12 +10,13 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from kgrag.aliases import title_aliases
 from kgrag.graph.connection import Transaction
 from kgrag.identity import entity_id, word_id
 from kgrag.indexing.language import named_entities
 from kgrag.indexing.work import Work, phrase
 from kgrag.languages import ENGLISH, Language
-from kgrag.names import capitalised_phrases, find_names, title_aliases
+from kgrag.names import capitalised_phrases, find_names
 from kgrag.text import name_stems, normalise, stems, tokens
 
 _BATCH = 1000

@@ -20,8 +20,9 @@ import numpy as np
 import rustworkx
 from pydantic import Field
 
+from kgrag.aliases import without_parenthesis
 from kgrag.graph.lucene import question_words
-from kgrag.names import number_or_date, without_parenthesis
+from kgrag.names import number_or_date
 from kgrag.options import Options
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
 from kgrag.retrieval.clauses import outer_clause

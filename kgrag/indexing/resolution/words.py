@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from kgrag.aliases import without_parenthesis
 from kgrag.letters import Memo
-from kgrag.names import without_parenthesis
 from kgrag.text import Token, tokens
 
 IsCommon = Callable[[str], bool]

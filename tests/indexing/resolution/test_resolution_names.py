@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from kgrag.aliases import without_parenthesis
 from kgrag.indexing.resolution.blocks import pairs
 from kgrag.indexing.resolution.context import SURE, Seen, definitions, weigh
 from kgrag.indexing.resolution.groups import ambiguous, groups
 from kgrag.indexing.resolution.names import compare, contradiction
 from kgrag.indexing.resolution.words import is_name, parse
-from kgrag.names import capitalised_phrases, without_parenthesis
+from kgrag.names import capitalised_phrases
 from kgrag.text import normalise, tokens
 
 # Written for this test: names as the demo and collections of encyclopaedic texts have them, half of them pairs of one
