@@ -54,8 +54,10 @@ def gfm(
 
     DATASET is a question set as for `kgrag eval`, which also ingests it; the collection must hold triples. The network
     learns to lead from the entities that a question names to those that its gold mentions, over what surrounds the
-    former: as it is set for the retriever (KGRAG_RETRIEVAL__GFM__HOPS and others). It reads predicates as vectors of
-    their texts, so that it can be used in any collection. With --base its size is that of the weights.
+    former, as it is set for the retriever (KGRAG_RETRIEVAL__GFM__HOPS and others). For gfm(exact=true) train it over
+    the whole graph, with KGRAG_RETRIEVAL__GFM__EXACT=true: else it has never met what is out of reach. It reads
+    predicates as vectors of their texts, so that it can be used in any collection. With --base its size is that of the
+    weights.
 
     Recall is the share of the gold's entities among the 20 most relevant ones, in per cent, of questions that are held
     out and have no gold in common with the others.
