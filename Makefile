@@ -33,6 +33,9 @@ setup: $(VENV)/.ready ## Make a virtual environment with kgrag in it
 demo: $(VENV)/.ready ## Start Neo4j, ingest the demo corpus and ask it three questions
 	$(BIN)/kgrag demo
 
+# Servers of tests live for minutes: what Java's second compiler would gain costs more than it brings
+test test-newest: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1
+
 test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
 	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20 -m "not long and not models and not browser and not slow"
 

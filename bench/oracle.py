@@ -42,7 +42,7 @@ SYSTEMS = (
     "ircot+hybrid",
     "ircot+ppr",
 )
-STRATEGIES = ("single", "gear", "ircot", "gcot", "tog", "iter-retgen", "self-ask", "rgnn", "bdtr")
+STRATEGIES = ("single", "auto", "gear", "ircot", "gcot", "tog", "iter-retgen", "self-ask", "rgnn", "bdtr")
 OVER = ("hybrid", "ppr", "pathrank")
 MEASURES = ("R@5", "R@10", "R@15", "perfect@8", "EM", "calls", "tokens")
 LATENCIES = (0.5, 0.05)
@@ -98,7 +98,8 @@ def throughput(arguments: argparse.Namespace, server: Scripted) -> None:
     """Print the wall time of one thread and of many on the same questions, without a cache, and the bound."""
     settings = Settings().model_copy(update={"chat": server.settings(concurrency=256)})
     dataset = read_dataset(arguments.dataset).first(arguments.limit)
-    collection = arguments.collection or dataset.collection(arguments.embedder or settings.embedder)
+    embedder = arguments.embedder or settings.embedder
+    collection = arguments.collection or dataset.collection(embedder, indexing=settings.indexing)
     with KnowledgeGraph.connect(settings=settings) as kg:
         system = kg[collection].system(arguments.system)
         system.ask(dataset.questions[0].text, short=True)  # the embedder is loaded, caches are warm

@@ -5,11 +5,13 @@
     python bench/traversal.py --passages 1m             1,000,000 passages without triples, for pathrank
     python bench/traversal.py --size 17k --compare      and the same graph in transactions, for the rate of both
     python bench/traversal.py --size 1m --home DIR      keep the server's folder, and measure again without a load
+    python bench/traversal.py --passages 100k --steps 5 --retriever gnn-ret --retriever 'gnn-ret(beta=0.9)'
 
 Names, and so degrees and mentions, follow a power law. Each graph has a server of its own, empty before; memory is the
 resident set of this process, of the import tool and of the server, at their highest. A retriever is an expression as
 in `kgrag search --retriever`; each question goes to all of them in turn, and "over" is the median of the differences
-to the first one. KGRAG_LOCAL__HEAP and the like apply.
+to the first one. With --steps so many questions after one another are the single ones of one question: what a
+retriever remembers is kept between them. KGRAG_LOCAL__HEAP and the like apply.
 """
 
 import argparse
@@ -99,7 +101,13 @@ class Memory:
 
 
 def measure(
-    graph: Graph, retrievers: list[str], number: int, compare: bool, indexing: IndexingSettings, home: Path | None
+    graph: Graph,
+    retrievers: list[str],
+    number: int,
+    steps: int,
+    compare: bool,
+    indexing: IndexingSettings,
+    home: Path | None,
 ) -> Row:
     """Load a graph, unless `home` holds it, ask it questions, and say what both took."""
     row: Row = {"graph": str(graph)}
@@ -115,7 +123,7 @@ def measure(
             if row["counts"]["Passage"] != graph.passages:
                 raise SystemExit(f"{settings.home} holds another graph, of {row['counts']['Passage']:,} passages")
             if number:
-                row["latency"] = latency(kg, retrievers, questions(number + WARM_UP, graph.names))
+                row["latency"] = latency(kg, retrievers, questions(number + WARM_UP, graph.names), steps)
         row["peak_mb"] = dict(memory.peaks)
     if compare and "load" in row:
         with own_home(indexing) as settings, Memory(settings.home) as memory, KnowledgeGraph.local(settings) as kg:
@@ -145,15 +153,21 @@ def rates(graph: Graph, seconds: float) -> Row:
     }
 
 
-def latency(kg: KnowledgeGraph, retrievers: list[str], asked: list[str]) -> dict[str, Row]:
-    """Milliseconds of a search: each question goes to every retriever, the first few questions not counted."""
+def latency(kg: KnowledgeGraph, retrievers: list[str], asked: list[str], steps: int = 1) -> dict[str, Row]:
+    """Milliseconds of a search: each question goes to every retriever, the first few questions not counted.
+
+    `steps`: questions whose searches share what a retriever remembers.
+    """
     taken: dict[str, list[float]] = {name: [] for name in retrievers}
     hits = dict.fromkeys(retrievers, 0)
     found = {name: kg[COLLECTION].retriever(name) for name in retrievers}
+    memory: dict[Any, Any] = {}
     for i, question in enumerate(asked):
+        if i % steps == 0:
+            memory = {}
         for name, retriever in found.items():
             begun = time.perf_counter()
-            ranking = retriever.retrieve(Query(question), 8)
+            ranking = retriever.retrieve(Query(question, memory=memory), 8)
             if i >= WARM_UP:
                 taken[name].append((time.perf_counter() - begun) * 1e3)
                 hits[name] += len(ranking) > 0
@@ -234,6 +248,7 @@ def main() -> None:
     parser.add_argument("--passages", action="append", default=[], type=number_of, metavar="N", help="without triples")
     parser.add_argument("--retriever", action="append", metavar="NAME", help=f"default: {', '.join(RETRIEVERS)}")
     parser.add_argument("--questions", type=int, default=100, metavar="N", help="default: 100")
+    parser.add_argument("--steps", type=int, default=1, metavar="N", help="questions that make one; default: 1")
     parser.add_argument("--similar", type=int, default=0, metavar="K", help="nearest neighbours a passage; default: 0")
     parser.add_argument("--synonyms", type=int, default=0, metavar="K", help="similar names a name; default: 0")
     parser.add_argument("--compare", action="store_true", help="also ingest in transactions")
@@ -248,7 +263,7 @@ def main() -> None:
     retrievers, rows = chosen.retriever or list(RETRIEVERS), []
     for graph in graphs:
         print(f"{graph} ...", file=sys.stderr)
-        rows.append(measure(graph, retrievers, chosen.questions, chosen.compare, indexing, chosen.home))
+        rows.append(measure(graph, retrievers, chosen.questions, chosen.steps, chosen.compare, indexing, chosen.home))
         if not chosen.json:
             show(rows[-1])
     if chosen.json:

@@ -136,7 +136,7 @@ def _ranking(ranking: Ranking) -> Drawing:
     start = found.node(QUESTION, QUESTION, ranking.query, {"retriever": ranking.retriever})
     known = {name: hit.passage.id for hit in reversed(ranking.hits) for name in _names(hit.passage)}
     for rank, hit in enumerate(ranking.hits, 1):
-        properties = {"rank": rank, "score": hit.score, **_told(hit.passage)}
+        properties = {"rank": rank, "score": hit.score, **_document_of(hit.passage)}
         end = found.node(hit.passage.id, "Passage", f"{rank}. {hit.passage.title}", properties)
         last = max((place for place, step in enumerate(hit.why) if step.name), default=-1)
         at = start
@@ -166,8 +166,8 @@ def _ranking(ranking: Ranking) -> Drawing:
 def _answer(answer: Answer) -> Drawing:
     """A run as it is kept: its steps, what each retrieved and was linked to, what it found in the end and cites."""
     found = Drawing()
-    told = {"answer": answer.text, "system": answer.system, "seconds": round(answer.seconds, 1)}
-    run = found.node("run", "Run", answer.question, told)
+    properties = {"answer": answer.text, "system": answer.system, "seconds": round(answer.seconds, 1)}
+    run = found.node("run", "Run", answer.question, properties)
     passages = {hit.passage.id: hit.passage for hit in answer.ranking}
     texts: dict[str, str] = {}
     for event in answer.trace:
@@ -183,8 +183,8 @@ def _answer(answer: Answer) -> Drawing:
         for hit in row["passages"]:
             if hit["rank"] <= _BEST:
                 end = _passage(found, passages[hit["id"]])
-                told = {"query": hit["query"], "rank": hit["rank"], "score": hit["score"]}
-                found.edge(step, end, "RETRIEVED", f"RETRIEVED {hit['role']}".strip(), told)
+                properties = {"query": hit["query"], "rank": hit["rank"], "score": hit["score"]}
+                found.edge(step, end, "RETRIEVED", f"RETRIEVED {hit['role']}".strip(), properties)
         for link in row["triples"]:
             triple = found.node(link["id"], "Triple", texts[link["id"]], {"text": texts[link["id"]]})
             found.edge(step, triple, "LINKED", properties={"fact": link["fact"], "score": link["score"]})
@@ -235,10 +235,10 @@ def _names(passage: Passage) -> tuple[str, str]:
 
 
 def _passage(found: Drawing, passage: Passage) -> str:
-    return found.node(passage.id, "Passage", passage.title or passage.text, _told(passage))
+    return found.node(passage.id, "Passage", passage.title or passage.text, _document_of(passage))
 
 
-def _told(passage: Passage) -> dict[str, str]:
+def _document_of(passage: Passage) -> dict[str, str]:
     return {"title": passage.title, "document": passage.document, "place": passage.place, "text": passage.text}
 
 

@@ -6,6 +6,7 @@ The classes are here by their names: `from kgrag.agents import Gear`; each is im
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kgrag.agents.auto import Auto
     from kgrag.agents.bdtr import Bdtr
     from kgrag.agents.gcot import Gcot
     from kgrag.agents.gear import Gear
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from kgrag.agents.single import ClosedBook, Single
     from kgrag.agents.tog import Tog
 
-__all__ = ["Bdtr", "ClosedBook", "Gcot", "Gear", "Ircot", "IterRetgen", "Rgnn", "SelfAsk", "Single", "Tog"]
+__all__ = ["Auto", "Bdtr", "ClosedBook", "Gcot", "Gear", "Ircot", "IterRetgen", "Rgnn", "SelfAsk", "Single", "Tog"]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,7 @@
 BDTR, section 3 and appendix A.3. Each round asks for a fast thought (a short, direct follow-up question) and a slow one
 (which names a bridge), and searches for both; a passage's score is the best that any query gave it (3.1). Then a model
 writes a chain of reasoning, a verifier says which passages support it, and these go to the top (3.2); how many passages
-are read is told by their scores.
+are read is decided by their scores.
 """
 
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ class Bdtr(Strategy):
 
 
 class _Bdtr(Episode):
-    """Thoughts under way; `told`: those of earlier rounds."""
+    """Thoughts under way; `earlier`: those of earlier rounds."""
 
     settings: BdtrOptions
 
@@ -82,7 +82,7 @@ class _Bdtr(Episode):
         self.steps = 1 + settings.rounds
         self.pool = settings.pool
         self.found = Pool(inquiry.retriever.scale)
-        self.told: list[str] = []
+        self.earlier: list[str] = []
         self.chain = ""
         self._round = 0
 
@@ -99,13 +99,13 @@ class _Bdtr(Episode):
             prompt="dual-thought-chain" if last else "dual-thought",
             passages=self._shown(self.settings.read),
             question=question,
-            thoughts="\n".join(self.told) or "(none)",
+            thoughts="\n".join(self.earlier) or "(none)",
         )
         self.chain = thoughts.chain
         searches = [Search(thoughts.fast, "fast")]
         if self.settings.dual and thoughts.slow:
             searches.append(Search(thoughts.slow, "slow"))
-        self.told += [search.text for search in searches]
+        self.earlier += [search.text for search in searches]
         return searches
 
     def absorb(self, query: str, found: Sequence[Scored]) -> None:

@@ -1,10 +1,11 @@
 """One question under way: what a strategy is given, does step by step, and ends with."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kgrag.agents.answering import ModelAnswer
 from kgrag.events import Event
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener, Tasks
@@ -27,24 +28,29 @@ class Conclusion:
     `ranking`: the passages, best first. `evidence`: what the answer is read from: so many of the ranking, or items,
     each the ids of one passage or of several that are read together (a path); None: as the options of answering say.
     `facts`: what the strategy remembers, which the reader is shown, too. `text`: an answer of its own, in place of the
-    reader's.
+    reader's; `reply`: one that the reader gave already.
     """
 
     ranking: Sequence[Scored]
     evidence: int | Sequence[Sequence[str]] | None = None
     facts: Sequence[Triple] = ()
     text: str | None = None
+    reply: ModelAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """What a strategy works with for one question. `depth`: how many passages are wanted in the end."""
+    """What a strategy works with for one question. `depth`: how many passages are wanted in the end.
+
+    `try_to_answer`: what the reader makes of a conclusion, None where that does not hold the answer.
+    """
 
     question: Query
     retriever: Retriever
     depth: int
     emit: Listener
     model: Tasks | None = None
+    try_to_answer: Callable[[Conclusion], ModelAnswer | None] = lambda _: None
     _texts: dict[str, Passage] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property

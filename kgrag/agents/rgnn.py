@@ -51,7 +51,7 @@ class _Rgnn(SubQuestions):
     def next_queries(self) -> Sequence[str]:
         """See Episode; the next single question."""
         question = self.inquiry.question.text
-        said = self.inquiry.tasks.text("sub-question", question=question, told=self._told() or "(none yet)")
+        said = self.inquiry.tasks.text("sub-question", question=question, answered=self._answers() or "(none yet)")
         return [_LABEL.sub("", said.strip().splitlines()[0])]
 
     def absorb(self, query: str, found: Sequence[Scored]) -> None:
@@ -74,8 +74,8 @@ class _Rgnn(SubQuestions):
         if self.settings.answer == "reader":
             return Conclusion(self.finalise())
         question = self.inquiry.question.text
-        text = self.inquiry.tasks.text("final-answer", question=question, told=self._told())
+        text = self.inquiry.tasks.text("final-answer", question=question, answered=self._answers())
         return Conclusion(self.finalise(), text=text.splitlines()[0])
 
-    def _told(self) -> str:
+    def _answers(self) -> str:
         return "\n".join(f"Single question: {question}\nIts answer: {answer}" for question, answer in self.answered)

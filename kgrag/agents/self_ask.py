@@ -50,5 +50,9 @@ class _SelfAsk(SubQuestions):
         return Conclusion(self.finalise(), text=self.final if self.settings.answer == "own" else None)
 
     def _ask(self) -> str:
-        told = "\n".join(f"Follow up: {question}\nIntermediate answer: {answer}" for question, answer in self.answered)
-        return self.inquiry.tasks.text("self-ask", question=self.inquiry.question.text, told=told or "(none yet)")
+        answered = "\n".join(
+            f"Follow up: {question}\nIntermediate answer: {answer}" for question, answer in self.answered
+        )
+        return self.inquiry.tasks.text(
+            "self-ask", question=self.inquiry.question.text, answered=answered or "(none yet)"
+        )

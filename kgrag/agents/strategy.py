@@ -112,15 +112,24 @@ class Strategy(ABC):
                 tasks, asked.text, items, self.settings, short=short, on_text=on_text, facts=facts, choices=choices
             )
 
+        def try_to_answer(conclusion: Conclusion) -> ModelAnswer | None:
+            if choices or tasks is None:  # one of several is chosen in any case
+                return None
+            items, willing = self._evidence(inquiry, conclusion), self.settings.model_copy(update={"abstain": True})
+            reply = answer(tasks, asked.text, items, willing, short=short)
+            return reply if reply.found else None
+
         try:
             if place is None:
-                inquiry = Inquiry(query, self.retriever, depth, trace.add, tasks)
+                inquiry = Inquiry(query, self.retriever, depth, trace.add, tasks, try_to_answer)
                 episode = self.begin(inquiry)
                 conclusion, problem = run(episode, trace)
                 hits = inquiry.hits(conclusion.ranking[:depth])
                 notes = episode.notes()
                 assert tasks is not None
-                if conclusion.text is not None:
+                if conclusion.reply is not None:
+                    reply = conclusion.reply
+                elif conclusion.text is not None:
                     reply = own_answer(conclusion.text, choices)
                 elif not self.retrieves:
                     reply = answer_closed(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kgrag.client import KnowledgeGraph
     from kgrag.types import IngestReport, Problem
 
-_NAMES = 12  # of extensions or encodings that are told
+_NAMES = 12  # of extensions or encodings that are named
 
 
 def loading_options(command: F) -> F:

@@ -133,8 +133,9 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     are all files of the folder), recognised by their content. In
     place of corpus.jsonl a folder documents may hold PDF, office and other files: their ids are their paths in it.
     The corpus is ingested into a collection of its own, eval-EMBEDDER-HASH, which all question sets over it share; a
-    later run ingests nothing. With -c a corpus that has changed since is brought up to date there, but documents that
-    it no longer has stay: `kgrag delete --collection NAME` to start again.
+    later run ingests nothing. --paper adds the paper's name, and settings of indexing that are not the usual ones are
+    named, too. With -c a corpus that has changed since is brought up to date there, but documents that it no longer
+    has stay: `kgrag delete --collection NAME` to start again.
 
     R@k is the mean share, in per cent, of a question's gold among the first k documents; perfect@8 the share of
     questions with all gold among the first 8; MRR the mean of 1 / rank of the first gold; nDCG@10 weighs gold by its
@@ -206,8 +207,8 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     with connect(settings) as kg, progress_bars() as progress:
         name = given["collection"]
         if name is None and (paper is not None or given["per_question"] is not None):
-            name = data.collection(given["embedder"] or settings.embedder, settings.max_file_mb)
-            name = name if paper is None else f"{name}-{paper.name}"
+            embedder = given["embedder"] or settings.embedder
+            name = data.collection(embedder, settings.max_file_mb, settings.indexing, paper)
         if given["per_question"] is None:
             collection = ingest(kg, data, name, given["embedder"], progress)
         else:

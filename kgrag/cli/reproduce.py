@@ -83,8 +83,11 @@ def reproduce(**given: Any) -> None:
         with progress_bars() as progress:
             for name, data in sets.items():
                 for special, rows in run.parts():
-                    with connect(special(settings)) as kg:
-                        where = given["collection"] or f"{data.collection(embedder)}-{paper.name}"
+                    own_settings = special(settings)
+                    with connect(own_settings) as kg:
+                        where = given["collection"] or data.collection(
+                            embedder, settings.max_file_mb, own_settings.indexing, paper
+                        )
                         found = kg[where] if run.per_question else ingest(kg, data, where, embedder, progress)
                         run.measure(name, data, found, rows, progress)
     except BaseException:

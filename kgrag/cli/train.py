@@ -83,7 +83,7 @@ def gnn_ret(
         note(text)
     settings = load_settings()
     constants = GnnRetTraining(**given_only(margin=margin, competitors=competitors))
-    collection = collection or data.collection(settings.embedder, settings.max_file_mb)
+    collection = collection or data.collection(settings.embedder, settings.max_file_mb, settings.indexing)
     with connect(settings) as kg, progress_bars() as progress:
         retriever = GnnRet(kg[collection])
         set_ = retriever.settings
@@ -166,7 +166,7 @@ def rgnn(dataset: Path, collection: str | None, limit: int | None, layers: int, 
     data = read_dataset(dataset).first(limit)
     settings = load_settings()
     constants = RgnnTraining(**given_only(**given))
-    collection = collection or data.collection(settings.embedder, settings.max_file_mb)
+    collection = collection or data.collection(settings.embedder, settings.max_file_mb, settings.indexing)
     with connect(settings) as kg, progress_bars() as progress:
         retriever = GnnRet(kg[collection])
         examples = training.prepare(retriever, data.questions, constants, progress)

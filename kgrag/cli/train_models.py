@@ -134,6 +134,7 @@ def gfm(
 @click.option("--rate", type=click.FloatRange(0, min_open=True), metavar="X", help="Learning rate.  [default: 2e-5]")
 @click.option("--tokens", type=click.IntRange(8), metavar="N", help="Tokens of a text that are read.  [default: 256]")
 @click.option("--single", is_flag=True, help="Learn from the question alone with each of its facts, as DPR does.")
+@click.option("--apart", is_flag=True, help="Two encoders, one for questions and one for passages, as DPR has them.")
 @_HELD_OUT
 @click.option("--measured", type=click.IntRange(1), metavar="N", help="Passages to measure among.  [default: 20000]")
 @limit_option
@@ -145,6 +146,7 @@ def next_fact(
     out: Path,
     base: str,
     single: bool,
+    apart: bool,
     held_out: float,
     limit: int | None,
     seed: int,
@@ -157,8 +159,8 @@ def next_fact(
     DATASET is a question set as for `kgrag eval`. The question shall be near its first fact, and the question with the
     facts so far near the next one. Their order is that of the steps where the set tells them; else the fact that the
     question names comes first. The saved model is an embedder like any other: --embedder sbert:DIR. Searches that use
-    what it learned: kgp(guide=encoder), kgp(edges=(similar,)) and mdr. With --single it is an encoder as DPR's, one for
-    questions and passages: for dense.
+    what it learned: kgp(guide=encoder), kgp(edges=(similar,)) and mdr. With --single it is an encoder as DPR's, for
+    dense. With --apart two are trained together, and the embedder is --embedder dpr:DIR/questions,DIR/passages.
 
     What is held out shares no fact with what is learned from. SF-EM is the share of its questions whose facts are all
     among 10 TF-IDF passages and the k passages nearest to each; R@k the share of facts after the first that are among
@@ -167,6 +169,7 @@ def next_fact(
     \b
     kgrag train next-fact hotpot_train_v1.1.json --out models/next-fact
     kgrag train next-fact chains --base sentence-transformers/all-mpnet-base-v2 --out model --epochs 1 --tokens 96
+    kgrag train next-fact chains --single --apart --out dpr
     kgrag ingest notes/ -c notes --embedder sbert:model
     kgrag search "Where does the firm that employs Ada sit?" -c notes --retriever 'kgp(guide=encoder)'
     """
@@ -174,7 +177,6 @@ def next_fact(
     from kgrag.evaluation import train_next_fact as training
     from kgrag.evaluation.readers import read_dataset
     from kgrag.evaluation.report import Sheet
-    from kgrag.models.embed import sentence_transformer
     from kgrag.settings import NextFactTraining
 
     constants = NextFactTraining(**given_only(**constants_given))
@@ -190,12 +192,13 @@ def next_fact(
             note(f"{lost} of {len(data.questions)} questions have gold that is not in the corpus: left out.")
         learned, held = chains.split(usable, held_out, seed)
         pairs = list(training.rows(learned, corpus, seed, single=single))
-        model = sentence_transformer(base)
+        encoders = training.Encoders.load(base, apart=apart)
         found: dict[str, Any] = {
             "dataset": data.name,
             "base": base,
             "single": single,
-            "embedder": f"sbert:{out.resolve()}",
+            "apart": apart,
+            "embedder": encoders.embedder(out),
             "questions": len(learned),
             "pairs": len(pairs),
             "held_out": len(held),
@@ -205,13 +208,13 @@ def next_fact(
 
         def measure(stage: str) -> None:
             if held:
-                encode = training.encoder(model, progress, stage)
-                found[stage] = asdict(training.measure(encode, held, corpus, constants, seed))
+                encode, ask = (training.encoder(m, progress, stage) for m in (encoders.passages, encoders.questions))
+                found[stage] = asdict(training.measure(encode, held, corpus, constants, seed, ask))
 
         measure("before")
-        found["loss"] = round(training.train(model, pairs, constants, seed, progress), 6)
+        found["loss"] = round(training.train(encoders, pairs, constants, seed, progress), 6)
         measure("after")
-        training.save([model], out, found)
+        training.save([encoders], out, found)
     if as_json:
         print_json(found)
         return

@@ -60,7 +60,7 @@ def watch(
     name = DEFAULT_COLLECTION if collection is None else collection
     before = signal.signal(signal.SIGTERM, _interrupt)
     click.get_current_context().call_on_close(lambda: signal.signal(signal.SIGTERM, before))
-    told: set[Problem] = set()
+    known: set[Problem] = set()
     shown: list[Progress] = []  # of the first time alone
 
     def progress(stage: str, done: int, total: int | None) -> None:
@@ -80,10 +80,10 @@ def watch(
                         shown = [bars]
                         first = next(reports)
                     shown = []
-                    _tell(first, name, told, always=True)
+                    _print(first, name, known, always=True)
                     note(f"Watching {', '.join(folders)} for collection {name}; Ctrl-C ends it.")
                     for report in reports:
-                        _tell(report, name, told)
+                        _print(report, name, known)
             except KeyboardInterrupt:
                 note("Stopped; what was committed stays. Run the same command again to go on.")
                 click.get_current_context().exit(130)
@@ -97,13 +97,13 @@ def _interrupt(number: int, frame: "FrameType | None") -> None:
     raise KeyboardInterrupt
 
 
-def _tell(report: "IngestReport", collection: str, told: "set[Problem]", always: bool = False) -> None:
-    """Print what changed, if anything did, and the problems that were not told yet."""
+def _print(report: "IngestReport", collection: str, known: "set[Problem]", always: bool = False) -> None:
+    """Print what changed, if anything did, and the problems that were not printed yet."""
     changes = {"added": report.added, "changed": report.changed, "deleted": report.pruned}
     if always or any(changes.values()):
         found = ", ".join(f"{count:,} {what}" for what, count in changes.items())
         rest = f", {number(report.unchanged, 'document')} unchanged" if always else ""
         click.echo(f"{time.strftime('%H:%M:%S')}  {collection}: {found}{rest} ({report.seconds:.1f} s)")
         print_changes(report, prune=True)
-    print_problems([problem for problem in report.problems if problem not in told])
-    told.update(report.problems)
+    print_problems([problem for problem in report.problems if problem not in known])
+    known.update(report.problems)

@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from kgrag.identity import content_hash
+from kgrag.settings import IndexingSettings
 from kgrag.types import Document, IngestReport, Problem, Progress
 
 if TYPE_CHECKING:
     from kgrag.client import Collection, KnowledgeGraph
+    from kgrag.papers import Paper
 
 _UNPLAIN = re.compile(r"[^\w.]+")
 _BLOCK = 1 << 20  # bytes read at once
+_WORDS = 60  # characters of a collection's name that settings may take
 MAX_FILE_MB = 64
 """Greatest size of a file, in MB, where a whole file must be held."""
 
@@ -136,14 +139,35 @@ class Dataset:
         """The corpus as documents, read one by one."""
         return self.corpus.documents(max_file_mb)
 
-    def collection(self, embedder: str, max_file_mb: int = MAX_FILE_MB) -> str:
+    def collection(
+        self,
+        embedder: str,
+        max_file_mb: int = MAX_FILE_MB,
+        indexing: IndexingSettings | None = None,
+        paper: "Paper | None" = None,
+    ) -> str:
         """The name of the collection that it is ingested into by default: its own for each corpus and embedder.
 
-        Question sets over the same corpus share it. Reads the corpus once, for its digest.
+        So has each paper, and whatever is indexed by other settings than the paper's, else the defaults: these are
+        named, or where there are many, a digest of them. Question sets over the same corpus share it. Reads the corpus
+        once, for its digest.
         """
-        parts = [self.corpus.identity(max_file_mb), *sorted(self.keys)]
-        digest = hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
-        return "-".join(["eval", _UNPLAIN.sub("_", embedder)[:80], digest])
+        name = [
+            "eval",
+            _UNPLAIN.sub("_", embedder)[:80],
+            _digest(self.corpus.identity(max_file_mb), *sorted(self.keys)),
+        ]
+        usual = IndexingSettings()
+        if paper is not None:
+            name.append(paper.name)
+            usual = paper.indexing
+        others = [
+            f"{key}_{_UNPLAIN.sub('_', str(value))}" for key, value in indexing or usual if value != getattr(usual, key)
+        ]
+        if others:
+            words = "-".join(others)
+            name.append(words if len(words) <= _WORDS else _digest(words))
+        return "-".join(name)
 
     def ingest(
         self,
@@ -163,7 +187,8 @@ class Dataset:
         kg = into if isinstance(into, KnowledgeGraph) else into.kg
         most = kg.settings.max_file_mb
         if isinstance(into, KnowledgeGraph):
-            into = kg[collection or self.collection(embedder or kg.settings.embedder, most)]
+            name = collection or self.collection(embedder or kg.settings.embedder, most, kg.settings.indexing)
+            into = kg[name]
         report = into.ingest(self.documents(most), embedder=embedder, progress=progress)
         total = describe(kg.graph, open_collection(kg.graph, into.name)).counts.get("Document", 0)
         return Ingested(into, report, total - report.added - report.changed - report.unchanged)
@@ -191,6 +216,10 @@ class Dataset:
         known = self.gold_texts or self.keys
         missing = {q.id: tuple(key for key in q.gold if key not in known) for q in questions}
         return {id: keys for id, keys in missing.items() if keys}
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 The question is to be near the first fact, and the question with the facts so far near the next one: pairs (q, s1),
 (q + s1, s2), ... Negatives are the other facts of a batch, and a passage at random for each pair.
-Source: KGP, section 3.2 and appendix A.2.1, after MDR (Xiong et al., 2021).
+One encoder is trained for both (MDR), or two that begin alike, one for what asks and one for passages (DPR).
+Source: KGP, section 3.2 and appendix A.2.1, after MDR (Xiong et al., 2021) and DPR (Karpukhin et al., 2020).
 """
 
 import json
@@ -12,14 +13,14 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.chains import Chain, Fact, content_stems, text_of
 from kgrag.indexing.neighbours import nearest
-from kgrag.models.embed import Vectors, unit
+from kgrag.models.embed import Vectors, sentence_transformer, unit
 from kgrag.settings import NextFactTraining
 from kgrag.types import Progress
 
@@ -38,6 +39,49 @@ class Measured:
 
     sf_em: Mapping[int, float]
     recall: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoders:
+    """Sentence-transformers models of one dimension for what asks and for passages: the same one, or two apart."""
+
+    questions: Any
+    passages: Any
+
+    @classmethod
+    def load(cls, base: str, *, apart: bool) -> Self:
+        """Both from the model `base`. Raises ConfigurationError as `sentence_transformer`."""
+        model = sentence_transformer(base)
+        return cls(model, sentence_transformer(base) if apart else model)
+
+    @property
+    def apart(self) -> bool:
+        """Whether there are two."""
+        return self.questions is not self.passages
+
+    def embedder(self, folder: Path) -> str:
+        """Their name among the embedders, once they are saved there."""
+        path = folder.resolve()
+        return f"dpr:{path / 'questions'},{path / 'passages'}" if self.apart else f"sbert:{path}"
+
+    def save_pretrained(self, folder: str) -> None:
+        """Save the one there, or the two in folders of their own."""
+        if not self.apart:
+            self.passages.save_pretrained(folder)
+            return
+        self.questions.save_pretrained(f"{folder}/questions")
+        self.passages.save_pretrained(f"{folder}/passages")
+
+    def whole(self) -> tuple[Any, dict[str, str]]:
+        """One model to train, which shares their weights, and the column of the pairs -> the encoder of its texts."""
+        if not self.apart:
+            return self.passages, {}
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import Router
+
+        asking, answering = (list(model.children()) for model in (self.questions, self.passages))
+        routes = {"anchor": "query", "positive": "document", "negative": "document"}
+        return SentenceTransformer(modules=[Router.for_query_document(asking, answering)]), routes
 
 
 def rows(
@@ -61,8 +105,12 @@ def measure(
     corpus: Mapping[str, Fact],
     training: NextFactTraining,
     seed: int,
+    ask: Callable[[Sequence[str]], Vectors] | None = None,
 ) -> Measured:
-    """Measure an encoder on chains: their facts among those of the corpus, or a part of it with all their facts."""
+    """Measure an encoder on chains: their facts among those of the corpus, or a part of it with all their facts.
+
+    `ask`: encodes questions with their facts so far; None: as passages are.
+    """
     gold = {key for chain in held for key in chain.keys}
     others = sorted(corpus.keys() - gold)
     some = random.Random(seed).sample(others, min(len(others), max(0, training.measured - len(gold))))
@@ -81,7 +129,7 @@ def measure(
             covered[k] += facts <= set(its).union(*(near[int(row)][:k] for row in its))
     anchors = [anchor for chain in held for anchor, _ in chain.steps[1:]]
     paths = [[place[key] for key in chain.keys[: i + 1]] for chain in held for i in range(1, len(chain.keys))]
-    ranks = _ranks(encode(anchors), vectors, paths) if paths else []
+    ranks = _ranks((ask or encode)(anchors), vectors, paths) if paths else []
     recall = {k: sum(rank <= k for rank in ranks) / len(ranks) if ranks else 0.0 for k in NEIGHBOURS}
     return Measured({k: n / len(held) for k, n in covered.items()}, recall)
 
@@ -131,9 +179,9 @@ def check_out(out: Path) -> None:
 
 
 def train(
-    model: Any, pairs: Sequence[dict[str, str]], training: NextFactTraining, seed: int, progress: Progress
+    encoders: Encoders, pairs: Sequence[dict[str, str]], training: NextFactTraining, seed: int, progress: Progress
 ) -> float:
-    """Fine-tune a sentence-transformers model in place on rows of `rows`; returns the mean loss of the last epoch.
+    """Fine-tune one encoder, or two together, in place on rows of `rows`; returns the mean loss of the last epoch.
 
     Raises ConfigurationError when the packages for training are missing, InputError for fewer than two pairs.
     """
@@ -156,7 +204,10 @@ def train(
             """Lays out no model card: `training.json` tells more."""
 
     steps = training.steps or max(1, -(-len(pairs) // training.batch)) * training.epochs
-    before, model.max_seq_length = model.max_seq_length, training.tokens
+    before = [(model, model.max_seq_length) for model in (encoders.questions, encoders.passages)]
+    for model, _ in before:
+        model.max_seq_length = training.tokens
+    whole, routes = encoders.whole()
     with tempfile.TemporaryDirectory() as folder:
         arguments = SentenceTransformerTrainingArguments(
             output_dir=folder,
@@ -169,6 +220,7 @@ def train(
             batch_sampler=BatchSamplers.NO_DUPLICATES,
             seed=seed,
             data_seed=seed,
+            router_mapping=routes,
             save_strategy="no",
             logging_strategy="epoch",
             report_to=[],
@@ -176,15 +228,16 @@ def train(
             dataloader_pin_memory=False,
         )
         trainer = _Plain(
-            model=model,
+            model=whole,
             args=arguments,
             train_dataset=Table.from_list(list(pairs)),
-            loss=MultipleNegativesRankingLoss(model),
+            loss=MultipleNegativesRankingLoss(whole),
             callbacks=[reported_steps(progress)],
         )
         trainer.remove_callback(PrinterCallback)  # it prints losses to standard output
         result = trainer.train()
-    model.max_seq_length = before
+    for model, tokens in before:
+        model.max_seq_length = tokens
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     return float(losses[-1]) if losses else float(result.training_loss)
 

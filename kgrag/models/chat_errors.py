@@ -93,9 +93,9 @@ def pause_before_retry(error: Exception, tried: int) -> float | None:
     status = error.status_code
     if (status not in (408, 409, 425, 429) and status < 500) or _is_used_up(error):
         return None
-    told = _retry_after(error.response.headers)
-    if told is not None:
-        return told if told <= _LONGEST_PAUSE else None
+    pause = _retry_after(error.response.headers)
+    if pause is not None:
+        return pause if pause <= _LONGEST_PAUSE else None
     return _backoff(tried, 1.0, 60.0) if status == 429 else _backoff(tried, 0.5, 8.0)
 
 
@@ -135,14 +135,14 @@ def _backoff(tried: int, first: float, most: float) -> float:
 
 def _retry_after(headers: Any) -> float | None:
     """Seconds that the server wants to be left alone for, given as such, in milliseconds, or as a date."""
-    told = str(headers.get("retry-after", ""))
-    for number, scale in ((headers.get("retry-after-ms"), 1000), (told, 1)):
+    given = str(headers.get("retry-after", ""))
+    for number, scale in ((headers.get("retry-after-ms"), 1000), (given, 1)):
         try:
             return max(0.0, float(str(number)) / scale)
         except ValueError:
             continue
     try:
-        at = parsedate_to_datetime(told)
+        at = parsedate_to_datetime(given)
     except ValueError:
         return None
     seconds: float = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()

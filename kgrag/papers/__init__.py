@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from kgrag.errors import ConfigurationError, NotFoundError
-from kgrag.settings import Settings
+from kgrag.settings import IndexingSettings, Settings
 
 EVALUATION = "evaluation"
 """Where the settings stand that are no settings of kgrag, but of an evaluation: sample, depth."""
@@ -83,6 +83,11 @@ class Paper:
     def setting(self, name: str) -> Any:
         """The value of a setting, None where the paper sets none."""
         return next((s.value for s in self.settings if s.name == name), None)
+
+    @property
+    def indexing(self) -> IndexingSettings:
+        """What shapes the graph, as the paper has it."""
+        return IndexingSettings(**{s.path[1]: s.value for s in self.settings if s.path[0] == "indexing"})
 
     def table(self, number: str) -> PaperTable:
         """The table of that number. Raises NotFoundError."""

@@ -10,5 +10,5 @@ _LETTERS = 4000  # an encoder reads less
 
 def so_far(question: str, passages: Iterable[tuple[str, str]]) -> str:
     """A question and the (title, text) of the passages found so far, in their order."""
-    told = (f"{title}: {text}" if title else text for title, text in passages)
-    return "\n".join([question, *told])[:_LETTERS]
+    read = (f"{title}: {text}" if title else text for title, text in passages)
+    return "\n".join([question, *read])[:_LETTERS]

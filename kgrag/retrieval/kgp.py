@@ -171,8 +171,8 @@ class Kgp(Retriever):
         s = self.settings
         by_vector = s.encoder is None and (s.similarity == "vector" or (s.similarity is None and s.guide != "words"))
         here = s.encoder is not None or s.similarity == "tfidf"  # compared here, else by the server
-        told = self._told(paths) if s.guide != "words" else [[] for _ in paths]
-        wanted = self._wanted(query, told)
+        read = self._passages_of(paths) if s.guide != "words" else [[] for _ in paths]
+        wanted = self._wanted(query, read)
         vectors = self._vectors(wanted).tolist() if by_vector else [[] for _ in paths]
         cap = _ALL if s.cap == 0 else s.cap or (BRIDGE_CAP if s.guide in ("chat", "generator") else _FEW)
         rows = self.context.row(
@@ -226,18 +226,18 @@ class Kgp(Retriever):
         embedder = self.context.embedder if name is None else self.context.other_embedder(name)
         return embedder.embed(wanted) if guide in ("chat", "generator") else embed_questions(embedder, wanted)
 
-    def _told(self, paths: Sequence[Path]) -> list[list[Passage]]:
+    def _passages_of(self, paths: Sequence[Path]) -> list[list[Passage]]:
         """The passages of each path."""
         texts = self.context.reader.passages(sorted({id for path in paths for id in path.passages}))
         return [[texts[id] for id in path.passages if id in texts] for path in paths]
 
-    def _wanted(self, query: Query, told: Sequence[Sequence[Passage]]) -> list[str]:
+    def _wanted(self, query: Query, read: Sequence[Sequence[Passage]]) -> list[str]:
         """For each path what is wanted next (g of equation 1)."""
         if self.settings.guide == "words":
-            return [query.text for _ in told]
+            return [query.text for _ in read]
         if self.settings.guide == "encoder":
-            return [so_far(query.text, [(p.title, p.text) for p in path]) for path in told]
-        evidence = ["\n\n".join(_text(p) for p in path)[:_LETTERS] for path in told]
+            return [so_far(query.text, [(p.title, p.text) for p in path]) for path in read]
+        evidence = ["\n\n".join(_text(p) for p in path)[:_LETTERS] for path in read]
         wanted = self._written(query, evidence) if self.settings.guide == "generator" else self._said(query, evidence)
         if query.listener is not None:
             for text in wanted:

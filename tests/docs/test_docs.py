@@ -74,6 +74,12 @@ def reader(
 
 
 @every_page
+def test_links_lead_to_files(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    assert not [link for link in links if not (page.parent / link).exists()]
+
+
+@every_page
 def test_every_block_runs(page: Path, reader: KnowledgeGraph) -> None:
     names: dict[str, object] = {}
     for block in blocks(page):

@@ -7,6 +7,8 @@ from question_set import CORPUS, QUERIES, TRIPLES, write_set
 from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.readers import read_dataset
+from kgrag.papers import find_paper
+from kgrag.settings import IndexingSettings
 from kgrag.types import Document
 
 
@@ -101,6 +103,22 @@ def test_the_corpus_and_the_embedder_alone_name_the_collection(tmp_path: Path) -
     names = {read_dataset(write_set(elsewhere, corpus)).collection("wordllama") for corpus in changed}
     assert len(names | {name}) == 4
     assert read_dataset(write_set(elsewhere, triples=[])).collection("wordllama") not in {name, *names}
+
+
+def test_other_settings_of_indexing_have_a_collection_of_their_own(tmp_path: Path) -> None:
+    data = read_dataset(write_set(tmp_path / "small"))
+    plain, kgp = data.collection("wordllama"), find_paper("kgp")
+    as_kgp = data.collection("wordllama", paper=kgp)
+    assert data.collection("wordllama", indexing=IndexingSettings(similar=5)) == plain
+    assert data.collection("wordllama", indexing=kgp.indexing, paper=kgp) == as_kgp == f"{plain}-kgp"
+    sentences = IndexingSettings(unit="sentence", synonymy=0.9)
+    assert data.collection("wordllama", indexing=sentences) == f"{plain}-unit_sentence-synonymy_0.9"
+    fewer = kgp.indexing.model_copy(update={"keywords": 10})
+    assert data.collection("wordllama", indexing=fewer, paper=kgp) == f"{plain}-kgp-keywords_10"
+    many = [IndexingSettings(unit="sentence", language="de", pipeline=f"/models/{'x' * 50}/{n}") for n in range(2)]
+    names = [data.collection("wordllama", indexing=indexing) for indexing in many]
+    assert names[0] != names[1]
+    assert all(name.startswith(f"{plain}-") and len(name) == len(plain) + 11 for name in names)
 
 
 def test_a_folder_of_files_is_known_by_their_bytes(tmp_path: Path) -> None:

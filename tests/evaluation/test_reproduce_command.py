@@ -133,6 +133,21 @@ def test_what_there_is_none_of(command: Command, folder: Path) -> None:
     assert "l = 2, n = 1" in row.stderr
 
 
+def test_settings_that_the_paper_does_not_have_make_another_collection(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["eval", folder, "-r", "dense", "--json"]
+    plain = json.loads(command(*arguments).stdout)["collection"]
+    monkeypatch.setenv("KGRAG_INDEXING__UNIT", "sentence")
+    assert json.loads(command(*arguments).stdout)["collection"] == f"{plain}-unit_sentence"
+    monkeypatch.setenv("KGRAG_INDEXING__PASSAGE_TOKENS", "99")
+    row = ["--row", "BM25", "--embedder", "wordllama", "--json"]
+    said = command("reproduce", "gear", "--table", 2, "--data", f"2wiki={folder}", *row).stdout
+    assert json.loads(said)["rows"]["BM25"]["2wiki"]["R@5"]["ours"] == 100.0
+    held = [info["name"] for info in json.loads(command("collections", "--json").stdout)]
+    assert f"{plain}-gear-unit_sentence-passage_tokens_99" in held
+
+
 def test_eval_as_a_paper_has_it(command: Command, folder: Path, scripted: Scripted, kg: KnowledgeGraph) -> None:
     result = command("eval", folder, "--paper", "gnn-ret", "--embedder", "wordllama", "--json")
     found = json.loads(result.stdout)

@@ -14,7 +14,7 @@ from kgrag.errors import InputError
 from kgrag.evaluation.chains import Chain, chains, ordered, read_corpus, split
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.train_next_fact import measure, rows
-from kgrag.models.embed import load_embedder, unit
+from kgrag.models.embed import embed_questions, load_embedder, unit
 from kgrag.settings import NextFactTraining
 
 _CRAFTS = ("potter", "weaver", "smith", "tanner")
@@ -142,6 +142,31 @@ def test_a_trained_model_is_an_embedder_that_finds_what_comes_next(tmp_path: Pat
     assert embedder.embed(["Person1 earns wages from House1."]).shape == (1, 32)
     assert json.loads((out / "training.json").read_text())["seed"] == 0
     assert "exists already" in train(folder, "--out", out, code=5)
+
+
+@pytest.mark.models
+def test_two_encoders_are_trained_together(tmp_path: Path) -> None:
+    folder, out = towns(tmp_path / "set", 80), tmp_path / "model"
+    data = read_dataset(folder)
+    texts = [text for fact in read_corpus(data, silent).values() for text in fact]
+    texts += [question.text for question in data.questions]
+    base = sentence_encoder(tmp_path / "base", texts)
+    options = ("--base", base, "--epochs", 8, "--batch", 32, "--rate", 5e-3, "--held-out", 0.2, "--tokens", 32)
+    found = json.loads(train(folder, "--apart", "--out", out, *options, "--json"))
+    assert found["embedder"] == f"dpr:{out}/questions,{out}/passages"
+    assert found["after"]["recall"]["20"] > found["before"]["recall"]["20"]
+    assert sorted(path.name for path in out.iterdir()) == ["passages", "questions", "training.json"]
+    learned = load_embedder(found["embedder"])
+    fact, question = "Person1 earns wages from House1.", data.questions[1].text
+    before = load_embedder(f"sbert:{base}")
+    for vectors, untrained in (
+        (learned.embed([fact]), before.embed([fact])),
+        (embed_questions(learned, [fact]), before.embed([fact])),
+    ):
+        assert not np.allclose(vectors, untrained, atol=1e-3)  # both have learned,
+    assert not np.allclose(learned.embed([fact]), embed_questions(learned, [fact]), atol=1e-2)  # each its own
+    nearness = learned.embed([fact, "House7 printed a calendar."]) @ embed_questions(learned, [question])[0]
+    assert nearness[0] > nearness[1]
 
 
 @pytest.mark.models

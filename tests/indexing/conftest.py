@@ -1,10 +1,13 @@
 """A small corpus with names that link its documents."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+from scripted import Scripted
 
+from kgrag.client import KnowledgeGraph
 from kgrag.types import Document, Section, Triple
 
 _WORDS = [
@@ -36,3 +39,18 @@ def make_documents() -> Callable[..., list[Document]]:
         return documents
 
     return make
+
+
+@pytest.fixture
+def connect(kg: KnowledgeGraph, scripted: Scripted) -> Iterator[Callable[..., KnowledgeGraph]]:
+    """Clients whose language model is the scripted one; they are closed at the end."""
+    clients = []
+
+    def connected(**changes: Any) -> KnowledgeGraph:
+        settings = kg.settings.model_copy(update={"chat": scripted.settings(**changes)})
+        clients.append(KnowledgeGraph.connect(settings=settings))
+        return clients[-1]
+
+    yield connected
+    for client in clients:
+        client.close()

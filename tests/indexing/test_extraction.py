@@ -1,12 +1,7 @@
 """Extraction: what a language model reads in passages is in the graph, once, however it came about."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +10,7 @@ import pytest
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import BudgetError, ConfigurationError, UnavailableError
-from kgrag.graph import connection
 from kgrag.graph.collections import open_collection
-from kgrag.graph.connection import lookup
 from kgrag.indexing.digest import digest
 from kgrag.types import Document, Section, Triple
 
@@ -26,7 +18,6 @@ pytestmark = pytest.mark.long
 
 Make = Callable[..., list[Document]]
 Connect = Callable[..., KnowledgeGraph]
-_SHARED = "extracted"
 _BRAIN = Path(__file__).parent / "reader_brain.py"
 _FRAM = Document("fram", (Section("The Fram was designed by Archer. She sailed north under Nansen."),), "Fram (ship)")
 _ARCHER = Document("archer", (Section("Colin Archer, a shipwright, lived in Larvik."),), "Colin Archer")
@@ -35,21 +26,6 @@ _ENTITIES = [{"name": "Fram", "aliases": ["the ship"]}, {"name": "Colin Archer",
 
 def _said(*triples: Any, entities: list[Any] = _ENTITIES) -> dict[str, Any]:
     return {"entities": entities, "triples": list(triples)}
-
-
-@pytest.fixture
-def connect(kg: KnowledgeGraph, scripted: Scripted) -> Iterator[Connect]:
-    """Clients whose language model is the scripted one; they are closed at the end."""
-    clients = []
-
-    def connected(**changes: Any) -> KnowledgeGraph:
-        settings = kg.settings.model_copy(update={"chat": scripted.settings(**changes)})
-        clients.append(KnowledgeGraph.connect(settings=settings))
-        return clients[-1]
-
-    yield connected
-    for client in clients:
-        client.close()
 
 
 def _triples(kg: KnowledgeGraph, name: str, key: str) -> dict[str, Any]:
@@ -72,10 +48,6 @@ def _entities(kg: KnowledgeGraph, name: str) -> dict[str, tuple[str, list[str] |
             "MATCH (e:Entity {collection: $name}) RETURN e.normal AS n, e.name AS s, e.aliases AS a, e.wikipedia AS w"
         )
         return {r["n"]: (r["s"], r["a"], r["w"]) for r in session.run(query, name=name)}
-
-
-def _finished(kg: KnowledgeGraph, name: str) -> bool:
-    return next(c.finished for c in kg.collections() if c.name == name)
 
 
 def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Scripted, connect: Connect) -> None:
@@ -104,7 +76,7 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     assert found["The ship sailed under Nansen"]["ends"] == (["fram"], ["nansen"])
     assert all(t["extracted"] and t["given"] is False for t in found.values())
     assert _entities(kg, collection_name)["colin archer"] == ("Colin Archer", ["Archer"], None)
-    assert _finished(kg, collection_name)
+    assert next(c.finished for c in kg.collections() if c.name == collection_name)
 
     ranking = kg[collection_name].search(
         "Where did the designer of the Fram live?", retriever="naive-ge(bm25, passages=1)"
@@ -205,61 +177,8 @@ def test_given_and_extracted_is_one(collection_name: str, scripted: Scripted, co
     assert {k: v for k, v in after.items() if k != "passages"} == {k: v for k, v in before.items() if k != "passages"}
 
 
-@pytest.fixture(scope="module")
-def made(kg: KnowledgeGraph, make_documents: Make) -> Iterator[list[Document]]:
-    """Thirty documents in a collection that tests of this module share."""
-    documents = make_documents(0, 30)
-    kg[_SHARED].ingest(documents)
-    yield documents
-    kg[_SHARED].delete()
-
-
-@pytest.fixture
-def corpus(kg: KnowledgeGraph, made: list[Document], scripted: Scripted) -> str:
-    """The shared collection, all of whose passages wait, and a model that reads them."""
-    scripted.brain(_BRAIN)
-    with kg.graph._driver.session() as session:
-        session.run("MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=_SHARED).consume()
-    return _SHARED
-
-
-def _passages(kg: KnowledgeGraph, name: str) -> int:
-    return next(c.counts["Passage"] for c in kg.collections() if c.name == name)
-
-
 def _asked(scripted: Scripted) -> list[str]:
     return [call["messages"][1]["content"] for call in scripted.calls]
-
-
-def test_half_then_half_is_all_at_once(
-    made: list[Document], corpus: str, collection_name: str, scripted: Scripted, connect: Connect
-) -> None:
-    kg = connect()
-    report = kg[corpus].extract()
-    assert (report.passages, report.failures, report.left) == (_passages(kg, corpus), (), 0)
-    assert report.triples >= 30
-    whole, triples = digest(kg.graph, corpus), report.triples
-    calls = len(scripted.calls)
-
-    modes = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection, "lookup", lambda *call: modes.append(lookup(*call).mode) or lookup(*call))
-        assert kg[corpus].extract().passages == 0
-        assert kg[corpus].ingest(made).unchanged == 30
-    assert not {"write", "auto"} & set(modes)
-    assert len(scripted.calls) == calls
-    assert digest(kg.graph, corpus) == whole
-
-    kg[corpus].delete()
-    kg[corpus].ingest(made[15:])
-    parts = [kg[corpus].extract(limit=10, threads=3)]
-    assert (parts[0].passages, parts[0].left > 0) == (10, True)
-    kg[corpus].ingest(made[:15])
-    parts += [kg[corpus].extract(limit=20), kg[corpus].extract()]
-    assert parts[2].left == 0
-    assert digest(kg.graph, corpus) == whole
-    assert sum(part.triples for part in parts) == triples
-    assert len(scripted.calls) == 2 * calls
 
 
 def test_a_changed_document_keeps_what_its_other_passages_gave(
@@ -287,139 +206,6 @@ def test_a_changed_document_keeps_what_its_other_passages_gave(
     assert digest(kg.graph, collection_name) == state
 
 
-def test_another_prompt_extracts_again(corpus: str, scripted: Scripted, connect: Connect, tmp_path: Path) -> None:
-    kg = connect()
-    kg[corpus].extract()
-    before, calls = digest(kg.graph, corpus), len(scripted.calls)
-    (tmp_path / "extract.txt").write_text(
-        "[system]\nAll facts as JSON.\n[user]\n<passage>\nTitle: $title\n$text\n</passage>\n"
-    )
-    other = connect(prompts=tmp_path)
-    half = other[corpus].extract(limit=20)
-    assert (half.passages, half.left) == (20, calls - 20)
-    other[corpus].extract()
-    assert len(scripted.calls) == 2 * calls
-    after = digest(kg.graph, corpus)
-    assert after["triples"] != before["triples"]  # they say which prompt they are from
-    assert {k: after[k] for k in ("entities", "words")} == {k: before[k] for k in ("entities", "words")}
-    kg[corpus].extract()
-    assert digest(kg.graph, corpus) == before
-
-
-def test_faults_of_all_kinds(corpus: str, scripted: Scripted, connect: Connect) -> None:
-    kg = connect()
-    faults = ["429", "500", "bad-json", "empty", "malformed", "truncated", "cut", "html"] * 2
-    scripted.fail(*faults, task="extract")
-    report = kg[corpus].extract()
-    assert report.passages + len(report.failures) == _passages(kg, corpus)
-    assert report.left == len(report.failures)
-    assert report.stopped is None
-    assert kg[corpus].extract().left == 0
-
-    ids = [kg.passage(f"d{n}", corpus).id for n in range(8)]
-    kg.graph.run("write/extracted", ids=ids, version="old")
-    scripted.fail("500", "bad-json", "empty", "400:The text is not for this model", task="extract")
-    report = connect(retries=0)[corpus].extract(threads=1)
-    assert [f.document for f in report.failures] == ["d0", "d1", "d2"]
-    wrong, twice, long = (f.reason for f in report.failures)
-    assert "The server had an error" in wrong
-    assert "no usable JSON" in twice
-    assert "not for this model" in long
-    assert (report.passages, report.left) == (5, 3)
-    assert _finished(kg, corpus)
-    calls = len(scripted.calls)
-    assert kg[corpus].extract().passages == 3 == len(scripted.calls) - calls
-
-
-def test_a_server_out_of_reach_stops_it(corpus: str, scripted: Scripted, connect: Connect) -> None:
-    report = connect(base_url="http://127.0.0.1:9/v1")[corpus].extract(threads=2)
-    assert isinstance(report.stopped, UnavailableError)
-    assert (report.passages, report.failures) == (0, ())
-    kg = connect(retries=0)
-    scripted.fail("quota", task="extract")
-    report = kg[corpus].extract(threads=1)
-    assert isinstance(report.stopped, UnavailableError)
-    assert len(scripted.attempts) <= 2  # the refused one, and the one that was waiting behind it
-    assert report.passages == len(scripted.calls)  # what was under way is kept
-    scripted.fail(*["400"] * 40, task="extract")
-    report = kg[corpus].extract(threads=2)
-    assert report.stopped is not None
-    assert 32 <= len(report.failures) < 40
-    assert report.left == _passages(kg, corpus) - len(scripted.calls)
-
-
-def test_the_budget_is_not_crossed(corpus: str, scripted: Scripted, connect: Connect) -> None:
-    prices = dict.fromkeys(["other", *scripted.settings().models], (0.0, 0.0)) | {"extract": (1.0, 2.0)}
-    kg = connect(prices=prices, budget=0.02, max_tokens=1000)
-    report = kg[corpus].extract()
-    assert isinstance(report.stopped, BudgetError)
-    assert report.usage.cost is not None
-    assert 0 < report.usage.cost <= 0.02
-    assert report.passages == len(scripted.calls) == report.usage.calls > 0
-    assert report.left == _passages(kg, corpus) - report.passages
-    assert _finished(kg, corpus)
-    calls = len(scripted.calls)
-    assert connect()[corpus].extract().passages == report.left == len(scripted.calls) - calls
-
-
-_PROGRAM = """
-import sys
-from pathlib import Path
-from kgrag.client import KnowledgeGraph
-from kgrag.indexing import asking
-asking._BATCH = 4
-with KnowledgeGraph.connect() as kg:
-    kg[sys.argv[1]].extract(threads=2)
-"""
-
-
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_broken_off_and_run_again(
-    corpus: str, scripted: Scripted, connect: Connect, neo4j_env: dict[str, str], how: signal.Signals
-) -> None:
-    kg = connect()
-    scripted.delay(0.02)
-    env = os.environ | neo4j_env | scripted.env()
-    process = subprocess.Popen([sys.executable, "-c", _PROGRAM, corpus], env=env, stderr=subprocess.DEVNULL)
-    while len(scripted.calls) < 16:
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.send_signal(how)
-    assert process.wait(30) != 0
-    missing = _settled(kg, corpus)
-    first = len(scripted.calls)
-    assert _passages(kg, corpus) - first <= missing < _passages(kg, corpus)
-    kept = {asked for asked, done in _done(kg, corpus).items() if done}
-    report = kg[corpus].extract()
-    assert report.passages == len(scripted.calls) - first == missing
-    assert not kept & set(_asked(scripted)[first:])
-    state = digest(kg.graph, corpus)
-    with kg.graph._driver.session() as session:
-        session.run("MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=corpus).consume()
-    kg[corpus].extract()
-    assert digest(kg.graph, corpus) == state
-
-
-def _done(kg: KnowledgeGraph, name: str) -> dict[str, bool]:
-    with kg.graph._driver.session() as session:
-        query = (
-            "MATCH (p:Passage {collection: $name}) RETURN p.title AS title, p.text AS text, p.extracted AS extracted"
-        )
-        return {
-            f"<passage>\nTitle: {r['title']}\n{r['text']}\n</passage>": bool(r["extracted"])
-            for r in session.run(query, name=name)
-        }
-
-
-def _settled(kg: KnowledgeGraph, name: str) -> int:
-    """How many passages wait, once the server has ended the transactions of a killed client."""
-    before = -1
-    while (now := sum(not done for done in _done(kg, name).values())) != before:
-        before = now
-        time.sleep(0.3)
-    return now
-
-
 def test_any_script_and_no_passages(collection_name: str, scripted: Scripted, connect: Connect) -> None:
     kg = connect()
     document = Document("北京", (Section("北京是中国的首都。Łódź leży w Polsce 🦊."),), "北京")
@@ -433,8 +219,3 @@ def test_any_script_and_no_passages(collection_name: str, scripted: Scripted, co
     assert (empty.passages, empty.left, empty.usage.calls) == (0, 0, 0)
     assert kg[collection_name].estimate_extraction().prompt_tokens == (0, 0)
     assert not _entities(kg, collection_name)
-
-
-def test_without_a_model(kg: KnowledgeGraph, corpus: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"No language model"):
-        kg[corpus].extract()

@@ -19,12 +19,13 @@ def computed_results(statement: Statement, parameters: Mapping[str, Any], most: 
     """
     return [
         (start, end)
-        for start, end in _numbers(statement, parameters, most)
-        if not _is_known(statement, start, end, parameters, most)
+        for (start, end), least in _numbers(statement, parameters, most)
+        if not _is_known(statement, start, end, parameters, least, most)
     ]
 
 
-def _numbers(statement: Statement, parameters: Mapping[str, Any], most: int) -> Iterator[Range]:
+def _numbers(statement: Statement, parameters: Mapping[str, Any], most: int) -> Iterator[tuple[Range, int]]:
+    """The tokens of each number of results, and the least that it may be: the nearest vectors are one or more."""
     for index in range(len(statement.tokens)):
         if statement.at(index) != "CALL" or not statement.is_name(index + 1) or statement.names_something(index):
             continue
@@ -35,10 +36,10 @@ def _numbers(statement: Statement, parameters: Mapping[str, Any], most: int) -> 
             raise RefusedError("A search of an index needs its arguments in brackets.", f"Write {name}(...).")
         arguments = items(statement, last + 2)
         if name.startswith("db.index.vector."):
-            yield from arguments[1:2]
+            yield from ((argument, 1) for argument in arguments[1:2])
         else:
             for argument in arguments[2:3]:
-                yield from _options(statement, *argument, parameters, most)
+                yield from ((number, 0) for number in _options(statement, *argument, parameters, most))
 
 
 def _options(statement: Statement, start: int, end: int, parameters: Mapping[str, Any], most: int) -> Iterator[Range]:
@@ -51,27 +52,29 @@ def _options(statement: Statement, start: int, end: int, parameters: Mapping[str
         given = parameters.get(statement.tokens[start].name)
         for name, value in given.items() if isinstance(given, Mapping) else ():
             if str(name).upper() in _NUMBERS:
-                _check(value, most)
+                _check(value, 0, most)
     else:
         raise RefusedError(
             "The options of a full-text search are a map or a parameter.", "Write them out, such as {limit: 10}."
         )
 
 
-def _is_known(statement: Statement, start: int, end: int, parameters: Mapping[str, Any], most: int) -> bool:
-    """Whether the number can be read here; one that is too large is refused."""
+def _is_known(statement: Statement, start: int, end: int, parameters: Mapping[str, Any], least: int, most: int) -> bool:
+    """Whether the number can be read here; one that is too small or too large is refused."""
     if end != start + 1 or statement.kind(start) not in ("number", "parameter"):
         return False
     token = statement.tokens[start]
     if token.kind == "parameter":
-        _check(parameters.get(token.name), most)
+        _check(parameters.get(token.name), least, most)
         return True
     if not token.name.isdecimal():
         return False
-    _check(int(token.name), most)
+    _check(int(token.name), least, most)
     return True
 
 
-def _check(value: Any, most: int) -> None:
+def _check(value: Any, least: int, most: int) -> None:
+    if isinstance(value, int | float) and value < least:
+        raise RefusedError(f"A search asks for {value:,} results.", f"Ask for {least} or more.")
     if isinstance(value, int | float) and not value <= most:
         raise RefusedError(f"A search asks for {value:,} results; at most {most:,} are given.", "Ask for fewer.")

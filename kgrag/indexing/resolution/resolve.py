@@ -156,7 +156,7 @@ def resolve(
 
 
 def undo(graph: Graph, collection: Collection) -> int:
-    """Take back every SAME_AS edge that entity resolution wrote, and what a model told apart; returns how many edges.
+    """Take back every SAME_AS edge that entity resolution wrote, and what a model kept apart; returns how many edges.
 
     Edges that somebody else wrote, with another `by`, stay.
     """
@@ -174,7 +174,7 @@ def _read(graph: Graph, collection: Collection, progress: Progress) -> _Decision
         return is_generic(word) or collection.language.stem[word] in small
 
     known = _Decision([], {}, {})
-    told: list[tuple[str, list[str]]] = []
+    kept_apart: list[tuple[str, list[str]]] = []
     normal: dict[str, str] = {}
     for record in graph.stream("search/resolution_names", collection=collection.name):
         name = parse(record["name"], common)
@@ -186,8 +186,8 @@ def _read(graph: Graph, collection: Collection, progress: Progress) -> _Decision
             if record["wikipedia"]:
                 known.articles[id] = record["wikipedia"]
             if record["apart"]:
-                told.append((id, record["apart"]))
-    for id, others in told:
+                kept_apart.append((id, record["apart"]))
+    for id, others in kept_apart:
         known.judged |= {pair(id, normal[other]): False for other in others if other in normal}
     progress("names", len(known.ids), len(known.ids))
     return known
@@ -338,8 +338,8 @@ def _write(
         graph.run("write/not_same_as", rows=list(untied))
     for rows in batched(new, _BATCH):
         graph.run("write/same_as", rows=list(rows))
-    for told in batched(told_apart, _BATCH):
-        graph.run("write/apart", rows=[{"one": one, "other": other} for one, other in told])
+    for batch in batched(told_apart, _BATCH):
+        graph.run("write/apart", rows=[{"one": one, "other": other} for one, other in batch])
     graph.run("write/tied", collection=collection.name, tied=bool(wanted or before.keys() - own.keys()))
     _LOG.info("same as: %d written, %d removed", len(new), len(gone))
     return replace(result, applied=True, written=len(new), removed=len(gone))

@@ -51,17 +51,23 @@ def gateway_graph(kg: KnowledgeGraph, gateway_driver: neo4j.Driver) -> Iterator[
         "CREATE (:Web {number: i, text: 'node ' + i, embedding: [x IN range(1, 64) | x / 64.0]})"
     )
     gateway_driver.execute_query(
-        "MATCH (a:Web), (b:Web) WHERE a.number < b.number AND (a.number * b.number) % 7 < 2 CREATE (a)-[:NEXT]->(b)"
+        "MATCH (a:Web), (b:Web) WHERE a.number < b.number AND (a.number * b.number) % 7 < 2 "
+        "CREATE (a)-[:NEXT {embedding: CASE a.number WHEN 1 THEN a.embedding END}]->(b)"
     )
     gateway_driver.execute_query("CREATE FULLTEXT INDEX harm_text FOR (n:Web) ON EACH [n.text]")
     gateway_driver.execute_query(
         "CREATE VECTOR INDEX harm_vector FOR (n:Web) ON n.embedding "
         "OPTIONS {indexConfig: {`vector.dimensions`: 64, `vector.similarity_function`: 'cosine'}}"
     )
+    gateway_driver.execute_query(
+        "CREATE VECTOR INDEX harm_edges FOR ()-[r:NEXT]-() ON r.embedding "
+        "OPTIONS {indexConfig: {`vector.dimensions`: 64, `vector.similarity_function`: 'cosine'}}"
+    )
     gateway_driver.execute_query("CALL db.awaitIndexes(60)")
     yield kg
     gateway_driver.execute_query("DROP INDEX harm_text")
     gateway_driver.execute_query("DROP INDEX harm_vector")
+    gateway_driver.execute_query("DROP INDEX harm_edges")
     gateway_driver.execute_query("MATCH (n:Web) DETACH DELETE n")
     kg["gateway"].delete()
 

@@ -98,6 +98,33 @@ def test_numbers_of_results_that_are_computed_are_held(gateway_graph: KnowledgeG
                 gateway_graph.cypher(call, {"n": 10**8, "v": [0.5] * 64})
 
 
+@pytest.mark.parametrize(
+    ("procedure", "index", "entity"),
+    [
+        ("db.index.vector.queryNodes", "harm_vector", "node"),
+        ("db.index.vector.queryRelationships", "harm_edges", "relationship"),
+    ],
+)
+def test_numbers_of_nearest_vectors(gateway_graph: KnowledgeGraph, procedure: str, index: str, entity: str) -> None:
+    def nearest(number: str, **given: Any) -> int:
+        call = f"CALL {procedure}($index, {number}, $v) YIELD {entity} RETURN count({entity}) AS found"
+        (row,) = gateway_graph.cypher(call, {"index": index, "v": [0.5] * 64, **given})
+        return int(row["found"])
+
+    assert [nearest("1"), nearest("$k", k=3), nearest("toInteger('2')")] == [1, 3, 2]
+    assert nearest("10000") > 10  # all there are
+    for number, given in (("0", {}), ("$k", {"k": 0}), ("$k", {"k": -1})):
+        with pytest.raises(RefusedError, match=r"A search asks for (0|-1) results\.") as refused:
+            nearest(number, **given)
+        assert refused.value.remedy == "Ask for 1 or more."
+    for number in ("-1", "toInteger('0')", "$k - $k"):  # only the server can tell
+        with pytest.raises(DatabaseError, match="must be positive"):
+            nearest(number, k=1)
+    for number, given in (("10001", {}), ("$k", {"k": 10_001}), ("toInteger('10001')", {})):
+        with pytest.raises(RefusedError, match=r"(asks for|of a search\) has) 10,?001"):
+            nearest(number, **given)
+
+
 def test_what_no_server_takes(gateway_graph: KnowledgeGraph) -> None:
     for value in (2**63, [1, {"a": -(2**63) - 1}]):
         with pytest.raises(RefusedError, match="64 bits"):

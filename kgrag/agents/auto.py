@@ -1,0 +1,107 @@
+"""A cascade of two strategies: one retrieval where its passages hold the answer, steps of search where they do not.
+
+The reader decides: it may say that the passages do not hold the answer, and only then the other strategy begins. What
+that costs is one call more where steps are needed; what it saves is all of them where they are not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import Field
+
+from kgrag.agents.answering import AnswerOptions
+from kgrag.agents.episode import Conclusion, Episode, Inquiry, Search
+from kgrag.agents.single import Single
+from kgrag.agents.strategy import Strategy
+from kgrag.agents.system import STRATEGIES, check_system
+from kgrag.errors import ConfigurationError
+from kgrag.events import Judged
+from kgrag.retrieval.base import Query, Scored, Searchable
+from kgrag.retrieval.expression import parse
+
+
+class AutoOptions(AnswerOptions):
+    """Options of the cascade."""
+
+    then: str = Field(
+        "gear", description="strategy that searches on where the first passages do not hold the answer: ircot(steps=2)"
+    )
+
+
+class Auto(Strategy):
+    """Answers from one retrieval if its passages hold the answer; else another strategy searches on."""
+
+    name = "auto"
+    summary = "answers from one retrieval if that holds the answer, else searches on by another strategy"
+    options = AutoOptions
+    over = "pathrank"
+    settings: AutoOptions
+
+    def __init__(self, on: Searchable, **options: Any) -> None:
+        """See Strategy. Raises NotFoundError and ConfigurationError for what `then` names."""
+        super().__init__(on, **options)
+        expression = parse(self.settings.then)
+        check_system(f"{expression.name}+{self.retriever.name}")
+        kind = STRATEGIES[expression.name]
+        if kind is Auto or not kind.retrieves or expression.parts:
+            raise ConfigurationError(
+                f"auto cannot go on with {self.settings.then!r}.",
+                "Name a strategy that searches, alone: auto(then='gear(steps=2)').",
+            )
+        self._first = Single(self.retriever)
+        self._then = kind(self.retriever, **dict(expression.options))
+
+    def begin(self, inquiry: Inquiry) -> Episode:
+        """See Strategy. Raises ConfigurationError when no language model is configured."""
+        return _Auto(inquiry, self.settings, self._first.begin(inquiry), self._then)
+
+
+class _Auto(Episode):
+    """One question under way: `first`, and once that was not enough, an episode of the other strategy."""
+
+    def __init__(self, inquiry: Inquiry, settings: AutoOptions, first: Episode, then: Strategy) -> None:
+        super().__init__(inquiry, settings)
+        self._now, self._then = first, then.begin(inquiry)
+        self.steps = 1 + self._then.steps
+        self._conclusion: Conclusion | None = None
+        self._first_found: list[Scored] = []
+
+    def next_queries(self) -> Sequence[str | Search]:
+        """See Episode."""
+        return self._now.next_queries()
+
+    def retrieve(self, query: Query) -> list[Scored]:
+        """See Episode."""
+        return self._now.retrieve(query)
+
+    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+        """See Episode."""
+        self._now.absorb(query, found)
+
+    def done(self) -> bool:
+        """See Episode. The first time the reader tries; what it cannot answer goes to the other strategy."""
+        if self._now is self._then:
+            return self._then.done()
+        conclusion = self._now.conclude()
+        reply = self.inquiry.try_to_answer(conclusion)
+        self.emit(Judged(answerable=reply is not None, answer="" if reply is None else reply.text))
+        if reply is not None:
+            self._conclusion = replace(conclusion, reply=reply)
+            return True
+        self._first_found, self._now = self._now.finalise(), self._then
+        return False
+
+    def finalise(self) -> list[Scored]:
+        """See Episode; what the first retrieval found until the other strategy has found something."""
+        if self._now is not self._then:
+            return self._now.finalise()
+        return self._then.finalise() or self._first_found
+
+    def conclude(self) -> Conclusion:
+        """See Episode."""
+        return self._conclusion or self._now.conclude()
+
+    def notes(self) -> tuple[str, ...]:
+        """See Episode."""
+        return self._now.notes()
