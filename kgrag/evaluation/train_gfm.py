@@ -112,7 +112,7 @@ def train(
             optimizer.zero_grad()
             for example in batch:
                 value = loss(network(*example.inputs), example.gold, training)
-                (value / len(batch)).backward()
+                (value / len(batch)).backward()  # type: ignore[no-untyped-call, unused-ignore]
                 total += float(value.detach())
             optimizer.step()
         losses.append(total / len(order))

@@ -44,8 +44,8 @@ class Layer(nn.Module):  # type: ignore[misc, unused-ignore]
         """
         known = self.relation_projection(relations)
         received = start.clone()
-        for part in edges.split(_PART):
-            heads, kinds, tails = part.unbind(1)
+        for first in range(0, len(edges), _PART):
+            heads, kinds, tails = edges[first : first + _PART].unbind(1)
             received.index_add_(0, tails, x[heads] * known[kinds])
         made: Tensor = torch.relu(self.layer_norm(self.linear(torch.cat([x, received], dim=1))))
         return made + x
@@ -147,9 +147,9 @@ def save(network: Network, path: Path, embedder: str, about: Mapping[str, Any]) 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-        os.close(handle)
         try:
-            torch.save({"model": network.state_dict(), "embedder": embedder, "training": json.dumps(about)}, part)
+            with os.fdopen(handle, "wb") as file:
+                torch.save({"model": network.state_dict(), "embedder": embedder, "training": json.dumps(about)}, file)
             Path(part).chmod(0o644)
             Path(part).replace(path)
         except BaseException:
