@@ -21,7 +21,7 @@ $(VENV)/.ready: $(SOURCES)
 	@touch $@
 
 $(VENV)/.models: $(VENV)/.ready
-	$(PIP) install -c constraints.txt -e '.[local,dev,sbert,train]'
+	$(PIP) install -c constraints.txt -e '.[local,dev,sbert,train,gfm]'
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.ready

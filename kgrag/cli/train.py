@@ -9,7 +9,7 @@ import click
 from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import load_settings, note, print_json, progress_bars
 from kgrag.cli.measuring import dataset_argument, limit_option, print_sheet
-from kgrag.cli.train_models import given_only, next_evidence, next_fact
+from kgrag.cli.train_models import gfm, given_only, next_evidence, next_fact
 
 if TYPE_CHECKING:
     from kgrag.evaluation.train_gnn_ret import Trained
@@ -24,11 +24,13 @@ def train() -> None:
     \b
     kgrag train gnn-ret bench/musique
     kgrag train rgnn bench/musique --limit 5
+    kgrag train gfm bench/musique --out network.pth
     kgrag train next-fact bench/musique --out model
     kgrag train next-evidence bench/musique --export rows.jsonl
     """
 
 
+train.add_command(gfm)
 train.add_command(next_fact)
 train.add_command(next_evidence)
 

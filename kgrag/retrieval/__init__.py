@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from kgrag.retrieval.colbert import Colbert
     from kgrag.retrieval.compose import Common, Concat, Hybrid, Rrf, Top
     from kgrag.retrieval.dense import Dense
+    from kgrag.retrieval.gfm import Gfm
     from kgrag.retrieval.gnn_ret import GnnRet
     from kgrag.retrieval.hipporag import HippoRag, HippoRag2
     from kgrag.retrieval.kgp import Kgp
@@ -28,6 +29,7 @@ __all__ = [
     "Common",
     "Concat",
     "Dense",
+    "Gfm",
     "GnnRet",
     "HippoRag",
     "HippoRag2",

@@ -12,13 +12,14 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kgrag.settings.gateway import GatewaySettings
 from kgrag.settings.models import ChatSettings, EmbeddingSettings, TagmeSettings
-from kgrag.settings.training import GnnRetTraining, NextEvidenceTraining, NextFactTraining, RgnnTraining
+from kgrag.settings.training import GfmTraining, GnnRetTraining, NextEvidenceTraining, NextFactTraining, RgnnTraining
 
 __all__ = [
     "BRIDGE_CAP",
     "ChatSettings",
     "EmbeddingSettings",
     "GatewaySettings",
+    "GfmTraining",
     "GnnRetTraining",
     "IndexingSettings",
     "LoadingSettings",

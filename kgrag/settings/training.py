@@ -29,6 +29,25 @@ class RgnnTraining(GnnRetTraining):
     )
 
 
+class GfmTraining(BaseModel):
+    """Constants of the training of GFM-RAG (section 3.2; what it leaves open is as in its official code)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    width: int = Field(512, ge=1, description="length of an entity's vector")
+    layers: int = Field(6, ge=1, description="L: layers of message passing")
+    epochs: int = Field(20, ge=1, description="passes over the questions")
+    batch: int = Field(8, ge=1, description="questions of a step")
+    rate: float = Field(5e-4, gt=0, description="learning rate of AdamW")
+    alpha: float = Field(
+        0.3, ge=0, le=1, description="weight of the binary cross-entropy, the rest is the ranking loss"
+    )
+    temperature: float = Field(
+        0.2, ge=0, description="others count the more, the more relevant they seem, divided by this; 0: all alike"
+    )
+    measured: int = Field(20, ge=1, description="most relevant entities among which those of the gold are looked for")
+
+
 class NextFactTraining(BaseModel):
     """Constants of the training of an encoder to predict the next supporting fact (KGP, appendix A.2.1)."""
 

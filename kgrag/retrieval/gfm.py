@@ -1,0 +1,257 @@
+"""GFM-RAG: a graph neural network that was trained to find, from a question's entities, those that answer it.
+
+The network (`kgrag.models.gfm`) passes the question's vector along the triples, which it knows by their predicates,
+and says how relevant each entity is. A passage ranks by the most relevant entities that it mentions, the rarer the
+more. Source: GFM-RAG (Luo et al., 2025), sections 3.2 and 3.3; what the paper leaves open is as in its official code.
+Entities are those that kgrag finds named in the question (the paper asks a language model). The statements are
+`cypher/expand/gfm*.cypher`.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from kgrag.errors import ConfigurationError
+from kgrag.models.embed import Embedder, Vectors
+from kgrag.options import Options
+from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored, Searchable, SearchContext
+from kgrag.retrieval.dense import Dense
+from kgrag.retrieval.linking import link_question
+from kgrag.retrieval.relation_graph import RelationGraph, WholeRelationGraph
+from kgrag.retrieval.second_stage import ONE_AT_A_TIME
+from kgrag.retrieval.trail import follow
+from kgrag.settings import GfmTraining
+from kgrag.types import Step
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from kgrag.models.gfm import Network
+
+
+class GfmOptions(Options):
+    """Options of GFM-RAG."""
+
+    weights: str = Field(
+        "", description="the network: a file of kgrag train gfm, or the folder of published weights (section 3.2)"
+    )
+    embedder: str = Field(
+        "", description="embedder of questions and predicates; empty: that of the weights, or else the collection's"
+    )
+    top: int = Field(20, ge=1, description="T: most relevant entities that rank passages (section 3.3; 20 in its code)")
+    count: Literal["alike", "relevance"] = Field(
+        "alike", description="these count alike (section 3.3), or by their relevance; divided by how many mention them"
+    )
+    rare: bool = Field(
+        True, description="an entity that many passages mention begins with less of the question (its official code)"
+    )
+    exact: bool = Field(False, description="over the whole graph, not what surrounds the question's entities alone")
+    hops: int = Field(2, ge=1, le=3, description="triples or resembling names that lead away from these")
+    cap: int = Field(BRIDGE_CAP, ge=1, description="triples that an entity may have to lead on")
+    most: int = Field(1000, ge=1, description="entities that are looked at, without exact")
+    same_as: bool = Field(False, description="whether names of one entity are tied as well; not in the paper")
+    candidates: int = Field(200, ge=1, description="vector index candidates for a name, scored again exactly")
+
+
+@dataclass(frozen=True, slots=True)
+class Posed:
+    """A question over a graph: `start` [n] holds how much of it stands at each entity, `steps` what led to those."""
+
+    graph: RelationGraph
+    start: NDArray[np.float32]
+    steps: Mapping[int, tuple[Step, ...]]
+
+
+class Surroundings:
+    """What surrounds the entities of questions, or the whole graph."""
+
+    def __init__(self, context: SearchContext, settings: GfmOptions) -> None:
+        self.context, self.settings = context, settings
+        self._whole = WholeRelationGraph(context, same_as=settings.same_as)
+
+    def of(self, query: Query) -> Posed | None:
+        """The graph that a question is posed over; None where it leads to no entity of a triple."""
+        s, context = self.settings, self.context
+        seeds = self._seeds(query)
+        elements = [seed["element"] for seed in seeds]
+        if not seeds:
+            return None
+        if s.exact:
+            graph = self._whole()
+        else:
+            row = context.row("expand/gfm", entities=elements, hops=s.hops, cap=s.cap, most=s.most, same_as=s.same_as)
+            among = set(row["nodes"])
+            graph = RelationGraph.of((t for t in row["triples"] if t[0] in among and t[2] in among), row["similar"])
+        node = graph.ties.node
+        start = np.zeros(len(node), np.float32)
+        steps: dict[int, tuple[Step, ...]] = {}
+        for seed in seeds:
+            if seed["element"] in node:
+                i = node[seed["element"]]
+                start[i] = 1 / max(1, seed["df"]) if s.rare else 1.0
+                steps[i] = (Step("names", "Entity", seed["name"], seed["score"]),)
+        return Posed(graph, start, steps) if steps else None
+
+    def _seeds(self, query: Query) -> list[Mapping[str, Any]]:
+        """The entities of triples that the question names, or the one nearest to it: {element, name, score, df}."""
+        context, collection = self.context, self.context.reader.collection
+        links = link_question(context, query.text, self.settings.same_as).links
+        wanted = {link.entity: link.name for link in links} or {"": query.text}
+        vectors = context.embedder.embed(list(wanted.values())).tolist()
+        row = context.row(
+            "expand/hipporag_entities",
+            index=collection.vector_index("Entity"),
+            embedding=collection.embedding,
+            names=[{"id": id, "vector": vector} for id, vector in zip(wanted, vectors, strict=True)],
+            candidates=self.settings.candidates,
+        )
+        return list({e["element"]: e for e in row["found"] if e}.values())
+
+
+class Loaded:
+    """A network that is held in memory, with its embedder and the vectors of the relations that it met."""
+
+    def __init__(self, network: "Network", embedder: Embedder) -> None:
+        self.network, self.embedder = network, embedder
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._lock = threading.Lock()
+
+    def relations(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of relations, then those of their inverses [2 r, d]; each text is embedded once."""
+        both = [*texts, *(f"inverse_{text}" for text in texts)]
+        with self._lock:
+            new = list(dict.fromkeys(text for text in both if text not in self._vectors))
+            if new:
+                self._vectors.update(zip(new, self.embedder.embed(new), strict=True))
+            return np.stack([self._vectors[text] for text in both])
+
+    def inputs(self, query: Query, posed: Posed) -> "tuple[Tensor, Tensor, Tensor, Tensor]":
+        """The question's vector, those of relations, the edges, and where the question stands."""
+        import torch
+
+        asked = np.asarray(query.vector(self.embedder), np.float32)
+        known = self.relations(posed.graph.relations) if posed.graph.relations else asked[None, :][:0]
+        asked_, known_, edges, start = map(torch.from_numpy, (asked, known, posed.graph.edges, posed.start))
+        return asked_, known_, edges, start
+
+    def relevance(self, query: Query, posed: Posed) -> NDArray[np.float32]:
+        """How relevant each entity is [n], 0 to 1."""
+        import torch
+
+        given = self.inputs(query, posed)
+        with ONE_AT_A_TIME, torch.inference_mode():
+            found: NDArray[np.float32] = torch.sigmoid(self.network(*given)).numpy()
+        return found
+
+
+class Gfm(Retriever):
+    """Passages that mention the entities that a trained network finds relevant.
+
+    Over what surrounds the question's entities; with `exact` over the whole graph, which is read at the first question.
+    """
+
+    name = "gfm"
+    summary = (
+        "a graph neural network from the question's names over triples, trained or published (extra: gfm); GFM-RAG"
+    )
+    paper = "GFM-RAG, sections 3.2 and 3.3"
+    uses = ("triples", "names", "vectors")
+    options = GfmOptions
+    needs = "kgrag[gfm] and weights: kgrag train gfm"
+    settings: GfmOptions
+
+    def __init__(self, *on: Searchable, **options: Any) -> None:
+        """Raises ConfigurationError when it has no weights, they cannot be loaded, or torch is not installed."""
+        super().__init__(*on, **options)
+        s = self.settings
+        if not s.weights:
+            raise ConfigurationError(
+                "gfm has no weights.",
+                "Train them: kgrag train gfm DATASET -o FILE; or name them: gfm(weights='FILE'), "
+                "KGRAG_RETRIEVAL__GFM__WEIGHTS.",
+            )
+        path = str(Path(s.weights).expanduser().resolve())
+        self.loaded: Loaded = self.context.shared(
+            (Loaded, path, s.embedder), lambda: load(self.context, path, s.embedder)
+        )
+        self.surroundings = Surroundings(self.context, s)
+        self.dense = Dense(self.context)
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        """See Retriever; scores are sums of inverse frequencies, the best 1. By nearness where nothing is named."""
+        s = self.settings
+        posed = self.surroundings.of(query)
+        if posed is None:
+            return self.dense.rank(query, n)
+        ties = posed.graph.ties
+        relevance = self.loaded.relevance(query, posed)
+        element = list(ties.node)
+        places = sorted(range(len(element)), key=lambda i: (-relevance[i], element[i]))[: s.top]
+        weights = [float(relevance[i]) if s.count == "relevance" else 1.0 for i in places]
+        found = self.context.row(
+            "expand/gfm_passages",
+            elements=[element[i] for i in places],
+            weights=weights,
+            limit=_ALL if query.filter else max(n, 1),
+        )["found"]
+        if query.filter:
+            allowed = self.context.reader.passing([x for x, *_ in found], query.filter)
+            found = [row for row in found if row[0] in allowed]
+        found = found[:n]
+        if not found:
+            return []
+        ends = [places[place] for _, _, place, _ in found]
+        paths = ties.paths(dict.fromkeys(posed.steps, 1.0), _ONWARD, ends)
+        trails = ties.trails(self.context, paths, posed.steps, {})
+        titles = self.context.reader.captions([], [x for x, *_ in found])
+        ranked, most = [], found[0][1] or 1.0
+        for (x, score, _, name), end, way in zip(found, ends, trails, strict=True):
+            judged = replace(way[-1] if way else Step("relevant", "Entity", name), score=float(relevance[end]))
+            why = (*way[:-1], judged, follow("MENTIONS", "Passage", titles.get(x, "")))
+            ranked.append(Scored(x, score / most, why))
+        return ranked
+
+
+_ALL = 2**31 - 1
+_ONWARD = 0.5  # share of a walk that goes on at each step: a trail is its most probable way to an entity
+
+
+def load(context: SearchContext, path: str, embedder: str = "") -> Loaded:
+    """The network of a file, with the embedder of that name, or else that of the weights or the collection.
+
+    Raises ConfigurationError when torch is not installed, the file holds no network, or the embedder does not fit it.
+    """
+    weights = network_module().load(path)
+    name = embedder or weights.embedder
+    its = context.other_embedder(name) if name else context.embedder
+    if its.dimension != weights.network.dimension:
+        raise ConfigurationError(
+            f"The network of {path} reads vectors of {weights.network.dimension} numbers, those of {its.name!r} have "
+            f"{its.dimension}.",
+            "Name the embedder that it was trained with: gfm(weights='FILE', embedder='NAME').",
+        )
+    return Loaded(weights.network, its)
+
+
+def new(embedder: Embedder, training: GfmTraining, seed: int) -> Loaded:
+    """A network that has learned nothing yet. Raises ConfigurationError when torch is not installed."""
+    module = network_module()
+    import torch
+
+    torch.manual_seed(seed)
+    return Loaded(module.Network(embedder.dimension, training.width, training.layers), embedder)
+
+
+def network_module() -> Any:
+    """`kgrag.models.gfm`. Raises ConfigurationError when torch is not installed."""
+    try:
+        from kgrag.models import gfm
+    except ImportError as error:
+        raise ConfigurationError("GFM-RAG needs torch.", "Install it: pip install 'kgrag[gfm]'.") from error
+    return gfm
