@@ -130,7 +130,8 @@ class Reproduction:
     def measure(
         self, name: str, data: Dataset, collection: Collection, rows: Sequence[PaperRow], progress: Progress
     ) -> None:
-        """Measure some rows on one of the table's data sets. Raises as `Experiment.run` does."""
+        """Measure some rows on one of the table's data sets, after what they need. Raises as `Experiment.run` does."""
+        self._prepare(collection, {row.needs for row in rows if row.needs}, progress)
         place = self.table.data.index(name)
         systems = {(row.label, m): self._system(row, place, m) for row in rows for m in self.table.measures}
         experiment = Experiment(
@@ -149,6 +150,15 @@ class Reproduction:
             self._found.setdefault((label, name), {})[measure] = value
         self._sets[name] = data, 0 if self.per_question else collection.info().counts.get("Passage", 0)
         self._spent.append((_usage(result), result.marking or Usage(), sum(map(len, result.errors.values()))))
+
+    def _prepare(self, collection: Collection, needs: set[str], progress: Progress) -> None:
+        """Have the model write the tree, or the reports on communities, as far as they are not written yet."""
+        for need in sorted(needs):
+            build = collection.build_tree if need == "tree" else collection.build_communities
+            report = build(ask=True, threads=self.threads, progress=progress)
+            self._spent.append((report.usage, Usage(), len(report.failures)))
+            if report.stopped is not None:
+                raise report.stopped
 
     def _system(self, row: PaperRow, place: int, measure: str) -> str:
         """The system that measures a row on a data set: the values of the table in their places."""

@@ -37,13 +37,15 @@ class PaperRow:
     """A row of a table. `numbers`: for each data set those of its measures, None where there is none.
 
     `system`: what measures it, with `{k}` for the k of a recall and the table's values; None where kgrag has no such
-    system, which `missing` explains. `settings`: what has another value for this row.
+    system, which `missing` explains. `needs`: "tree" or "communities", which a model writes first. `settings`: what has
+    another value for this row.
     """
 
     label: str
     numbers: tuple[tuple[float | None, ...], ...]
     system: str | None = None
     missing: str = ""
+    needs: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -201,7 +203,8 @@ def _table(number: str, table: Mapping[str, Any]) -> PaperTable:
             raise ConfigurationError(
                 f"Table {number}, {row['label']}: {len(data)} x {len(measures)} numbers are wanted."
             )
-        rows.append(PaperRow(row["label"], numbers, row.get("system"), row.get("missing", ""), row.get("settings", {})))
+        optional = {key: row[key] for key in ("system", "missing", "needs", "settings") if key in row}
+        rows.append(PaperRow(row["label"], numbers, **optional))
     return PaperTable(
         number,
         table["caption"],

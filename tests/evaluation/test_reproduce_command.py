@@ -180,3 +180,29 @@ def test_ranks_matrix_and_cutoffs(command: Command, folder: Path, tmp_path: Path
     assert "perfect@5" in again.stdout and "kgrag eval" in again.stderr
     row = json.loads(command("ranks", path, "--json").stdout)["systems"]["ircot+dense"]
     assert (row["R@5"], row["perfect@8"]) == (100.0, 1.0)
+
+
+def test_backbones_that_a_model_writes_first(command: Command, tmp_path: Path, scripted: Scripted) -> None:
+    names = [
+        f"{first}{last}" for first in ("Bar", "Dun", "Kel", "Lom", "Mar", "Sul") for last in ("vik", "nor", "holm")
+    ]
+    corpus = [
+        {"id": name, "title": name, "text": f"The port of {name} was built near {names[i - 1]} and {names[i - 2]}."}
+        for i, name in enumerate(names)
+    ]
+    question = {"id": "q", "question": f"What was {names[4]} built near?", "gold": [names[4]], "answers": [names[3]]}
+    folder = write_set(tmp_path / "ports", corpus, [question])
+    scripted.say("summarise", {"title": "Ports", "summary": "They were built near each other. " * 9})
+    scripted.say("report", {"title": "Ports", "summary": "They were built near each other. " * 9, "findings": []})
+    rows = [word for label in ("RAPTOR: original", "GraphRAG: IRCoT") for word in ("--row", label)]
+    arguments = ["reproduce", "bdtr", "--table", 1, "--data", f"musique={folder}", "--embedder", "wordllama", *rows]
+    found = json.loads(command(*arguments, "--json").stdout)
+    tasks = [call["task"] for call in scripted.calls]
+    assert {"summarise", "report", "answer", "think"} <= set(tasks)
+    assert max(i for i, task in enumerate(tasks) if task in ("summarise", "report")) < tasks.index("answer")
+    assert all(found["rows"][label]["musique"]["F1"]["ours"] is not None for label in found["rows"])
+    assert len(found["rows"]) == 2
+    written = tasks.count("summarise") + tasks.count("report")
+    command(*arguments)
+    tasks = [call["task"] for call in scripted.calls]
+    assert tasks.count("summarise") + tasks.count("report") == written
