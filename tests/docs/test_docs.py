@@ -79,6 +79,7 @@ def test_links_lead_to_files(page: Path) -> None:
     assert not [link for link in links if not (page.parent / link).exists()]
 
 
+@pytest.mark.long
 @every_page
 def test_every_block_runs(page: Path, reader: KnowledgeGraph) -> None:
     names: dict[str, object] = {}

@@ -17,6 +17,8 @@ from kgrag.events import Answer
 from kgrag.models.tasks import Listener
 from kgrag.wire import dumps
 
+pytestmark = pytest.mark.long
+
 
 class Best(Fixed):
     """A retriever of one's own."""

@@ -21,6 +21,8 @@ from kgrag.models.budget import HIGH
 from kgrag.types import Document, Filter, Section
 from kgrag.wire import answer_from_json, to_json
 
+pytestmark = pytest.mark.long
+
 Make = Callable[..., list[Document]]
 _NAME = "communities"
 _PRICES = dict.fromkeys((*TASKS, "other"), (1.0, 1.0))

@@ -14,6 +14,8 @@ from kgrag.models.budget import HIGH
 from kgrag.models.embed import unit
 from kgrag.types import Document, Filter, Section
 
+pytestmark = pytest.mark.long
+
 Make = Callable[..., list[Document]]
 _NAME = "tree"
 _LOWEST = "MATCH (s:Summary {collection: $collection, level: 1})-[:SUMMARISES]->"
