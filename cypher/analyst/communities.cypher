@@ -2,7 +2,7 @@
 // The communities that a name is in (kgrag communities), the finest first; or without a name those of the coarsest level.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
-// $name: STRING = '' - beginning of a name; empty: all communities of the coarsest level
+// $starting: STRING = '' - beginning of a name, in any case; empty: all communities of the coarsest level
 // $limit: INTEGER = 25 - rows wanted
 // -> community: STRING - what it is about
 // -> level: INTEGER - 0 for the coarsest
@@ -11,13 +11,13 @@
 // -> report: STRING - the report on it
 // -> nodes: LIST<NODE> - it, and some of its names and parts, to be drawn
 CALL () {
-  WITH 1 AS one WHERE $name = ''
+  WITH 1 AS one WHERE $starting = ''
   MATCH (c:Community {collection: $collection}) WHERE c.level = 0
   RETURN c
   UNION
-  WITH 1 AS one WHERE $name <> ''
-  MATCH (e:Entity {collection: $collection}) WHERE e.name STARTS WITH $name
-  MATCH (e)-[:IN_COMMUNITY]->(:Community)-[:PART_OF*0..6]->(c:Community)
+  WITH 1 AS one WHERE $starting <> ''
+  MATCH (e:Entity {collection: $collection}) WHERE e.normal STARTS WITH toLower($starting)
+  MATCH (e)-[:IN_COMMUNITY]->()-[:PART_OF*0..6]->(c)
   RETURN c
 }
 WITH DISTINCT c ORDER BY c.level DESC, c.size DESC, c.id LIMIT toInteger($limit)

@@ -106,6 +106,13 @@ def test_communities_without_a_model(kg: KnowledgeGraph, collection: str, make_d
     sizes = "WITH c, COUNT { (c)<-[:PART_OF*0..6]-()<-[:IN_COMMUNITY]-(:Entity) } AS size WHERE size <> c.size RETURN c"
     assert not _rows(kg, "MATCH (c:Community {collection: $collection}) " + sizes)
 
+    coarsest = list(kg[collection].saved_query("communities", limit=500))
+    assert {row["level"] for row in coarsest} == {0}
+    name = coarsest[0]["names"][0]
+    about = list(kg[collection].saved_query("communities", starting=name.upper(), limit=500))
+    assert coarsest[0]["community"] in [row["community"] for row in about]
+    assert about[0]["level"] > 0  # the finest first
+
     again = kg[collection].build_communities(size=10)
     assert (again.written, again.removed, again.levels) == (0, 0, report.levels)
 
