@@ -33,7 +33,7 @@ def writing_options(texts: str, size: int, sized: str) -> Callable[[_F], _F]:
             "--threads", default=8, show_default=True, type=click.IntRange(1), help="With --ask: calls side by side."
         ),
         click.option("--size", default=size, show_default=True, type=click.IntRange(2), help=sized),
-        click.option("--remove", is_flag=True, help="Remove all of it; the next run begins anew."),
+        click.option("--remove", is_flag=True, help="Remove all of it; the next run makes it again."),
         json_option,
     )
 

@@ -38,21 +38,6 @@ def collection(kg: KnowledgeGraph, make_documents: Make) -> Iterator[str]:
     kg[_NAME].delete()
 
 
-@pytest.fixture
-def asking(kg: KnowledgeGraph, scripted: Scripted) -> Iterator[Callable[..., KnowledgeGraph]]:
-    """Clients whose language model is the scripted one."""
-    clients = []
-
-    def connect(**changes: Any) -> KnowledgeGraph:
-        settings = kg.settings.model_copy(update={"chat": scripted.settings(**changes)})
-        clients.append(KnowledgeGraph.connect(settings=settings))
-        return clients[-1]
-
-    yield connect
-    for client in clients:
-        client.close()
-
-
 def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
     with kg.graph._driver.session() as session:
         return session.run(query, collection=_NAME, **parameters).data()  # type: ignore[arg-type]
@@ -179,18 +164,18 @@ def test_a_model_writes_each_report_once(
     kg: KnowledgeGraph,
     collection: str,
     scripted: Scripted,
-    asking: Callable[..., KnowledgeGraph],
+    connect: Callable[..., KnowledgeGraph],
     make_documents: Make,
 ) -> None:
     kg[collection].remove_communities()
     levels = kg[collection].build_communities(size=10).levels
     scripted.say("report", _REPLY)
-    client = asking(prices=_PRICES)
+    client = connect(prices=_PRICES)
     estimate = client[collection].estimate_communities()
     assert estimate.calls == sum(levels)
     assert estimate.cost is not None
 
-    stopped = asking(prices=_PRICES, budget=estimate.cost[0] / 4)[collection].build_communities(
+    stopped = connect(prices=_PRICES, budget=estimate.cost[0] / 4)[collection].build_communities(
         size=10, ask=True, threads=2
     )
     assert stopped.stopped is not None
@@ -258,7 +243,7 @@ def test_summaries_are_read_and_cited_by_their_passages(
     kg: KnowledgeGraph,
     collection: str,
     scripted: Scripted,
-    asking: Callable[..., KnowledgeGraph],
+    connect: Callable[..., KnowledgeGraph],
     retriever: str,
 ) -> None:
     kg[collection].build_communities(size=10)
@@ -268,7 +253,7 @@ def test_summaries_are_read_and_cited_by_their_passages(
     if retriever != "communities":  # a summary is nearest to its own words
         lowest = "MATCH (s:Summary {collection: $collection, level: 1}) RETURN s.text AS text ORDER BY s.id LIMIT 1"
         question = _rows(kg, lowest)[0]["text"]
-    answer = asking()[collection].ask(question, system=f"single(evidence=5)+{retriever}")
+    answer = connect()[collection].ask(question, system=f"single(evidence=5)+{retriever}")
     shown = scripted.calls[-1]["messages"][-1]["content"]
     read = [c for c in answer.citations if c.summary]
     assert read, shown
@@ -283,7 +268,7 @@ def test_summaries_are_read_and_cited_by_their_passages(
     assert {c.passage.id for c in read if c.number == read[0].number} <= {id for row in rows for id in row["ids"]}
     assert any(row["text"][:40] in shown for row in rows)
     leaves = f"{retriever[:-1]}, shown='leaves')" if retriever.endswith(")") else f"{retriever}(shown='leaves')"
-    plain = asking()[collection].ask(question, system=f"single+{leaves}")
+    plain = connect()[collection].ask(question, system=f"single+{leaves}")
     assert plain.citations
     assert not any(c.summary for c in plain.citations)
     assert answer_from_json(to_json(answer)).citations == answer.citations
@@ -291,7 +276,7 @@ def test_summaries_are_read_and_cited_by_their_passages(
 
 
 def test_global_search_reads_all_reports(
-    kg: KnowledgeGraph, collection: str, scripted: Scripted, asking: Callable[..., KnowledgeGraph]
+    kg: KnowledgeGraph, collection: str, scripted: Scripted, connect: Callable[..., KnowledgeGraph]
 ) -> None:
     levels = kg[collection].build_communities(size=10).levels
     assert sum(levels) > 10
@@ -299,7 +284,7 @@ def test_global_search_reads_all_reports(
               {"text": "Nothing of worth.", "score": 0, "reports": [1]}]  # fmt: skip
     scripted.say("note", {"points": points}, {"points": [{"text": "Some came to rule.", "score": 40, "reports": []}]})
     scripted.say("answer", "They were built [1], and ruled [2].")
-    client = asking()
+    client = connect()
     answer = client[collection].ask("What are the places known for?", system="global(level=1, batch=400)")
     assert not answer.problem
     assert answer.text == "They were built [1], and ruled [2]."
@@ -331,7 +316,7 @@ def test_killed_at_five_moments_nothing_is_asked_twice(
     collection_name: str,
     make_documents: Make,
     scripted: Scripted,
-    asking: Callable[..., KnowledgeGraph],
+    connect: Callable[..., KnowledgeGraph],
     neo4j_env: dict[str, str],
     tmp_path: Path,
 ) -> None:
@@ -348,7 +333,7 @@ def test_killed_at_five_moments_nothing_is_asked_twice(
         _kill(command, env, lambda seconds=seconds: time.sleep(seconds))
     subprocess.run(command, env=env, check=True, capture_output=True)
     assert digest(kg.graph, collection_name)["communities"] == whole
-    estimate = asking(prices=_PRICES)[collection_name].estimate_communities()
+    estimate = connect(prices=_PRICES)[collection_name].estimate_communities()
     assert estimate.calls == sum(levels)
     for share in (0.1, 0.4, 0.8):  # while a model writes
 

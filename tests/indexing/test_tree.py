@@ -31,21 +31,6 @@ def collection(kg: KnowledgeGraph, make_documents: Make) -> Iterator[str]:
     kg[_NAME].delete()
 
 
-@pytest.fixture
-def asking(kg: KnowledgeGraph, scripted: Scripted) -> Iterator[Callable[..., KnowledgeGraph]]:
-    """Clients whose language model is the scripted one."""
-    clients = []
-
-    def connect(**changes: Any) -> KnowledgeGraph:
-        settings = kg.settings.model_copy(update={"chat": scripted.settings(**changes)})
-        clients.append(KnowledgeGraph.connect(settings=settings))
-        return clients[-1]
-
-    yield connect
-    for client in clients:
-        client.close()
-
-
 def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
     with kg.graph._driver.session() as session:
         return session.run(query, collection=_NAME, **parameters).data()  # type: ignore[arg-type]
@@ -142,17 +127,17 @@ def test_an_interrupted_tree_is_finished(kg: KnowledgeGraph, collection: str, st
 
 
 def test_a_model_writes_each_summary_once(
-    kg: KnowledgeGraph, collection: str, scripted: Scripted, asking: Callable[..., KnowledgeGraph]
+    kg: KnowledgeGraph, collection: str, scripted: Scripted, connect: Callable[..., KnowledgeGraph]
 ) -> None:
     kg[collection].remove_tree()
     levels = kg[collection].build_tree().levels
     scripted.say("summarise", _REPLY)
-    client = asking(prices=_PRICES)
+    client = connect(prices=_PRICES)
     estimate = client[collection].estimate_tree()
     assert estimate.calls == sum(levels)
     assert estimate.cost is not None
 
-    stopped = asking(prices=_PRICES, budget=estimate.cost[0] / 4)[collection].build_tree(ask=True, threads=2)
+    stopped = connect(prices=_PRICES, budget=estimate.cost[0] / 4)[collection].build_tree(ask=True, threads=2)
     assert stopped.stopped is not None
     assert 0 < stopped.usage.calls < sum(levels)
     assert stopped.left

@@ -70,7 +70,8 @@ def build(
         due, old = _due(planned.communities, level, made, version)
         graph.run("write/stale_communities", ids=old)
         writing.run(writer, due, f"reports {level}")
-        stale += sum(made[id][0] != group.rests_on for id in old for group in due if group.id == id)
+        wanted = {group.id: group.rests_on for group in due}
+        stale += sum(made[id][0] != wanted[id] for id in old)
         levels[level] = sum(each.level == level for each in planned.communities)
     return writing.report(levels, removed, stale)
 

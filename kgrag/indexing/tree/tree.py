@@ -32,6 +32,7 @@ from kgrag.types import Progress
 LEVELS = 5
 """Most levels of summaries (RAPTOR, its code)."""
 _EDGES = 2000  # edges written at once
+_REMOVED = 5000  # summaries removed at once
 _WRITTEN = 180  # tokens of a reply on average
 _SHARPNESS = 20.0  # how fast the weight of a cluster falls with its distance, for what is added later
 
@@ -80,11 +81,8 @@ def build(
 
 def remove(graph: Graph, collection: Collection) -> int:
     """Remove all summaries; returns how many there were."""
-    removed = 0
     graph.run("write/tree_laid", collection=collection.name, levels=0)
-    while found := graph.run("write/remove_summaries", collection=collection.name, above=0, limit=5000)[0]["removed"]:
-        removed += found
-    return removed
+    return _remove(graph, collection, 0)
 
 
 def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress: Progress) -> Estimate:
@@ -132,32 +130,28 @@ class _Builder:
         version = tasks.prompt(TASK).version if tasks is not None else None
         finish(self.graph, self.collection, self.settings, self.progress, self.embedder)
         laid = _laid(self.graph, self.collection)
-        removed = self._remove(laid)  # what a level that was not laid whole has left
+        removed = _remove(self.graph, self.collection, laid)  # what a level that was not laid whole has left
         levels: list[int] = []
+        below = _read(self.graph, self.collection, 0)
         while len(levels) < LEVELS:
             level = len(levels) + 1
-            below = _read(self.graph, self.collection, level - 1)
             if level > laid:
                 if len(below.ids) <= self.size:
                     break
                 writing.written += self._lay(level, below)
-                below = _read(self.graph, self.collection, level - 1)
             else:
                 self._place(level, below)
             removed += self.graph.run("write/remove_empty_summaries", collection=self.collection.name)[0]["removed"]
             due = _due(self.graph, self.collection, level, below, version)
             writing.run(self._writer(level, below), due, f"summaries {level}")
-            levels.append(len(_read(self.graph, self.collection, level).ids))
+            below = _read(self.graph, self.collection, level)
+            levels.append(len(below.ids))
             if not levels[-1]:
                 break
         return writing.report([n for n in levels if n], removed)
 
     def _writer(self, level: int, below: _Level) -> "_Summaries":
         return _Summaries(self.graph, self.collection, self.embedder, level, below)
-
-    def _remove(self, above: int) -> int:
-        found = self.graph.run("write/remove_summaries", collection=self.collection.name, above=above, limit=1_000_000)
-        return int(found[0]["removed"])
 
     def _lay(self, level: int, below: _Level) -> int:
         """Cluster what is below, and write the clusters with sentences of theirs; then the level is there.
@@ -176,6 +170,9 @@ class _Builder:
             self.progress(f"level {level}", done, len(groups))
             writer.write(batch, writer.extracted(batch), EXTRACTED)
             done += len(batch)
+        for group in groups:
+            for i in group.members:
+                below.parents[i].append(group.id)
         self.progress(f"level {level}", len(groups), len(groups))
         self.graph.run("write/tree_laid", collection=self.collection.name, levels=level)
         return done
@@ -266,6 +263,16 @@ class _Summaries(Writer[_Group]):
             level=self.level,
             made=made,
         )
+
+
+def _remove(graph: Graph, collection: Collection, above: int) -> int:
+    """Remove the summaries above a level; returns how many there were."""
+    removed = 0
+    while found := graph.run("write/remove_summaries", collection=collection.name, above=above, limit=_REMOVED)[0][
+        "removed"
+    ]:
+        removed += found
+    return removed
 
 
 def _laid(graph: Graph, collection: Collection) -> int:
