@@ -3,12 +3,13 @@
     python bench/oracle.py bench/musique --embedder minilm                 recall, answers; by iteration and hops
     python bench/oracle.py bench/musique --embedder minilm --throughput    then: 8 threads against 1, at 500 and 50 ms
     python bench/oracle.py bench/musique --embedder minilm --matrix --out runs/    strategies over three retrievers
+    python bench/oracle.py bench/2wiki --matrix --strategy bdtr --over raptor      one row of it
     python bench/oracle.py bench/musique --retriever 'kgp(guide=chat)' --depth 30     what KGP's walk could find at best
 
-The set needs steps (see oracle_brain.py). What is measured is `kgrag eval` itself, against an OpenAI-compatible server
-in a process of its own. An interrupted run with --out goes on where it was. The bound of throughput is what the CPU
-allows: cores / CPU seconds a question, of this process, the local Neo4j and the server together. KGRAG_NEO4J_URI,
-KGRAG_HOME and the like apply.
+What the model knows of a set with and without steps: see oracle_brain.py. What is measured is `kgrag eval` itself,
+against an OpenAI-compatible server in a process of its own. An interrupted run with --out goes on where it was. The
+bound of throughput is what the CPU allows: cores / CPU seconds a question, of this process, the local Neo4j and the
+server together. KGRAG_NEO4J_URI, KGRAG_HOME and the like apply.
 """
 
 import argparse
@@ -44,7 +45,8 @@ SYSTEMS = (
 )
 STRATEGIES = ("single", "auto", "gear", "ircot", "gcot", "tog", "iter-retgen", "self-ask", "rgnn", "bdtr")
 OVER = ("hybrid", "ppr", "pathrank")
-MEASURES = ("R@5", "R@10", "R@15", "perfect@8", "EM", "calls", "tokens")
+MEASURES = ("R@5", "R@10", "R@15", "perfect@8", "EM", "calls", "tokens", "p50_ms")
+_DIGITS = {"perfect@8": 2, "tokens": 0, "p50_ms": 0}
 LATENCIES = (0.5, 0.05)
 Row = dict[str, float | None]
 
@@ -77,7 +79,7 @@ def matrix(rows: dict[str, Row]) -> None:
     print(f"| strategy | over | {' | '.join(MEASURES)} |\n|---|---|{'---:|' * len(MEASURES)}")
     for name, row in rows.items():
         strategy, _, retriever = name.partition("+")
-        cells = (f"{_of(row, m):.2f}" if m == "perfect@8" else f"{_of(row, m):.1f}" for m in MEASURES)
+        cells = ("-" if row.get(m) is None else f"{_of(row, m):.{_DIGITS.get(m, 1)}f}" for m in MEASURES)
         print(f"| {strategy} | {retriever} | {' | '.join(cells)} |")
 
 
@@ -147,13 +149,18 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=8, metavar="N")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     parser.add_argument("--out", metavar="DIR", help="keep the records there")
-    parser.add_argument("--matrix", action="store_true", help="all strategies over hybrid, ppr and pathrank")
+    parser.add_argument("--matrix", action="store_true", help="strategies over hybrid, ppr and pathrank, in Markdown")
+    parser.add_argument(
+        "--strategy", dest="strategies", action="append", metavar="NAME", help="of the matrix; repeatable"
+    )
+    parser.add_argument("--over", action="append", metavar="EXPR", help="of the matrix; repeatable")
     parser.add_argument("--throughput", action="store_true", help="the time of many threads against one")
     parser.add_argument("--latency", dest="latencies", type=float, action="append", metavar="SECONDS")
     arguments = parser.parse_args()
     arguments.system = (arguments.systems or ["gear+hybrid"])[0]
     if arguments.matrix:
-        arguments.systems = [f"{strategy}+{retriever}" for strategy in STRATEGIES for retriever in OVER]
+        rows = arguments.strategies or STRATEGIES
+        arguments.systems = [f"{strategy}+{over}" for over in arguments.over or OVER for strategy in rows]
     arguments.systems = arguments.systems or ([] if arguments.retrievers else list(SYSTEMS))
     arguments.latencies = arguments.latencies or list(LATENCIES)
     os.environ["KGRAG_ORACLE"] = str(arguments.dataset.resolve())

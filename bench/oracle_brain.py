@@ -1,7 +1,9 @@
 """A language model that reads perfectly: the brain of tests/models/scripted_server.py for a question set with steps.
 
-KGRAG_ORACLE names the set's folder. In queries.jsonl each question has steps, single questions with their answers and
-gold passages; #1 stands for the answer of the first, and >> parts an entity from a relation. The oracle knows no more
+KGRAG_ORACLE names the set's folder. In queries.jsonl a question may have steps, single questions with their answers and
+gold passages; #1 stands for the answer of the first, and >> parts an entity from a relation. Without steps each gold
+passage is one: its title is what is asked, once the question or a gold passage before it has named it, and the question
+itself where none does; the answer is known when all of them are there. The oracle knows no more
 than the passages and facts that it is shown: of a step whose gold passage it sees it states the fact, and it asks on
 for the first step whose fact it was not told. Only the evidence that it imagines for KGP is what it has not seen: the
 fact of the first step whose gold passage is not there yet. A prompt is known by what it asks for: see
@@ -17,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 NOT_FOUND = "Not in the evidence."
+UNKNOWN = "It is known."
+"""The answer to a question of a set without answers."""
 Fact = tuple[str, str, str]
 
 
@@ -36,11 +40,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Question:
-    """A question with its steps in order."""
+    """A question with its steps in order; its answer stands in `telling`, the last of them or all."""
 
     text: str
     answer: str
     steps: tuple[Step, ...]
+    telling: tuple[Step, ...]
 
 
 def squeezed(text: str) -> str:
@@ -50,12 +55,17 @@ def squeezed(text: str) -> str:
 
 def load(folder: Path) -> dict[str, list[Question]]:
     """What can be asked -> the questions it leads to: each question itself, and the single ones of its steps."""
-    texts = {row["id"]: squeezed(row["text"]) for row in rows(folder / "corpus.jsonl")}
+    passages = {row["id"]: (row["title"], squeezed(row["text"])) for row in rows(folder / "corpus.jsonl")}
     known: dict[str, list[Question]] = {}
     for row in rows(folder / "queries.jsonl"):
-        answers = [step["answer"] for step in row["steps"]]
-        steps = tuple(step_of(step["question"], answers, n, texts[step["gold"]]) for n, step in enumerate(row["steps"]))
-        question = Question(squeezed(row["question"]), row["answers"][0], steps)
+        text, answer = squeezed(row["question"]), row["answers"][0] if row["answers"] else UNKNOWN
+        if row.get("steps"):
+            answers = [step["answer"] for step in row["steps"]]
+            golds = [passages[step["gold"]][1] for step in row["steps"]]
+            steps = [step_of(step["question"], answers, n, golds[n]) for n, step in enumerate(row["steps"])]
+        else:
+            steps = steps_between(text, answer, [passages[id] for id in row["gold"]])
+        question = Question(text, answer, tuple(steps), tuple(steps[-1:] if row.get("steps") else steps))
         for asked in dict.fromkeys([question.text, *(step.asked for step in steps)]):
             known.setdefault(asked, []).append(question)
     return known
@@ -77,6 +87,28 @@ def step_of(text: str, answers: list[str], number: int, gold: str) -> Step:
     return Step(filled, (filled.rstrip("?"), "", answers[number]), gold)
 
 
+def steps_between(question: str, answer: str, golds: list[tuple[str, str]]) -> list[Step]:
+    """A step for each gold passage (title, text): first those that the question names, then those that these name."""
+    told, left, order = question, list(golds), list[tuple[str, str, str]]()
+    while left:
+        title, text = next((gold for gold in left if names(told, gold[0])), left[0])
+        order.append((title if names(told, title) else question, title, text))
+        told = f"{told} {text}"
+        left.remove((title, text))
+    titles = [title for _, title, _ in order]
+    following = [next((t for t in titles if t != title and names(text, t)), answer) for _, title, text in order]
+    return [
+        Step(asked, (title, "leads to", there), text)
+        for (asked, title, text), there in zip(order, following, strict=True)
+    ]
+
+
+def names(text: str, title: str) -> bool:
+    """Whether a text names what a title is of; what stands in brackets there is no part of the name."""
+    name = title.partition(" (")[0]
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+
+
 KNOWN = load(Path(os.environ["KGRAG_ORACLE"]))
 
 
@@ -94,6 +126,12 @@ def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) ->
             return reason(questions[0], facts_in(prompt))
         case "rewrite":
             return rewrite(questions[0], facts_in(prompt))
+        case "rewrite-or-stop":
+            missing = rewrite(questions[0], facts_in(prompt))
+            return "{Yes}" if missing == questions[0].text else f"{{No}} {{{missing}}}"
+        case "filter":
+            gold = json.loads(verify(questions[0], prompt))["covered_doc_indices"]
+            return " > ".join(f"[{n}]" for n in gold) or "None"
         case "think":
             return think(questions[0], prompt)
         case "tog" | "gcot":
@@ -229,9 +267,10 @@ def unseen(question: Question, prompt: str) -> list[Step]:
 
 
 def answer(question: Question, prompt: str) -> str:
-    """The answer if the gold of the last step is there, or its fact is known."""
-    last = question.steps[-1]
-    return question.answer if last.gold in squeezed(prompt) or last.fact in facts_in(prompt) else NOT_FOUND
+    """The answer if the gold of the steps that tell it is there, or their facts are known."""
+    text, told = squeezed(prompt), facts_in(prompt)
+    known = all(step.gold in text or step.fact in told for step in question.telling)
+    return question.answer if known else NOT_FOUND
 
 
 def facts_in(prompt: str) -> set[Fact]:

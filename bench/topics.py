@@ -1,4 +1,4 @@
-"""Time and memory of `kgrag tree` and `kgrag communities` without a model, on made-up passages with names.
+"""Time and memory of `kgrag tree` and `kgrag communities` without a model, and of searches, on made-up passages.
 
     python bench/topics.py -n 100000 [--tree]      needs a Neo4j of its own: KGRAG_HOME=... (see `kgrag up`)
 
@@ -8,10 +8,13 @@ The passages form groups of some hundred that share names, with a few names that
 import argparse
 import random
 import resource
+import statistics
 import time
 from collections.abc import Iterator
 
 from kgrag import KnowledgeGraph
+from kgrag.client import Collection
+from kgrag.settings import Settings
 from kgrag.types import Document, Section
 
 _PARTS = [
@@ -33,6 +36,7 @@ _PARTS = [
     "yst",
 ]
 _GROUP = 200  # passages that share names
+_QUESTIONS, _WARM = 60, 5
 
 
 def name(number: int) -> str:
@@ -65,7 +69,9 @@ def main() -> None:
     parser.add_argument("--tree", action="store_true", help="the tree, too")
     parser.add_argument("--keep", action="store_true", help="leave the collection")
     given = parser.parse_args()
-    with KnowledgeGraph.connect() as kg:
+    settings = Settings()
+    indexing = settings.indexing.model_copy(update={"synonyms": 0})  # names that resemble each other are not read here
+    with KnowledgeGraph.connect(settings=settings.model_copy(update={"indexing": indexing})) as kg:
         collection = kg[f"topics-{given.n}"]
         started = time.perf_counter()
         collection.ingest(documents(given.n))
@@ -78,8 +84,19 @@ def main() -> None:
             report, again = build(), build()
             print(f"{kind}: {sum(report.levels):,} by level {report.levels} in {report.seconds:.0f} s, "
                   f"again {again.seconds:.0f} s; memory {before:,} -> {_memory():,} MiB at most")  # fmt: skip
+        for retriever in ("dense", "communities", *(["raptor"] if given.tree else [])):
+            taken = [_search(collection, retriever, given.n, i) for i in range(_WARM + _QUESTIONS)][_WARM:]
+            print(f"{retriever}: p50 {1000 * statistics.median(taken):.0f} ms, at most {1000 * max(taken):.0f} ms")
         if not given.keep:
             collection.delete()
+
+
+def _search(collection: Collection, retriever: str, count: int, number: int) -> float:
+    """Seconds of a search for two of the names."""
+    first, second = (name(7919 * (number + shift) % count) for shift in (0, 1))
+    started = time.perf_counter()
+    collection.search(f"What did {first} sell to {second}?", k=15, retriever=retriever)
+    return time.perf_counter() - started
 
 
 def _memory() -> int:

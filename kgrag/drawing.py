@@ -31,7 +31,8 @@ _SCALE = 0.8  # radius in a notebook to diameter in Neo4j Browser: room for a ca
 _BEST = 3  # passages drawn of an answer and of each of its steps, as in `cypher/search/run.cypher`
 _VALUE = 300
 _NONE: Mapping[str, Any] = {}
-_HIDDEN = ("embedding", "embedding_b", "stems", "title_stems", "sentences")
+HIDDEN = ("embedding", "embedding_b", "stems", "title_stems", "sentences")
+"""Properties for searching, which nobody reads."""
 _RULE = re.compile(r"^(node|relationship)\.(\w+) \{(.*?)^\}", re.MULTILINE | re.DOTALL)
 _GREY = "#A5ABB6"
 _DIAMETER = 50
@@ -202,8 +203,8 @@ def _rows(rows: Rows) -> Drawing:
     edges: list[Edge] = []
     for value in _flat(rows.values):
         if isinstance(value, Node):
-            properties = {key: its for key, its in value.properties.items() if key not in _HIDDEN}
-            label = next((label for label in value.labels if "_c" not in label), next(iter(value.labels), ""))
+            properties = {key: its for key, its in value.properties.items() if key not in HIDDEN}
+            label = next(iter(value.kinds or value.labels), "")
             found.node(value.element, label, str(value.properties.get("name", label)), properties)
         else:
             edges.append(value)

@@ -13,6 +13,11 @@ class Node:
     labels: tuple[str, ...]
     properties: Mapping[str, Any]
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Its labels but those of one collection, such as Passage_c7."""
+        return tuple(label for label in self.labels if "_c" not in label)
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:

@@ -355,7 +355,7 @@ class RepairReport:
 
 @dataclass(frozen=True, slots=True)
 class CollectionInfo:
-    """A collection at a glance; `counts` is label or relationship type -> number."""
+    """A collection at a glance; `counts` is label or relationship type -> number; `kind`: documents or knowledge."""
 
     name: str
     embedder: str
@@ -363,3 +363,4 @@ class CollectionInfo:
     schema_version: int
     counts: Mapping[str, int]
     finished: bool
+    kind: str = "documents"

@@ -150,7 +150,7 @@ class Load:
                 yield found
                 continue
             source = self._source(found)
-            suffix = found.suffix.lower()
+            suffix = self._extension(found)
             triples = found.with_name(TRIPLES)
             if suffix not in self._formats:
                 self.scan.skipped[suffix] = self.scan.skipped.get(suffix, 0) + 1
@@ -201,11 +201,16 @@ class Load:
         if before is None or stamp is None:
             return None
         name = before.reader.partition(".")[0]
-        own = self._formats.get(file.source.path.suffix.lower(), "text")
+        own = self._formats.get(self._extension(file.source.path), "text")
         if name not in LOADERS or (name != own and not LOADERS[name].untrusted) or before.reader != self._reader(name):
             return None
         now = before.still(file.paths, stamp)
         return None if now is None else replace(recorded, root=self.scan.root_of(recorded.key), fingerprint=str(now))
+
+    def _extension(self, path: Path) -> str:
+        """The end of a file's name that tells its format: ".pdf", or ".warc.gz" where some format has that."""
+        double = "".join(path.suffixes[-2:]).lower()
+        return double if double in self._formats else path.suffix.lower()
 
     def _reader(self, name: str) -> str:
         """What a fingerprint says of who read a file: a format, its version, and the options that shape the result."""
@@ -220,7 +225,7 @@ class Load:
         kind = _kind(source.path)
         if kind == "ole":
             return "", iter([Problem(source.shown, _OLE)])
-        name = kind or self._formats.get(source.path.suffix.lower(), "text")
+        name = kind or self._formats.get(self._extension(source.path), "text")
         form = LOADERS[name]
         items = _refuse(source, form) if form.untrusted and not kind else form.load(source, self._reading)
         return self._reader(name), _guarded(source, items)

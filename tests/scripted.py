@@ -12,7 +12,8 @@ from kgrag.settings import ChatSettings
 TASKS = (
     "extract", "read", "reason", "rewrite", "think", "answer", "structure", "cypher", "grade", "evidence", "resolve",
     "tog", "gcot", "retgen", "self-ask", "sub-answer", "dual-thought", "chain", "verify", "sub-question",
-    "critique", "final-answer", "name", "recognise", "summarise", "report", "note",
+    "critique", "final-answer", "name", "recognise", "filter", "rewrite-or-stop", "summarise", "report", "note",
+    "make-question", "check-question", "correctness", "claims",
 )  # fmt: skip
 PROGRAM = Path(__file__).parent / "models" / "scripted_server.py"
 

@@ -14,6 +14,8 @@
 // $pi: FLOAT = 0.1 - weight of a question word near the name
 // $tau: FLOAT = 0.3 - weight of being the name's title
 // $nu: FLOAT = 0.1 - weight of being part of the title
+// $kappa: FLOAT = 0.15 - cost of a hop to one of many passages that mention a name, by the log of how many are rivals
+// $rivals: FLOAT = 0.0 - share of a name's passages that are: those that a collection of usual size would not hold
 // $theta: FLOAT = 0.1 - weight of a triple of the source being about the name
 // $apart: BOOLEAN = true - whether names that are known from triples alone are no bridges; else all but $dates are
 // $dates: STRING - pattern of names that are only a number or a date
@@ -50,7 +52,7 @@ CALL (source, a, words) {
   }
   CALL (a, e, source) {
     MATCH (e)<-[m:MENTIONS]-(x:Passage) WHERE e.df <= $cap AND x <> a
-    RETURN x, false AS is_title, CASE m.via WHEN 'title' THEN $nu ELSE 0.0 END AS preference
+    RETURN x, false AS is_title, CASE m.via WHEN 'title' THEN $nu ELSE 0.0 END - $kappa * log(1 + e.df * $rivals) AS preference
     UNION ALL
     MATCH (e)<-[t:ABOUT]-(n)
     WITH a, source, t, n ORDER BY t.weight DESC, n.id LIMIT $cap
@@ -75,7 +77,7 @@ CALL (source, a, words) {
   }
   WITH a, own, named, e WHERE e.df <= $cap
   MATCH (e)<-[:MENTIONS]-(x:Passage) WHERE x <> a
-  RETURN [own, CASE WHEN e = named THEN e.name ELSE named.name + ' = ' + e.name END] AS entity, x, $iota * log($passages * 1.0 / e.df) / log($passages + 1.0) AS bridge, 2 AS kind
+  RETURN [own, CASE WHEN e = named THEN e.name ELSE named.name + ' = ' + e.name END] AS entity, x, $iota * log($passages * 1.0 / e.df) / log($passages + 1.0) - $kappa * log(1 + e.df * $rivals) AS bridge, 2 AS kind
 }
 WITH source, x, max([bridge, entity, kind]) AS best
 WITH x, collect({source: source, best: best}) AS ways

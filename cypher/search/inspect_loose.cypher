@@ -2,6 +2,7 @@
 // mode: read
 // $collection: STRING - name of the collection
 // $limit: INTEGER = 5 - examples wanted
+// $stated: BOOLEAN = true - whether passages state the triples; false in a collection of kind knowledge
 // -> kind: STRING - documents without passages, passages without a document, passages without links, triples without a passage, entities without edges, keywords without passages
 // -> number: INTEGER - how many
 // -> examples: LIST<STRING> - keys of documents, ids of passages and triples, names of others
@@ -16,7 +17,7 @@ CALL () {
   RETURN 'passages without links' AS kind, count(n) AS number, collect(n.id)[..$limit] AS examples
   UNION ALL
   MATCH (n:Triple {collection: $collection})
-  WHERE NOT EXISTS { (n)<-[:STATES]-() } OR NOT EXISTS { (n)-[:SUBJECT]->() } OR NOT EXISTS { (n)-[:OBJECT]->() }
+  WHERE ($stated AND NOT EXISTS { (n)<-[:STATES]-() }) OR NOT EXISTS { (n)-[:SUBJECT]->() } OR NOT EXISTS { (n)-[:OBJECT]->() }
   RETURN 'triples without a passage' AS kind, count(n) AS number, collect(n.id)[..$limit] AS examples
   UNION ALL
   MATCH (n:Entity {collection: $collection}) WHERE NOT EXISTS { (n)--() }

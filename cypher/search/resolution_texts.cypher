@@ -8,10 +8,12 @@ UNWIND $ids AS id
 MATCH (e:Entity {id: id})
 CALL (e) {
   MATCH (e)<-[:ABOUT]-(d:Document)-[:HAS_PASSAGE]->(p:Passage) WHERE p.ordinal = 0
-  RETURN p, 0 AS place
-  UNION ALL
-  MATCH (e)<-[:MENTIONS]-(p:Passage)
-  RETURN p, 1 AS place
+  WITH DISTINCT p ORDER BY p.id LIMIT $most
+  RETURN collect(p) AS titled
 }
-WITH e, p, min(place) AS place ORDER BY place, p.id
-RETURN e.id AS id, collect(p {.title, .text})[..$most] AS passages
+CALL (e, titled) {
+  MATCH (e)<-[:MENTIONS]-(p:Passage) WHERE NOT p IN titled
+  WITH DISTINCT p ORDER BY p.id LIMIT $most
+  RETURN collect(p) AS others
+}
+RETURN e.id AS id, [p IN (titled + others)[..$most] | p {.title, .text}] AS passages

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from kgrag.agents.bdtr import Bdtr
     from kgrag.agents.gcot import Gcot
     from kgrag.agents.gear import Gear
+    from kgrag.agents.gears import Gears
     from kgrag.agents.ircot import Ircot
     from kgrag.agents.iter_retgen import IterRetgen
     from kgrag.agents.rgnn import Rgnn
@@ -17,7 +18,20 @@ if TYPE_CHECKING:
     from kgrag.agents.single import ClosedBook, Single
     from kgrag.agents.tog import Tog
 
-__all__ = ["Auto", "Bdtr", "ClosedBook", "Gcot", "Gear", "Ircot", "IterRetgen", "Rgnn", "SelfAsk", "Single", "Tog"]
+__all__ = [
+    "Auto",
+    "Bdtr",
+    "ClosedBook",
+    "Gcot",
+    "Gear",
+    "Gears",
+    "Ircot",
+    "IterRetgen",
+    "Rgnn",
+    "SelfAsk",
+    "Single",
+    "Tog",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -63,7 +63,8 @@ class Inquiry:
 
     def query(self, text: str) -> Query:
         """A query among the documents that the question may be answered from, with the question's memory."""
-        return Query(text, self.question.filter, self.emit, self.question.memory)
+        its = self.question
+        return Query(text, its.filter, self.emit, its.memory, its.knowledge)
 
     def hits(self, found: Sequence[Scored]) -> tuple[Hit, ...]:
         """The passages with their texts, in order, those that are gone left out; a text is fetched once a question."""

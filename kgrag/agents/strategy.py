@@ -19,6 +19,7 @@ from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.options import resolve
 from kgrag.retrieval.base import Query, Retriever, Searchable, SearchContext
+from kgrag.retrieval.bridges import with_bridges
 from kgrag.retrieval.expression import Expression
 from kgrag.retrieval.registry import make_retriever
 from kgrag.types import Hit, Item, Ranking, Triple, Usage
@@ -34,7 +35,8 @@ class Strategy(ABC):
 
     A strategy is a class with a `name`, a `summary`, its `options` and the method `begin`, found by an entry point of
     the group `kgrag.strategies`. `over`: the retriever that it works over when it is made over a collection;
-    `retrieves`: whether it uses it at all; `paper`: where it is described.
+    `retrieves`: whether it uses it at all; `knows`: whether it asks
+    collections of kind knowledge by itself; `paper`: where it is described.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Strategy(ABC):
     options: ClassVar[type[AnswerOptions]] = AnswerOptions
     over: ClassVar[str] = "hybrid"
     retrieves: ClassVar[bool] = True
+    knows: ClassVar[bool] = False
     paper: ClassVar[str] = ""
 
     settings: AnswerOptions
@@ -95,7 +98,8 @@ class Strategy(ABC):
         started = time.perf_counter()
         asked = question if isinstance(question, Query) else Query(question)
         trace = Trace(listener)
-        query = Query(asked.text, asked.filter, trace.add)
+        query = Query(asked.text, asked.filter, trace.add, knowledge=asked.knowledge)
+        retriever = self.retriever if self.knows else with_bridges(self.retriever, asked.knowledge)
         tasks = None if self.context.tasks is None else self.context.tasks.with_listener(trace.add)
         place = self.look_up(query, tasks, depth)
         if tasks is None and (place is None or place.content):
@@ -121,7 +125,7 @@ class Strategy(ABC):
 
         try:
             if place is None:
-                inquiry = Inquiry(query, self.retriever, depth, trace.add, tasks, try_to_answer)
+                inquiry = Inquiry(query, retriever, depth, trace.add, tasks, try_to_answer)
                 episode = self.begin(inquiry)
                 conclusion, problem = run(episode, trace)
                 hits = inquiry.hits(conclusion.ranking[:depth])

@@ -12,7 +12,7 @@ from kgrag.retrieval.base import SearchContext
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever, make_retriever
 
-__all__ = ["DEFAULT_SYSTEM", "DEPTH", "STRATEGIES", "check_system", "make_system", "retriever_of"]
+__all__ = ["DEFAULT_SYSTEM", "DEPTH", "STRATEGIES", "check_system", "make_system", "retriever_of", "split_system"]
 
 DEFAULT_SYSTEM = "gear+pathrank"
 STRATEGIES: Plugins[type[Strategy]] = Plugins("kgrag.strategies", "strategy")
@@ -23,13 +23,13 @@ def make_system(name: str, context: SearchContext) -> Strategy:
 
     `context.tasks` is the language model; without one the system can be made, but not asked.
     """
-    strategy, retriever = _split(name)
+    strategy, retriever = split_system(name)
     return STRATEGIES[strategy.name](make_retriever(retriever, context), **dict(strategy.options))
 
 
 def check_system(name: str) -> str:
     """The name in its standard spelling. Raises as `make_system` does, without a graph."""
-    strategy, retriever = _split(name)
+    strategy, retriever = split_system(name)
     kind = STRATEGIES[strategy.name]
     kind.check(dict(strategy.options))
     return kind.spelt(strategy, check_retriever(retriever))
@@ -37,11 +37,11 @@ def check_system(name: str) -> str:
 
 def retriever_of(name: str) -> str:
     """The retriever that a system works over. Raises as `make_system` does."""
-    return check_retriever(_split(name)[1])
+    return check_retriever(split_system(name)[1])
 
 
-def _split(name: str) -> tuple[Expression, str]:
-    """The strategy and the retriever that a name stands for."""
+def split_system(name: str) -> tuple[Expression, str]:
+    """The strategy and the retriever that a name stands for. Raises NotFoundError for an unknown strategy."""
     first, plus, rest = _at_plus(name)
     strategy = parse(first)
     if not plus and strategy.name in RETRIEVERS:

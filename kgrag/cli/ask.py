@@ -11,6 +11,7 @@ from kgrag.cli.connect import (
     collection_option,
     connect,
     filter_options,
+    knowledge_option,
     question_argument,
 )
 from kgrag.cli.console import load_settings, note, print_json
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @click.option("-k", default=15, show_default=True, type=click.IntRange(1), help="How many passages are ranked.")
 @click.option("--short", is_flag=True, help="Answer in a few words, without citations.")
 @filter_options
+@knowledge_option
 @click.option("--save", is_flag=True, help="Keep the run in the graph: how the answer came about, for Neo4j Browser.")
 @click.option("-q", "--quiet", is_flag=True, help="Show the answer only, not how it comes about.")
 @as_json
@@ -44,6 +46,7 @@ def ask(
     where: dict[str, str],
     source: str | None,
     since: datetime | None,
+    knowledge: tuple[str, ...],
     save: bool,
     quiet: bool,
     as_json: bool,
@@ -67,6 +70,7 @@ def ask(
     kgrag ask "Who designed the Fram?" --system "ircot(steps=2)+ppr" --where kind=ship
     kgrag ask "What does table 2 on page 7 of report.pdf say?"
     kgrag ask "Who designed the Fram?" --paper hipporag2
+    kgrag ask "Who designed the Fram?" --knowledge wikidata --system gears
     kgrag ask "Who designed the Fram?" --save              then `kgrag runs`, or the Cypher that it prints
     kgrag ask "Who designed the Fram?" --json | jq -r .text
     """
@@ -76,7 +80,7 @@ def ask(
 
     settings, published = as_paper(load_settings(), paper, quiet=quiet)
     system = check_system(system or (published.system if published is not None else DEFAULT_SYSTEM))
-    query = Query(question, Filter(where, source, since))
+    query = Query(question, Filter(where, source, since), knowledge=knowledge)
     with connect(settings) as kg:
         name = choose_collection(kg, collection)
         if kg.tasks() is None and not _is_looked_up(kg, system, query, name):
@@ -125,6 +129,7 @@ def _show_evidence(
     from kgrag.cli.trace import EVIDENCE
     from kgrag.events import Answer
     from kgrag.models.chat import no_model
+    from kgrag.retrieval.bridges import with_bridges
     from kgrag.wire import to_json
 
     problem = no_model()
@@ -134,7 +139,7 @@ def _show_evidence(
         retriever = kg[collection].retriever(retriever_of(system))
     except ConfigurationError:  # it asks the model, too
         retriever = kg[collection].retriever()
-    ranking = retriever.retrieve(query, k)
+    ranking = with_bridges(retriever, query.knowledge).retrieve(query, k)
     if as_json:
         answer = Answer(query.text, "", False, system, ranking, problem=message)
         print_json(to_json(answer, collection=collection, run=None))

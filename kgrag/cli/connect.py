@@ -69,6 +69,12 @@ def filter_options(command: F) -> F:
     return command
 
 
+knowledge_option = click.option(
+    "--knowledge", multiple=True, metavar="NAME",
+    help="Let facts of this collection (`kgrag import-wikidata`) lead from passage to passage; repeatable.",
+)  # fmt: skip
+
+
 def as_text(argument: str) -> str:
     """An argument read as UTF-8, whatever the locale; what is none, and what no server takes, is replaced."""
     try:

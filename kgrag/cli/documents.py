@@ -70,9 +70,10 @@ def ingest(
 
     Folders are read with all they hold: text (.txt), Markdown (.md, .markdown), reStructuredText (.rst), HTML
     (.html, .htm), PDF (.pdf), Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt), RTF (.rtf),
-    EPUB (.epub), e-mails (.eml, .mbox), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv, and source code (listed
-    below); other files are counted. A row of a table is a document; the columns of its key, title and text are
-    found by their usual names (id, title, text, ...) or named by the options. What did not change since the last
+    EPUB (.epub), e-mails (.eml, .mbox), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv, Parquet (.parquet), web
+    archives (.warc, .warc.gz, .wet, .wet.gz), and source code (listed below); other files are counted. A row of
+    a table and a page of an archive is a document; the columns of a row's key, title and text are found
+    by their usual names (id, title, text, ...) or named by the options. What did not change since the last
     time is passed over, so the same command brings a collection up to date, and goes on where it was after it was
     interrupted: files of the same size and time are not even opened. What cannot be read is listed at the end and
     does not stop the rest.
@@ -259,14 +260,15 @@ def print_problems(problems: "Sequence[Problem]") -> None:
 
 def _confirm(kg: "KnowledgeGraph", collection: str, documents: Sequence[str]) -> None:
     """Ask on a terminal; elsewhere refuse."""
-    from kgrag.graph.collections import describe, open_collection
+    from kgrag.graph.collections import DOCUMENTS, describe, open_collection
 
     found = open_collection(kg.graph, collection)
     if documents:
         what = f"{number(len(set(documents)), 'document')} of collection {collection}"
     else:
         counts = describe(kg.graph, found).counts
-        held = ", ".join(number(counts.get(label, 0), label.lower()) for label in ("Document", "Passage"))
+        kinds = {"Document": "document", "Passage": "passage"} if found.kind == DOCUMENTS else {"Triple": "fact"}
+        held = ", ".join(number(counts.get(label, 0), name) for label, name in kinds.items())
         what = f"collection {collection} ({held})"
     if not sys.stdin.isatty():
         raise click.UsageError(f"This would delete {what}, and there is no terminal to ask on. Add --yes to do it.")

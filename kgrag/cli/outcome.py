@@ -10,6 +10,7 @@ from kgrag.cli.console import note, number, print_error, print_json, print_list,
 
 if TYPE_CHECKING:
     from kgrag.errors import ModelError
+    from kgrag.evaluation.generating import GenerationReport
     from kgrag.indexing.extraction import ExtractionReport
     from kgrag.indexing.tagging import TaggingReport
     from kgrag.indexing.writing import WritingReport
@@ -29,7 +30,10 @@ def resumable() -> Iterator["Progress"]:
 
 
 def end(
-    report: "ExtractionReport | TaggingReport | WritingReport", collection: str, text: str | None, item: str = "passage"
+    report: "ExtractionReport | GenerationReport | TaggingReport | WritingReport",
+    collection: str,
+    text: str | None,
+    item: str = "passage",
 ) -> None:
     """Print a report as `text`, without it as JSON, and what failed; end with an exit code where something did."""
     if text is None:

@@ -11,6 +11,7 @@ from kgrag.cli.connect import (
     collection_option,
     connect,
     filter_options,
+    knowledge_option,
     question_argument,
 )
 from kgrag.cli.console import note, print_json
@@ -25,6 +26,7 @@ from kgrag.cli.runs import print_drawing
 )
 @click.option("-k", default=8, show_default=True, type=click.IntRange(1), help="How many passages.")
 @filter_options
+@knowledge_option
 @click.option("--save", is_flag=True, help="Keep the search in the graph: what it found, for Neo4j Browser.")
 @as_json
 def search(
@@ -35,6 +37,7 @@ def search(
     where: dict[str, str],
     source: str | None,
     since: datetime | None,
+    knowledge: tuple[str, ...],
     save: bool,
     as_json: bool,
 ) -> None:
@@ -49,10 +52,12 @@ def search(
     kgrag search "Who designed the Fram?" -r "rrf(hybrid, pathrank(cap=20))"
     kgrag search "sea ice" --where author=Nansen --where year=1897
     kgrag search "sea ice" --source reports/ --since 2024-05
+    kgrag search "Who designed the Fram?" --knowledge wikidata
     kgrag search "Who designed the Fram?" --save           then `kgrag runs`, or the Cypher that it prints
     kgrag search "Who designed the Fram?" --json | jq -r '.hits[].passage.title'
     """
     from kgrag.retrieval.base import Query
+    from kgrag.retrieval.bridges import with_bridges
     from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_retriever
     from kgrag.types import Filter
 
@@ -60,7 +65,7 @@ def search(
     only = Filter(where, source, since)
     with connect() as kg:
         name = choose_collection(kg, collection)
-        searcher = kg[name].retriever(retriever)
+        searcher = with_bridges(kg[name].retriever(retriever), knowledge)
         started = time.monotonic()
         ranking = searcher.retrieve(Query(question, only), k)
         seconds = time.monotonic() - started

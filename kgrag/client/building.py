@@ -99,7 +99,7 @@ class Building:
         from kgrag.indexing.extraction import estimate
 
         chat = self.kg.settings.chat
-        return estimate(self.kg.graph, self._record(), chat, progress or silent, limit=limit, linked=linked)
+        return estimate(self.kg.graph, self._documents(), chat, progress or silent, limit=limit, linked=linked)
 
     def tag(self, *, threads: int = 4, limit: int | None = None, progress: Progress | None = None) -> "TaggingReport":
         """Have TAGME name the Wikipedia articles that the passages which were not tagged yet speak of.
@@ -120,7 +120,7 @@ class Building:
         """How many passages `tag` would ask for."""
         from kgrag.indexing.tagging import untagged
 
-        return len(untagged(self.kg.graph, self._record(), self.kg.settings.tagme))
+        return len(untagged(self.kg.graph, self._documents(), self.kg.settings.tagme))
 
     def resolve(
         self, *, apply: bool = False, ask: bool = False, score: float = 0.8, progress: Progress | None = None
@@ -134,14 +134,14 @@ class Building:
         from kgrag.indexing.resolution.resolve import resolve
 
         tasks = self.kg.language_model() if ask else None
-        chat, found = self.kg.settings.chat, self._record()
+        chat, found = self.kg.settings.chat, self._documents()
         return resolve(self.kg.graph, found, chat, progress or silent, sure=score, tasks=tasks, apply=apply)
 
     def unresolve(self) -> int:
         """Take back all that `resolve` wrote; returns how many SAME_AS edges."""
         from kgrag.indexing.resolution.resolve import undo
 
-        return undo(self.kg.graph, self._record())
+        return undo(self.kg.graph, self._documents())
 
     def build_tree(
         self, *, ask: bool = False, threads: int = 8, size: int = 8, progress: Progress | None = None
@@ -163,13 +163,13 @@ class Building:
         """What a language model would take for the summaries that it has not written; nothing is asked."""
         from kgrag.indexing.tree.tree import estimate
 
-        return estimate(self.kg.graph, self._record(), self.kg.settings.chat, progress or silent)
+        return estimate(self.kg.graph, self._documents(), self.kg.settings.chat, progress or silent)
 
     def remove_tree(self) -> int:
         """Remove all summaries; returns how many there were."""
         from kgrag.indexing.tree.tree import remove
 
-        return remove(self.kg.graph, self._record())
+        return remove(self.kg.graph, self._documents())
 
     def build_communities(
         self, *, ask: bool = False, threads: int = 8, size: int = 50, progress: Progress | None = None
@@ -191,13 +191,13 @@ class Building:
         """What a language model would take for the reports that it has not written; nothing is asked."""
         from kgrag.indexing.communities.communities import estimate
 
-        return estimate(self.kg.graph, self._record(), self.kg.settings.chat, progress or silent)
+        return estimate(self.kg.graph, self._documents(), self.kg.settings.chat, progress or silent)
 
     def remove_communities(self) -> int:
         """Remove all communities; returns how many there were."""
         from kgrag.indexing.communities.communities import remove
 
-        return remove(self.kg.graph, self._record())
+        return remove(self.kg.graph, self._documents())
 
     def delete(self, documents: Iterable[str] | None = None, *, progress: Progress | None = None) -> int:
         """Delete documents by their keys, or with `documents` None the whole collection; returns the passages removed.
@@ -210,13 +210,16 @@ class Building:
         if documents is None:
             with self._lock:
                 self._context = None
-            return removal.delete_collection(self.kg.graph, self.name)
-        return removal.delete_documents(self.kg.graph, self._record(), documents, self.kg.settings, progress or silent)
+            return removal.delete_collection(self.kg.graph, self.name, self.kg.settings)
+        return removal.delete_documents(
+            self.kg.graph, self._documents(), documents, self.kg.settings, progress or silent
+        )
 
     def reembed(self, embedder: str | Embedder, *, progress: Progress | None = None) -> CollectionInfo:
         """Embed it again; searches go on with the old vectors until the new ones are complete."""
         from kgrag.indexing.reembed import reembed
 
+        self._documents()
         model = self.kg.embedder(embedder)
         return registry.describe(
             self.kg.graph, reembed(self.kg.graph, self.name, model, self.kg.settings, progress or silent)
@@ -226,15 +229,20 @@ class Building:
         """Make the indexes and vectors that it misses, and finish what was interrupted in it."""
         from kgrag.indexing.repair import repair
 
-        model = self.kg.embedder(self._record().embedder)
+        found = self._record()
+        model = None if found.kind == registry.KNOWLEDGE else self.kg.embedder(found.embedder)
         return repair(self.kg.graph, self.name, model, self.kg.settings, progress or silent)
 
     def _record(self) -> Record:
         return registry.open_collection(self.kg.graph, self.name)
 
+    def _documents(self) -> Record:
+        """The same of documents. Raises MismatchError for one of facts."""
+        return registry.check_documents(self._record())
+
     def _open(self) -> tuple[Record, Embedder]:
         """The collection as it is recorded, and its embedder. Raises NotFoundError, MismatchError."""
-        found = self._record()
+        found = self._documents()
         model = self.kg.embedder(found.embedder)
         registry.check_embedder(found, model.name, model.dimension)
         return found, model

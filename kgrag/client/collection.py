@@ -16,9 +16,11 @@ from kgrag.graph import collections as registry
 from kgrag.graph import runs, schema
 from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
+from kgrag.indexing.index_sync import index_of
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import Query, Retriever, SearchContext
+from kgrag.retrieval.bridges import with_bridges
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_defaults, make_retriever
 from kgrag.types import CollectionInfo, Filter, Passage, Progress, Ranking
 
@@ -46,7 +48,7 @@ class Collection(Building):
                 settings = self.kg.settings
                 check_defaults(settings.retrieval)
                 self._context = SearchContext(
-                    Reader(self.kg.graph, found),
+                    Reader(self.kg.graph, found, lambda collection: index_of(collection, settings)),
                     model,
                     defaults=settings.retrieval,
                     agents=settings.agents,
@@ -73,16 +75,19 @@ class Collection(Building):
         k: int = 8,
         retriever: str | Retriever = DEFAULT_RETRIEVER,
         filter: Filter | None = None,
+        knowledge: Sequence[str] = (),
         deadline: float | None = None,
     ) -> Ranking:
         """The `k` best passages for a question, each with the trail that led to it.
 
-        Raises DeadlineError when it takes longer than `deadline` seconds, ConfigurationError for a `k` below 1.
+        `knowledge`: collections of facts that may lead from one passage to another. Raises DeadlineError when it takes
+        longer than `deadline` seconds, ConfigurationError for a `k` below 1.
         """
         if k < 1:
             raise ConfigurationError(f"k is invalid: {k} passages.", "Ask for 1 or more.")
         with limits.limited(deadline):
-            return self.retriever(retriever).retrieve(Query(query, filter or Filter()), k)
+            searcher = with_bridges(self.retriever(retriever), knowledge)
+            return searcher.retrieve(Query(query, filter or Filter()), k)
 
     @overload
     def ask(
@@ -98,6 +103,7 @@ class Collection(Building):
         budget: float | None = ...,
         stream: Literal[False] = False,
         choices: Sequence[str] = ...,
+        knowledge: Sequence[str] = ...,
     ) -> Answer: ...
 
     @overload
@@ -114,6 +120,7 @@ class Collection(Building):
         budget: float | None = ...,
         stream: Literal[True],
         choices: Sequence[str] = ...,
+        knowledge: Sequence[str] = ...,
     ) -> Stream: ...
 
     def ask(
@@ -129,16 +136,18 @@ class Collection(Building):
         budget: float | None = None,
         stream: bool = False,
         choices: Sequence[str] = (),
+        knowledge: Sequence[str] = (),
     ) -> Answer | Stream:
         """The answer to a question with its citations, trace and usage, and the `k` best passages.
 
-        `short`: a few words without citations; `choices`: the answer is one of these. `listener` hears of each step as
+        `short`: a few words without citations; `choices`: the answer is one of these; `knowledge`: collections of
+        facts that may lead from one passage to another. `listener` hears of each step as
         it happens; with `stream` the events are iterated over instead, and the stream's `answer` is there at the end. A
         page, table or section that the question names is looked up (see `look_up`). `budget`: cost of language models,
         after which none is asked. What a model fails to do is the answer's `problem`. Raises ConfigurationError when no
         language model is configured and one is needed, DeadlineError when it takes longer than `deadline` seconds.
         """
-        query = Query(question, filter or Filter())
+        query = Query(question, filter or Filter(), knowledge=tuple(knowledge))
         asked = self.system(system)
         if stream:
             answering = partial(asked.ask, query, short=short, depth=k, stream=True, choices=choices)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kgrag.exchange.importing import ImportReport
     from kgrag.graph.gateway import PlanKind
     from kgrag.indexing.bulk import BulkReport
+    from kgrag.indexing.knowledge import KnowledgeReport, Selection
     from kgrag.loaders import Columns
     from kgrag.loaders.source import Source
     from kgrag.rows import Rows
@@ -129,6 +130,30 @@ class KnowledgeGraph:
             progress or silent, replace_database=replace_database, total=total,
         )  # fmt: skip
         return report if scan is None else replace(report, skipped=scan.skipped, converted=scan.converted)
+
+    @staticmethod
+    def import_knowledge(
+        path: str | Path,
+        collection: str,
+        *,
+        format: str | None = None,
+        selection: "Selection | None" = None,
+        settings: Settings | None = None,
+        progress: Progress | None = None,
+    ) -> "KnowledgeReport":
+        """Import facts without passages: a JSON dump of Wikidata, N-Triples, or CSV of subject, predicate, object.
+
+        The collection of kind knowledge is made if it does not exist. An empty database of this machine is filled by
+        Neo4j's import tool, which stops and starts it; others in transactions. Interrupted and run again, it goes on
+        where it was. `format`: wikidata, ntriples, csv or tsv, by default as the name of the file says; `selection`:
+        what is taken of it. Raises InputError, MismatchError when the collection holds documents, and DatabaseError.
+        """
+        from kgrag.indexing.knowledge import Selection, import_knowledge
+
+        chosen = selection or Selection()
+        return import_knowledge(
+            Path(path), collection, settings or Settings(), chosen, progress or silent, format=format
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -39,6 +39,8 @@ def ingest(
     graph = kg.graph
     settings = kg.settings if language is None else in_language(kg.settings, language)
     existing = registry.find_collection(graph, name)
+    if existing is not None:
+        registry.check_documents(existing)
     if existing is not None and isinstance(embedder, str):
         registry.check_embedder(existing, embedder)  # before a model is loaded for nothing
 

@@ -7,13 +7,15 @@ and type, how many golds it has, and for each retriever or system their ranks an
 import gzip
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kgrag import __version__
 from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.report import Result
+from kgrag.evaluation.metrics import Ranks, recall_at
+from kgrag.evaluation.report import Result, Sheet
 from kgrag.evaluation.retrieving import Record
 
 _VERSION = 1
@@ -73,3 +75,56 @@ def read_ranks(path: Path, *, baseline: str | None = None, at: Sequence[int] = (
     conditions = {"depth": depth, "machine": head.get("machine")}
     notes = tuple(filter(None, [head.get("command")]))
     return Result.of(title, records, depth, {}, baseline, seed, at, conditions=conditions, notes=notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A question of which `system` finds more or less gold among the first k than the baseline.
+
+    `before` and `after`: the ranks of its gold in the baseline and in the system, None beyond the depth; `gained`: how
+    much more of it is found, from -1 to 1.
+    """
+
+    system: str
+    question: str
+    type: str
+    before: Ranks
+    after: Ranks
+    gained: float
+
+
+def changes(result: Result, k: int) -> list[Change]:
+    """What each system changes against the baseline of a result, what is gained first and what is lost last.
+
+    Raises InputError without a baseline. Questions without gold are left out.
+    """
+    if result.baseline is None:
+        raise InputError("Changes are those against a baseline.", "Name it with --baseline.")
+    before = {r.question.id: r.ranks for r in result.records if r.system == result.baseline}
+    found = [
+        Change(
+            record.system,
+            record.question.id,
+            record.question.type or "",
+            its,
+            record.ranks,
+            round(recall_at(record.ranks, k) - recall_at(its, k), 3),
+        )
+        for record in result.records
+        if record.system != result.baseline and record.question.gold and (its := before.get(record.question.id))
+    ]
+    return sorted((c for c in found if c.gained), key=lambda c: (c.system, -c.gained, c.question))
+
+
+def changes_sheet(result: Result, k: int) -> Sheet:
+    """The changes as a table. Raises InputError without a baseline."""
+
+    def shown(ranks: Ranks) -> str:
+        return " ".join("-" if rank is None else str(rank) for rank in ranks)
+
+    rows = [
+        (c.system, c.question, c.type, shown(c.before), shown(c.after), f"{100 * c.gained:+.0f}")
+        for c in changes(result, k)
+    ]
+    head = ("system", "question", "type", "before", "after", f"R@{k}")
+    return Sheet(f"ranks of gold that change against {result.baseline}", head, tuple(rows))

@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 from kgrag.errors import InputError
 from kgrag.evaluation.answers import exact_match, f1, structure_match
 from kgrag.evaluation.datasets import Question
+from kgrag.evaluation.ledger import Ledger
 from kgrag.evaluation.retrieving import AnswerRecord, Grade, Iteration, Record
 from kgrag.types import Usage
 
@@ -42,18 +43,17 @@ class RecordFile:
     def __init__(self, folder: Path, system: str, subject: Mapping[str, Any]) -> None:
         """Open the file, which is made if need be. Raises InputError when it cannot be written."""
         self._system = system
-        head = json.dumps({"system": system, **subject}, ensure_ascii=False, sort_keys=True)
-        digest = hashlib.blake2b(head.encode(), digest_size=6).hexdigest()
+        head = dict(sorted({"system": system, **subject}.items()))
+        written = json.dumps(head, ensure_ascii=False, sort_keys=True)
+        digest = hashlib.blake2b(written.encode(), digest_size=6).hexdigest()
         self.path = folder / f"{_UNPLAIN.sub('-', system).strip('-')[:80]}-{digest}.jsonl"
         self._records: dict[str, dict[str, Any]] = {}
-        check_folder(folder)
-        try:
-            self._file: BinaryIO = self.path.open("ab+", buffering=0)
-        except OSError as error:
-            raise _unwritable(self.path, error) from error
-        self._read()
-        if self._file.tell() == 0:
-            self._write(head)
+        self._file = Ledger(self.path, head)
+        for row in self._file.rows:
+            if {"identity", "documents", "ranks", "seconds"} <= row.keys():
+                self._records.pop(row["identity"], None)
+                if not row.get("error"):
+                    self._records[row["identity"]] = row
 
     def __enter__(self) -> Self:
         return self
@@ -61,7 +61,7 @@ class RecordFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        self._file.__exit__(kind, error, trace)
 
     def find(self, question: Question) -> Record | None:
         """The record of a question that was answered before, in the same words and with the same gold."""
@@ -89,29 +89,7 @@ class RecordFile:
             **({"usage": asdict(record.usage)} if record.usage.calls else {}),
             **({"error": record.error} if record.error else {}),
         }
-        self._write(json.dumps(row, ensure_ascii=False))
-
-    def _write(self, line: str) -> None:
-        self._file.write(f"{line}\n".encode("utf-8", "surrogatepass"))
-
-    def _read(self) -> None:
-        """Read what is there; a last line that a kill cut short is dropped."""
-        self._file.seek(0)
-        end = 0
-        for line in self._file.readlines():
-            if not line.endswith(b"\n"):
-                break
-            end += len(line)
-            try:
-                row = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(row, dict) and {"identity", "documents", "ranks", "seconds"} <= row.keys():
-                self._records.pop(row["identity"], None)
-                if not row.get("error"):
-                    self._records[row["identity"]] = row
-        self._file.truncate(end)
-        self._file.seek(end)
+        self._file.add(row)
 
 
 def _values(answer: AnswerRecord, question: Question) -> dict[str, Any]:

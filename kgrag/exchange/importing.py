@@ -159,7 +159,14 @@ class _Import:
                 written.result()
         self._progress("import", self._total, self._total)
         if renamed:
-            rename(self._graph, self._reader.header.collection, self._name, self._prefix, self._progress)
+            rename(
+                self._graph,
+                self._reader.header.collection,
+                self._name,
+                self._prefix,
+                self._progress,
+                by_key=collection.kind == registry.KNOWLEDGE,
+            )
         self._progress("indexes", 0, None)
         registry.ensure_indexes(self._graph, collection)
         self._graph.run("write/end_import", name=self._name)

@@ -18,17 +18,23 @@ _BATCH = 2000
 _MOST = 100_000  # times that a passage may occur in a document
 
 
-def rename(graph: Graph, old: str, new: str, prefix: str, progress: Progress) -> None:
+def rename(graph: Graph, old: str, new: str, prefix: str, progress: Progress, *, by_key: bool = False) -> None:
     """Give every node of collection `new` whose id begins with `prefix` the id that it has under that name.
 
-    Raises InputError for a passage whose id does not follow from the old name.
+    `by_key`: they are those of a knowledge graph. Raises InputError for a passage whose id does not follow from the old
+    name.
     """
     done = 0
     for node in describe().nodes:  # a node stands there after what its id is made within
         if not node.held:
             continue
         waiting = graph.stream(
-            "search/waiting_ids", label=node.label, collection=new, prefix=prefix, of=node.of, by=list(node.by)
+            "search/waiting_ids",
+            label=node.label,
+            collection=new,
+            prefix=prefix,
+            of=node.of,
+            by=["key"] if by_key and node.layer == "knowledge" else list(node.by),
         )
         rows = ({"element": r["element"], "id": _id(node.label, r, old, new, prefix)} for r in waiting)
         while batch := list(islice(rows, _BATCH)):

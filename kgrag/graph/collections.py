@@ -12,6 +12,10 @@ from kgrag.settings import IndexingSettings
 from kgrag.types import CollectionInfo
 
 DEFAULT_COLLECTION = "default"
+DOCUMENTS = "documents"
+KNOWLEDGE = "knowledge"
+NO_EMBEDDER = "none"
+"""The embedder of a collection that has no vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,8 @@ class Collection:
 
     `embedding` is the property that holds its vectors now; `reembedding` names the embedder of vectors that are being
     made beside them, `discard` the property whose old vectors are to be removed; `indexed`: its indexes are made;
-    `language`: whose words its texts are read with.
+    `language`: whose words its texts are read with. `kind`: DOCUMENTS, or KNOWLEDGE: facts without passages and
+    vectors, imported from files with the fingerprints `sources`.
     """
 
     name: str
@@ -34,6 +39,8 @@ class Collection:
     discard: str | None = None
     indexed: bool = False
     language: Language = ENGLISH
+    kind: str = DOCUMENTS
+    sources: tuple[str, ...] = ()
 
     def label(self, label: str) -> str:
         """The label that nodes of this kind carry in this collection, besides `label`."""
@@ -51,7 +58,7 @@ class Collection:
 def list_collections(graph: Graph) -> list[Collection]:
     """Every collection, by name."""
     unusable = ("removing", "importing")
-    return [_collection(found) for found in _recorded(graph) if not any(map(found.get, unusable))]
+    return [recorded(found) for found in _recorded(graph) if not any(map(found.get, unusable))]
 
 
 def find_collection(graph: Graph, name: str) -> Collection | None:
@@ -73,7 +80,7 @@ def find_collection(graph: Graph, name: str) -> Collection | None:
             f"The import of collection {name!r} was interrupted, or is running.",
             f"Finish it with the same `kgrag import`, or give it up with `kgrag delete --collection {name} --yes`.",
         )
-    collection = _collection(properties)
+    collection = recorded(properties)
     if collection.schema_version > schema.SCHEMA_VERSION:
         raise schema.version_mismatch(collection.schema_version)
     return collection
@@ -85,7 +92,7 @@ def find_import(graph: Graph, name: str) -> tuple[Collection, str, int] | None:
     properties = records[0]["collection"] if records else {}
     if properties.get("removing") or not properties.get("importing"):
         return None
-    return _collection(properties), properties["importing"], properties["imported"]
+    return recorded(properties), properties["importing"], properties["imported"]
 
 
 def open_collection(graph: Graph, name: str) -> Collection:
@@ -105,7 +112,8 @@ def choose_collection(graph: Graph) -> str:
 
     Raises NotFoundError when it is neither.
     """
-    names = [c.name for c in list_collections(graph)]
+    found = list_collections(graph)
+    names = [c.name for c in found if c.kind == DOCUMENTS] or [c.name for c in found]
     if DEFAULT_COLLECTION in names:
         return DEFAULT_COLLECTION
     if len(names) == 1:
@@ -116,6 +124,40 @@ def choose_collection(graph: Graph) -> str:
         f"Which collection? There are: {', '.join(names)}.",
         "Name one with --collection, or set KGRAG_COLLECTION; in Python ask it: kg[NAME].",
     )
+
+
+def check_documents(collection: Collection) -> Collection:
+    """The collection. Raises MismatchError when it is one of facts, where there is nothing to be done with passages."""
+    if collection.kind == KNOWLEDGE:
+        raise MismatchError(
+            f"Collection {collection.name!r} holds facts of a knowledge graph, and no passages.",
+            f"Ask a collection of documents, with this one beside it: --knowledge {collection.name}. "
+            "More facts go into it with `kgrag import-wikidata` or `kgrag import-triples`.",
+        )
+    return collection
+
+
+def create_knowledge(graph: Graph, name: str, language: str) -> Collection:
+    """The collection of kind knowledge of that name, made with its indexes if it does not exist.
+
+    Raises MismatchError when there is one of documents of that name.
+    """
+    check_name(name)
+    schema.ensure_schema(graph)
+    graph.run("write/create_knowledge", name=name, language=language, settings=IndexingSettings().model_dump_json())
+    collection = check_knowledge(open_collection(graph, name))
+    ensure_indexes(graph, collection)
+    return collection
+
+
+def check_knowledge(collection: Collection) -> Collection:
+    """The collection. Raises MismatchError when it is one of documents."""
+    if collection.kind != KNOWLEDGE:
+        raise MismatchError(
+            f"Collection {collection.name!r} holds documents, not the facts of a knowledge graph.",
+            "Name a collection that `kgrag import-wikidata` or `kgrag import-triples` made.",
+        )
+    return collection
 
 
 def check_embedder(collection: Collection, embedder: str, dimension: int | None = None) -> None:
@@ -196,6 +238,7 @@ def describe(graph: Graph, collection: Collection) -> CollectionInfo:
         schema_version=collection.schema_version,
         counts=counts,
         finished=left == 0,
+        kind=collection.kind,
     )
 
 
@@ -212,7 +255,8 @@ def _recorded(graph: Graph, name: str | None = None) -> list[dict[str, Any]]:
     return [record["collection"] for record in records]
 
 
-def _collection(properties: dict[str, Any]) -> Collection:
+def recorded(properties: dict[str, Any]) -> Collection:
+    """A collection from the properties of its node."""
     return Collection(
         name=properties["name"],
         number=properties["number"],
@@ -225,4 +269,6 @@ def _collection(properties: dict[str, Any]) -> Collection:
         discard=properties.get("discard"),
         indexed=properties.get("indexed", False),
         language=language_of(properties.get("language") or "en"),
+        kind=properties.get("kind") or DOCUMENTS,
+        sources=tuple(properties.get("sources") or ()),
     )

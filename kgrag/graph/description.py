@@ -5,6 +5,7 @@ prompts and the documentation are made from it.
 """
 
 import hashlib
+import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -58,6 +59,7 @@ class NodeKind:
     ranges: tuple[str, ...]
     texts: tuple[str, ...]
     hub: bool
+    aside: bool
 
     @property
     def plural(self) -> str:
@@ -111,13 +113,18 @@ class Description:
         return tuple(node.label for node in self.nodes if _IS[which](node))
 
     def text(self) -> str:
-        """All of it in few words, for a prompt: labels and types with their properties, those of upkeep left out."""
+        """What questions are about in few words, for a prompt: labels and types with their properties.
+
+        Those of upkeep are left out, and a name that another property says in full.
+        """
         lines = [
-            "Every node has a name to read, an id (a hash) and its collection. A ? marks what not every one has.",
+            "Every node has a name to read, an id (a hash) and its collection. A ? marks what not every one has; "
+            "what has no type is a STRING.",
             "Nodes:",
         ]
         for node in self.nodes:
-            lines += [f"{node.label}: {node.means}", *_brief(node.properties, but=("id", "collection"))]
+            if not node.aside:
+                lines += [f"{node.label}: {node.means}", *_brief(node.properties, but=("id", "collection"))]
         lines.append("Relationships:")
         for edge in self.edges:
             patterns = ", ".join(f"(:{start})-[:{edge.type}]->(:{end})" for start, end in edge.between)
@@ -217,6 +224,7 @@ def _node(label: str, its: Mapping[str, Any]) -> NodeKind:
         ranges=tuple(its.get("ranges", ())),
         texts=tuple(its.get("texts", ())),
         hub=its.get("hub", False),
+        aside=its.get("aside", False),
     )
 
 
@@ -233,7 +241,15 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _brief(properties: tuple[Property, ...], but: Collection[str] = ()) -> list[str]:
-    return [f"  {p.name} {_type(p)}: {p.means}" for p in properties if not p.upkeep and p.name not in but]
+    shown = [p for p in properties if not p.upkeep and p.name not in but]
+    others = {p.name for p in shown} - {"name"}
+    lines = []
+    for p in shown:
+        if p.name == "name" and others & set(re.findall(r"\w+", p.means)):
+            continue  # the title, the caption, the question in short
+        type = "?" if p.type == "STRING" and p.optional else "" if p.type == "STRING" else f" {_type(p)}"
+        lines.append(f"  {p.name}{type}: {p.means}")
+    return lines
 
 
 def _type(property: Property) -> str:

@@ -10,7 +10,7 @@ _OPERATORS = frozenset(("AND", "OR", "NOT"))
 _LONGEST = 20_000  # characters of a question
 _QUOTED = re.compile(r"[\\\"]")
 _ESCAPED = r"\\\g<0>"
-_TITLE = 0.5
+TITLE = 0.5
 """What a word of a passage's title counts besides what it counts as one of its text: our own choice, on MuSiQue and
 the questions of bench/documents.jsonl."""
 _MOST_WORDS = 300  # Lucene allows 1,024 clauses, and each word makes one for every indexed field
@@ -30,8 +30,13 @@ def escape(text: str) -> str:
     return " ".join(words)
 
 
+def question_terms(text: str, language: Language = ENGLISH) -> list[str]:
+    """What of a question is looked for among the stems of passages; empty without a letter, digit or symbol."""
+    return question_stems(text[:_LONGEST], language)[:_MOST_WORDS]
+
+
 def question_words(text: str, language: Language = ENGLISH) -> str:
     """A question as a query for the stems of passages, joined by OR; empty when it holds no letter, digit or symbol."""
-    found = question_stems(text[:_LONGEST], language)[:_MOST_WORDS]
+    found = question_terms(text, language)
     words = (f'"{_QUOTED.sub(_ESCAPED, stem)}"' for stem in found)
-    return " ".join(f"stems:{word} title_stems:{word}^{_TITLE}" for word in words)
+    return " ".join(f"stems:{word} title_stems:{word}^{TITLE}" for word in words)

@@ -4,13 +4,14 @@ What a search needs comes as one record that holds a list: a hundred records are
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
-from kgrag.graph.lucene import escape, question_words
+from kgrag.graph.lucene import TITLE, escape, question_terms, question_words
 from kgrag.identity import document_id, entity_id
+from kgrag.passages import PassageIndex
 from kgrag.types import Filter, Passage
 
 Row = dict[str, Any]
@@ -19,11 +20,18 @@ _FILTER_CANDIDATES = 1000  # nearest passages that a filter is tried on before t
 
 
 class Reader:
-    """Reads one collection; safe to share between threads."""
+    """Reads one collection; safe to share between threads.
 
-    def __init__(self, graph: Graph, collection: Collection) -> None:
+    `index`: the passage index outside the graph that is searched in place of Neo4j's own, made for a collection.
+    """
+
+    def __init__(
+        self, graph: Graph, collection: Collection, index: Callable[[Collection], PassageIndex | None] | None = None
+    ) -> None:
         self.graph = graph
         self.collection = collection
+        self._make_index = index
+        self._index = None if index is None else index(collection)
 
     def rows(self, name: str, /, **parameters: Any) -> list[Row]:
         """The rows of a query of the catalogue."""
@@ -40,6 +48,7 @@ class Reader:
     def refresh(self) -> Collection:
         """Open the collection again, and return it. Raises NotFoundError when it is gone."""
         self.collection = open_collection(self.graph, self.collection.name)
+        self._index = None if self._make_index is None else self._make_index(self.collection)
         return self.collection
 
     def fulltext(self, text: str, limit: int, only: Filter | None = None) -> Scores:
@@ -47,6 +56,9 @@ class Reader:
         query = question_words(text, self.collection.language)
         if not query or limit < 1:
             return []
+        if (outside := self._index) is not None:
+            terms = question_terms(text, self.collection.language)
+            return self._passing(lambda n: outside.words(terms, TITLE, n), limit, limit, only)
         parameters: dict[str, Any] = {"index": self.collection.index("passage_stems"), "query": query, "limit": limit}
         if only:
             return self._scores("search/fulltext_filtered", **parameters, **_filter(only))
@@ -56,6 +68,8 @@ class Reader:
         """(passage id, (1 + cosine) / 2) of the passages nearest to a vector, best first, ties by id."""
         if limit < 1:
             return []
+        if (outside := self._index) is not None:
+            return self._passing(lambda n: outside.nearest(vector, n), limit, max(over_fetch, limit), only)
         parameters: dict[str, Any] = {"embedding": self.collection.embedding, "vector": list(vector), "limit": limit}
         index = self.collection.vector_index("Passage")
         candidates = max(over_fetch, limit)
@@ -174,6 +188,19 @@ class Reader:
     def passing(self, ids: list[str], only: Filter) -> set[str]:
         """Those of some passages whose documents pass a filter."""
         return set(self.row("search/passing", ids=ids, **_filter(only))["ids"])
+
+    def _passing(self, find: Callable[[int], Scores], limit: int, reach: int, only: Filter | None) -> Scores:
+        """The best of what an index outside the graph finds; of a filter's documents as many as there are."""
+        if not only:
+            return find(reach)[:limit]
+        reach = max(reach, _FILTER_CANDIDATES)
+        while True:
+            found = find(reach)
+            there = self.passing([id for id, _ in found], only)
+            passing = [hit for hit in found if hit[0] in there][:limit]
+            if len(passing) == limit or len(found) < reach:
+                return passing
+            reach *= 8
 
     def _scores(self, name: str, /, **parameters: Any) -> Scores:
         return [(id, float(score)) for id, score in self.row(name, **parameters)["hits"]]

@@ -7,11 +7,13 @@ from typing import Any
 from kgrag.errors import MismatchError
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import Fulltext, NodeKind, describe
+from kgrag.languages import language_of
 from kgrag.sentences import passage_sentences
 from kgrag.text import LONGEST_NAME, caption, passage_stems, title_stems
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 SLOTS = ("embedding", "embedding_b")
+_PATIENCE = 3600  # seconds: a bulk load makes indexes over millions of nodes
 
 
 def ensure_schema(graph: Graph) -> None:
@@ -105,7 +107,7 @@ def ensure_shared_indexes(graph: Graph) -> None:
             graph.run("schema/range", label=node.label, properties=properties, index=index)
         for index, name in _texts(node).items():
             graph.run("schema/text", label=node.label, properties=[name], index=index)
-    graph.run("schema/await", seconds=300)
+    graph.run("schema/await", seconds=_PATIENCE)
 
 
 def _unique(graph: Graph, label: str) -> None:
@@ -154,20 +156,21 @@ def _names(graph: Graph) -> None:
 
 
 def _searched(graph: Graph, version: int) -> None:
-    """Versions 6 and 8: headings and symbols are searched, in version 8 titles also by themselves, and names are told
-    by new rules: all are counted again.
+    """Versions 6, 8 and 9: headings and symbols are searched, since version 8 titles also by themselves, and names are
+    told by new rules: all are counted again.
 
     What counts them is the finish of an ingest, which goes on from the marks that this leaves.
     """
     for collection in _collections(graph):
         name, number = collection["name"], collection["number"]
+        language = language_of(collection.get("language") or "en")
         graph.run("write/uncount_words", collection=name)
         graph.run("write/uncount_names", collection=name)
         rows = [
             {
                 "id": r["id"],
-                "stems": passage_stems(r["title"], r["text"], r["section"]),
-                "title_stems": title_stems(r["title"]),
+                "stems": passage_stems(r["title"], r["text"], r["section"], language),
+                "title_stems": title_stems(r["title"], language),
             }
             for r in graph.stream("search/passage_texts", collection=name)
         ]
@@ -209,6 +212,7 @@ MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
     6: ("headings and symbols are searched, and names found by new rules", partial(_searched, version=6)),
     7: ("sentences in stems; names are found again where there are triples", _sentences),
     8: ("titles are a field of their own; names found by new rules", partial(_searched, version=8)),
+    9: ("names found by new rules", partial(_searched, version=9)),
 }
 """Schema version -> what the step to it does, and the step."""
 
@@ -275,7 +279,7 @@ def _fulltext(number: int) -> dict[str, tuple[str, Fulltext]]:
 
 def _vectors(number: int, embedding: str) -> dict[str, str]:
     """The vector indexes of a collection on the property `embedding` by name, with the label they are over."""
-    labels = describe().labels("embedded")
+    labels = describe().labels("embedded") if embedding else ()  # knowledge has no vectors
     return {index_name(f"{label.lower()}_{embedding}", number): label_of(label, number) for label in labels}
 
 

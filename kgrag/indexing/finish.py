@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.schema import await_collection_indexes
+from kgrag.indexing.index_sync import synchronise
 from kgrag.indexing.keywords import link_keywords, spread_words
 from kgrag.indexing.mentions import link_mentions, spread_names
 from kgrag.indexing.similar import link_similar
@@ -57,10 +58,22 @@ def finish(
 ) -> None:
     """Visit everything that is marked; writes nothing when nothing is, unless passages were `removed`.
 
+    A passage index outside the graph is brought in step last, whether anything was marked or not.
     Without an embedder, names that have no vector yet keep their mark.
     """
-    if not removed and not graph.run("search/unfinished", collection=collection.name)[0]["number"]:
-        return
+    if removed or graph.run("search/unfinished", collection=collection.name)[0]["number"]:
+        _finish(graph, collection, settings, progress, embedder, removed)
+    synchronise(graph, collection, settings, progress)
+
+
+def _finish(
+    graph: Graph,
+    collection: Collection,
+    settings: Settings,
+    progress: Progress,
+    embedder: Embedder | None,
+    removed: bool,
+) -> None:
     if removed:
         graph.run("write/remove_empty_summaries", collection=collection.name)
         graph.run("write/remove_empty_communities", collection=collection.name)

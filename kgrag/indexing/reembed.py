@@ -5,6 +5,7 @@ from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
 from kgrag.indexing.finish import finish
+from kgrag.indexing.index_sync import index_of
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.text import embedding_text
@@ -18,7 +19,7 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
 
     Interrupted and run again, it goes on where it was. Returns the collection as it is afterwards.
     """
-    collection = open_collection(graph, name)
+    collection = before = open_collection(graph, name)
     discard_old_vectors(graph, collection)
     if (collection.embedder, collection.dimension) != (embedder.name, embedder.dimension):
         slot = next(s for s in schema.SLOTS if s != collection.embedding)
@@ -33,6 +34,8 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
         collection = open_collection(graph, name)
         discard_old_vectors(graph, collection)
     finish(graph, collection, settings, progress, embedder)
+    if collection.embedding != before.embedding and (old := index_of(before, settings)) is not None:
+        old.drop()
     return collection
 
 

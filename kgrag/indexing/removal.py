@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 
 from kgrag.errors import NotFoundError
-from kgrag.graph.collections import Collection, open_collection
+from kgrag.graph.collections import Collection, open_collection, recorded
 from kgrag.graph.connection import Graph
 from kgrag.identity import document_id
 from kgrag.indexing import writer
 from kgrag.indexing.finish import finish
+from kgrag.indexing.index_sync import index_of
 from kgrag.settings import Settings
 from kgrag.types import Progress
 
@@ -32,11 +33,16 @@ def delete_documents(
     return removed
 
 
-def delete_collection(graph: Graph, name: str) -> int:
-    """Delete a collection with all it holds; returns the passages removed. Raises NotFoundError, naming those there."""
+def delete_collection(graph: Graph, name: str, settings: Settings) -> int:
+    """Delete a collection with all it holds; returns the passages removed. Raises NotFoundError, naming those there.
+
+    Its passage index outside the graph goes first, since nothing would name it afterwards.
+    """
     records = graph.run("search/collections", name=name)
     if not records:
         open_collection(graph, name)  # raises NotFoundError
+    if (index := index_of(recorded(records[0]["collection"]), settings)) is not None:
+        index.drop()
     counts = graph.run("search/count_nodes", collection=name)
     writer.remove_collection(graph, name, records[0]["collection"]["number"])
     return sum(r["number"] for r in counts if r["label"] == "Passage")

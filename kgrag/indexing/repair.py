@@ -16,10 +16,11 @@ from kgrag.types import Progress, RepairReport
 _BATCH = 5000
 
 
-def repair(graph: Graph, name: str, embedder: Embedder, settings: Settings, progress: Progress) -> RepairReport:
+def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Settings, progress: Progress) -> RepairReport:
     """Make the indexes and vectors that are missing, and finish what was interrupted; touches nothing that is whole.
 
-    Interrupted and run again, it goes on where it was. `embedder` is the collection's own.
+    Interrupted and run again, it goes on where it was. `embedder` is the collection's own,
+    None of one without vectors, of which only the indexes are looked after.
     """
     began = time.monotonic()
     collection = open_collection(graph, name)
@@ -31,6 +32,8 @@ def repair(graph: Graph, name: str, embedder: Embedder, settings: Settings, prog
         schema.ensure_shared_indexes(graph)
         schema.ensure_collection_indexes(graph, name, collection.number, collection.dimension, slot)
         progress("indexes", len(indexes), len(indexes))
+    if embedder is None:
+        return RepairReport(tuple(indexes), {}, 0, time.monotonic() - began)
     # Marked before they have vectors: after a kill nothing would tell that their neighbours are still to be found.
     passages = without_vector(graph, name, "Passage", slot)
     for start in range(0, len(passages), _BATCH):

@@ -4,9 +4,10 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kgrag.graph.collections import Collection
+from kgrag.graph.collections import KNOWLEDGE, Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.schema import collection_indexes
+from kgrag.indexing.index_sync import Difference
 from kgrag.inspection.result import Coverage, Finding, Level, Reading
 
 EXAMPLES = 5
@@ -56,19 +57,41 @@ def find(
     indexes: Mapping[str, Mapping[str, Any]],
     coverage: Sequence[Coverage],
     readings: Sequence[Reading],
+    apart: Difference | None = None,
 ) -> Iterator[Finding]:
-    """The findings on a collection, errors first, then warnings, then notes; `indexes` as `index_states` gives them."""
-    found = [
-        *_indexes(collection, indexes),
+    """The findings on a collection, errors first, then warnings, then notes; `indexes` as `index_states` gives them.
+
+    `apart`: how its passage index outside the graph, if it has one, differs from the graph.
+    """
+    if collection.kind == KNOWLEDGE:
+        found = [*_indexes(collection, indexes), *_loose(graph, collection)]
+    else:
+        found = [*_indexes(collection, indexes), *_of_documents(graph, collection, near, coverage, readings)]
+        found += _apart(collection, apart)
+    order: tuple[Level, ...] = ("error", "warning", "note")
+    yield from sorted(found, key=lambda finding: order.index(finding.level))
+
+
+def _of_documents(
+    graph: Graph, collection: Collection, near: float, coverage: Sequence[Coverage], readings: Sequence[Reading]
+) -> Iterator[Finding]:
+    yield from (
         *_vectors(collection, coverage),
         *_work(graph, collection),
         *_loose(graph, collection),
         *_read_in_part(collection, readings),
         *_stale(graph, collection),
         *_alike(graph, collection, near),
-    ]
-    order: tuple[Level, ...] = ("error", "warning", "note")
-    yield from sorted(found, key=lambda finding: order.index(finding.level))
+    )
+
+
+def _apart(collection: Collection, apart: Difference | None) -> Iterator[Finding]:
+    """The passage index outside the graph is not in step."""
+    number = len(apart.missing) + len(apart.stale) if apart else 0
+    if apart and number:
+        message = f"It lacks {len(apart.missing):,} passages and holds {len(apart.stale):,} that are gone."
+        remedy = f"Bring it in step: kgrag repair {shlex.quote(collection.name)}"
+        yield _finding("passage index out of step", "error", number, message, remedy, apart.missing)
 
 
 def _indexes(collection: Collection, indexes: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
@@ -126,7 +149,9 @@ def _work(graph: Graph, collection: Collection) -> Iterator[Finding]:
 
 
 def _loose(graph: Graph, collection: Collection) -> Iterator[Finding]:
-    for row in graph.run("search/inspect_loose", collection=collection.name, limit=EXAMPLES):
+    for row in graph.run(
+        "search/inspect_loose", collection=collection.name, limit=EXAMPLES, stated=collection.kind != KNOWLEDGE
+    ):
         level, message, remedy = _LOOSE[row["kind"]]
         text = message.format(n=f"{row['number']:,} {row['kind'].split()[0]}")
         yield _finding(row["kind"], level, row["number"], text, remedy, row["examples"])

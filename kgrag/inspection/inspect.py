@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from kgrag.errors import ConfigurationError
-from kgrag.graph.collections import open_collection
+from kgrag.graph.collections import KNOWLEDGE, Collection, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
 from kgrag.graph.schema import index_states
 from kgrag.indexing.extraction import prompt_name
+from kgrag.indexing.index_sync import Difference, difference, index_of
 from kgrag.indexing.tagging import version as tagging_version
 from kgrag.inspection.findings import find
 from kgrag.inspection.result import NEAR, Bin, Coverage, Distribution, Edges, Inspection, Reading
@@ -35,9 +36,9 @@ def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) 
     nodes = {row["label"]: row["number"] for row in graph.run("search/count_nodes", collection=name)}
     passages = graph.run("search/inspect_passages", collection=name, embedding=collection.embedding)
     entities = graph.run("search/inspect_entities", collection=name)
-    vectors = _vectors(graph, name, collection.embedding)
+    vectors = _vectors(graph, name, collection.embedding) if collection.embedding else []
     hubs = graph.run("search/inspect_hubs", collection=name, limit=_TOP)
-    coverage = _coverage(passages, vectors)
+    coverage = _coverage(passages, vectors) if collection.embedding else ()
     readings = _readings(passages, settings)
     indexes = index_states(graph, collection.number, collection.embedding)
     return Inspection(
@@ -52,9 +53,15 @@ def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) 
         coverage=coverage,
         distributions=_distributions(passages, entities, hubs),
         readings=readings,
-        findings=tuple(find(graph, collection, near, indexes, coverage, readings)),
+        findings=tuple(find(graph, collection, near, indexes, coverage, readings, _apart(graph, collection, settings))),
         seconds=time.perf_counter() - started,
     )
+
+
+def _apart(graph: Graph, collection: Collection, settings: Settings) -> Difference | None:
+    """What the passage index outside the graph lacks; None where there is no such index."""
+    index = index_of(collection, settings) if collection.kind != KNOWLEDGE else None
+    return None if index is None else difference(graph, collection, index)
 
 
 def _edges(graph: Graph, name: str) -> Iterable[Edges]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kgrag.retrieval.bm25 import Bm25
+    from kgrag.retrieval.bridges import Bridges
     from kgrag.retrieval.colbert import Colbert
     from kgrag.retrieval.compose import Common, Concat, Hybrid, Rrf, Top
     from kgrag.retrieval.dense import Dense
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bm25",
+    "Bridges",
     "Colbert",
     "Common",
     "Concat",

@@ -48,6 +48,7 @@ class Query:
     """A question, and which documents may answer it. `listener` hears of what happens while it is searched.
 
     `memory`: what retrievers keep between the queries of one question, each under itself: {retriever: state}.
+    `knowledge`: collections of kind knowledge whose facts may bridge between passages.
     Half a character (a lone surrogate), which no server takes, becomes U+FFFD. Raises InputError for a text of more
     than LONGEST characters: each word of it would be looked up.
     """
@@ -58,6 +59,7 @@ class Query:
     filter: Filter = field(default_factory=Filter)
     listener: Listener | None = field(default=None, repr=False, compare=False)
     memory: dict["Retriever", Any] = field(default_factory=dict, repr=False, compare=False)
+    knowledge: tuple[str, ...] = ()
     _vectors: dict[str, list[float]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -126,6 +128,7 @@ class SearchContext:
         self._load = load
         self._lock = threading.Lock()
         self._shared: WeakValueDictionary[object, Any] = WeakValueDictionary()
+        self._kept: dict[object, Any] = {}
 
     @property
     def context(self) -> Self:
@@ -149,6 +152,14 @@ class SearchContext:
                 self._shared[key] = found
             return found
 
+    def kept(self, key: object, make: Callable[[], _T]) -> _T:
+        """What is made once, and kept until the collection is opened again."""
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = make()
+            found: _T = self._kept[key]
+            return found
+
     def other_embedder(self, name: str) -> Embedder:
         """An embedder besides the collection's own, by its name. Raises NotFoundError, ConfigurationError."""
         if name == self.embedder.name:
@@ -167,6 +178,7 @@ class SearchContext:
         if now != before:
             with self._lock:
                 self._shared.clear()
+                self._kept.clear()
         return now != before
 
 

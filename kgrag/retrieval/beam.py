@@ -9,7 +9,7 @@ The twin statements are `cypher/expand/beam_*.cypher`; a search is one round tri
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from pydantic import Field
@@ -42,15 +42,33 @@ class Beam:
     square: float
 
 
-class BeamOptions(FusionOptions):
-    """Options of the diverse triple beam search (GEAR, section 4.2 and appendix C)."""
+class Diversity(Protocol):
+    """How many beams are kept, and what the lesser children of one count."""
 
-    beams: int = Field(10, ge=1, description="b: chains kept at each step (appendix C)")
-    length: int = Field(2, ge=1, le=8, description="l: triples of a chain (appendix C)")
-    neighbours: int = Field(100, ge=1, le=500, description="triples that a chain tries next, at most (appendix C)")
+    @property
+    def beams(self) -> int: ...  # noqa: D102
+    @property
+    def gamma(self) -> float | None: ...  # noqa: D102
+    @property
+    def diverse(self) -> bool: ...  # noqa: D102
+
+
+class ChainOptions(FusionOptions):
+    """Options of a diverse beam search over chains of triples, wherever these are (GEAR, section 4.2, appendix C)."""
+
+    beams: int = Field(10, ge=1, description="b: chains kept at each step (GEAR, appendix C)")
+    length: int = Field(2, ge=1, le=8, description="l: triples of a chain (GEAR, appendix C)")
+    neighbours: int = Field(
+        100, ge=1, le=500, description="triples that a chain tries next, at most (GEAR, appendix C)"
+    )
     diverse: bool = Field(True, description="whether a beam's lesser children count less; false: standard beam search")
     gamma: float | None = Field(None, gt=0, description="of the n-th child exp(-min(n, gamma) / gamma); none: 2 beams")
     exact: bool = Field(False, description="embed each chain's text, instead of the mean of its triples' vectors")
+
+
+class BeamOptions(ChainOptions):
+    """Options of the diverse triple beam search (GEAR, section 4.2 and appendix C)."""
+
     hub: int = Field(100, ge=0, description="an entity of more triples is a hub: it gives only near ones")
     same_as: bool = Field(True, description="whether other names of an entity lead on, too")
     hub_triples: int = Field(50, ge=1, description="the question's nearest triples, of which hubs give theirs")
@@ -133,7 +151,7 @@ def source_passages(beams: Sequence[Beam]) -> list[Scored]:
     return list(found.values())
 
 
-def best(branches: Sequence[Sequence[Beam]], settings: BeamOptions) -> list[Beam]:
+def best(branches: Sequence[Sequence[Beam]], settings: Diversity) -> list[Beam]:
     """The best beams of all branches, where a branch holds what one beam grew into (Algorithm 1, lines 15 to 20).
 
     The n-th best of a branch, from 0, counts exp(-min(n, gamma) / gamma) of its score, unless `diverse` is off.

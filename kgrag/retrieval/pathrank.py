@@ -57,6 +57,10 @@ class PathRankOptions(Options):
     pi: float = Field(0.1, description="weight of a question word near the name")
     tau: float = Field(0.3, description="weight of being the name's title")
     nu: float = Field(0.1, description="weight of the name being part of the title")
+    kappa: float = Field(
+        0.15, ge=0, description="cost, in large collections, of a hop to one of many passages that mention a name"
+    )
+    usual: int = Field(10_000, ge=1, description="passages of a collection from which it is large")
     omega: float = Field(0.15, description="weight of log10 of the personalised PageRank")
     pagerank_passages: int = Field(120, ge=1, description="passages in the personalised PageRank")
     pagerank_seeds: int = Field(5, ge=1, description="passages that it is reset to")
@@ -197,6 +201,8 @@ class PathRank(Retriever):
             pi=s.pi,
             tau=s.tau,
             nu=s.nu,
+            kappa=s.kappa,
+            rivals=max(0.0, 1 - s.usual / max(1, walk.question.passages)),
             theta=s.theta,
             apart=walk.names_apart,
             dates=number_or_date(walk.question.language),

@@ -118,6 +118,13 @@ class Settings(BaseSettings):
         description="where downloads are kept; safe to delete, shared by all servers of this user",
     )
     embedder: str = Field("wordllama", description="wordllama, minilm, sbert:MODEL or openai:MODEL")
+    passage_index: str = Field(
+        "neo4j",
+        description="what bm25 and dense search: neo4j (the graph's own indexes), lancedb, opensearch",
+    )
+    opensearch_uri: SecretStr | None = Field(
+        None, description="address of that OpenSearch, such as https://USER:PASSWORD@HOST:9200"
+    )
     max_file_mb: int = Field(64, ge=1, description="larger files are reported, not read (JSON Lines and CSV stream)")
     writers: int = Field(2, ge=1, le=16, description="transactions written side by side while ingesting")
     batch_passages: int = Field(512, ge=1, description="passages embedded and written per batch")

@@ -28,6 +28,8 @@ def demo(kg: KnowledgeGraph) -> Iterator[str]:
     """The collection of the demo, with an answer that is kept."""
     with corpus() as folder:
         kg[COLLECTION].ingest(folder)
+    kg[COLLECTION].build_tree()
+    kg[COLLECTION].build_communities()
     asked = questions()[1]
     ranking = kg[COLLECTION].search(asked.question, k=6)
     found = ranking.hits
@@ -79,7 +81,18 @@ def test_ten_steps_in_colours(
         assert fills == {n: colours[kind] for n, kind in kinds.items()}, title
         seen |= set(kinds.values())
     assert [title.partition(".")[0] for title in titles] == [str(n) for n in range(1, 11)]
-    assert seen == {"Collection", "Document", "Passage", "Entity", "Keyword", "Run", "Step", "Schema"}
+    assert seen == {
+        "Collection",
+        "Document",
+        "Passage",
+        "Entity",
+        "Keyword",
+        "Summary",
+        "Community",
+        "Run",
+        "Step",
+        "Schema",
+    }
 
 
 def test_the_legend_has_the_same_colours(analyst: Analyst, kg: KnowledgeGraph, demo: str) -> None:

@@ -56,7 +56,7 @@ def analysed(kg: KnowledgeGraph) -> Iterator[str]:
     with corpus() as folder:
         kg[COLLECTION].ingest(chain(load([folder]), [YARD]))
     kg[COLLECTION].resolve(apply=True)
-    kg[COLLECTION].build_tree()
+    kg[COLLECTION].build_tree(size=4)  # of two levels
     kg[COLLECTION].build_communities()
     yard = kg.passage("yard", COLLECTION)
     triple = kg.saved_query("facts", collection=COLLECTION, entity="Colin Archer").values[0][-1].nodes[1]
@@ -141,6 +141,30 @@ def test_indexes_and_edges_are_those_that_there_are(kg: KnowledgeGraph, analysed
     counts = {row["kind"]: row["number"] for row in kg.saved_query("contents", collection=analysed)}
     for kind in ("(Passage)-[:STATES]->(Triple)", "(Triple)-[:SUBJECT]->(Entity)", "(Triple)-[:OBJECT]->(Entity)"):
         assert counts[kind] == counts["Triple"] == len(FACTS)
+
+
+def test_a_topic_leads_down_to_its_passages(kg: KnowledgeGraph, analysed: str) -> None:
+    """The tree of a topic, and what it, and a community of a name, rest on."""
+    top = kg.saved_query("topics", collection=analysed, limit=1).values[0]
+    name, level, members = top[:3]
+    assert level > 1
+    below = kg.saved_query("topics", collection=analysed, under=name, limit=500)
+    assert {row["level"] for row in below} == {level - 1}
+    assert len(below) == members
+    drawn = {node.properties["name"] for node in top[-1]}
+    assert name in drawn and drawn - {name} <= {row["topic"] for row in below}
+
+    rests = kg.saved_query("report", collection=analysed, about=name, limit=5000)
+    passages = [row["path"].nodes[-2].properties["id"] for row in rests]
+    assert len(passages) == len(set(passages)) >= members
+    assert [row["weight"] for row in rests] == sorted((row["weight"] for row in rests), reverse=True)
+    assert all(0 < row["weight"] <= 1 and len(row["path"].nodes) == level + 2 for row in rests)
+    assert {row["path"].nodes[1].properties["name"] for row in rests} <= {row["topic"] for row in below}
+
+    finest = kg.saved_query("communities", collection=analysed, starting="Colin Archer").values[0]
+    report = kg.saved_query("report", collection=analysed, about=finest[0])
+    assert len(report) and all(row["topic"] == finest[0] for row in report)
+    assert any("Colin Archer" in row["passage"] for row in report)
 
 
 def test_connections_are_the_shortest_ones(kg: KnowledgeGraph, analysed: str) -> None:

@@ -1,5 +1,7 @@
 """Every code block of README.md and docs/ runs as it is written, in the order of the page."""
 
+import gzip
+import json
 import re
 import subprocess
 import sys
@@ -23,8 +25,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MOST_NOT_RUN = 3
 PLAIN = ("", "text")
 """Languages of blocks that only show something."""
-ONLY_PARSED = ("browser", "down", "backup", "restore", "watch")
-"""These would open a window, stop the server of the tests, or never end."""
+ONLY_PARSED = ("browser", "down", "backup", "restore", "watch", "mcp")
+"""These would open a window, stop the server of the tests, never end, or take standard input and output."""
 TEXTS = {
     "Fram": "The Fram was designed by Colin Archer. Roald Amundsen took the ship south.",
     "Colin Archer": "Colin Archer, who designed the Fram, lived in Larvik.",
@@ -57,10 +59,13 @@ def reader(
         for title, text in TEXTS.items():
             folder.joinpath(f"{title}.md").write_text(f"# {title}\n\n{text}\n", encoding="utf-8")
     Path("table.csv").write_text("id,title,text\n1,Maud,The Maud was built at Vollen.\n", encoding="utf-8")
+    _write_knowledge()
     scripted.say("extract", {"triples": [["Fram", "designed by", "Colin Archer"]]})
     scripted.say("read", {"triples": [["Fram", "designed by", "Colin Archer"]]})
     scripted.say("reason", {"answerable": True})
     scripted.say("think", "So the answer is: Larvik.")
+    scripted.say("rewrite-or-stop", "{No} {Where was Colin Archer born?}")
+    scripted.say("filter", "[1]")
     scripted.say("answer", "Colin Archer designed it [1].")
     scripted.say("cypher", "```cypher\nMATCH (d:Document {collection: $collection}) RETURN count(d) AS documents\n```")
     for name, value in {**neo4j_env, **scripted.env()}.items():
@@ -71,6 +76,23 @@ def reader(
     kg.delete_runs([run.id for run in kg.runs()])
     for name in {c.name for c in kg.collections()} - before:
         kg[name].delete()
+
+
+def _write_knowledge() -> None:
+    """A dump of Wikidata as small as can be, and files of one's own facts, in the current folder."""
+
+    def item(key: str, label: str, **claims: str) -> str:
+        its = {p: [{"mainsnak": {"snaktype": "value", "datavalue": {"type": "wikibase-entityid", "value": {"id": q}}}}]
+               for p, q in claims.items()}  # fmt: skip
+        return json.dumps({"id": key, "labels": {"en": {"language": "en", "value": label}}, "claims": its})
+
+    entities = [item("P31", "instance of"), item("P279", "subclass of"), item("P287", "designed by"),
+                item("P19", "place of birth"), item("Q11446", "ship"), item("Q3", "Larvik"),
+                item("Q1", "Fram", P31="Q11446", P287="Q2"), item("Q2", "Colin Archer", P19="Q3")]  # fmt: skip
+    Path("latest-all.json.gz").write_bytes(gzip.compress(("[\n" + ",\n".join(entities) + "\n]\n").encode()))
+    Path("ids.txt").write_text("Q1\n", encoding="utf-8")
+    Path("glossary.csv").write_text("subject,predicate,object\nFram,is a,ship\n", encoding="utf-8")
+    Path("ontology.nt").write_text("<http://x.org/Fram> <http://x.org/isA> <http://x.org/Ship> .\n", encoding="utf-8")
 
 
 @every_page

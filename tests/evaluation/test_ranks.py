@@ -8,7 +8,7 @@ import pytest
 
 from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Corpus, Dataset, Question
-from kgrag.evaluation.ranks import read_ranks, write_ranks
+from kgrag.evaluation.ranks import changes, changes_sheet, read_ranks, write_ranks
 from kgrag.evaluation.report import Result, matrix_sheet
 from kgrag.evaluation.retrieving import AnswerRecord, Grade, Record
 from kgrag.evaluation.summary import overlaps, table
@@ -61,7 +61,7 @@ def test_ranks_come_back_without_a_word_of_the_data(tmp_path: Path) -> None:
         read_ranks(path, baseline="three")
 
 
-@pytest.mark.parametrize("content", [b"", b"no", gzip.compress(b"{}\n{}\n"), gzip.compress(b"[1]\n")])
+@pytest.mark.parametrize("content", [b"", b"no", gzip.compress(b"{}\n{}\n", mtime=0), gzip.compress(b"[1]\n", mtime=0)])
 def test_what_is_no_file_of_ranks(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "ranks.jsonl.gz"
     path.write_bytes(content)
@@ -124,3 +124,24 @@ def test_a_sample_depends_on_the_seed_and_the_ids_alone() -> None:
     assert {q.id for q in turned.questions} == set(drawn)
     assert [q.id for q in data.sample(10, 2).questions] != drawn
     assert data.sample(None) is data.sample(50) is data
+
+
+def test_what_changes_question_by_question(tmp_path: Path) -> None:
+    path = tmp_path / "ranks.jsonl.gz"
+    ranks = {
+        "base": {"a": (1, 9), "b": (2, None), "c": (1, 2)},
+        "rerank(base)": {"a": (3, 2), "b": (None, 7), "c": (2, 1)},
+    }
+    records = [
+        Record(system, _question(id, 2), (), its, 0.01) for system, all_ in ranks.items() for id, its in all_.items()
+    ]
+    write_ranks(path, Result.of("set", records, 15, conditions={"depth": 15}))
+    found = changes(read_ranks(path, baseline="base"), 5)
+    assert [(c.question, c.before, c.after, c.gained) for c in found] == [
+        ("a", (1, 9), (3, 2), 0.5),
+        ("b", (2, None), (None, 7), -0.5),
+    ]
+    rows = changes_sheet(read_ranks(path, baseline="base"), 5).rows
+    assert [row[1:] for row in rows] == [("a", "2hop", "1 9", "3 2", "+50"), ("b", "2hop", "2 -", "- 7", "-50")]
+    with pytest.raises(InputError, match="against a baseline"):
+        changes(read_ranks(path), 5)

@@ -178,6 +178,11 @@ def test_ranks_matrix_and_cutoffs(command: Command, folder: Path, tmp_path: Path
     assert "perfect@1" in head and "R@15" not in head
     again = command("ranks", path, "--at", 5, "--baseline", "single+bm25")
     assert "perfect@5" in again.stdout and "kgrag eval" in again.stderr
+    compared = ["ranks", path, "--baseline", "single+bm25", "--changes", 1]
+    listed = json.loads(command(*compared, "--json").stdout)["changes"]
+    shown = command(*compared).stdout
+    assert "ranks of gold that change against single+bm25" in shown
+    assert all(change["gained"] and change["question"] in shown for change in listed)
     row = json.loads(command("ranks", path, "--json").stdout)["systems"]["ircot+dense"]
     assert (row["R@5"], row["perfect@8"]) == (100.0, 1.0)
 

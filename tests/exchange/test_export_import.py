@@ -125,7 +125,7 @@ def test_given_up_it_can_be_deleted(
     kg: KnowledgeGraph, exported: Exported, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(importing, "rename", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(importing, "rename", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             kg.import_export(str(exported("whole.jsonl")), name)
     kg[name].delete()

@@ -180,7 +180,14 @@ def test_the_documentation_is_made_from_the_description() -> None:
 def test_a_prompt_gets_what_a_question_needs() -> None:
     text = describe().text()
     assert len(text) < 9000
-    for part in ("Passage: ", "  ordinal INTEGER: ", "(:Passage)-[:MENTIONS]->(:Entity)", "  aliases LIST<STRING>?: "):
+    parts = ("Passage: ", "  ordinal INTEGER: ", "(:Passage)-[:MENTIONS]->(:Entity)", "  aliases LIST<STRING>?: ")
+    for part in (
+        *parts,
+        "  normal: Its name in normal form",
+        "  wikipedia?: ",
+        "  name: What it is about",
+        "  caption: ",
+    ):
         assert part in text
-    for part in ("embedding LIST", "todo", "similar_floor"):
+    for part in ("embedding LIST", "todo", "similar_floor", "Word: ", "Schema: ", "  name: Its caption"):
         assert part not in text

@@ -1,11 +1,6 @@
 """Communities: the same graph gives the same, nothing is done twice, and what changed is done again."""
 
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -237,6 +232,12 @@ def test_local_search_follows_the_communities_of_names(kg: KnowledgeGraph, colle
     assert even.hits
     assert all(h.passage.metadata["even"] for h in even.hits)
 
+    # vectors that are lost are made again
+    lost = len(_rows(kg, "MATCH (c:Community {collection: $collection}) SET c.embedding = null RETURN c"))
+    assert lost == len(_texts(kg))
+    assert dict(kg[collection].repair().vectors) == {"communities": lost}
+    assert kg[collection].search(question, k=10, retriever="communities") == found
+
 
 @pytest.mark.parametrize("retriever", ["communities", "raptor(share=0)"])
 def test_summaries_are_read_and_cited_by_their_passages(
@@ -308,55 +309,3 @@ def test_global_search_reads_all_reports(
     assert few.by_task["note"].calls == 1
     kg[collection].remove_communities()
     assert not client[collection].ask("What are the places known for?", system="global").found
-
-
-@pytest.mark.slow
-def test_killed_at_five_moments_nothing_is_asked_twice(
-    kg: KnowledgeGraph,
-    collection_name: str,
-    make_documents: Make,
-    scripted: Scripted,
-    connect: Callable[..., KnowledgeGraph],
-    neo4j_env: dict[str, str],
-    tmp_path: Path,
-) -> None:
-    kg[collection_name].ingest(make_documents(0, 2000))
-    levels = kg[collection_name].build_communities().levels
-    whole = digest(kg.graph, collection_name)["communities"]
-    kg[collection_name].remove_communities()
-    scripted.say("report", _REPLY)
-    scripted.delay(0.05)
-    threads = 4
-    command = [sys.executable, "-m", "kgrag", "communities", collection_name, "--threads", str(threads)]
-    env = {**os.environ, **neo4j_env, **scripted.env(prices=_PRICES, cache=True), "KGRAG_CACHE": str(tmp_path)}
-    for seconds in (2.0, 4.0):  # while communities are found and written
-        _kill(command, env, lambda seconds=seconds: time.sleep(seconds))
-    subprocess.run(command, env=env, check=True, capture_output=True)
-    assert digest(kg.graph, collection_name)["communities"] == whole
-    estimate = connect(prices=_PRICES)[collection_name].estimate_communities()
-    assert estimate.calls == sum(levels)
-    for share in (0.1, 0.4, 0.8):  # while a model writes
-
-        def wait(share: float = share) -> None:
-            while len(scripted.calls) < share * sum(levels):
-                time.sleep(0.02)
-
-        _kill([*command, "--ask"], env, wait)
-    subprocess.run([*command, "--ask"], env=env, check=True, capture_output=True)
-    written = "MATCH (c:Community {collection: $name}) WHERE c.made <> 'sentences' RETURN count(c) AS n"
-    assert _rows(kg, written, name=collection_name)[0]["n"] == sum(levels)
-    calls = scripted.calls
-    assert sum(levels) <= len(calls) <= sum(levels) + 3 * threads  # those on their way at each kill
-    sent = sum(len(m["content"].encode()) for call in calls for m in call["messages"]) * sum(levels) / len(calls)
-    assert 0.85 * sent / HIGH <= estimate.prompt_tokens[1] <= 1.15 * sent / HIGH
-
-
-def _kill(command: list[str], env: dict[str, str], wait: Callable[[], None]) -> None:
-    """Start a command, and end it by force after a while."""
-    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait()
-        assert process.poll() is None, "it was through before"
-    finally:
-        process.kill()
-        process.wait()

@@ -39,12 +39,16 @@ class LetterEmbedder:
 def test_reembed_is_resumed(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
     documents = make_documents(0, 600)
     kg[collection_name].ingest(documents)
+    kg[collection_name].build_tree()
+    kg[collection_name].build_communities()
     before = kg[collection_name].search("Banor built near", retriever="dense")
+    topics = kg[collection_name].search("Banor built near", retriever="raptor")
     total = next(c for c in kg.collections() if c.name == collection_name).counts
     opened = collections.open_collection(kg.graph, collection_name)
     held = kg.graph.run("search/count_vectors", label="Entity", collection=collection_name, embedding=opened.embedding)
     assert held[0]["having"] > 0
-    vectors = total["Passage"] + total["Triple"] + held[0]["having"]
+    vectors = held[0]["having"] + sum(total[label] for label in ("Passage", "Triple", "Summary", "Community"))
+    assert total["Summary"] > 50 and total["Community"] > 10
     near, alike = similar(kg.graph, collection_name), similar(kg.graph, collection_name, "Entity")
 
     failing = LetterEmbedder(fail_after=512)
@@ -67,10 +71,15 @@ def test_reembed_is_resumed(kg: KnowledgeGraph, collection_name: str, make_docum
     try:
         ranking = kg[collection_name].search(documents[7].text, retriever="dense", k=3)
         assert ranking.hits[0].score > 0.9
+        found = kg[collection_name].search(documents[7].text, retriever="raptor", k=3)
+        assert any(step.label == "Summary" for hit in found for step in hit.why)
+        assert not kg[collection_name].build_tree().written
+        assert not kg[collection_name].build_communities().written
     finally:
         del kg._embedders["letters"]
     kg[collection_name].reembed("wordllama")
     assert kg[collection_name].search("Banor built near", retriever="dense") == before
+    assert kg[collection_name].search("Banor built near", retriever="raptor") == topics
     assert (similar(kg.graph, collection_name), similar(kg.graph, collection_name, "Entity")) == (near, alike)
     found = collections.open_collection(kg.graph, collection_name)
     assert found.embedding == "embedding"

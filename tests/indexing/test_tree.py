@@ -178,6 +178,12 @@ def test_raptor_lifts_what_is_under_a_near_topic(kg: KnowledgeGraph, collection:
     assert even.hits
     assert all(h.passage.metadata["even"] for h in even.hits)
 
+    # vectors that are lost are made again
+    lost = len(_rows(kg, "MATCH (s:Summary {collection: $collection}) SET s.embedding = null RETURN s"))
+    assert lost == len(_texts(kg))
+    assert dict(kg[collection].repair().vectors) == {"summaries": lost}
+    assert kg[collection].search(question, k=10, retriever="raptor") == found
+
 
 def test_a_collection_that_is_too_small_has_no_tree(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest([Document("a", (Section("A short text on ice."),), "Ice")])

@@ -11,7 +11,7 @@ from kgrag.papers import EVALUATION, Paper, PaperSetting, find_paper, override, 
 from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.settings import Settings
 
-NAMES = ("bdtr", "gear", "gnn-ret", "hipporag", "hipporag2", "kgp", "rgnn-ret")
+NAMES = ("bdtr", "gear", "gears", "gnn-ret", "hipporag", "hipporag2", "kgp", "rgnn-ret")
 
 
 def _settings(**values: object) -> Settings:

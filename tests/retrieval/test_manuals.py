@@ -118,6 +118,22 @@ def test_a_database_of_version_7_is_searched_like_a_new_one(kg: KnowledgeGraph, 
         assert {r["title"] for r in session.run(titles, c=manuals)} == {"on surviv"}
 
 
+def test_a_database_of_version_8_gets_the_names_of_new_rules(kg: KnowledgeGraph, collection_name: str) -> None:
+    """A name that the old rules left out is counted and mentioned as in a new collection, in the language of it."""
+    texts = ("El agua del río Ebro viene de Reinosa.", "Los barcos de Reinosa bajan por el Ebro.")
+    kg[collection_name].ingest([Document(text, (Section(text),)) for text in texts], language="es")
+    expected = digest(kg.graph, collection_name)
+    with kg.graph._driver.session() as session:
+        session.run("MATCH (e:Entity {collection: $c, normal: 'ebro'}) DETACH DELETE e", c=collection_name).consume()
+    assert digest(kg.graph, collection_name) != expected
+    try:
+        kg.graph.run("write/set_version", version=8)
+        assert kg.migrate()[0].startswith("8 -> 9")
+    finally:
+        kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
+    assert digest(kg.graph, collection_name) == expected
+
+
 def test_a_database_of_version_5_is_searched_like_a_new_one(kg: KnowledgeGraph, manuals: str) -> None:
     expected = digest(kg.graph, manuals)
     with kg.graph._driver.session() as session:  # as version 5 left it: no headings, no symbols, names of all capitals

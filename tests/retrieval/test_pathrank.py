@@ -150,7 +150,7 @@ def test_a_heading_of_a_long_document_is_a_title(kg: KnowledgeGraph, collection_
 
 
 def test_a_name_within_the_title_is_preferred(kg: KnowledgeGraph, collection_name: str) -> None:
-    """A path to a passage whose title holds the bridge gains about `nu`."""
+    """A path to a passage whose title holds the bridge gains about `nu`; rivals of large collections cost."""
     texts = {
         "Quay": "The Quay was built by Ole Brandvik of Nordvika.",
         "Nordvika harbour": "It lies in the bay, says Kari Aune.",
@@ -165,6 +165,10 @@ def test_a_name_within_the_title_is_preferred(kg: KnowledgeGraph, collection_nam
         return next(h.why[-1].score or 0.0 for h in hits if h.passage.title == "Nordvika harbour")
 
     assert bridged("pathrank(nu=0.1, lexical=0)") == pytest.approx(bridged("pathrank(nu=0, lexical=0)") + 0.1, abs=0.01)
+    # three texts mention Nordvika, three quarters of which a collection of one passage would not hold
+    rivals = 0.1 * math.log(1 + 3 * 0.75)
+    large, small = (bridged(f"pathrank(lexical=0, usual=1, kappa={kappa})") for kappa in ("0.1", "0"))
+    assert small - large == pytest.approx(rivals, abs=0.01)
 
 
 def test_names_that_triples_alone_know(kg: KnowledgeGraph, collection_name: str) -> None:

@@ -1,5 +1,6 @@
 """A language model decides doubtful pairs of names, some of them in one call, shown what texts say of both."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -53,13 +54,19 @@ def batched(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def estimate(chat: ChatSettings, questions: Sequence[Question]) -> Estimate:
-    """What asking would take; nothing is asked."""
+def spread(items: Sequence[Item], most: int) -> Sequence[Item]:
+    """At most so many of the items, at even distances."""
+    return items if len(items) <= most else [items[i * len(items) // most] for i in range(most)]
+
+
+def estimate(chat: ChatSettings, sample: Sequence[Question], pairs: int) -> Estimate:
+    """What asking about so many pairs would take, if they are like the sample; nothing is asked."""
     prompt = load_prompt(TASK, chat.prompts)
-    calls = list(batched(questions, PAIRS_A_CALL))
-    messages = [m.content for call in calls for m in prompt.messages(pairs=_shown(call))]
+    tried = list(batched(sample, PAIRS_A_CALL))
+    messages = [m.content for call in tried for m in prompt.messages(pairs=_shown(call))]
     size = sum(len(content.encode("utf-8", "replace")) for content in messages)
-    return estimate_calls(chat, TASK, len(calls), size, _WRITTEN)
+    calls = math.ceil(pairs / PAIRS_A_CALL)
+    return estimate_calls(chat, TASK, calls, round(size * calls / max(1, len(tried))), _WRITTEN)
 
 
 def ask(tasks: Tasks, questions: Sequence[Question], report: Callable[[int, int], None], threads: int = 8) -> Verdicts:

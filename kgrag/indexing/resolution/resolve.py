@@ -21,7 +21,7 @@ from kgrag.indexing.resolution import judge
 from kgrag.indexing.resolution.blocks import LARGEST, pairs
 from kgrag.indexing.resolution.context import SURE, Seen, definitions, homonyms, weigh
 from kgrag.indexing.resolution.groups import Pair, ambiguous, groups, pair
-from kgrag.indexing.resolution.judge import Question, batched
+from kgrag.indexing.resolution.judge import Question, batched, spread
 from kgrag.indexing.resolution.names import Kind, Likeness, compare, contradiction
 from kgrag.indexing.resolution.words import Name, is_generic, is_name, parse
 from kgrag.models.estimate import Estimate
@@ -38,6 +38,7 @@ NEAR = 0.95
 _JUDGED = 0.9  # the score of a pair that a language model decided
 _BATCH = 1000
 _PASSAGES = 50  # of a name, that are looked at
+_SAMPLE = 1000  # doubtful pairs whose texts are read for an estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,21 +132,20 @@ def resolve(
     _weigh(graph, collection, known, progress)
     same, doubtful = _decide(known, sure)
     asked = [p for p in doubtful if p not in known.judged]
-    questions = _questions(graph, known, asked)
     usage, verdicts = Usage(), judge.Verdicts()
-    if tasks is not None and questions:
-        meter = Meter()
+    if tasks is not None and asked:
+        meter, questions = Meter(), _questions(graph, known, asked)
         verdicts = judge.ask(tasks.with_listener(meter), questions, partial(progress, "doubtful pairs"), threads)
         usage = meter.total
         known.judged |= {asked[place]: verdict for place, verdict in verdicts.same.items()}
         same, doubtful = _decide(known, sure)
-        questions = [q for place, q in enumerate(questions) if place not in verdicts.same]
+        asked = [p for place, p in enumerate(asked) if place not in verdicts.same]
     result = Resolution(
         names=len(known.ids),
         same=tuple(sorted(same.values(), key=_order)),
         groups=_count(same),
         doubtful=tuple(sorted(doubtful.values(), key=_order)),
-        estimate=judge.estimate(chat, questions),
+        estimate=judge.estimate(chat, _questions(graph, known, spread(asked, _SAMPLE)), len(asked)),
         usage=usage,
         failed=verdicts.failed,
         stopped=verdicts.stopped,

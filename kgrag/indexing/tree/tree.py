@@ -33,6 +33,7 @@ LEVELS = 5
 """Most levels of summaries (RAPTOR, its code)."""
 _EDGES = 2000  # edges written at once
 _REMOVED = 5000  # summaries removed at once
+_NEARNESSES = 2**23  # of members to clusters, held at once
 _WRITTEN = 180  # tokens of a reply on average
 _SHARPNESS = 20.0  # how fast the weight of a cluster falls with its distance, for what is added later
 
@@ -95,7 +96,7 @@ def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress:
     calls, size = 0, 0
     levels = _laid(graph, collection)
     for level in range(1, levels + 1):
-        below = _read(graph, collection, level - 1)
+        below = _read(graph, collection, level - 1, vectors=False)
         groups = _due(graph, collection, level, below, prompt.version)
         done = 0
         for batch in batches(groups):
@@ -191,8 +192,9 @@ class _Builder:
         ids = sorted(members)
         middles = unit(np.stack([below.vectors[members[id]].mean(axis=0) for id in ids]))
         rows = []
-        for start in range(0, len(new), 4096):
-            places = new[start : start + 4096]
+        some = max(1, _NEARNESSES // len(ids))
+        for start in range(0, len(new), some):
+            places = new[start : start + some]
             nearness = _SHARPNESS * (below.vectors[places] @ middles.T)
             shares = np.exp(nearness - nearness.max(axis=1, keepdims=True))
             shares /= shares.sum(axis=1, keepdims=True)
@@ -279,20 +281,27 @@ def _laid(graph: Graph, collection: Collection) -> int:
     return int(graph.run("search/tree_laid", collection=collection.name)[0]["levels"])
 
 
-def _read(graph: Graph, collection: Collection, level: int) -> _Level:
-    """All passages (level 0), or the summaries of a level, by id."""
+def _read(graph: Graph, collection: Collection, level: int, *, vectors: bool = True) -> _Level:
+    """All passages (level 0), or the summaries of a level, by id; without `vectors` these are [0, d]."""
     label = "Summary" if level else "Passage"
-    ids, vectors, rests_on, parents = [], [], [], []
+    below = _Level(label, [], np.zeros((0, collection.dimension), np.float32), [], [])
+    found = []
     for record in graph.stream(
-        "search/tree_members", label=label, collection=collection.name, level=level, embedding=collection.embedding
+        "search/tree_members",
+        label=label,
+        collection=collection.name,
+        level=level,
+        embedding=collection.embedding,
+        vectors=vectors,
     ):
-        ids.append(record["id"])
-        vectors.append(np.array(record["vector"], dtype=np.float32))
-        rests_on.append(record["rests_on"])
-        parents.append(record["parents"])
-    return _Level(
-        label, ids, np.stack(vectors) if vectors else np.zeros((0, collection.dimension), np.float32), rests_on, parents
-    )
+        below.ids.append(record["id"])
+        below.rests_on.append(record["rests_on"])
+        below.parents.append(record["parents"])
+        if vectors:
+            found.append(np.array(record["vector"], dtype=np.float32))
+    if found:
+        below.vectors = np.stack(found)
+    return below
 
 
 def _texts(graph: Graph, below: _Level, groups: Sequence[_Group]) -> dict[str, Member]:

@@ -1,0 +1,16 @@
+// Facts of a knowledge graph that share most words with some texts.
+// mode: read
+// $index: STRING - the full-text index over its facts
+// $queries: LIST<STRING> - Lucene queries, special characters escaped; an empty one finds nothing
+// $limit: INTEGER = 1 - facts for each
+// -> found: LIST<LIST<MAP>> - for each text its facts: {id, text, subject, object, score (BM25)}, best first
+// source: Millions of GEAR-s, section 4.1, equation 3
+UNWIND range(0, size($queries) - 1) AS number
+CALL (number) {
+  WITH number WHERE $queries[number] <> ''
+  CALL db.index.fulltext.queryNodes($index, $queries[number], {limit: $limit}) YIELD node AS t, score
+  WITH t, score ORDER BY score DESC, t.id
+  RETURN collect(t {.id, .text, .subject, .object, score: score}) AS facts
+}
+WITH number, facts ORDER BY number
+RETURN collect(facts) AS found

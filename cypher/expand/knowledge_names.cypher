@@ -1,0 +1,33 @@
+// Facts of a knowledge graph on entities of some names: what an entity is the subject or the object of. Of what very many
+// facts are on, those that share most words with the question.
+// mode: read
+// $collection: STRING - name of the collection of kind knowledge
+// $index: STRING - the full-text index over its facts
+// $query: STRING - the question as a Lucene query; empty: nothing of hubs
+// $names: LIST<STRING> - names in stems
+// $entities: INTEGER = 20 - entities at most
+// $hub: INTEGER = 100 - facts of an entity in one direction, above which it is a hub there
+// $hub_triples: INTEGER = 50 - the question's nearest facts by words, of which hubs give theirs
+// -> facts: LIST<MAP> - {id, text, entity (its name)}, ties by id
+MATCH (e:Entity) WHERE e.collection = $collection AND e.stemmed IN $names
+WITH e ORDER BY COUNT { (e)<-[:SUBJECT]-() } DESC, e.id LIMIT $entities
+WITH collect(e) AS entities
+CALL (entities) {
+  UNWIND entities AS e
+  WITH e WHERE COUNT { (e)<-[:SUBJECT]-() } <= $hub
+  MATCH (e)<-[:SUBJECT]-(t:Triple)
+  RETURN e, t
+  UNION
+  UNWIND entities AS e
+  WITH e WHERE COUNT { (e)<-[:OBJECT]-() } <= $hub
+  MATCH (e)<-[:OBJECT]-(t:Triple)
+  RETURN e, t
+  UNION
+  WITH entities, [x IN entities WHERE COUNT { (x)<-[:SUBJECT]-() } > $hub OR COUNT { (x)<-[:OBJECT]-() } > $hub] AS hubs
+  WITH hubs WHERE size(hubs) > 0 AND $query <> ''
+  CALL db.index.fulltext.queryNodes($index, $query, {limit: $hub_triples}) YIELD node AS t
+  MATCH (t)-[:SUBJECT|OBJECT]->(e) WHERE e IN hubs
+  RETURN e, t
+}
+WITH t, min(e.name) AS entity ORDER BY t.id
+RETURN collect(t {.id, .text, entity: entity}) AS facts

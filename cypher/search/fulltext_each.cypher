@@ -1,0 +1,15 @@
+// BM25 for several texts at once: the passages of a collection that match each Lucene query, best first.
+// mode: read
+// $index: STRING - the collection's full-text index
+// $queries: LIST<STRING> - Lucene queries, special characters escaped; an empty one finds nothing
+// $limit: INTEGER = 1 - passages for each
+// -> found: LIST<LIST<MAP>> - for each query its passages: {id, title, score (BM25)}
+UNWIND range(0, size($queries) - 1) AS number
+CALL (number) {
+  WITH number WHERE $queries[number] <> ''
+  CALL db.index.fulltext.queryNodes($index, $queries[number], {limit: $limit}) YIELD node, score
+  WITH node, score ORDER BY score DESC, node.id
+  RETURN collect({id: node.id, title: node.name, score: score}) AS passages
+}
+WITH number, passages ORDER BY number
+RETURN collect(passages) AS found

@@ -1,0 +1,12 @@
+// What passages are found by: their words and their vector.
+// mode: read
+// $ids: LIST<STRING> - passage ids
+// $embedding: STRING - property that holds the vector
+// -> id: STRING - passage id
+// -> stems: STRING - stems of title, headings and text
+// -> title_stems: STRING - stems of the title
+// -> vector: LIST<FLOAT> - vector
+UNWIND $ids AS id
+MATCH (p:Passage {id: id})
+WHERE p[$embedding] IS NOT NULL
+RETURN id, p.stems AS stems, coalesce(p.title_stems, '') AS title_stems, p[$embedding] AS vector

@@ -1,0 +1,9 @@
+// Write entities of a knowledge graph; one that is there already takes what is said of it now.
+// mode: write
+// $rows: LIST<MAP> - {id, key, name, normal, stemmed, aliases, wikipedia}, sorted by id so that two writers cannot deadlock
+// $collection: STRING - name of the collection
+// $labels: LIST<STRING> - the collection's own label
+UNWIND $rows AS row
+MERGE (e:Entity {id: row.id})
+ON CREATE SET e.collection = $collection, e.df = 0, e.ntit = 0, e.phrases = 0, e.named = true
+SET e += row, e:$($labels)

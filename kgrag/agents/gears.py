@@ -1,0 +1,158 @@
+"""Millions of GEAR-s: GEAR over passages that nothing was extracted from, with the facts of a knowledge graph.
+
+Section 4. Each step retrieves passages, and a model reads facts in them into a memory (equation 2). From the second
+step on the facts are linked to a collection of kind knowledge, expanded there by diverse beams, and brought back to
+passages (equations 3, 4). One call says whether the facts suffice, or what to ask next (5). In the end a model drops
+passages that do not help (6), and the question is answered from the others and the facts (7).
+"""
+
+import re
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from kgrag.agents.answering import AnswerOptions
+from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
+from kgrag.events import Filtered, Judged, Linked, Read, Remembered, Rewritten
+from kgrag.models.facts import key, lines, numbered, read
+from kgrag.retrieval.base import Query, Scored
+from kgrag.retrieval.beam import Link, base_ranking
+from kgrag.retrieval.bridges import named
+from kgrag.retrieval.compose import reciprocal_rank_fusion
+from kgrag.retrieval.knowledge import Knowledge, KnowledgeOptions, passages_of
+from kgrag.types import Triple
+
+_VERDICT = re.compile(
+    r"[\s{*\"'.]*(yes|no)\b[\s}*\"'.:,;-]*(?:next (?:question|query)\s*:)?[\s{\"]*([^{}]*)", re.IGNORECASE
+)
+_KEPT = re.compile(r"\[(\d+)\]")
+
+
+class GearsOptions(AnswerOptions, KnowledgeOptions):
+    """Options of Millions of GEAR-s."""
+
+    steps: int = Field(2, ge=1, le=20, description="steps at most (section 5)")
+    passages: int = Field(10, ge=1, description="base passages that the model reads in each step; not in the paper")
+    graph_from: int = Field(2, ge=1, description="the step from which facts are linked and expanded (section 5)")
+    filter: bool = Field(True, description="have a model drop passages that do not help (section 4.3, equation 6)")
+    window: int = Field(20, ge=1, description="passages that it is shown at once; not in the paper")
+
+
+class Gears(Strategy):
+    """Reads facts from passages, and expands them in a knowledge graph that was never extracted from these."""
+
+    name = "gears"
+    summary = "reads facts, expands them in a knowledge graph such as Wikidata, filters passages; Millions of GEAR-s"
+    paper = "Millions of GEAR-s, section 4"
+    options = GearsOptions
+    knows = True
+    settings: GearsOptions
+
+    def begin(self, inquiry: Inquiry) -> Episode:
+        """See Strategy. Raises ConfigurationError when no collection of facts is named."""
+        return _Gears(inquiry, self.settings)
+
+
+class _Gears(Episode):
+    """The agent of one question. `facts`: G; `rankings`: the passages of each step, which make up P."""
+
+    settings: GearsOptions
+
+    def __init__(self, inquiry: Inquiry, settings: GearsOptions) -> None:
+        super().__init__(inquiry, settings)
+        self.steps = settings.steps
+        asked = settings.knowledge or inquiry.question.knowledge
+        self.graphs = tuple(named(asked)) if settings.steps >= settings.graph_from else ()
+        self.context = inquiry.retriever.context
+        self.facts: dict[tuple[str, ...], Triple] = {}
+        self.queries: list[str] = []
+        self.rankings: list[list[Scored]] = []
+        self._next = inquiry.question.text
+
+    def next_queries(self) -> Sequence[str]:
+        """See Episode; the question, then what it is rewritten to."""
+        self.queries.append(self._next)
+        return [self._next]
+
+    def retrieve(self, query: Query) -> list[Scored]:
+        """The passages for a query, with those that facts of the graph lead to (equations 1 to 4)."""
+        base = base_ranking(self.inquiry.retriever, query, self.settings.passages)
+        self.rankings.append(base)
+        found = read(self.inquiry.tasks, query.text, self.inquiry.passages(base))
+        self.emit(Read(query=query.text, triples=found))
+        new = {key(fact): fact for fact in found if key(fact) not in self.facts}
+        self.facts |= new
+        if new:
+            self.emit(Remembered(triples=tuple(new.values())))
+        if len(self.rankings) >= self.settings.graph_from and found:
+            expanded = [self._expanded(name, query, found) for name in self.graphs]
+            self.rankings[-1] = reciprocal_rank_fusion([*(r for r in expanded if r), base], self.settings.rrf)
+        return self.rankings[-1]
+
+    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+        """Judge the facts, or rewrite the question (equation 5), unless this was the last step."""
+        self._next = ""
+        if len(self.rankings) == self.steps:
+            return
+        said = self.inquiry.tasks.text(
+            "rewrite-or-stop",
+            question=self.inquiry.question.text,
+            rewrites="\n".join(f"{n}. {text}" for n, text in enumerate(self.queries[1:], 1)) or "(none yet)",
+            facts=lines(self.facts.values()),
+        )
+        match = _VERDICT.match(said)
+        answerable = match is not None and match[1].lower() == "yes"
+        if match is not None and not answerable:
+            self._next = " ".join(match[2].split()).strip("\"'")
+        if self._next.casefold() in {asked.casefold() for asked in self.queries}:
+            self._next = ""  # nothing that was not asked before
+        why = "" if match is not None else "The reply says neither yes nor no."
+        self.emit(Judged(answerable=answerable, why=why))
+        if self._next:
+            self.emit(Rewritten(query=self._next))
+
+    def done(self) -> bool:
+        """See Episode; also where the reply could not be read, or asked for the same again."""
+        return not self._next
+
+    def finalise(self) -> list[Scored]:
+        """The passages of all steps, fused."""
+        return reciprocal_rank_fusion(self.rankings, self.settings.rrf)
+
+    def conclude(self) -> Conclusion:
+        """See Episode; the answer is read from the passages that the filter keeps, and from all facts."""
+        found = self.finalise()
+        facts = tuple(self.facts.values())
+        if not self.settings.filter or not found:
+            return Conclusion(found, facts=facts)
+        kept = self._filtered(found)
+        left = {x.id for x in kept}
+        dropped = [x for x in found if x.id not in left]
+        self.emit(Filtered(kept=tuple(x.id for x in kept), dropped=tuple(x.id for x in dropped)))
+        return Conclusion([*kept, *dropped], evidence=[[x.id] for x in kept], facts=facts)
+
+    def _filtered(self, found: Sequence[Scored]) -> list[Scored]:
+        """What the model keeps, best first, window by window (equation 6); where it cannot be read, all of a window."""
+        kept: list[Scored] = []
+        for start in range(0, len(found), self.settings.window):
+            window = found[start : start + self.settings.window]
+            said = self.inquiry.tasks.text(
+                "filter",
+                question=self.inquiry.question.text,
+                facts=lines(self.facts.values()),
+                passages=numbered(self.inquiry.passages(window)),
+            )
+            numbers = dict.fromkeys(int(n) for n in _KEPT.findall(said) if 1 <= int(n) <= len(window))
+            if numbers:
+                kept += [window[n - 1] for n in numbers]
+            elif "none" not in said.lower():
+                kept += window
+        return kept
+
+    def _expanded(self, name: str, query: Query, facts: Sequence[Triple]) -> list[Scored]:
+        known = Knowledge.of(self.context, name)
+        linked = known.link(facts, self.settings)
+        for x in linked:
+            self.emit(Linked(fact=x.fact, id=x.id, text=x.text, score=(1 + x.score) / 2))
+        beams = known.beams(query, [Link(x.id, x.text, "", "", 0.0) for x in linked], self.settings)
+        return passages_of(self.context, name, beams, query.filter)

@@ -1,0 +1,124 @@
+"""kgrag grade: answers are marked, by a language model or by their words, and compared with marks made by hand."""
+
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgrag.cli.connect import as_json as json_option
+from kgrag.cli.console import changed, load_settings, number, print_json, print_list, print_table
+from kgrag.cli.outcome import end_stopped, estimate_lines, resumable, usage_line
+
+if TYPE_CHECKING:
+    from kgrag.evaluation.grade_answers import GradeReport
+
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
+@click.command()
+@click.argument("file", type=_FILE)
+@click.option("--lexical", is_flag=True, help="Ask no model: mark by shared words.")
+@click.option("--against", type=_FILE, metavar="FILE", help="Marks made by hand (id, correctness, faithfulness).")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Keep marks there, and go on from them.")
+@click.option("--language", default="en", show_default=True, metavar="CODE", help="Of the answers, for --lexical.")
+@click.option("--dry-run", is_flag=True, help="Say what it would take and cost, and ask nothing.")
+@click.option("--threads", default=8, show_default=True, type=click.IntRange(1, 256), help="Answers marked at once.")
+@click.option("--budget", type=click.FloatRange(0), metavar="X", help="Stop before it costs more than this.")
+@json_option
+def grade(
+    file: Path,
+    lexical: bool,
+    against: Path | None,
+    out: Path | None,
+    language: str,
+    dry_run: bool,
+    threads: int,
+    budget: float | None,
+    as_json: bool,
+) -> None:
+    """Mark the answers in FILE: are they correct, and do they keep to what was shown?
+
+    FILE holds an answer a line: {"id", "question", "answers" (the right ones), "said", "shown" (the texts that it was
+    written from)}, or what `kgrag ask --json` prints, to which "answers" may be added. Correctness is 0 (wrong, or no
+    answer), 0.5 (a part is there) or 1 (right and whole). Faithfulness is the share of an answer's claims that the
+    shown texts support. --against measures how far that agrees with marks made by hand: share of equal marks, Cohen's
+    kappa with linear weights, mean difference, correlation. --lexical asks no model, which is a floor to compare with.
+
+    \b
+    kgrag grade answers.jsonl --dry-run
+    kgrag grade answers.jsonl --out marks.jsonl --budget 1
+    kgrag grade answers.jsonl --against by-hand.jsonl
+    kgrag grade answers.jsonl --lexical --against by-hand.jsonl --json
+    """
+    from kgrag.evaluation.grade_answers import grade_answers
+    from kgrag.evaluation.graders import AnswerGrader, LexicalGrader, ModelGrader, estimate, read_answers, read_marks
+    from kgrag.indexing.asking import Meter
+    from kgrag.languages import language_of
+    from kgrag.models.openai_chat import load_chat
+    from kgrag.models.tasks import Tasks
+    from kgrag.wire import to_json
+
+    settings = load_settings()
+    settings = changed(settings, "chat", concurrency=max(threads, settings.chat.concurrency), budget=budget)
+    answers = read_answers(file)
+    by_hand = read_marks(against) if against is not None else {}
+    if dry_run:
+        found = {} if lexical else estimate(answers, settings.chat)
+        if as_json:
+            print_json(to_json({"tasks": found}))
+            return
+        click.echo(f"{file}: {number(len(answers), 'answer')} to mark")
+        for task, calls in found.items():
+            click.echo(f"{task}: " + "\n  ".join(estimate_lines(calls, budget)))
+        return
+    with resumable() as progress, ExitStack() as stack:
+        meter = Meter()
+        grader: AnswerGrader = LexicalGrader(language_of(language))
+        if not lexical:
+            model = stack.enter_context(closing(load_chat(settings)))
+            grader = ModelGrader(Tasks(model, settings.chat.prompts, listener=meter))
+        report = grade_answers(
+            answers, grader, by_hand=by_hand, out=out, threads=threads, meter=meter, progress=progress
+        )
+    _print(report, as_json)
+
+
+def _print(report: "GradeReport", as_json: bool) -> None:
+    from kgrag.wire import to_json
+
+    if as_json:
+        print_json(to_json(report, stopped=report.stopped and report.stopped.in_full))
+    else:
+        rows: list[tuple[str, ...]] = []
+        for name in ("correctness", "faithfulness"):
+            agreed = report.agreement.get(name)
+            marked = [value for marks in report.marks.values() if (value := getattr(marks, name)) is not None]
+            rows.append((name, str(len(marked)), _figure(report.means.get(name)), *_agreed(agreed)))
+        heads = ["mark", "answers", "mean", *(_AGREED if report.agreement else ())]
+        print_table(heads, rows, left=())
+        click.echo(f"Marked by {report.by}")
+        if report.usage.calls:
+            click.echo(usage_line(report.usage))
+    if report.failures:
+        print_list(
+            f"{number(len(report.failures), 'answer')} could not be marked:",
+            [f"{f.document}: {f.reason}" for f in report.failures],
+        )
+    end_stopped(report.stopped, report.left, "answer")
+    if report.failures:
+        click.get_current_context().exit(1)
+
+
+_AGREED = ("by hand", "same", "kappa", "difference", "correlation")
+
+
+def _agreed(found: Any) -> tuple[str, ...]:
+    if found is None:
+        return ()
+    values = (found.same, found.kappa, found.error, found.correlation)
+    return (str(found.answers), *map(_figure, values))
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

@@ -1,0 +1,188 @@
+"""Wikidata's JSON dump: an entity a line, as `doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html` has it.
+
+Left out, as in Millions of GEAR-s (section 5), are statements whose object is a text; one alias an entity is kept. What
+is left out or odd is counted under a few words, never fatal.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from kgrag.indexing.knowledge.statements import ALIAS, Entry, Fact, Named, code, value
+
+_MONTHS = (
+    "January February March April May June July August September October November December"
+).split()  # fmt: skip
+_TEXTS = frozenset(
+    "string monolingualtext external-id url commonsMedia math musical-notation geo-shape tabular-data".split()
+)
+_OF_LEXEMES = ("-F", "-S")
+_DAY, _MONTH, _YEAR, _DECADE, _CENTURY = 11, 10, 9, 8, 7  # precisions of a time
+
+
+@dataclass(slots=True)
+class WikidataReader:
+    """Reads entities line by line. `languages`: of names, the first that there is; `properties`: only these (P31, ...).
+
+    `only`: subjects whose statements are kept, by code; others are only named. `counts`: what was read and left out.
+    """
+
+    languages: Sequence[str] = ("en",)
+    properties: Collection[str] = ()
+    only: Collection[int] | None = None
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def __call__(self, line: bytes) -> Entry | None:
+        """What a line says; None for the brackets around the dump, and for what cannot be read."""
+        text = line.strip(b" \t\r\n,[]\xef\xbb\xbf\x1e")
+        if not text:
+            return None
+        try:
+            found = orjson.loads(text)
+        except ValueError:
+            self.counts["lines that are no JSON"] += 1
+            return None
+        if not isinstance(found, dict):
+            self.counts["lines that are no entity"] += 1
+            return None
+        entry = Entry()
+        key = found.get("id") or found.get("entity")
+        if not isinstance(key, str):
+            self.counts["lines that are no entity"] += 1
+            return None
+        key = key.upper()  # so in old dumps
+        if isinstance(target := found.get("redirect"), str):
+            entry.redirects.append((key, target.upper()))
+            self.counts["redirects"] += 1
+            return entry
+        if key[:1] not in "QP":
+            self.counts["lexemes and others left out"] += 1
+            return None
+        self._name(entry, key, found)
+        if key[0] == "P":
+            self.counts["properties"] += 1
+            return entry
+        self.counts["entities"] += 1
+        if self.only is None or code(key) in self.only:
+            self._statements(entry, key, found)
+        return entry
+
+    def _name(self, entry: Entry, key: str, found: Mapping[str, Any]) -> None:
+        """The label in the first language that has one, else the title of the article, else a label in any language."""
+        labels, links = _mapping(found, "labels"), _mapping(found, "sitelinks")
+        link = links.get(f"{self.languages[0]}wiki")
+        wikipedia = _text(link.get("title")) if isinstance(link, dict) else ""
+        name = next((t for x in (*self.languages, "mul") if (t := _label(labels.get(x)))), "")
+        if not name:
+            name = wikipedia or next((t for x in sorted(labels) if (t := _label(labels[x]))), "")
+            self.counts["names in another language" if name else "entities without a name"] += 1
+        if not name:
+            return
+        aliases = _mapping(found, "aliases")
+        lists = [aliases.get(x) for x in (*self.languages, "mul")]
+        alias = next((t for its in lists if isinstance(its, list) for x in its if (t := _label(x)) and t != name), "")
+        entry.named.append(Named(key, name, 0, alias, wikipedia))
+        if alias and key[0] == "Q":
+            self.counts["aliases"] += 1
+            entry.named += (Named(ALIAS, ALIAS), value(alias))
+            entry.facts.append(Fact(key, ALIAS, f"={alias}"))
+
+    def _statements(self, entry: Entry, key: str, found: Mapping[str, Any]) -> None:
+        counts = self.counts
+        for predicate, statements in _mapping(found, "claims").items():
+            if self.properties and predicate not in self.properties:
+                counts["statements of other properties"] += len(statements)
+                continue
+            for statement in statements if isinstance(statements, list) else ():
+                rank = statement.get("rank") if isinstance(statement, dict) else None
+                if rank == "deprecated":
+                    counts["statements that are deprecated"] += 1
+                    continue
+                try:
+                    objects = list(self._object(statement["mainsnak"]))
+                except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+                    counts["statements that cannot be read"] += 1
+                    continue
+                for object in objects:
+                    counts["statements"] += 1
+                    if object.name:
+                        entry.named.append(object)
+                    entry.facts.append(Fact(key, predicate.upper(), object.key))
+
+    def _object(self, snak: Mapping[str, Any]) -> Iterator[Named]:
+        """The object of a statement; without a name if it is an entity that has a line of its own."""
+        kind = snak["snaktype"]
+        if kind != "value":
+            self.counts["statements without a value" if kind == "novalue" else "statements of an unknown value"] += 1
+            return
+        found = snak["datavalue"]
+        it = found["value"]
+        match found["type"]:
+            case "wikibase-entityid":
+                id = it.get("id") or f"{'P' if it['entity-type'] == 'property' else 'Q'}{int(it['numeric-id'])}"
+                if id[0] not in "QPqp":
+                    self.counts["statements on lexemes"] += 1
+                else:
+                    yield Named(id.upper(), "")
+            case "time":
+                yield value(time(it["time"], it["precision"]))
+            case "quantity":
+                amount, unit = str(it["amount"]).removeprefix("+"), str(it.get("unit", "1")).rpartition("/")[2]
+                float(amount)
+                yield value(amount, unit if unit != "1" else "")
+            case "globecoordinate":
+                yield value(place(it["latitude"], it["longitude"]))
+            case "string" | "monolingualtext":
+                self.counts["statements whose object is a text"] += 1
+            case other:
+                if other not in _TEXTS and snak.get("datatype") not in _TEXTS:
+                    raise ValueError(other)
+                self.counts["statements whose object is a text"] += 1
+
+
+def time(text: str, precision: int) -> str:
+    """A time of Wikidata in words: +1952-03-11T00:00:00Z is 11 March 1952, 1952, the 1950s, ... by its precision.
+
+    Raises ValueError.
+    """
+    era = " BC" if text.startswith("-") else ""
+    year, month, day = (int(part) for part in text.lstrip("+-").partition("T")[0].split("-"))
+    if precision >= _DAY and month and day:
+        return f"{day} {_MONTHS[month - 1]} {year}{era}"
+    if precision >= _MONTH and month:
+        return f"{_MONTHS[month - 1]} {year}{era}"
+    if precision >= _YEAR:
+        return f"{year}{era}"
+    if precision == _DECADE:
+        return f"{year // 10 * 10}s{era}"
+    if precision == _CENTURY:
+        return f"{_ordinal(max(1, (year + 99) // 100))} century{era}"
+    return f"about {year:,}{era}"
+
+
+def place(latitude: float, longitude: float) -> str:
+    """A place on the globe: 59.9139 N, 10.7522 E."""
+    north, east = "N" if latitude >= 0 else "S", "E" if longitude >= 0 else "W"
+    return f"{round(abs(float(latitude)), 4):g} {north}, {round(abs(float(longitude)), 4):g} {east}"
+
+
+def _ordinal(n: int) -> str:
+    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"
+
+
+def _mapping(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A part of an entity; an empty one stands as a list in some dumps."""
+    its = found.get(name)
+    return its if isinstance(its, dict) else {}
+
+
+def _label(label: object) -> str:
+    return _text(label.get("value")) if isinstance(label, dict) else _text(label)
+
+
+def _text(text: object) -> str:
+    return " ".join(text.replace(";", ",").split()) if isinstance(text, str) else ""

@@ -1,0 +1,162 @@
+"""Names and facts of a store -> the graph: as files of a bulk import, or in transactions."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kgrag.graph import schema
+from kgrag.graph.collections import NO_EMBEDDER, Collection
+from kgrag.graph.connection import Graph
+from kgrag.graph.csv_files import CsvField, Table
+from kgrag.graph.local.bulk import Files
+from kgrag.identity import entity_id, node_id
+from kgrag.indexing.bulk.tables import NUMBER
+from kgrag.indexing.knowledge.store import EntityRow, FactRow, Store
+from kgrag.languages import Language
+from kgrag.settings import IndexingSettings
+from kgrag.text import caption, name_stems, normalise
+from kgrag.types import Progress
+
+_T = TypeVar("_T")
+_EVERY = 50_000
+_ENTITIES, _FACTS = 5000, 5000  # rows of a transaction
+_NODES = {
+    "Entity": ("id:ID(Entity)", "collection", "key", "name", "normal", "stemmed", "df:long", "ntit:long",
+               "phrases:long", "named:boolean", "aliases:string[]", "wikipedia"),
+    "Triple": ("id:ID(Triple)", "collection", "key", "name", "subject", "predicate", "object", "text"),
+    "Collection": ("name:ID(Collection)", "collection", "kind", "number:long", "embedder", "dimension:long",
+                   "embedding", "settings", "language", "schema_version:long", "created:datetime", "passages:long",
+                   "sources:string[]"),
+    "Schema": ("id:ID(Schema)", "name", "collections:long", "touched:datetime"),
+}  # fmt: skip
+_EDGES = dict.fromkeys(("SUBJECT", "OBJECT"), (":START_ID(Triple)", ":END_ID(Entity)"))
+
+
+def triple_properties(collection: str, row: FactRow) -> dict[str, str]:
+    """The properties of a fact but its collection; a predicate without a name is called by its key."""
+    s, subject, p, predicate, o, object = row
+    key, said = f"{s} {p} {o}", predicate or p or "is tied to"
+    return {
+        "id": node_id(collection, "triple", key),
+        "key": key,
+        "name": caption(said),
+        "subject": subject,
+        "predicate": said,
+        "object": object,
+        "text": f"{subject} {said} {object}",
+    }
+
+
+def entity_properties(collection: str, row: EntityRow, language: Language) -> dict[str, Any]:
+    """The properties of an entity but its collection and counts."""
+    key, name, alias, wikipedia = row
+    normal = normalise(name, language)
+    return {
+        "id": entity_id(collection, key),
+        "key": key,
+        "name": name,
+        "normal": normal,
+        "stemmed": " ".join(name_stems(normal, language)),
+        "aliases": [alias] if alias else None,
+        "wikipedia": wikipedia,
+    }
+
+
+def write_files(
+    folder: Path, name: str, source: str, language: Language, store: Store, progress: Progress, *, part: bool
+) -> tuple[Files, int, int]:
+    """Write the files of a bulk import; returns them, and how many entities and facts they hold."""
+    tables = {kind: Table(folder, kind, columns) for kind, columns in (_NODES | _EDGES).items()}
+    now = CsvField(datetime.now(UTC).isoformat(timespec="milliseconds"))
+    entities, facts = store.prepare(part=part)
+    for row in _told(store.entities(), "entities", entities, progress):
+        p = entity_properties(name, row, language)
+        alias = p["aliases"][0] if p["aliases"] else None
+        tables["Entity"].write(
+            p["id"], name, p["key"], p["name"], p["normal"], p["stemmed"], 0, 0, 0, True, alias, p["wikipedia"]
+        )
+    for fact in _told(store.facts(part=part), "facts", facts, progress):
+        its = triple_properties(name, fact)
+        id = its["id"]
+        tables["Triple"].write(
+            id, name, its["key"], its["name"], its["subject"], its["predicate"], its["object"], its["text"]
+        )
+        tables["SUBJECT"].link(id, entity_id(name, fact[0]))
+        tables["OBJECT"].link(id, entity_id(name, fact[4]))
+    tables["Schema"].write("kgrag", "kgrag schema", NUMBER, now)
+    settings = IndexingSettings().model_dump_json()
+    tables["Collection"].write(
+        name,
+        name,
+        "knowledge",
+        NUMBER,
+        NO_EMBEDDER,
+        0,
+        "",
+        settings,
+        language.code,
+        schema.SCHEMA_VERSION,
+        now,
+        0,
+        source,
+    )
+    for table in tables.values():
+        table.close()
+    files = Files(
+        nodes=[
+            (":".join(schema.labels_of(label, NUMBER)), (tables[label].header, tables[label].path)) for label in _NODES
+        ],
+        relationships=[(kind, (tables[kind].header, tables[kind].path)) for kind in _EDGES],
+        multiline=[t.path for t in tables.values() if t.multiline],
+        longest=4 * max(t.longest for t in tables.values()),
+    )
+    return files, tables["Entity"].rows, tables["Triple"].rows
+
+
+def write_transactions(
+    graph: Graph, collection: Collection, store: Store, progress: Progress, *, part: bool
+) -> tuple[int, int]:
+    """Write names and facts in transactions, those that an interrupted run wrote only once; returns how many."""
+    name, language = collection.name, collection.language
+    entities, facts = store.prepare(part=part)
+    done = store.written
+    if not done:
+        labels = [collection.label("Entity")]
+        rows = (
+            entity_properties(name, row, language) for row in _told(store.entities(), "entities", entities, progress)
+        )
+        for batch in _batches(rows, _ENTITIES):
+            batch.sort(key=lambda row: str(row["id"]))
+            graph.run("write/knowledge_entities", rows=batch, collection=name, labels=labels)
+    labels, written = [collection.label("Triple")], 0
+    for group in _batches(_told(store.facts(part=part), "facts", facts, progress), _FACTS):
+        written += len(group)
+        if written <= done:
+            continue
+        told = [
+            {
+                "properties": triple_properties(name, fact),
+                "subject": entity_id(name, fact[0]),
+                "object": entity_id(name, fact[4]),
+            }
+            for fact in group
+        ]
+        graph.run("write/knowledge_triples", rows=told, collection=name, labels=labels)
+        store.written = written
+    return entities, written
+
+
+def _told(rows: Iterable[_T], stage: str, total: int, progress: Progress) -> Iterator[_T]:
+    number = 0
+    for number, row in enumerate(rows, 1):
+        if number % _EVERY == 1:
+            progress(stage, number - 1, total)
+        yield row
+    progress(stage, number, number)
+
+
+def _batches(rows: Iterator[_T], size: int) -> Iterator[list[_T]]:
+    while batch := list(islice(rows, size)):
+        yield batch

@@ -1,0 +1,65 @@
+"""What others may name when they search or ask: retrievers and systems, whose options are numbers and fixed words.
+
+An option that is free text may name a file, an address or another collection: `rerank(url=...)`, `gfm(weights=...)`,
+`bridges(knowledge=...)`. Whoever runs the server sets these (KGRAG_RETRIEVAL__RERANK__URL); nobody who asks it does.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal, get_args, get_origin
+
+from kgrag.agents.system import STRATEGIES, split_system
+from kgrag.errors import RefusedError
+from kgrag.options import Options
+from kgrag.retrieval.expression import Expression, parse
+from kgrag.retrieval.registry import RETRIEVERS
+
+
+def check_asked_retriever(expression: str) -> str:
+    """The expression as it is. Raises RefusedError for an option that is text, NotFoundError for an unknown name."""
+    _check_parts(parse(expression))
+    return expression
+
+
+def check_asked_system(name: str) -> str:
+    """The name of a system as it is. Raises as `check_asked_retriever` does."""
+    strategy, retriever = split_system(name)
+    _check(strategy, STRATEGIES[strategy.name].options)
+    _check_parts(parse(retriever))
+    return name
+
+
+def _check_parts(expression: Expression) -> None:
+    _check(expression, RETRIEVERS.find(expression.name).options)
+    for part in expression.parts:
+        _check_parts(part)
+
+
+def _check(expression: Expression, options: type[Options]) -> None:
+    for name, value in expression.options:
+        field = options.model_fields.get(name)
+        words = set(_words(field.annotation)) if field is not None else set()
+        if any(text not in words for text in _texts(value)):
+            raise RefusedError(
+                f"The option {name!r} of {expression.name} cannot be set here.",
+                "Numbers, true, false and the fixed words of an option can; texts are set by whoever runs the server.",
+            )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str | bytes):
+        yield str(value)
+    elif isinstance(value, tuple | list | set | frozenset):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, dict):
+        for pair in value.items():
+            yield from _texts(pair)
+
+
+def _words(annotation: Any) -> Iterator[str]:
+    """The fixed words that an annotation allows."""
+    if get_origin(annotation) is Literal:
+        yield from (word for word in get_args(annotation) if isinstance(word, str))
+    else:
+        for part in get_args(annotation):
+            yield from _words(part)

@@ -1,0 +1,266 @@
+"""What tools reply: typed forms with texts cut to what a model can read, and without vectors."""
+
+import json
+from collections.abc import Iterable, Mapping
+from itertools import zip_longest
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from kgrag.agents.lookup import Lookup
+from kgrag.drawing import HIDDEN
+from kgrag.events import Answer
+from kgrag.graph.queries import Query
+from kgrag.retrieval.trail import trail
+from kgrag.rows import Edge, Node, Path, Rows
+from kgrag.types import CollectionInfo, Passage, Ranking
+from kgrag.wire import plain
+
+_LEAST = 200  # characters that a text keeps, however many there are
+_VALUE = 1000  # characters of one value of a row
+
+Json = dict[str, Any]
+
+
+class PassageReply(BaseModel):
+    """A passage. `uri` names it as a resource; `cut`: the text goes on there."""
+
+    uri: str
+    id: str
+    title: str
+    section: str = ""
+    place: str = Field("", description="its pages, where the document has pages")
+    source: str = ""
+    text: str
+    cut: bool = False
+
+
+class HitReply(PassageReply):
+    """A passage that was found. `score` compares within one reply only; `trail`: the path that led to it."""
+
+    rank: int
+    score: float
+    trail: str
+
+
+class SearchReply(BaseModel):
+    """Passages for a question, best first."""
+
+    collection: str
+    retriever: str
+    hits: list[HitReply]
+    notes: list[str] = []
+
+
+class CitationReply(PassageReply):
+    """A passage that an answer cites as [number]."""
+
+    number: int
+
+
+class AskReply(BaseModel):
+    """An answer with its evidence. `found`: whether the evidence holds it; `problem`: what went wrong, if anything."""
+
+    collection: str
+    system: str
+    answer: str
+    found: bool
+    problem: str = ""
+    citations: list[CitationReply]
+    calls: int
+    tokens: int
+    seconds: float
+
+
+class LookUpReply(BaseModel):
+    """What stands on a page, in a table or in a section; `named` is false where the question names none of these."""
+
+    named: bool
+    text: str = ""
+    found: bool = False
+    cut: bool = False
+
+
+class NeighbourReply(BaseModel):
+    """A node beside a passage, by the kind of edge between them."""
+
+    edge: str
+    label: str
+    name: str
+
+
+class OpenedReply(BaseModel):
+    """A passage and what stands around it in the graph."""
+
+    passage: PassageReply
+    neighbours: list[NeighbourReply]
+
+
+class RowsReply(BaseModel):
+    """Rows of a query, column -> value; `cut` says why some are missing, if they are."""
+
+    columns: list[str]
+    rows: list[Json]
+    cut: str = ""
+
+
+class CollectionReply(BaseModel):
+    """A collection at a glance."""
+
+    name: str
+    kind: str
+    documents: int
+    passages: int
+    entities: int
+    triples: int
+
+
+class ParameterReply(BaseModel):
+    """A parameter of a saved query; without a `default` it is needed."""
+
+    name: str
+    type: str
+    default: str | None
+    meaning: str
+
+
+class SavedQueryReply(BaseModel):
+    """A saved query. The collection is filled in where it is one of its parameters."""
+
+    name: str
+    purpose: str
+    parameters: list[ParameterReply]
+
+
+class DescribeReply(BaseModel):
+    """What can be asked here."""
+
+    collections: list[CollectionReply]
+    saved_queries: list[SavedQueryReply]
+    language_model: bool = Field(description="whether one is configured, which ask needs")
+
+
+def address(collection: str, passage: str) -> str:
+    """The address of a passage as a resource."""
+    return f"kgrag://{collection}/passage/{passage}"
+
+
+def described(info: CollectionInfo) -> CollectionReply:
+    """A collection at a glance."""
+    documents, passages, entities, triples = (
+        info.counts.get(label, 0) for label in ("Document", "Passage", "Entity", "Triple")
+    )
+    return CollectionReply(
+        name=info.name, kind=info.kind, documents=documents, passages=passages, entities=entities, triples=triples
+    )
+
+
+def saved(name: str, query: Query) -> SavedQueryReply:
+    """A saved query, without what is filled in: the collection, and a vector in place of words."""
+    parameters = [
+        ParameterReply(name=p.name, type=p.type, default=p.default, meaning=p.meaning)
+        for p in query.parameters
+        if p.name not in ("collection", "vector")
+    ]
+    return SavedQueryReply(name=name, purpose=query.purpose, parameters=parameters)
+
+
+def found(ranking: Ranking, collection: str, characters: int) -> SearchReply:
+    """The passages of a ranking, their texts of at most so many characters together."""
+    share = _share(characters, len(ranking))
+    hits = [
+        HitReply(rank=rank, score=round(hit.score, 4), trail=trail(hit), **_passage(hit.passage, collection, share))
+        for rank, hit in enumerate(ranking, 1)
+    ]
+    return SearchReply(collection=collection, retriever=ranking.retriever, hits=hits, notes=list(ranking.notes))
+
+
+def answered(answer: Answer, collection: str, characters: int) -> AskReply:
+    """An answer and what it cites."""
+    share = _share(characters - len(answer.text), len(answer.citations))
+    return AskReply(
+        collection=collection,
+        system=answer.system,
+        answer=answer.text,
+        found=answer.found,
+        problem=answer.problem,
+        citations=[CitationReply(number=c.number, **_passage(c.passage, collection, share)) for c in answer.citations],
+        calls=answer.usage.calls,
+        tokens=answer.usage.prompt_tokens + answer.usage.completion_tokens,
+        seconds=round(answer.seconds, 2),
+    )
+
+
+def looked_up(lookup: Lookup | None, characters: int) -> LookUpReply:
+    """What a structural question led to; where it asks for contents, the texts that stand there."""
+    if lookup is None:
+        return LookUpReply(named=False)
+    whole = "\n\n".join([lookup.text, *(hit.passage.text for hit in lookup.hits)] if lookup.content else [lookup.text])
+    text = _cut(whole, characters)
+    return LookUpReply(named=True, text=text, found=lookup.found, cut=len(text) < len(whole))
+
+
+def opened(passage: Passage, collection: str, edges: Iterable[Json], characters: int) -> OpenedReply:
+    """A passage with its neighbours."""
+    beside = [NeighbourReply(edge=e["type"], label=e["label"], name=e["name"] or "") for e in edges]
+    return OpenedReply(passage=PassageReply(**_passage(passage, collection, characters)), neighbours=beside)
+
+
+def listed(rows: Rows, characters: int) -> RowsReply:
+    """Rows, as many as fit; long texts in them are cut."""
+    kept: list[Json] = []
+    left, cut = characters, rows.cut or ""
+    for row in rows:
+        values = {column: _value(value) for column, value in row.items()}
+        left -= len(json.dumps(values, ensure_ascii=False))
+        if left < 0 and kept:
+            cut = f"{len(kept)} of {len(rows)} rows: more would be too long. Return less, or LIMIT and SKIP."
+            break
+        kept.append(values)
+    return RowsReply(columns=list(rows.columns), rows=kept, cut=cut)
+
+
+def _passage(passage: Passage, collection: str, characters: int) -> Json:
+    text = _cut(passage.text, characters)
+    return {
+        "uri": address(collection, passage.id),
+        "id": passage.id,
+        "title": passage.title,
+        "section": passage.section,
+        "place": passage.place,
+        "source": passage.source,
+        "text": text,
+        "cut": len(text) < len(passage.text),
+    }
+
+
+def _share(characters: int, texts: int) -> int:
+    return max(_LEAST, characters // max(1, texts))
+
+
+def _cut(text: str, characters: int) -> str:
+    """The beginning of a text, cut between words, its lines kept."""
+    if len(text) <= characters:
+        return text
+    begun = text[: characters - 2]
+    words = begun.rsplit(maxsplit=1)
+    return f"{words[0] if len(words) > 1 else begun} …"
+
+
+def _value(value: Any) -> Any:
+    """A value of a row in plain forms: nodes and edges by what they are and hold, upkeep apart; long texts are cut."""
+    if isinstance(value, str):
+        return _cut(value, _VALUE)
+    if isinstance(value, Node):
+        return {"labels": list(value.kinds), **_properties(value.properties)}
+    if isinstance(value, Edge):
+        return {"type": value.type, **_properties(value.properties)}
+    if isinstance(value, Path):
+        return [_value(part) for pair in zip_longest(value.nodes, value.edges) for part in pair if part is not None]
+    if isinstance(value, Mapping):
+        return {key: _value(item) for key, item in value.items()}
+    return [_value(item) for item in value] if isinstance(value, list | tuple) else plain(value)
+
+
+def _properties(properties: Mapping[str, Any]) -> Json:
+    return {key: _value(value) for key, value in properties.items() if key not in HIDDEN}

@@ -1,0 +1,95 @@
+"""Web archives (WARC, ISO 28500) and the texts taken from them (WET), plain or compressed: each page is a document.
+
+Pages that a server answered with an error, pictures and the like are passed over.
+"""
+
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any
+
+from kgrag.loaders.base import MB, BadInput, Format, Item, Source, clean, decode, one_line, open_file
+from kgrag.loaders.html import add_html, declared_encoding
+from kgrag.loaders.outline import Outline
+from kgrag.types import Document, Problem, Section
+
+_CHARSET = re.compile(r"charset=[\"']?([\w.:-]+)", re.IGNORECASE)
+_HTML = ("text/html", "application/xhtml+xml")
+
+
+def load_warc(source: Source) -> Iterator[Item]:
+    """The pages of a web archive, one at a time; a Problem for each that cannot be read. Raises BadInput."""
+    if find_spec("warcio") is None:
+        raise BadInput("is a web archive, for which warcio is needed: python -m pip install 'kgrag[web]'")
+    from warcio.archiveiterator import ArchiveIterator
+    from warcio.exceptions import ArchiveLoadFailed
+
+    number = pages = 0
+    with open_file(source) as file:
+        try:
+            for record in ArchiveIterator(file):
+                number += 1
+                for item in _record(source, record, number):
+                    pages += isinstance(item, Document)
+                    yield item
+        except (ArchiveLoadFailed, EOFError, OSError) as error:
+            where = f"is damaged after record {number:,}" if number else "is no web archive, or damaged"
+            raise BadInput(f"{where} ({one_line(str(error))[:200]})") from error
+    if not pages:
+        raise BadInput("holds no page with text")
+
+
+def _record(source: Source, record: Any, number: int) -> Iterator[Item]:
+    """The document of a record, or the Problem with it; nothing for a record that is no page."""
+    if record.rec_type == "response":
+        kind = (record.http_headers.get_header("Content-Type") or "") if record.http_headers else ""
+        good = record.http_headers is not None and record.http_headers.get_statuscode() == "200"
+    else:
+        kind = record.rec_headers.get_header("Content-Type") or ""
+        good = record.rec_type in ("conversion", "resource")
+    media = kind.partition(";")[0].strip().lower()
+    if not good or media not in (*_HTML, "text/plain"):
+        return
+    place = f"{source.shown}#{number}"
+    data = record.content_stream().read(source.limit + 1)
+    if len(data) > source.limit:
+        message = f"is a page of more than {source.limit // MB} MB; KGRAG_MAX_FILE_MB raises the limit"
+        yield Problem(place, message, lasting=True)
+        return
+    named = _CHARSET.search(kind)
+    declared = named[1] if named else declared_encoding(data) if media in _HTML else None
+    try:
+        text = decode(data, declared)
+        title, sections = _html(text) if media in _HTML else ("", _plain(text))
+    except BadInput as error:
+        yield Problem(place, str(error), lasting=True)
+        return
+    headers = record.rec_headers
+    address = clean(headers.get_header("WARC-Target-URI") or "")
+    id = clean(headers.get_header("WARC-Record-ID") or "").strip("<>") or str(number)
+    metadata = {
+        name: one_line(value)
+        for name, header in (("date", "WARC-Date"), ("language", "WARC-Identified-Content-Language"))
+        if (value := headers.get_header(header))
+    }
+    if sections:
+        title = title or address or f"{source.title} {number}"
+        yield Document(f"{source.key}#{id}", sections, title[:300], address or place, metadata)
+
+
+def _html(text: str) -> tuple[str, tuple[Section, ...]]:
+    outline = Outline()
+    title = add_html(outline, text)
+    return title or outline.first_h1, outline.sections()
+
+
+def _plain(text: str) -> tuple[Section, ...]:
+    text = clean(text).strip()
+    return (Section(text),) if text else ()
+
+
+WARC = Format(
+    "web archive",
+    (".warc", ".wet", ".warc.gz", ".wet.gz"),
+    lambda source, reading: load_warc(source),
+)

@@ -1,0 +1,151 @@
+"""Parquet as FineWeb has it, and web archives, plain and compressed: files made on the spot, whole and damaged."""
+
+import gzip
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from kgrag.client import KnowledgeGraph
+from kgrag.loaders import Columns, load
+from kgrag.types import Document, Problem
+
+PAGES = {
+    "https://ships.example/fram": "<html><head><title>Fram</title></head><body><p>She drifted.</p></body></html>",
+    "https://ships.example/gjoa": "<html><body><p>Die Gjøa fuhr durch die Passage.</p></body></html>",
+}
+
+
+def read(path: Path, **options: Any) -> tuple[list[Document], list[tuple[str, str]]]:
+    items = list(load(path, **options))
+    problems = [(i.place.removeprefix(str(path)), i.message) for i in items if isinstance(i, Problem)]
+    return [i for i in items if isinstance(i, Document)], problems
+
+
+def fineweb(path: Path, count: int = 300, **changes: Any) -> Path:
+    """A part of FineWeb in small: several groups of rows."""
+    columns: dict[str, list[Any]] = {
+        "text": [f"Page {n} tells of ship number {n}." for n in range(count)],
+        "id": [f"<urn:uuid:{n:08}>" for n in range(count)],
+        "url": [f"https://ships.example/{n}" for n in range(count)],
+        "date": [datetime(2024, 5, 1, 12, 0, tzinfo=UTC)] * count,
+        "language_score": [0.5] * count,
+        "tags": [["a", "b"]] * count,
+        "raw": [b"\xff"] * count,
+    }
+    pq.write_table(pa.table(columns | changes), path, row_group_size=100)
+    return path
+
+
+def archive(path: Path, *, compressed: bool = True) -> Path:
+    """Two pages in different encodings, and what is no page: an error, a picture, the request."""
+    with path.open("wb") as file:
+        writer = WARCWriter(file, gzip=compressed)
+        for number, (address, page) in enumerate(PAGES.items()):
+            charset = "utf-8" if number == 0 else "iso-8859-1"
+            add(writer, address, "200 OK", f"text/html; charset={charset}", page.encode(charset))
+        add(writer, "https://ships.example/gone", "404 Not Found", "text/html", b"<p>gone</p>")
+        add(writer, "https://ships.example/logo.png", "200 OK", "image/png", b"\x89PNG")
+        asked = StatusAndHeaders("GET / HTTP/1.1", [("Host", "ships.example")], is_http_request=True)
+        writer.write_record(writer.create_warc_record("https://ships.example/", "request", http_headers=asked))
+    return path
+
+
+def add(writer: WARCWriter, address: str, status: str, kind: str, body: bytes) -> None:
+    headers = StatusAndHeaders(status, [("Content-Type", kind)], protocol="HTTP/1.1")
+    named = {"WARC-Date": "2024-05-01T12:00:00Z", "WARC-Record-ID": f"<urn:uuid:{address[-4:]}>"}
+    record = writer.create_warc_record(
+        address, "response", payload=io.BytesIO(body), http_headers=headers, warc_headers_dict=named
+    )
+    writer.write_record(record)
+
+
+def test_parquet_rows_become_documents(tmp_path: Path) -> None:
+    path = fineweb(tmp_path / "000_00000.parquet")
+    documents, problems = read(path)
+    assert (len(documents), problems) == (300, [])
+    assert documents[299].key == f"{path}#<urn:uuid:00000299>"
+    assert documents[299].text == "Page 299 tells of ship number 299."
+    assert documents[0].source == f"{path}#1"
+    assert documents[0].metadata == {
+        "url": "https://ships.example/0",
+        "date": "2024-05-01T12:00:00+00:00",
+        "language_score": 0.5,
+        "tags": ["a", "b"],
+    }
+    named, _ = read(path, columns=Columns(key="url", title="url"))
+    assert (named[7].key, named[7].title) == ("https://ships.example/7",) * 2
+
+
+def test_parquet_is_streamed_and_its_faults_are_told(tmp_path: Path) -> None:
+    path = fineweb(tmp_path / "big.parquet", 2, text=["x" * (2 << 20), "short"])
+    documents, problems = read(path, max_file_mb=1)
+    assert [d.text for d in documents] == ["short"]
+    assert problems[0][0] == "#1" and "more than 1 MB" in problems[0][1]
+    data = fineweb(tmp_path / "whole.parquet").read_bytes()
+    (tmp_path / "cut.parquet").write_bytes(data[:-100])
+    assert "no Parquet file, or damaged" in read(tmp_path / "cut.parquet")[1][0][1]
+    place = data.find(b"Page 150")  # in the second group of rows
+    (tmp_path / "bent.parquet").write_bytes(data[: place - 400] + b"\xff" * 400 + data[place:])
+    documents, problems = read(tmp_path / "bent.parquet")
+    assert len(problems) == 1 and "damaged" in problems[0][1]
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
+    assert "no column for the text" in read(tmp_path / "other.parquet")[1][0][1]
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_pages_of_a_web_archive(tmp_path: Path, compressed: bool) -> None:
+    path = archive(tmp_path / ("crawl.warc.gz" if compressed else "crawl.warc"), compressed=compressed)
+    documents, problems = read(tmp_path)
+    assert problems == []
+    assert [d.title for d in documents] == ["Fram", "https://ships.example/gjoa"]
+    assert documents[0].key == f"{path}#urn:uuid:fram" and documents[0].source == "https://ships.example/fram"
+    assert "She drifted." in documents[0].text
+    assert documents[1].text == "Die Gjøa fuhr durch die Passage."
+    assert documents[0].metadata == {"date": "2024-05-01T12:00:00Z"}
+
+
+def test_texts_taken_from_an_archive(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.warc.wet.gz"
+    with path.open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        for n, text in enumerate(("Die Fram trieb.", "  ", "The Maud followed.")):
+            named = {
+                "WARC-Identified-Content-Language": "deu" if n == 0 else "eng",
+                "WARC-Record-ID": f"<urn:uuid:{n}>",
+            }
+            record = writer.create_warc_record(
+                f"https://ships.example/{n}", "conversion", payload=io.BytesIO(text.encode()),
+                warc_content_type="text/plain", warc_headers_dict=named,
+            )  # fmt: skip
+            writer.write_record(record)
+    documents, problems = read(tmp_path)
+    assert ([d.text for d in documents], problems) == (["Die Fram trieb.", "The Maud followed."], [])
+    assert documents[0].metadata["language"] == "deu"
+
+
+def test_damaged_archives_keep_what_came_before(tmp_path: Path) -> None:
+    whole = archive(tmp_path / "a.warc.gz").read_bytes()
+    (tmp_path / "b.warc.gz").write_bytes(whole[: len(whole) // 2])
+    documents, problems = read(tmp_path / "b.warc.gz")
+    assert len(documents) + len(problems) >= 1 and len(documents) < 3
+    (tmp_path / "c.warc").write_bytes(b"no archive at all\n" * 100)
+    assert "no web archive, or damaged" in read(tmp_path / "c.warc")[1][0][1]
+    (tmp_path / "notes.txt.gz").write_bytes(gzip.compress(b"no archive"))
+    assert {d.title for d in read(tmp_path)[0]} >= {"Fram"}  # other compressed files are passed over
+
+
+def test_archives_are_ingested_once(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:
+    fineweb(tmp_path / "part.parquet", 5)
+    archive(tmp_path / "crawl.warc.gz")
+    report = kg[collection_name].ingest(tmp_path, root=tmp_path)
+    assert (report.added, report.problems) == (7, ())
+    again = kg[collection_name].ingest(tmp_path, root=tmp_path)
+    assert (again.added, again.changed, again.unchanged) == (0, 0, 7)
+    assert kg[collection_name].search("Which ship drifted?", k=1)[0].passage.title == "Fram"

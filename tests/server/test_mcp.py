@@ -1,0 +1,202 @@
+"""The collections as tools: the official client starts `kgrag mcp` and calls it over standard input and output."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from scripted import Scripted
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import KgragError
+from kgrag.server.asking import check_asked_retriever, check_asked_system
+from kgrag.types import Document, Section
+
+_SHIPS = "ships of the coast"
+_SECRET = "letters"
+_QUESTION = "Where was the captain of the Fjord Queen born?"
+Calls = Callable[[Client], Awaitable[None]]
+Serve = Callable[..., None]
+
+
+@pytest.fixture(scope="module")
+def collections(kg: KnowledgeGraph) -> Iterator[None]:
+    texts = {
+        "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik.",
+        "Ole Brandvik": "Ole Brandvik was born in Nordvika. " + "He wrote many long letters home. " * 60,
+    }
+    kg[_SHIPS].ingest([Document(title, (Section(text),), title) for title, text in texts.items()])
+    kg[_SECRET].ingest([Document("Kari", (Section("Kari Aune keeps a secret."),), "Kari")])
+    yield
+    for name in (_SHIPS, _SECRET):
+        kg[name].delete()
+
+
+@pytest.fixture
+def serve(neo4j_env: dict[str, str], scripted: Scripted, collections: None) -> Serve:
+    """Starts the server with some options, and runs calls against it."""
+    environment = {**os.environ, **neo4j_env, **scripted.env()}
+
+    def run(calls: Calls, *options: str) -> None:
+        async def session() -> None:
+            command = ["-m", "kgrag", "mcp", *options]
+            async with Client(
+                StdioServerParameters(command=sys.executable, args=command, env=environment), read_timeout_seconds=60
+            ) as client:
+                await calls(client)
+
+        asyncio.run(session())
+
+    return run
+
+
+async def _call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return dict(result.structured_content)
+
+
+async def _refusal(client: Client, tool: str, **arguments: Any) -> str:
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    return " ".join(getattr(part, "text", "") for part in result.content)
+
+
+def test_tools_read_the_graph(serve: Serve, scripted: Scripted) -> None:
+    scripted.say("answer", "In Nordvika [2].")
+
+    async def calls(client: Client) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert set(tools) == {"describe", "search", "ask", "look_up", "passage", "saved_query", "cypher"}
+        assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in tools.values())
+        about = await _call(client, "describe")
+        known = {c["name"]: c for c in about["collections"]}
+        assert known[_SHIPS]["documents"] == 2
+        assert about["language_model"]
+        assert {"names", "facts"} <= {query["name"] for query in about["saved_queries"]}
+
+        found = await _call(client, "search", question=_QUESTION, collection=_SHIPS)
+        assert [hit["title"] for hit in found["hits"]][:2] == ["Fjord Queen", "Ole Brandvik"]
+        assert "Ole Brandvik" in found["hits"][1]["trail"]
+        assert found["hits"][1]["cut"] and len(found["hits"][1]["text"]) <= 600
+        whole = await client.read_resource(found["hits"][1]["uri"])
+        assert whole.contents[0].text.count("letters home") == 60  # type: ignore[union-attr]
+        opened = await _call(client, "passage", id=found["hits"][0]["id"], collection=_SHIPS)
+        assert {"edge": "MENTIONS", "label": "Entity", "name": "Ole Brandvik"} in opened["neighbours"]
+
+        answer = await _call(client, "ask", question=_QUESTION, collection=_SHIPS, system="single+pathrank")
+        assert (answer["answer"], answer["found"], answer["calls"]) == ("In Nordvika [2].", True, 1)
+        assert [(c["number"], c["title"]) for c in answer["citations"]] == [(2, "Ole Brandvik")]
+        assert not (await _call(client, "look_up", question=_QUESTION, collection=_SHIPS))["named"]
+
+        statement = (
+            "MATCH (p:Passage {collection: $collection})-[m:MENTIONS]->(e) RETURN p, m, e, 1 AS one ORDER BY p.title"
+        )
+        rows = await _call(client, "cypher", statement=statement, collection=_SHIPS)
+        assert rows["columns"] == ["p", "m", "e", "one"] and "rows: more would be too long" in rows["cut"]
+        assert rows["rows"][0]["p"]["labels"] == ["Passage"] and rows["rows"][0]["m"]["type"] == "MENTIONS"
+        assert not {"embedding", "stems", "sentences"} & rows["rows"][0]["p"].keys()
+        names = await _call(client, "saved_query", name="names", parameters={"name": "brandvik"}, collection=_SHIPS)
+        assert "Ole Brandvik" in str(names["rows"])
+        schema = await client.read_resource("kgrag://schema")
+        assert "MENTIONS" in schema.contents[0].text  # type: ignore[union-attr]
+
+    serve(calls, "--characters", "1000")
+
+
+def test_what_goes_wrong_is_said_with_its_remedy(serve: Serve) -> None:
+    async def calls(client: Client) -> None:
+        said = await _refusal(client, "search", question=_QUESTION)
+        assert "Which collection?" in said and _SHIPS in said
+        assert "no collection 'ship'" in await _refusal(client, "search", question=_QUESTION, collection="ship")
+        assert "pathrank" in await _refusal(
+            client, "search", question=_QUESTION, collection=_SHIPS, retriever="pathrnk"
+        )
+        assert "k" in await _refusal(client, "search", question=_QUESTION, collection=_SHIPS, k=0)
+        assert "only read" in await _refusal(client, "cypher", statement="MATCH (n) DETACH DELETE n")
+        assert "kgrag cypher --list" in await _refusal(client, "saved_query", name="nothing", collection=_SHIPS)
+        wrong = await _refusal(client, "saved_query", name="names", parameters={"embeddings": True}, collection=_SHIPS)
+        assert "embeddings" in wrong
+        assert "No passage" in await _refusal(client, "passage", id="nobody", collection=_SHIPS)
+        with pytest.raises(MCPError, match="No passage"):
+            await client.read_resource("kgrag://letters/passage/abcdef123456")
+
+    serve(calls)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "rerank(pathrank, url='http://127.0.0.1:1/v1/rerank')",
+        "rrf(bm25, rerank(bm25, url='http://127.0.0.1:1'))",
+        "bm25 >> rerank(model='/tmp/model')",
+        "gfm(weights='/tmp/weights.pt')",
+        "bridges(pathrank, knowledge=('letters',))",
+        "bridges(pathrank, knowledge=letters)",
+        "sync-ge(bm25, link=https)",
+    ],
+)
+def test_options_that_name_files_addresses_and_collections_are_refused(asked: str) -> None:
+    with pytest.raises(KgragError, match="cannot be set here"):
+        check_asked_retriever(asked)
+    with pytest.raises(KgragError, match="cannot be set here"):
+        check_asked_system(f"single+{asked}")
+
+
+def test_options_that_are_numbers_or_fixed_words_are_taken() -> None:
+    for asked in ("pathrank(cap=20, omega=0)", "sync-ge(bm25, link=hybrid)", "rrf(bm25, dense) % 5"):
+        assert check_asked_retriever(asked) == asked
+    assert check_asked_system("gear(first_read=expanded, steps=2)+pathrank(width=(5, 5))")
+    with pytest.raises(KgragError, match="cannot be set here"):
+        check_asked_system("gears(knowledge=(letters,))+hybrid")
+
+
+def test_other_collections_stay_closed(serve: Serve, kg: KnowledgeGraph) -> None:
+    secret = kg[_SECRET].search("Kari", k=1).hits[0].passage.id
+
+    async def calls(client: Client) -> None:
+        assert "cypher" not in {tool.name for tool in (await client.list_tools()).tools}
+        about = await _call(client, "describe")
+        assert [c["name"] for c in about["collections"]] == [_SHIPS]
+        found = await _call(client, "search", question=_QUESTION)  # the only one that there is for it
+        assert found["collection"] == _SHIPS
+        attempts: list[tuple[str, dict[str, Any]]] = [
+            ("search", {"question": "Kari", "collection": _SECRET}),
+            ("ask", {"question": "Kari", "collection": _SECRET}),
+            ("look_up", {"question": "What is on page 1?", "collection": _SECRET}),
+            ("passage", {"id": secret, "collection": _SECRET}),
+            ("passage", {"id": secret}),
+            ("search", {"question": "Kari", "retriever": f"bridges(bm25, knowledge=('{_SECRET}',))"}),
+            ("saved_query", {"name": "names", "parameters": {"name": "kari"}, "collection": _SECRET}),
+            ("saved_query", {"name": "names", "parameters": {"name": "kari", "collection": _SECRET}}),
+            ("saved_query", {"name": "collections"}),
+            ("cypher", {"statement": "MATCH (p:Passage) RETURN p.text"}),
+        ]
+        for tool, arguments in attempts:
+            said = await _refusal(client, tool, **arguments)
+            assert "keeps a secret" not in said
+        for address in (f"kgrag://{_SECRET}/passage/{secret}", f"kgrag://ships of the coast/passage/{secret}"):
+            with pytest.raises(MCPError) as refused:
+                await client.read_resource(address)
+            assert "keeps a secret" not in str(refused.value)
+
+    serve(calls, "-c", _SHIPS)
+
+
+def test_a_collection_that_does_not_exist_is_told_at_the_start(neo4j_env: dict[str, str], collections: None) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "kgrag", "mcp", "-c", "nothing"],
+        env={**os.environ, **neo4j_env},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode != 0
+    assert "nothing" in ended.stderr and ended.stdout == ""
