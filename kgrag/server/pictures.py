@@ -145,7 +145,7 @@ def _beside(line: Box, box: Box) -> bool:
     """Whether a box goes on where a line ends: over half as high, and at most three heights on."""
     common = min(line.y1, box.y1) - max(line.y0, box.y0)
     height = min(line.y1 - line.y0, box.y1 - box.y0)
-    return common > height / 2 and 0 <= box.x1 - line.x1 and box.x0 - line.x1 < 3 * max(height, 0.01)
+    return common > height / 2 and box.x1 - line.x1 >= 0 and box.x0 - line.x1 < 3 * max(height, 0.01)
 
 
 def _undrawn(number: int, why: str) -> InputError:
