@@ -7,7 +7,7 @@ import stat
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kgrag.types import Document, Problem
@@ -59,8 +59,11 @@ class Source:
 
     @property
     def title(self) -> str:
-        """A title made of the file's name."""
-        return title_of(self.path)
+        """A title made of the file's name: "Banks_Peninsula.txt" -> "Banks Peninsula"."""
+        stem = self.path.stem
+        if stem.islower() and "_" not in stem and " " not in stem:
+            stem = re.sub(r"(?<=[^\W\d])-(?=[^\W\d])", " ", stem)  # install-guide, but neither Kon-Tiki nor 2020-01-31
+        return one_line(stem.replace("_", " ")) or one_line(self.path.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +93,6 @@ class Format:
     load: Callable[[Source, Reading], Iterator[Item]]
     untrusted: bool = False
     version: int = 1
-
-
-def title_of(path: PurePath) -> str:
-    """A title made of a file's name: "Banks_Peninsula.txt" -> "Banks Peninsula"."""
-    stem = path.stem
-    if stem.islower() and "_" not in stem and " " not in stem:
-        stem = re.sub(r"(?<=[^\W\d])-(?=[^\W\d])", " ", stem)  # install-guide, but neither Kon-Tiki nor 2020-01-31
-    return one_line(stem.replace("_", " ")) or one_line(path.name)
 
 
 def whole(load: Callable[[Source], Document]) -> Callable[[Source, Reading], Iterator[Item]]:

@@ -10,7 +10,6 @@ from kgrag.server.failures import add_handlers
 from kgrag.server.guard import Guard
 from kgrag.server.keys import Keys
 from kgrag.server.serving import Serving
-from kgrag.server.uploads import Uploads
 from kgrag.settings import ServeOptions
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -21,7 +20,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     """The application, not yet running. Raises ConfigurationError without keys on another address than loopback."""
     unlocked = check_locked(keys, options)
     app = FastAPI(title="kgrag", version=__version__, docs_url=None, redoc_url=None)
-    app.state.serving = Serving(kg, keys, options, Uploads.of(kg.settings))
+    app.state.serving = Serving(kg, keys, options)
     api = APIRouter(prefix="/api/v1")
     for router in _ROUTERS:
         api.include_router(router)

@@ -11,7 +11,6 @@ from kgrag.client.collection import Collection
 from kgrag.graph.collections import find_collection
 from kgrag.server.guard import access_of
 from kgrag.server.keys import Access, Keys, Role, hidden
-from kgrag.server.uploads import Uploads
 from kgrag.server.working import work
 from kgrag.settings import ServeOptions
 
@@ -25,7 +24,6 @@ class Serving:
     kg: KnowledgeGraph
     keys: Keys
     options: ServeOptions
-    uploads: Uploads
 
 
 class Caller:

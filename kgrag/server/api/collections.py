@@ -32,13 +32,7 @@ async def collection(caller: Called, collection: Named) -> dict[str, Any]:
 @router.delete("/collections/{collection}")
 async def delete(caller: Called, collection: Named) -> dict[str, Any]:
     """Delete a collection with all it holds, and the files that were uploaded to it (role admin)."""
-
-    def remove() -> int:
-        removed = caller.collection(collection, "admin").delete()
-        caller.serving.uploads.remove_all(collection)
-        return removed
-
-    return {"passages": await caller.work(remove)}
+    return {"passages": await caller.work(lambda: caller.collection(collection, "admin").delete())}
 
 
 @router.get("/collections/{collection}/inspect")
