@@ -19,7 +19,7 @@ MOST = 300
 """Nodes that one picture shows."""
 
 _AROUND = 40  # edges that an expanded node brings
-_FIELD = 100.0  # how far apart nodes stand
+_FIELD = 500.0  # half the width that nodes are laid out in
 _SIZE = 0.55  # of the circles in Neo4j Browser
 _PLACES = """(() => {
   const data = getElement(%d).chart.getModel().getSeriesByIndex(0).getData();
@@ -87,9 +87,8 @@ class Chart:
                 x, y = next((places[other] for other in graph.neighbors(node) if other in places), (0.0, 0.0))
                 places[node] = (x + 0.05 * (node % 7 - 3), y + 0.05 * (node % 5 - 2))
         laid = rustworkx.spring_layout(
-            graph, pos=places if kept else None, fixed=kept or None, k=1.0, repulsive_exponent=2, num_iter=200,
-            scale=None, seed=1,
-        )  # fmt: skip
+            graph, pos=places if kept else None, fixed=kept or None, num_iter=200, seed=1
+        )
         self._places = {ids[node]: (float(x) * _FIELD, float(y) * _FIELD) for node, (x, y) in laid.items()}
 
     def _show(self) -> None:

@@ -31,7 +31,7 @@ _STYLE = """
 .body--dark { --line: #3a4350; --quiet: #aab4c2; --mark: #7a5b00; --surface: #1d232b }
 body { background: #f6f8fa } .body--dark body, body.body--dark { background: #12161b }
 h1 { font-size: 1.5rem; font-weight: 600; line-height: 1.3 } h2 { font-size: 1.15rem; font-weight: 600 }
-main { width: 100%; max-width: 76rem; margin: 0 auto; padding: 1rem; display: flex; flex-direction: column; gap: 1rem }
+.page { width: 100%; max-width: 76rem; margin: 0 auto; padding: 1rem; display: flex; flex-direction: column; gap: 1rem }
 .nicegui-content { padding: 0 }
 .panel { background: var(--surface); border: 1px solid var(--line); border-radius: .6rem; padding: .9rem 1rem;
   width: 100%; min-width: 0 }
@@ -84,7 +84,7 @@ async def frame(services: Services, request: Request, title: str) -> AsyncIterat
         if session.access is not LOCAL:
             with ui.element("form").props("method=post action=/logout"):
                 ui.button("Log out").props("flat dense no-caps color=white type=submit")
-    with ui.element("main") as main:
+    with ui.element("div").classes("page") as main:
         heading(title, 1)
     ui.skip_link(target=main)
     await ui.context.client.connected()
