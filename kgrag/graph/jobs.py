@@ -69,8 +69,13 @@ def find_job(graph: Graph, id: str) -> Job:
     """The job of that id. Raises NotFoundError."""
     found = graph.run("search/jobs", id=id, collections=[], state=None, limit=1)
     if not found:
-        raise NotFoundError(f"There is no job {id!r}.", f"The last {KEPT:,} are kept; list them to see their ids.")
+        raise no_job(id)
     return _job(found[0]["job"])
+
+
+def no_job(id: str) -> NotFoundError:
+    """The error for a job that does not exist."""
+    return NotFoundError(f"There is no job {id!r}.", f"The last {KEPT:,} are kept; list them to see their ids.")
 
 
 def list_jobs(graph: Graph, collections: Sequence[str] = (), state: State | None = None, limit: int = 50) -> list[Job]:

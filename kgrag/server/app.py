@@ -11,9 +11,10 @@ from kgrag import __version__
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
 from kgrag.server import openai
-from kgrag.server.api import ask, collections, cypher, drawings, health, passages, runs, search
+from kgrag.server.api import ask, collections, cypher, documents, drawings, health, jobs, passages, runs, search
 from kgrag.server.failures import Reply, add_handlers
 from kgrag.server.guard import LOOPBACK, Guard
+from kgrag.server.jobs import Jobs
 from kgrag.server.keys import Keys
 from kgrag.server.pictures import Pictures
 from kgrag.server.record import Metrics, Record
@@ -23,7 +24,8 @@ from kgrag.server.working import Workers
 from kgrag.settings import ServeOptions
 
 _ROUTERS = (
-    collections.router, search.router, ask.router, passages.router, cypher.router, drawings.router, runs.router
+    collections.router, documents.router, jobs.router, search.router, ask.router, passages.router, cypher.router,
+    drawings.router, runs.router,
 )  # fmt: skip
 
 
@@ -31,11 +33,11 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     """The application, not yet running. Raises ConfigurationError without keys on another address than loopback."""
     unlocked = check_locked(keys, options)
     workers, pictures = Workers(options.concurrency, options.deadline, options.budget), Pictures(kg.settings.loading)
-    metrics = Metrics()
+    metrics, work = Metrics(), Jobs(kg, options.job_workers)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        with workers, pictures:
+        with workers, pictures, work:
             yield
 
     app = FastAPI(
@@ -47,7 +49,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
         default_response_class=Reply,
         lifespan=lifespan,
     )
-    app.state.serving = Serving(kg, keys, options, workers, metrics, pictures)
+    app.state.serving = Serving(kg, keys, options, workers, metrics, pictures, work)
     api = APIRouter(prefix="/api/v1")
     for router in _ROUTERS:
         api.include_router(router)

@@ -10,6 +10,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.client.collection import Collection
 from kgrag.graph.collections import find_collection
 from kgrag.server.guard import access_of
+from kgrag.server.jobs import Jobs
 from kgrag.server.keys import Access, Keys, Role, hidden
 from kgrag.server.pictures import Pictures
 from kgrag.server.record import Metrics
@@ -29,6 +30,7 @@ class Serving:
     workers: Workers
     metrics: Metrics
     pictures: Pictures
+    jobs: Jobs
 
 
 def serving_of(request: Request) -> Serving:
