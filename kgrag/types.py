@@ -362,6 +362,19 @@ class RepairReport:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A document at a glance, with how many passages, pages and tables it has; `updated`: when it was last written."""
+
+    key: str
+    title: str
+    source: str
+    passages: int
+    pages: int
+    tables: int
+    updated: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class CollectionInfo:
     """A collection at a glance; `counts` is label or relationship type -> number; `kind`: documents or knowledge."""
 

@@ -90,6 +90,7 @@ class AsyncCollection:
     save = _collection(Collection.save)
     runs = _collection(Collection.runs)
     info = _collection(Collection.info)
+    documents = _collection(Collection.documents)
     inspect = _collection(Collection.inspect)
     cypher = _collection(Collection.cypher)
     saved_query = _collection(Collection.saved_query)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from kgrag.errors import NotFoundError
 from kgrag.graph.connection import Graph
+from kgrag.text import caption
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
@@ -55,7 +56,7 @@ class Job:
 def add_job(graph: Graph, kind: str, collection: str, parameters: Mapping[str, Any], owner: str = "") -> Job:
     """Ask for a job. The last 1,000 are kept; what has not ended is kept in any case."""
     properties = {
-        "name": f"{kind} {collection}",
+        "name": caption(f"{kind} {collection}"),
         "collection": collection,
         "kind": kind,
         "parameters": json.dumps(parameters, ensure_ascii=False),
@@ -68,8 +69,13 @@ def find_job(graph: Graph, id: str) -> Job:
     """The job of that id. Raises NotFoundError."""
     found = graph.run("search/jobs", id=id, collections=[], state=None, limit=1)
     if not found:
-        raise NotFoundError(f"There is no job {id!r}.", f"The last {KEPT:,} are kept; list them to see their ids.")
+        raise no_job(id)
     return _job(found[0]["job"])
+
+
+def no_job(id: str) -> NotFoundError:
+    """The error for a job that does not exist."""
+    return NotFoundError(f"There is no job {id!r}.", f"The last {KEPT:,} are kept; list them to see their ids.")
 
 
 def list_jobs(graph: Graph, collections: Sequence[str] = (), state: State | None = None, limit: int = 50) -> list[Job]:

@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from kgrag import errors
+from kgrag import errors, wire
 from kgrag.errors import KgragError, without_login
 
 logger = logging.getLogger("kgrag.server")
@@ -29,6 +29,16 @@ _STATUS: tuple[tuple[type[KgragError], int], ...] = (  # the first that fits
     (errors.ConfigurationError, 400),
     (errors.InputError, 400),
 )
+
+
+class Reply(JSONResponse):
+    """JSON in the forms of kgrag.wire, whatever a text holds."""
+
+    def render(self, content: Any) -> bytes:
+        """The body."""
+        return wire.dumps(content).encode()
+
+
 _UNEXPECTED = KgragError("Something went wrong here.", "The log of the server says what, under the id of this request.")
 
 
@@ -54,7 +64,7 @@ def told(error: Exception) -> KgragError:
     return _UNEXPECTED
 
 
-def response(error: KgragError, status: int | None = None) -> JSONResponse:
+def response(error: KgragError, status: int | None = None) -> Reply:
     """The response that tells an error."""
     headers = {}
     status = status_of(error) if status is None else status
@@ -64,23 +74,23 @@ def response(error: KgragError, status: int | None = None) -> JSONResponse:
         headers["Retry-After"] = "5"
     elif status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    return JSONResponse(form_of(error), status, headers)
+    return Reply(form_of(error), status, headers)
 
 
 def add_handlers(app: FastAPI) -> None:
     """Have the application tell all errors so."""
 
-    async def ours(request: Request, error: Any) -> JSONResponse:
-        return response(told(error))
+    async def ours(request: Request, error: Any) -> Reply:
+        return response(error)
 
-    async def invalid(request: Request, error: Any) -> JSONResponse:
+    async def invalid(request: Request, error: Any) -> Reply:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         return response(
             errors.InputError(f"The request is invalid: {place}: {first['msg']}.", "See /openapi.json."), 422
         )
 
-    async def http(request: Request, error: Any) -> JSONResponse:
+    async def http(request: Request, error: Any) -> Reply:
         form = KgragError(f"{error.detail}.", "See /openapi.json.")
         answer = response(form, error.status_code)
         answer.headers.update(error.headers or {})
@@ -89,4 +99,3 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(KgragError, ours)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
-    app.add_exception_handler(Exception, ours)

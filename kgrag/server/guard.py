@@ -25,7 +25,7 @@ LOGIN = "/login"
 _OPEN = ("/healthz", "/readyz", LOGIN)
 _OPEN_BELOW = ("/_nicegui/",)  # scripts and styles of the web application
 _DOORS = ("/api/", "/v1/", "/mcp", "/metrics", "/openapi.json")  # of programs, which are not led to a page
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _FOREIGN = ("cross-site", "same-site")
 
 
@@ -64,7 +64,7 @@ class Guard:
         """What the caller may do, None if it has no key that counts. Raises AccessError for a foreign page."""
         headers = connection.headers
         unlocked = self._unlocked and not len(self._keys)
-        hosts = self._hosts or (_LOOPBACK if unlocked else ())
+        hosts = self._hosts or (LOOPBACK if unlocked else ())
         if len(headers.getlist("host")) != 1 or (hosts and _host_name(headers["host"]) not in hosts):
             raise AccessError(
                 "This server does not answer to that name of a host.", "Use its own: KGRAG_SERVE__HOSTS adds names."

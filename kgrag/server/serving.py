@@ -10,8 +10,11 @@ from kgrag.client import KnowledgeGraph
 from kgrag.client.collection import Collection
 from kgrag.graph.collections import find_collection
 from kgrag.server.guard import access_of
+from kgrag.server.jobs import Jobs
 from kgrag.server.keys import Access, Keys, Role, hidden
-from kgrag.server.working import work
+from kgrag.server.pictures import Pictures
+from kgrag.server.record import Metrics
+from kgrag.server.working import Workers
 from kgrag.settings import ServeOptions
 
 T = TypeVar("T")
@@ -24,6 +27,15 @@ class Serving:
     kg: KnowledgeGraph
     keys: Keys
     options: ServeOptions
+    workers: Workers
+    metrics: Metrics
+    pictures: Pictures
+    jobs: Jobs
+
+
+def serving_of(request: Request) -> Serving:
+    """What the application of a request serves."""
+    return cast(Serving, request.app.state.serving)
 
 
 class Caller:
@@ -32,7 +44,7 @@ class Caller:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.access: Access = access_of(request)
-        self.serving = cast(Serving, request.app.state.serving)
+        self.serving = serving_of(request)
 
     @property
     def kg(self) -> KnowledgeGraph:
@@ -40,10 +52,8 @@ class Caller:
         return self.serving.kg
 
     async def work(self, call: Callable[[], T], *, deadline: float | None = None) -> T:
-        """The result of a call in a thread, within the deadline of the server or a shorter one; see `working`."""
-        options = self.serving.options
-        longest = options.deadline if deadline is None else min(deadline, options.deadline)
-        return await work(self.request, call, deadline=longest, budget=options.budget)
+        """The result of a call in a thread; see `Workers.run`."""
+        return await self.serving.workers.run(self.request, call, deadline=deadline)
 
     def collection(self, name: str, role: Role = "read", *, new: bool = False) -> Collection:
         """A collection that the caller may use in that role; to be called in a thread.

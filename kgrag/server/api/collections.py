@@ -4,6 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from kgrag.server.api.jobs import submitted
 from kgrag.server.serving import Called, Named
 from kgrag.wire import plain, to_json
 
@@ -29,10 +30,15 @@ async def collection(caller: Called, collection: Named) -> dict[str, Any]:
     return to_json(await caller.work(lambda: caller.collection(collection).info()))
 
 
-@router.delete("/collections/{collection}")
+@router.delete("/collections/{collection}", status_code=202)
 async def delete(caller: Called, collection: Named) -> dict[str, Any]:
-    """Delete a collection with all it holds, and the files that were uploaded to it (role admin)."""
-    return {"passages": await caller.work(lambda: caller.collection(collection, "admin").delete())}
+    """Have a job delete a collection with all it holds, and the files that were uploaded to it (role admin)."""
+
+    def asked() -> dict[str, Any]:
+        caller.collection(collection, "admin").info()  # one that does not exist is told now
+        return submitted(caller, collection, "delete", {})
+
+    return await caller.work(asked)
 
 
 @router.get("/collections/{collection}/inspect")
