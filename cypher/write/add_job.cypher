@@ -5,7 +5,7 @@
 // $kept: INTEGER - how many jobs are kept
 // -> job: MAP - its properties
 CREATE (j:Job {id: $id})
-SET j += $properties, j.state = 'queued', j.stage = '', j.done = 0, j.attempt = 0, j.died = 0, j.created = datetime()
+SET j += $properties, j.state = 'queued', j.stage = '', j.done = 0, j.attempt = 0, j.died = 0, j.created = datetime.realtime()
 WITH j
 CALL () {
   MATCH (old:Job)

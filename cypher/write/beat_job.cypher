@@ -8,5 +8,5 @@
 // $total: INTEGER - of how much, null if that is not known
 // -> stop: BOOLEAN - whether it is to be cancelled; no row when it is no longer theirs
 MATCH (j:Job {id: $id}) WHERE j.holder = $holder AND j.state = 'running'
-SET j.lease = datetime() + duration({seconds: $seconds}), j.stage = $stage, j.done = $done, j.total = $total
+SET j.lease = datetime.realtime() + duration({seconds: $seconds}), j.stage = $stage, j.done = $done, j.total = $total
 RETURN coalesce(j.stop, false) AS stop

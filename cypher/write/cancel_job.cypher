@@ -4,5 +4,5 @@
 MATCH (j:Job {id: $id}) WHERE j.state IN ['queued', 'running']
 SET j.stop = true
 WITH j WHERE j.state = 'queued' OR j.lease < datetime()
-SET j.state = 'cancelled', j.ended = datetime()
+SET j.state = 'cancelled', j.ended = datetime.realtime()
 REMOVE j.holder, j.lease, j.stop

@@ -13,7 +13,7 @@ WHERE (j.state = 'queued' OR j.state = 'running' AND j.lease < datetime())
   AND NOT EXISTS { (o:Job {collection: j.collection, state: 'running'}) WHERE o <> j AND o.lease >= datetime() }
 WITH j ORDER BY j.state DESC, j.created, j.id LIMIT 1
 SET j.died = j.died + CASE j.state WHEN 'running' THEN 1 ELSE 0 END
-SET j.state = 'running', j.attempt = j.attempt + 1, j.started = datetime(), j.stage = '', j.done = 0,
-    j.holder = $holder, j.lease = datetime() + duration({seconds: $seconds})
+SET j.state = 'running', j.attempt = j.attempt + 1, j.started = datetime.realtime(), j.stage = '', j.done = 0,
+    j.holder = $holder, j.lease = datetime.realtime() + duration({seconds: $seconds})
 REMOVE j.total
 RETURN properties(j) AS job

@@ -8,5 +8,5 @@
 // $result: STRING - what came of it as JSON, or null
 MATCH (j:Job {id: $id}) WHERE j.holder = $holder AND j.state = 'running'
 SET j.state = $state, j.error = $error, j.remedy = $remedy, j.result = $result,
-    j.ended = CASE WHEN $state = 'queued' THEN null ELSE datetime() END
+    j.ended = CASE WHEN $state = 'queued' THEN null ELSE datetime.realtime() END
 REMOVE j.holder, j.lease, j.stop

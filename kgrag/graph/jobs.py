@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from kgrag.errors import NotFoundError
 from kgrag.graph.connection import Graph
+from kgrag.text import caption
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
@@ -55,7 +56,7 @@ class Job:
 def add_job(graph: Graph, kind: str, collection: str, parameters: Mapping[str, Any], owner: str = "") -> Job:
     """Ask for a job. The last 1,000 are kept; what has not ended is kept in any case."""
     properties = {
-        "name": f"{kind} {collection}",
+        "name": caption(f"{kind} {collection}"),
         "collection": collection,
         "kind": kind,
         "parameters": json.dumps(parameters, ensure_ascii=False),

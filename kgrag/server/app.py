@@ -10,6 +10,7 @@ from starlette.routing import Route
 from kgrag import __version__
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
+from kgrag.server import openai
 from kgrag.server.api import ask, collections, cypher, documents, drawings, health, jobs, passages, runs, search
 from kgrag.server.failures import Reply, add_handlers
 from kgrag.server.guard import LOOPBACK, Guard
@@ -54,6 +55,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
         api.include_router(router)
     app.include_router(api)
     app.include_router(health.router)
+    app.include_router(openai.router)
     if find_spec("mcp") is not None:
         from kgrag.server.mcp_door import McpDoor
 
@@ -61,7 +63,8 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     add_handlers(app)
     app.add_middleware(Throttle, options=options)
     app.add_middleware(Guard, keys=keys, hosts=options.hosts, unlocked=unlocked)
-    app.add_middleware(Record, metrics=metrics)  # what is added last is outermost
+    app.add_middleware(Record, metrics=metrics)
+    app.add_middleware(openai.OpenAIErrors)  # what is added last is outermost
     return app
 
 

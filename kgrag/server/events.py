@@ -1,7 +1,7 @@
 """Events of something that goes on, as server-sent events; closing the connection ends it."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from typing import Any
 
@@ -25,17 +25,19 @@ class EventStream(Response):
 
     media_type = MEDIA_TYPE
 
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: Events, write: Callable[[str, Any], str] | None = None) -> None:
+        """`write`: the text of an event, where that is not the usual one."""
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._events = events
+        self._write = write or _event
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         gone = asyncio.ensure_future(left(Request(scope, receive)))
         try:
-            async with aclosing(_lines(self._events, gone)) as lines:
+            async with aclosing(_lines(self._events, gone, self._write)) as lines:
                 async for text in lines:
                     await send({"type": "http.response.body", "body": text.encode(), "more_body": True})
             await send({"type": "http.response.body", "body": b""})
@@ -43,7 +45,7 @@ class EventStream(Response):
             gone.cancel()
 
 
-async def _lines(events: Events, gone: "asyncio.Future[None]") -> AsyncGenerator[str]:
+async def _lines(events: Events, gone: "asyncio.Future[None]", write: Callable[[str, Any], str]) -> AsyncGenerator[str]:
     """The text of each event; ends when the client has gone, and with it the events."""
     following: asyncio.Future[tuple[str, Any]] | None = None
     try:
@@ -56,11 +58,11 @@ async def _lines(events: Events, gone: "asyncio.Future[None]") -> AsyncGenerator
                 continue
             name, form = following.result()
             following = None
-            yield _event(name, form)
+            yield write(name, form)
     except StopAsyncIteration:
         pass
     except Exception as error:
-        yield _event("error", form_of(told(error)))
+        yield write("error", form_of(told(error)))
     finally:
         if following is not None:
             following.cancel()
