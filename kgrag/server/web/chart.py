@@ -86,9 +86,7 @@ class Chart:
             if kept and node not in places:
                 x, y = next((places[other] for other in graph.neighbors(node) if other in places), (0.0, 0.0))
                 places[node] = (x + 0.05 * (node % 7 - 3), y + 0.05 * (node % 5 - 2))
-        laid = rustworkx.spring_layout(
-            graph, pos=places if kept else None, fixed=kept or None, num_iter=200, seed=1
-        )
+        laid = rustworkx.spring_layout(graph, pos=places if kept else None, fixed=kept or None, num_iter=200, seed=1)
         self._places = {ids[node]: (float(x) * _FIELD, float(y) * _FIELD) for node, (x, y) in laid.items()}
 
     def _show(self) -> None:
@@ -163,7 +161,9 @@ class Chart:
                 ui.label(str(text)).classes("text text-sm")
             with ui.row().classes("items-center gap-2"):
                 if node.label in ("Entity", "Passage", "Document"):
-                    ui.button("Expand", icon="open_in_full", on_click=lambda: self._expand(id, name)).props("flat no-caps")
+                    ui.button("Expand", icon="open_in_full", on_click=lambda: self._expand(id, name)).props(
+                        "flat no-caps"
+                    )
                 pin = "Let go" if id in self._pinned else "Pin"
                 ui.button(pin, icon="push_pin", on_click=lambda: self._pin(id)).props("flat no-caps")
                 ui.button("Remove", icon="visibility_off", on_click=lambda: self._remove(id)).props("flat no-caps")

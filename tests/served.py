@@ -10,7 +10,7 @@ import httpx
 import uvicorn
 
 from kgrag.client import KnowledgeGraph
-from kgrag.server.app import create_app
+from kgrag.server.app import config_of, create_app
 from kgrag.server.keys import Keys
 from kgrag.settings import ServeOptions
 
@@ -26,10 +26,7 @@ class Served:
 
     def __enter__(self) -> Self:
         self.app = create_app(self._kg, self.keys, self.options)
-        config = uvicorn.Config(
-            self.app, host="127.0.0.1", port=0, access_log=False, log_level="warning", timeout_graceful_shutdown=5
-        )
-        self._server = uvicorn.Server(config)
+        self._server = uvicorn.Server(config_of(self.app, self.options))
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
         while not self._server.started:
@@ -54,4 +51,4 @@ class Served:
     def client(self, name: str | None = None, **options: Any) -> httpx.Client:
         """A client with the key of that name, or with none."""
         headers = {"Authorization": f"Bearer {self.tokens.get(name, name)}"} if name else {}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=60, trust_env=False, **options)
+        return httpx.Client(base_url=self.url, headers=headers, trust_env=False, **{"timeout": 60, **options})
