@@ -216,6 +216,14 @@ class Passage:
             return ""
         return f"p. {self.page}" if self.last_page in (None, self.page) else f"pp. {self.page}-{self.last_page}"
 
+    @property
+    def heading(self) -> str:
+        """Its title, pages and section: "Guide, p. 3 › Install"; a section that begins with the title repeats none."""
+        section = self.section if self.section != self.title else ""
+        title = ", ".join(filter(None, (self.title, self.place)))
+        path = [title, *section.removeprefix(f"{self.title} > ").split(" > ")]
+        return " › ".join(filter(None, path))
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:

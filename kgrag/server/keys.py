@@ -138,6 +138,11 @@ class Keys:
                 found = key.access
         return found
 
+    def holds(self, access: Access) -> bool:
+        """Whether what a caller was let in with still counts: its key is kept, or there are none as there were."""
+        kept = self.kept()
+        return any(key.access == access for key in kept) if kept else access is LOCAL
+
     def add(self, name: str, role: Role, collections: Sequence[str] = ()) -> str:
         """Make a key; returns its token, which is kept nowhere. Raises InputError for a name that is taken or none."""
         if not name.strip() or not name.isprintable() or len(name) > _LONGEST:

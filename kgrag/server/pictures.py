@@ -18,9 +18,10 @@ from kgrag.client import KnowledgeGraph
 from kgrag.errors import InputError, NotFoundError
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.pruning import known_files
-from kgrag.loaders.base import BadInput
+from kgrag.loaders.base import BadInput, clean
 from kgrag.loaders.fingerprint import Fingerprint, Stamp
 from kgrag.loaders.guard import Died, Readers
+from kgrag.server.uploads import Uploads
 from kgrag.settings import LoadingSettings
 
 _RUN = 3  # words in a row that are no coincidence
@@ -96,8 +97,11 @@ class Pictures:
 
 def file_of(kg: KnowledgeGraph, collection: str, document: str) -> Path:
     """The PDF that a document was read from, as it was then. Raises NotFoundError if it is not there any more."""
+    uploads = Uploads(kg.settings.home)
     for state in known_files(kg.graph, open_collection(kg.graph, collection), [document]).get(document, ()):
-        path, read = Path(state.path), Fingerprint.parse(state.fingerprint)
+        read, path = Fingerprint.parse(state.fingerprint), Path(state.path)
+        if state.root == clean(uploads.folder(collection).resolve().as_posix()):
+            path = uploads.find(collection, state.key).path
         stamp = Stamp.of([path])
         if read is not None and stamp is not None and read.reader.startswith("pdf") and read.still([path], stamp):
             return path
