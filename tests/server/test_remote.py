@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from scripted import Scripted
-from served import served
+from served import Served
 
 from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
 from kgrag.errors import (
@@ -24,7 +24,6 @@ from kgrag.errors import (
 from kgrag.events import Answer, Answered, Event, Retrieved
 from kgrag.rows import Edge, Node
 from kgrag.rows import Path as GraphPath
-from kgrag.server.keys import Keys
 from kgrag.settings import Settings
 from kgrag.types import Filter
 
@@ -53,24 +52,15 @@ def local(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(scope="module")
-def keys(settings: Settings) -> Keys:
-    return Keys.of(settings)
+def server(local: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with Served(local, tmp_path_factory.mktemp("keys")) as running:
+        running.key("all", "admin")
+        yield running
 
 
 @pytest.fixture(scope="module")
-def key(keys: Keys) -> str:
-    return keys.add("all", "admin")
-
-
-@pytest.fixture(scope="module")
-def address(local: KnowledgeGraph, keys: Keys, key: str) -> Iterator[str]:
-    with served(local, keys) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def remote(address: str, key: str) -> Iterator[RemoteKnowledgeGraph]:
-    with RemoteKnowledgeGraph(address, key) as kg:
+def remote(server: Served) -> Iterator[RemoteKnowledgeGraph]:
+    with RemoteKnowledgeGraph(server.url, server.tokens["all"]) as kg:
         yield kg
 
 
@@ -216,8 +206,9 @@ def test_threads_share_it(remote: RemoteKnowledgeGraph) -> None:
     assert len(set(found)) == 1
 
 
-def test_a_server_that_is_none(address: str, key: str, scripted: Scripted) -> None:
-    with RemoteKnowledgeGraph(address, "kgrag_wrong") as kg, pytest.raises(AccessError):
+def test_a_server_that_is_none(server: Served, scripted: Scripted) -> None:
+    key = server.tokens["all"]
+    with RemoteKnowledgeGraph(server.url, "kgrag_wrong") as kg, pytest.raises(AccessError):
         kg.collections()
     with RemoteKnowledgeGraph("http://127.0.0.1:9", key) as kg, pytest.raises(ServerError) as raised:
         kg.collections()
