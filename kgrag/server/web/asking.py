@@ -93,9 +93,9 @@ class Asking:
                     ui.label(f"Problem: {answer.problem}").classes("text").props("role=alert")
                 if not answer.found:
                     ui.label("The evidence does not hold the answer.").classes("quiet")
-                ui.label(
-                    f"{answer.system}: {usage_text(answer.usage, cost=True)}, {answer.seconds:.1f} s"
-                ).classes("quiet text-sm")
+                ui.label(f"{answer.system}: {usage_text(answer.usage, cost=True)}, {answer.seconds:.1f} s").classes(
+                    "quiet text-sm"
+                )
                 if self._session.access.may("write"):
                     self._keep(answer, collection)
             panel.move(target_index=0)
