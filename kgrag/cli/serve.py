@@ -7,7 +7,7 @@ from kgrag.cli.console import changed, load_settings, log_on_stderr, note
 from kgrag.cli.outcome import end_with_checks
 from kgrag.errors import ConfigurationError
 
-_OPEN = 15  # seconds that requests under way have when the server ends
+_GRACE = 15  # seconds that requests under way have when the server ends
 
 
 @click.command()
@@ -55,20 +55,16 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
         context.with_resource(log_on_stderr())
     with connect(settings) as kg:
         app = create_app(kg, keys, options)
-        server = uvicorn.Server(
-            uvicorn.Config(
-                app,
-                host=options.host,
-                port=options.port,
-                access_log=False,  # it would show what stands behind the question mark
-                log_level="warning",
-                server_header=False,
-                proxy_headers=False,
-                timeout_graceful_shutdown=_OPEN,
-                h11_max_incomplete_event_size=64 * 1024,
-            )
+        config = uvicorn.Config(
+            app,
+            host=options.host,
+            port=options.port,
+            access_log=False,  # it would show what stands behind the question mark
+            log_level="warning",
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=_GRACE,
         )
-        note(f"Serving on http://{options.host}:{options.port} (Ctrl-C ends it).")
-        server.run()
-        if not server.started:
-            context.exit(1)
+        with config.bind_socket() as listening:
+            note(f"Serving on http://{options.host}:{listening.getsockname()[1]} (Ctrl-C ends it).")
+            uvicorn.Server(config).run([listening])

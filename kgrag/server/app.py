@@ -17,7 +17,7 @@ from kgrag.server.guard import LOOPBACK, Guard
 from kgrag.server.jobs import Jobs
 from kgrag.server.keys import Keys
 from kgrag.server.pictures import Pictures
-from kgrag.server.record import Metrics, Record
+from kgrag.server.record import API, Metrics, Record
 from kgrag.server.serving import Serving
 from kgrag.server.throttle import Throttle
 from kgrag.server.working import Workers
@@ -50,7 +50,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
         lifespan=lifespan,
     )
     app.state.serving = Serving(kg, keys, options, workers, metrics, pictures, work)
-    api = APIRouter(prefix="/api/v1")
+    api = APIRouter(prefix=API)
     for router in _ROUTERS:
         api.include_router(router)
     app.include_router(api)

@@ -17,6 +17,8 @@ from kgrag.server.keys import Access
 
 access_log = logging.getLogger("kgrag.server.access")
 
+API = "/api/v1"
+
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _PROGRAMS = ("/api/", "/v1/", "/mcp", "/metrics", "/healthz", "/readyz", "/openapi.json")
 _NOTHING = "default-src 'none'; frame-ancestors 'none'"
@@ -87,13 +89,19 @@ class Record:
             self._note(scope, id, status, time.perf_counter() - begun)
 
     def _note(self, scope: Scope, id: str, status: int, seconds: float) -> None:
-        route = getattr(scope.get("route"), "path", "") or "other"
+        route = _route(scope)
         self._metrics.requests.labels(_method(scope), route, str(status)).inc()
         self._metrics.seconds.labels(route).observe(seconds)
         access = scope.get("state", {}).get("access")
         name = access.name if isinstance(access, Access) else "-"
         path = scope.get("raw_path", b"").decode("ascii", "backslashreplace").partition("?")[0]
         access_log.info("%s %s %s %d %.0f ms key=%r", id, _method(scope), path[:500], status, seconds * 1000, name)
+
+
+def _route(scope: Scope) -> str:
+    """The path of a route with its parameters by their names; one label for all others."""
+    found = getattr(scope.get("route"), "path", "") or "other"
+    return f"{API}{found}" if scope["path"].startswith(API) and not found.startswith(API) else found
 
 
 def _method(scope: Scope) -> str:
