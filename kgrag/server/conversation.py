@@ -4,7 +4,7 @@ Chat clients send all messages each time, and ask for titles and tags in the sam
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from kgrag.client.collection import Collection
@@ -102,25 +102,18 @@ def rest(whole: str, sent: str) -> str:
     """What of a text is not sent yet; citations may have been sent in another form, or been taken out of it."""
     if whole.startswith(sent):
         return whole[len(sent) :]
-    plain = sum(len(part) for part in _outside(sent))
+    left = len("".join(_MARK.sub("", sent).split()))
+    marks = {match.start(): match.end() for match in _MARK.finditer(whole)}
     at = 0
-    for part in _outside(whole):
-        if plain < len(part):
-            return whole[at + whole[at:].index(part) + plain :]
-        plain -= len(part)
-        at += whole[at:].index(part) + len(part)
-    return whole[at:]
-
-
-def _outside(text: str) -> Iterator[str]:
-    """The parts of a text between citations."""
-    start = 0
-    for match in _MARK.finditer(text):
-        if match.start() > start:
-            yield text[start : match.start()]
-        start = match.end()
-    if start < len(text):
-        yield text[start:]
+    while at < len(whole) and left:
+        if at in marks:
+            at = marks[at]
+            continue
+        left -= not whole[at].isspace()
+        at += 1
+    if any(match.end() == len(sent) for match in _MARK.finditer(sent)):
+        at = marks.get(at, at)
+    return whole[at:].lstrip(" ") if sent[-1:].isspace() else whole[at:]
 
 
 def _source(citation: Citation) -> str:
