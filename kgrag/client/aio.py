@@ -78,6 +78,7 @@ class AsyncCollection:
     build_communities = _collection(Collection.build_communities)
     estimate_communities = _collection(Collection.estimate_communities)
     remove_communities = _collection(Collection.remove_communities)
+    decide = _collection(Collection.decide)
     unresolve = _collection(Collection.unresolve)
     delete = _collection(Collection.delete)
     reembed = _collection(Collection.reembed)

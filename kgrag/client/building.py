@@ -15,7 +15,7 @@ from kgrag.types import CollectionInfo, IngestReport, Progress, RepairReport
 if TYPE_CHECKING:
     from kgrag.client.graph import KnowledgeGraph
     from kgrag.indexing.extraction import ExtractionReport
-    from kgrag.indexing.resolution.resolve import Resolution
+    from kgrag.indexing.resolution.resolve import NamePair, Resolution
     from kgrag.indexing.tagging import TaggingReport
     from kgrag.indexing.writing import WritingReport
     from kgrag.loaders import Columns
@@ -138,6 +138,12 @@ class Building:
         tasks = self.kg.language_model() if ask else None
         chat, found = self.kg.settings.chat, self._documents()
         return resolve(self.kg.graph, found, chat, progress or silent, sure=score, tasks=tasks, apply=apply)
+
+    def decide(self, names: "NamePair", *, same: bool) -> None:
+        """Say that two names which `resolve` found are one entity's, or not; a later `resolve` keeps to it."""
+        from kgrag.indexing.resolution.resolve import decide
+
+        decide(self.kg.graph, self._documents(), names, same=same)
 
     def unresolve(self) -> int:
         """Take back all that `resolve` wrote; returns how many SAME_AS edges."""

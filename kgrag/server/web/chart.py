@@ -5,7 +5,7 @@ read out: the list of nodes beside it leads to the same.
 """
 
 from collections import Counter
-from typing import Any
+from typing import Any, cast
 
 import rustworkx
 from nicegui import ui
@@ -145,7 +145,7 @@ class Chart:
 
     def _clicked(self, event: EChartPointClickEventArguments) -> None:
         if event.data_type == "node":
-            self._list.value = event.data["id"]
+            self._list.value = cast(dict[str, Any], event.data)["id"]
 
     def _choose(self, id: str | None) -> None:
         """Show what a node is, and what can be done with it."""
@@ -176,7 +176,7 @@ class Chart:
         await self._see()
         label = self._nodes[id].label
         if label == "Passage":
-            found = await around_passage(self._session, self._collection, id)
+            found = await self._session.around(id, self._collection)
         elif label == "Entity":
             found = await around_entity(self._session, self._collection, name)
         else:
@@ -204,18 +204,6 @@ class Chart:
 async def around_entity(session: Session, collection: str, name: str) -> Drawing:
     """What surrounds a name. Raises InputError where there is no such name."""
     return drawing(await session.saved_query("around", {"entity": name, "edges": _AROUND}, collection))
-
-
-async def around_passage(session: Session, collection: str, id: str) -> Drawing:
-    """What surrounds a passage."""
-    passage = await session.collection(collection).passage(id)
-    found = Drawing()
-    found.node(passage.id, "Passage", passage.heading, {"text": passage.text})
-    for edge in await session.neighbours(passage, collection):
-        other = found.node(edge["id"], edge["label"], str(edge["name"]), {"name": str(edge["name"])})
-        ends = (passage.id, other) if edge["outgoing"] else (other, passage.id)
-        found.edge(*ends, edge["type"])
-    return found
 
 
 def _options(kinds: list[str], nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What all pages have around them: the way to the others, light and dark, errors with their remedies."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -9,7 +10,8 @@ from nicegui import ui
 from kgrag.errors import KgragError
 from kgrag.server.failures import told
 from kgrag.server.keys import LOCAL
-from kgrag.server.web.session import Services, Session
+from kgrag.server.serving import Serving
+from kgrag.server.web.session import Session
 
 PAGES = (
     ("/", "Collections", "folder"),
@@ -30,7 +32,8 @@ _STYLE = """
 :root { --line: #d5dbe3; --quiet: #525d6b; --mark: #ffe08a; --surface: #ffffff }
 .body--dark { --line: #3a4350; --quiet: #aab4c2; --mark: #7a5b00; --surface: #1d232b }
 body { background: #f6f8fa } .body--dark body, body.body--dark { background: #12161b }
-h1 { font-size: 1.5rem; font-weight: 600; line-height: 1.3 } h2 { font-size: 1.15rem; font-weight: 600 }
+h1, h2 { margin: 0; font-weight: 600; line-height: 1.3 } h1 { font-size: 1.5rem } h2 { font-size: 1.15rem }
+input[type=file] { border: 1px solid var(--line); border-radius: .4rem; padding: .4rem }
 .page { width: 100%; max-width: 76rem; margin: 0 auto; padding: 1rem; display: flex; flex-direction: column; gap: 1rem }
 .nicegui-content { padding: 0 }
 .panel { background: var(--surface); border: 1px solid var(--line); border-radius: .6rem; padding: .9rem 1rem;
@@ -58,9 +61,9 @@ _THEME = """
 
 
 @asynccontextmanager
-async def frame(services: Services, request: Request, title: str) -> AsyncIterator[Session]:
+async def frame(serving: Serving, request: Request, title: str) -> AsyncIterator[Session]:
     """The page around what the `with` block makes, which begins when the browser is there; errors are shown in it."""
-    session = Session(services, request)
+    session = Session(serving, request)
     ui.page_title(f"{title} · kgrag")
     ui.add_css(_STYLE)
     ui.add_head_html(_THEME)
@@ -87,6 +90,9 @@ async def frame(services: Services, request: Request, title: str) -> AsyncIterat
     with ui.element("div").classes("page") as main:
         heading(title, 1)
     ui.skip_link(target=main)
+    page = asyncio.current_task()
+    assert page is not None
+    ui.context.client.on_delete(page.cancel)  # nobody waits for it any more
     await ui.context.client.connected()
     with main:
         try:

@@ -4,19 +4,19 @@ from fastapi import Request
 from nicegui import ui
 
 from kgrag.drawing import drawing
+from kgrag.server.serving import Serving
 from kgrag.server.web.addresses import address
-from kgrag.server.web.chart import Chart, around_entity, around_passage
+from kgrag.server.web.chart import Chart, around_entity
 from kgrag.server.web.choices import collection_choice
 from kgrag.server.web.frame import frame
-from kgrag.server.web.session import Services
 
 
-def add(services: Services) -> None:
+def add(serving: Serving) -> None:
     """Serve the page."""
 
     @ui.page("/graph")
     async def graph(request: Request, collection: str = "", q: str = "", name: str = "", passage: str = "") -> None:
-        async with frame(services, request, "Graph") as session:
+        async with frame(serving, request, "Graph") as session:
             chosen, names = await session.choose(collection)
             with ui.row().classes("w-full items-center gap-3 panel"):
                 collection_choice(chosen, names, lambda other: address("graph", collection=other, q=q, name=name))
@@ -27,7 +27,7 @@ def add(services: Services) -> None:
                 ui.label("Give a name, or a question whose passages are searched for.").classes("quiet")
                 return
             if passage:
-                found = await around_passage(session, chosen, passage)
+                found = await session.around(passage, chosen)
             elif name:
                 found = await around_entity(session, chosen, name)
             else:

@@ -7,28 +7,22 @@ from fastapi import FastAPI
 from nicegui import app as pages
 from nicegui import ui
 
-from kgrag.client import KnowledgeGraph
-from kgrag.server.jobs import Jobs
-from kgrag.server.keys import Keys
-from kgrag.server.pictures import Pictures
-from kgrag.server.web import ask, graph, login, passage
-from kgrag.server.web.session import Services
+from kgrag.server.serving import Serving
+from kgrag.server.web import ask, collections, compare, explore, graph, login, names, passage, queries, runs, upload
 
 _THREADS = 64  # that wait for the database or a model: a question holds one while it is answered
 
 
-def mount(app: FastAPI, kg: KnowledgeGraph, keys: Keys, jobs: Jobs) -> None:
+def mount(app: FastAPI, serving: Serving) -> None:
     """Serve the pages from `app`, at every address that it does not serve itself; nothing may be added after them.
 
     One process serves them once: NiceGUI keeps its routes for itself.
     """
-    services = Services(kg, keys, jobs, Pictures(kg.settings.loading))
-    for page in (ask, graph, passage):
-        page.add(services)
-    app.include_router(login.router(keys, secure=kg.settings.serve.secure_cookie))
+    for page in (collections, ask, upload, explore, graph, passage, queries, compare, runs, names):
+        page.add(serving)
+    app.include_router(login.router(serving.keys, secure=serving.options.secure_cookie))
     pages.on_startup(_take_threads)
-    pages.on_shutdown(services.pictures.close)
-    ui.run_with(app, title="kgrag", dark=None, language="en-US", show_welcome_message=False, tailwind=True)
+    ui.run_with(app, title="kgrag", dark=None, language="en-US", show_welcome_message=False)
 
 
 def _take_threads() -> None:

@@ -11,21 +11,22 @@ from nicegui import ui
 from kgrag.errors import InputError, NotFoundError
 from kgrag.retrieval.snippet import crop
 from kgrag.server.pictures import Picture
+from kgrag.server.serving import Serving
 from kgrag.server.web.addresses import address
 from kgrag.server.web.evidence import Open
 from kgrag.server.web.frame import frame, heading
-from kgrag.server.web.session import Services, Session
+from kgrag.server.web.session import Session
 from kgrag.types import Passage
 
 _NAME = 120  # characters of a neighbour's name
 
 
-def add(services: Services) -> None:
+def add(serving: Serving) -> None:
     """Serve the page."""
 
     @ui.page("/passage/{collection}/{id}")
     async def passage(request: Request, collection: str, id: str) -> None:
-        async with frame(services, request, "Passage") as session:
+        async with frame(serving, request, "Passage") as session:
             await show(session, collection, await session.collection(collection).passage(id))
 
 
