@@ -17,7 +17,7 @@ _GRACE = 15  # seconds that requests under way have when the server ends
 @click.option("--quiet", is_flag=True, help="Do not log requests on standard error.")
 @as_json
 def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json: bool) -> None:
-    """Serve the collections over HTTP: REST under /api/v1, the Model Context Protocol at /mcp.
+    """Serve the collections over HTTP: pages for a browser, REST under /api/v1, the Model Context Protocol at /mcp.
 
     Without keys it answers on this machine alone, and lets in whoever can reach it there. `kgrag keys add` makes keys;
     from then on each request needs one. What a request, a key and all of them may take are settings, see
@@ -37,6 +37,7 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
 
         from kgrag.server.app import check_locked, create_app
         from kgrag.server.checks import serving_checks
+        from kgrag.server.web.mount import mount
     except ImportError as error:
         raise ConfigurationError(
             f"The server needs the package {error.name}, which is not installed.",
@@ -55,6 +56,7 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
         context.with_resource(log_on_stderr())
     with connect(settings) as kg:
         app = create_app(kg, keys, options)
+        mount(app, app.state.serving)
         config = uvicorn.Config(
             app,
             host=options.host,
