@@ -3,25 +3,25 @@
 What comes back are the same values, and what goes wrong is raised as the same errors.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from urllib.parse import quote
 
-from kgrag import errors, limits
+from kgrag import limits
 from kgrag.agents.lookup import Lookup
 from kgrag.agents.system import DEFAULT_SYSTEM, DEPTH
 from kgrag.client.building import silent
+from kgrag.client.http import Http, Json
 from kgrag.client.stream import Stream
-from kgrag.errors import CancelledError, ConfigurationError, DeadlineError, InputError, KgragError, ServerError
+from kgrag.errors import CancelledError, InputError, KgragError, ServerError
 from kgrag.events import Answer, Event
 from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
+from kgrag.loaders.dispatch import LOADERS
 from kgrag.loaders.walk import Seen, Walk, file_key
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
@@ -29,15 +29,8 @@ from kgrag.types import CollectionInfo, DocumentInfo, Filter, IngestReport, Pass
 from kgrag.wire import answer_from_json, event_from_json, from_json, plain, ranking_from_json, rows_from_json
 
 if TYPE_CHECKING:
-    import httpx
-
     from kgrag.rows import Rows
 
-Kind = TypeVar("Kind")
-Json = dict[str, Any]
-
-_CONNECT = 15.0  # seconds in which a connection must stand
-_REPLY = 600.0  # seconds in which a reply must come; the server has its own deadline
 _FILES, _BYTES = 100, 32 * 1024 * 1024  # of uploads that are sent at once
 _KEYS = 100  # documents that one request names
 
@@ -55,23 +48,10 @@ class RemoteKnowledgeGraph:
 
         Nothing is sent yet. Raises ConfigurationError without httpx, or for what is no address.
         """
-        try:
-            import httpx
-        except ImportError as error:
-            raise ConfigurationError(
-                "A server is reached by httpx, which is not installed.",
-                "Install it with: python -m pip install 'kgrag[remote]'",
-            ) from error
-        self._url = errors.without_login(url.rstrip("/"))
-        if not url.startswith(("http://", "https://")):
-            raise ConfigurationError(f"{self._url!r} is no address of a server.", "Write http://HOST:8000.")
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._http = httpx.Client(
-            base_url=f"{url.rstrip('/')}/api/v1/", headers=headers, timeout=httpx.Timeout(_REPLY, connect=_CONNECT)
-        )
+        self.http = Http(url, key)
 
     def __repr__(self) -> str:
-        return f"RemoteKnowledgeGraph({self._url!r})"
+        return f"RemoteKnowledgeGraph({self.http.url!r})"
 
     def __enter__(self) -> Self:
         return self
@@ -83,7 +63,7 @@ class RemoteKnowledgeGraph:
 
     def close(self) -> None:
         """Close the connections."""
-        self._http.close()
+        self.http.close()
 
     def __getitem__(self, name: str) -> "RemoteCollection":
         """The collection of that name, whether it exists yet or not: `ingest` makes it."""
@@ -91,41 +71,43 @@ class RemoteKnowledgeGraph:
 
     def collections(self) -> list[CollectionInfo]:
         """Every collection that the key may see, with its counts."""
-        return from_json(list[CollectionInfo], self.request("GET", "collections")["collections"])
+        return from_json(list[CollectionInfo], self.http.request("GET", "collections")["collections"])
 
     def cypher(self, statement: str, parameters: Mapping[str, Any] | None = None) -> "Rows":
         """As `KnowledgeGraph.cypher`; for keys of all collections."""
-        return rows_from_json(self.request("POST", "cypher", {"statement": statement, "parameters": parameters or {}}))
+        return rows_from_json(
+            self.http.request("POST", "cypher", {"statement": statement, "parameters": parameters or {}})
+        )
 
     def saved_query(self, name: str, /, **arguments: Any) -> "Rows":
         """A saved query on the whole database, or on `collection`; see `KnowledgeGraph.saved_query`."""
         collection = arguments.pop("collection", None)
         place = "" if collection is None else f"{_path(collection)}/"
         return rows_from_json(
-            self.request("POST", f"{place}queries/{quote(name, safe='')}", {"parameters": arguments})
+            self.http.request("POST", f"{place}queries/{quote(name, safe='')}", {"parameters": arguments})
         )  # fmt: skip
 
     def jobs(self, collection: str | None = None, state: State | None = None, limit: int = 50) -> list[Job]:
         """The jobs of the collections that the key may see, newest first."""
         asked = {"collection": collection, "state": state, "limit": limit}
         given = {name: value for name, value in asked.items() if value is not None}
-        return from_json(list[Job], self.request("GET", "jobs", params=given)["jobs"])
+        return from_json(list[Job], self.http.request("GET", "jobs", params=given)["jobs"])
 
     def job(self, id: str) -> Job:
         """The job of that id as it is now. Raises NotFoundError."""
-        return from_json(Job, self.request("GET", _job(id)))
+        return from_json(Job, self.http.request("GET", _job(id)))
 
     def cancel(self, id: str) -> Job:
         """Cancel a job; what it has written stays."""
-        return from_json(Job, self.request("DELETE", _job(id)))
+        return from_json(Job, self.http.request("DELETE", _job(id)))
 
     def retry(self, id: str) -> Job:
         """Have a job that failed or was cancelled go on where it stopped."""
-        return from_json(Job, self.request("POST", f"{_job(id)}/retry"))
+        return from_json(Job, self.http.request("POST", f"{_job(id)}/retry"))
 
     def watch(self, id: str) -> Iterator[Job]:
         """The job now and at each change, until it has ended."""
-        for _, form in self.events("GET", f"{_job(id)}/events"):
+        for _, form in self.http.events("GET", f"{_job(id)}/events"):
             yield from_json(Job, form)
 
     def finished(self, job: Job, progress: Progress | None = None) -> Job:
@@ -139,40 +121,6 @@ class RemoteKnowledgeGraph:
         if job.state != "done":
             raise CancelledError("The job was cancelled.", "Retry it to go on.")
         return job
-
-    # ----- how the server is asked
-
-    def request(self, method: str, path: str, body: Any = None, **options: Any) -> Json:
-        """What the server replies to a request under /api/v1, which has a JSON `body`, or `options` of httpx.
-
-        Raises the error that the server tells, ServerError if it cannot be reached, DeadlineError if it is too slow.
-        """
-        with _translated(self._url):
-            response = self._http.request(method, path, json=body, **options)
-        if response.is_success:
-            form: Json = response.json()
-            return form
-        raise _error(response.status_code, response.content, response.headers)
-
-    def events(self, method: str, path: str, body: Any = None) -> Iterator[tuple[str, Json]]:
-        """The events that the server sends, by name, as they come. Raises as `request` does."""
-        with (
-            _translated(self._url),
-            self._http.stream(method, path, json=body, headers={"Accept": "text/event-stream"}) as response,
-        ):
-            if not response.is_success:
-                raise _error(response.status_code, response.read(), response.headers)
-            name = ""
-            for line in response.iter_lines():
-                limits.remaining()  # also for a line that only says that the connection stands
-                field, _, value = line.partition(": ")
-                if field == "event":
-                    name = value
-                elif field == "data":
-                    form = json.loads(value)
-                    if name == "error":
-                        raise _told(form)
-                    yield name, form
 
 
 class RemoteCollection:
@@ -250,7 +198,7 @@ class RemoteCollection:
         asked["choices"] = list(choices)
 
         def heard(hear: Callable[[Event], None]) -> Answer:
-            for name, form in self.kg.events("POST", f"{_path(self.name)}/ask", asked):
+            for name, form in self.kg.http.events("POST", f"{_path(self.name)}/ask", asked):
                 if name == "Answer":
                     return answer_from_json(form)
                 hear(event_from_json(form))
@@ -280,7 +228,7 @@ class RemoteCollection:
 
     def info(self) -> CollectionInfo:
         """Its embedder and its counts."""
-        return from_json(CollectionInfo, self.kg.request("GET", _path(self.name)))
+        return from_json(CollectionInfo, self.kg.http.request("GET", _path(self.name)))
 
     def cypher(self, statement: str, parameters: Mapping[str, Any] | None = None) -> "Rows":
         """The answer of a Cypher statement; $collection is this one, unless it is given."""
@@ -327,7 +275,7 @@ class RemoteCollection:
         Raises KgragError for a key that does not exist.
         """
         if documents is None:
-            jobs = [from_json(Job, self.kg.request("DELETE", _path(self.name)))]
+            jobs = [from_json(Job, self.kg.http.request("DELETE", _path(self.name)))]
         else:
             keys = list(documents)
             jobs = [
@@ -340,13 +288,13 @@ class RemoteCollection:
         """Upload files by their names; returns the job that reads them."""
         parts = [("files", (name, path.read_bytes(), "application/octet-stream")) for name, path in files.items()]
         given = {} if language is None else {"language": language}
-        return from_json(Job, self.kg.request("POST", f"{_path(self.name)}/documents", files=parts, params=given))
+        return from_json(Job, self.kg.http.request("POST", f"{_path(self.name)}/documents", files=parts, params=given))
 
     def _post(self, path: str, body: Json) -> Json:
-        return self.kg.request("POST", f"{_path(self.name)}/{path}", body)
+        return self.kg.http.request("POST", f"{_path(self.name)}/{path}", body)
 
     def _get(self, path: str, **params: Any) -> Json:
-        return self.kg.request("GET", f"{_path(self.name)}/{path}", params=params)
+        return self.kg.http.request("GET", f"{_path(self.name)}/{path}", params=params)
 
 
 _SUMMED = ("added", "changed", "unchanged", "passages", "embedded", "embedded_batches", "problems", "seconds")
@@ -365,15 +313,18 @@ def _job(id: str) -> str:
 
 
 def _named_files(paths: Iterable[str | Path], root: str | Path | None) -> Iterator[tuple[str, Path]]:
-    """Files by the names that they are known by. Raises InputError for a path that does not exist."""
-    seen = Seen()
+    """Files by the names that they are known by: of a folder those that some loader reads.
+
+    Raises InputError for a path that does not exist.
+    """
+    seen, endings = Seen(), tuple(ending for _, form in LOADERS.items() for ending in form.extensions)
     for path in map(Path, paths):
         if not path.exists():
             raise InputError(f"There is no {str(path)!r}.", "Check the spelling.")
         folder = path if path.is_dir() else path.parent
         found: Iterable[Path | Problem] = Walk(path, seen, Scan(), root, False) if path.is_dir() else [path]
         for file in found:
-            if isinstance(file, Path):
+            if isinstance(file, Path) and (file is path or file.name.lower().endswith(endings)):
                 yield file_key(file, root or folder), file
 
 
@@ -388,37 +339,3 @@ def _parts(files: Iterator[tuple[str, Path]]) -> Iterator[dict[str, Path]]:
             part, size = {}, 0
         part[name] = path
         size += bytes_
-
-
-@contextmanager
-def _translated(url: str) -> Iterator[None]:
-    """Errors of the connection as kgrag's own."""
-    import httpx
-
-    try:
-        yield
-    except httpx.TimeoutException as error:
-        raise DeadlineError(f"The server at {url} did not answer in time.", "Is it overloaded? Try again.") from error
-    except httpx.HTTPError as error:
-        raise ServerError(
-            f"The server at {url} cannot be reached: {type(error).__name__}.", "Is it running, and its address right?"
-        ) from error
-
-
-def _error(status: int, body: bytes, headers: "httpx.Headers") -> KgragError:
-    """The error that a response tells."""
-    try:
-        error = _told(json.loads(body))
-    except (ValueError, KeyError, TypeError):
-        return ServerError(f"The server replied with status {status}.", "Is this the address of `kgrag serve`?")
-    if isinstance(error, errors.BusyError) and headers.get("retry-after", "").isdecimal():
-        error.seconds = float(headers["retry-after"])
-    return error
-
-
-def _told(form: Mapping[str, Any]) -> KgragError:
-    """The error of a form that a server tells."""
-    kind = getattr(errors, str(form["kind"]), None)
-    if not (isinstance(kind, type) and issubclass(kind, KgragError)):
-        kind = ServerError
-    return kind(str(form["error"]), str(form["remedy"]))

@@ -161,7 +161,8 @@ def test_files_are_sent_read_and_deleted(kg: Either, tmp_path: Path, collection_
     for i in range(5):
         (folder / "old" / f"boat_{i}.txt").write_text(f"Boat {i} was built in Larvik.")
     (folder / "bad.pdf").write_bytes(b"no PDF")
-    (folder / ".hidden").write_text("hidden")
+    (folder / ".hidden.txt").write_text("hidden")
+    (folder / "boat.exe").write_bytes(b"\0")
     stages: set[str] = set()
     collection = kg[collection_name]
     report = collection.ingest(folder, root=folder, progress=lambda stage, done, total: stages.add(stage))
