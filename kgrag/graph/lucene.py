@@ -21,28 +21,13 @@ def escape(text: str) -> str:
 
     Words are kept once; of a very long text the first 300 different ones count.
     """
-    return " ".join(_words(text))
-
-
-def led_by(leading: str, text: str) -> str:
-    """`text` as a query of plain words that finds only what holds a word of `leading`; the others add to the score.
-
-    What holds none of them is not looked at, however many facts say "instance of". Without such a word: `escape(text)`.
-    """
-    first = _words(leading)
-    if not first:
-        return escape(text)
-    return " ".join((f"+({' '.join(first)})", *(word for word in _words(text) if word not in first)))
-
-
-def _words(text: str) -> dict[str, None]:
     words: dict[str, None] = {}
     for word in _SPECIAL.sub(" ", text).split():
         if any(c.isalnum() for c in word):
             words.setdefault(word.lower() if word in _OPERATORS else word)
             if len(words) == _MOST_WORDS:
                 break
-    return words
+    return " ".join(words)
 
 
 def question_terms(text: str, language: Language = ENGLISH) -> list[str]:

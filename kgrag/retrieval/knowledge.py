@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from kgrag.graph.collections import check_knowledge, open_collection
-from kgrag.graph.lucene import led_by, question_words
+from kgrag.graph.lucene import escape, question_words
 from kgrag.graph.reader import Reader
 from kgrag.languages import Language
 from kgrag.models.embed import Embedder, Vectors
@@ -101,20 +101,16 @@ class Knowledge:
         return cls(reader, context.kept(TextVectors, lambda: TextVectors(context.embedder)))
 
     def link(self, facts: Sequence[Triple], options: KnowledgeOptions) -> list[Linked]:
-        """The fact of the graph for each that was read, each once (Millions of GEAR-s, equation 3).
-
-        A fact of the graph that shares no word of subject or object with it is none: predicates lead anywhere.
-        """
+        """The fact of the graph for each that was read, each once (Millions of GEAR-s, equation 3)."""
         sure = options.link == "sparse" and not options.floor and not options.shared_name
         texts = [fact.text for fact in facts]
         if not texts:
             return []
-        language = self.reader.collection.language
-        queries = [led_by(_telling(f"{fact.subject} {fact.object}", language), fact.text) for fact in facts]
         found = self.reader.row(
-            "expand/knowledge_link", index=self._index, queries=queries, limit=1 if sure else _TRIED
+            "expand/knowledge_link", index=self._index, queries=list(map(escape, texts)), limit=1 if sure else _TRIED
         )["found"]
         linked: dict[str, Linked] = {}
+        language = self.reader.collection.language
         for fact, rows in zip(facts, found, strict=True):
             if options.shared_name:
                 rows = [row for row in rows if _share_a_name(fact, row, language)]
@@ -142,17 +138,13 @@ class Knowledge:
             "expand/knowledge_names",
             collection=self.name,
             index=self._index,
-            query=self._near(text),
+            query=escape(text),
             names=names,
             entities=20,
             hub=options.hub,
             hub_triples=options.hub_triples,
         )["facts"]
         return [Link(row["id"], row["text"], "", "", 0.0, row["entity"]) for row in rows]
-
-    def _near(self, question: str) -> str:
-        """The query for the facts nearest to a question by words: one of its names', if it names anything."""
-        return led_by(_telling(question, self.reader.collection.language), question)
 
     def beams(self, query: Query, initial: Sequence[Link], options: KnowledgeOptions) -> list[Beam]:
         """The best chains that begin at the initial facts (GEAR, Algorithm 1); ties by ids."""
@@ -177,7 +169,7 @@ class Knowledge:
             "expand/knowledge_step",
             triples=sorted({beam.links[-1].id for beam in beams}),
             index=self._index,
-            query=self._near(text),
+            query=escape(text),
             hub=s.hub,
             hub_triples=s.hub_triples,
         )
@@ -281,12 +273,6 @@ def names_in(text: str, language: Language) -> list[str]:
             if whole and not single:
                 found[" ".join(stemmed[start:end])] = None
     return list(found)
-
-
-def _telling(text: str, language: Language) -> str:
-    """The words of a text that begin with a capital, or else all, but stop words."""
-    words = [word for word in tokens(text, language) if word.norm not in language.stop_words]
-    return " ".join(word.raw for word in [w for w in words if w.is_capital] or words)
 
 
 def _share_a_name(fact: Triple, row: dict[str, Any], language: Language) -> bool:
