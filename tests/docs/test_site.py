@@ -34,7 +34,7 @@ def test_commands_queries_and_errors_are_those_of_the_source(site: Path) -> None
     assert all(f"kgrag {name}" in commands for name in main.list_commands(click.Context(main)))
     assert "kgrag train gfm" in commands and "--held-out" in commands
     assert all(name in queries and query.purpose.replace("`", "") in queries for name, query in saved_queries().items())
-    assert "There is no collection … (there are: …). Make it with `kgrag ingest PATH... --collection …`." in errors
+    assert "There is no collection … (there are: …). Make it with kgrag ingest PATH... --collection …." in errors
     assert errors.count("Error") > 250
 
 
