@@ -84,12 +84,12 @@ def errors() -> str:
     told = {t for path in sorted((_ROOT / "kgrag").rglob("*.py")) for t in raised(path)}
     told |= {t for path in sorted((_ROOT / "loaders").rglob("*.py")) for t in raised(path)}
     parts = [
-        "# Errors and what to do\n",
-        "What stands for … varies. The kind is the class in Python (`kgrag.errors`).\n",
+        "---\nhide: [toc]\n---\n\n# Errors and what to do\n",
+        "What stands for … varies. In brackets: the class in Python (`kgrag.errors`).\n",
     ]
-    parts += ["| what it says | what to do | kind |", "|---|---|---|"]
+    parts += ["| what it says | what to do |", "|---|---|"]
     ordered = sorted(told, key=lambda t: t.message.lstrip("…'\" ").lower())
-    parts += [f"| {_cell(t.message)} | {_cell(t.remedy)} | `{t.kind}` |" for t in ordered]
+    parts += [f"| {_cell(t.message)} | {_cell(t.remedy)} ({t.kind}) |" for t in ordered]
     return "\n".join(parts) + "\n"
 
 
@@ -100,7 +100,7 @@ def raised(path: Path) -> Iterator[Told]:
             kind = getattr(kgrag.errors, node.func.id, None)
             if isinstance(kind, type) and issubclass(kind, kgrag.errors.KgragError):
                 message, remedy = _text(node.args[0]), _text(node.args[1])
-                if message.strip("… ") and remedy.strip("… "):
+                if message.strip("…. ") and remedy.strip("… "):
                     yield Told(node.func.id, message, remedy)
 
 
