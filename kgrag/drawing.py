@@ -107,8 +107,8 @@ def visualise(drawn: Drawing) -> "VisualizationGraph":
             id=node.id,
             caption=node.caption,
             caption_size=_CAPTION_SIZE,
-            color=_look("node", node.label)[0],
-            size=_look("node", node.label)[1],
+            color=look("node", node.label)[0],
+            size=look("node", node.label)[1],
             properties={"labels": node.label, **node.properties},
         )
         for node in drawn.nodes.values()
@@ -120,13 +120,13 @@ def visualise(drawn: Drawing) -> "VisualizationGraph":
             target=edge.end,
             caption=edge.caption,
             caption_size=_EDGE_CAPTION_SIZE,
-            color=_look("relationship", edge.type)[0],
+            color=look("relationship", edge.type)[0],
             properties=dict(edge.properties),
         )
         for number, edge in enumerate(drawn.edges.values())
     ]
     graph = neo4j_viz.VisualizationGraph(nodes, edges)
-    colours: dict[Any, Any] = {node.label: _look("node", node.label)[0] for node in drawn.nodes.values()}
+    colours: dict[Any, Any] = {node.label: look("node", node.label)[0] for node in drawn.nodes.values()}
     graph.set_legend(nodes=colours)
     return graph
 
@@ -200,17 +200,19 @@ def _answer(answer: Answer) -> Drawing:
 def _rows(rows: Rows) -> Drawing:
     """Every node of the rows, and the edges between them."""
     found = Drawing()
+    ids: dict[str, str] = {}
     edges: list[Edge] = []
     for value in _flat(rows.values):
         if isinstance(value, Node):
             properties = {key: its for key, its in value.properties.items() if key not in HIDDEN}
             label = next(iter(value.kinds or value.labels), "")
-            found.node(value.element, label, str(value.properties.get("name", label)), properties)
+            id = str(value.properties.get("id", value.element))
+            ids[value.element] = found.node(id, label, str(value.properties.get("name", label)), properties)
         else:
             edges.append(value)
     for edge in edges:
-        if edge.start in found.nodes and edge.end in found.nodes:
-            found.edge(edge.start, edge.end, edge.type, properties=edge.properties)
+        if edge.start in ids and edge.end in ids:
+            found.edge(ids[edge.start], ids[edge.end], edge.type, properties=edge.properties)
     if not found.nodes:
         raise InputError("There is no node in these rows.", "Return nodes or paths: MATCH path = ... RETURN path")
     return found
@@ -252,7 +254,7 @@ def _shown(properties: Mapping[str, Any]) -> dict[str, Scalar]:
     }
 
 
-def _look(kind: str, name: str) -> tuple[str, float]:
+def look(kind: str, name: str) -> tuple[str, float]:
     """The colour of a label or type, and the radius of its circle in pixels; grey for what has no rule."""
     return _looks().get((kind, "Run" if name == QUESTION else name), (_GREY, _DIAMETER * _SCALE))
 

@@ -89,6 +89,26 @@ class RefusedError(KgragError):
     exit_code = 8
 
 
+class AccessError(KgragError):
+    """A server does not let a caller in: no key, an unknown one, or one that does not allow it."""
+
+    exit_code = 9
+
+
+class ServerError(KgragError):
+    """A server of kgrag cannot be reached, or fails in a way that it does not explain."""
+
+    exit_code = 10
+
+
+class BusyError(KgragError):
+    """A server has too much to do, or a key asks too often; `seconds`: after how long to try again."""
+
+    def __init__(self, message: str, remedy: str = "", seconds: float = 1.0) -> None:
+        super().__init__(message, remedy)
+        self.seconds = seconds
+
+
 def without_login(text: str) -> str:
     """A text in which addresses show no name and password: bolt://***@host."""
     return re.sub(r"((?:\w|\+)+://)?[^\s'\"/@]*:[^\s'\"]*@", r"\1***@", text)

@@ -1,5 +1,6 @@
 """What a Cypher statement gives back: rows of plain values, with nodes, edges and paths of the graph among them."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -57,3 +58,35 @@ class Rows:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Each row as a map from column to value."""
         return (dict(zip(self.columns, row, strict=True)) for row in self.values)
+
+
+def cell(value: Any) -> str:
+    """A value as one text: nodes by their names, paths as Cypher would draw them, lists of texts with semicolons."""
+    if value is None:
+        return ""
+    if isinstance(value, Node | Edge | Path):
+        return _drawn(value)
+    if isinstance(value, list | tuple):
+        if all(isinstance(item, Node | Edge | Path) for item in value) and value:
+            return ", ".join(map(_drawn, value))
+        if all(isinstance(item, str) for item in value):
+            return "; ".join(value)
+    if isinstance(value, list | tuple | dict):
+        return json.dumps(value, ensure_ascii=False, default=_drawn)
+    return str(value)
+
+
+def _drawn(value: Any) -> str:
+    """A node, an edge or a path as Cypher would draw it: (Fram)<-[:MENTIONS]-(Tromsø)."""
+    if isinstance(value, Node):
+        return f"({value.properties.get('name') or ':'.join(value.labels)})"
+    if isinstance(value, Edge):
+        return f"-[:{value.type}]->"
+    if not isinstance(value, Path):
+        return str(value)
+    text = _drawn(value.nodes[0])
+    for before, edge, after in zip(value.nodes, value.edges, value.nodes[1:], strict=False):
+        forward = edge.start == before.element
+        text += f"-[:{edge.type}]->" if forward else f"<-[:{edge.type}]-"
+        text += _drawn(after)
+    return text

@@ -216,6 +216,14 @@ class Passage:
             return ""
         return f"p. {self.page}" if self.last_page in (None, self.page) else f"pp. {self.page}-{self.last_page}"
 
+    @property
+    def heading(self) -> str:
+        """Its title, pages and section: "Guide, p. 3 › Install"; a section that begins with the title repeats none."""
+        section = self.section if self.section != self.title else ""
+        title = ", ".join(filter(None, (self.title, self.place)))
+        path = [title, *section.removeprefix(f"{self.title} > ").split(" > ")]
+        return " › ".join(filter(None, path))
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -351,6 +359,19 @@ class RepairReport:
     vectors: Mapping[str, int] = field(default_factory=dict)
     finished: int = 0
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A document at a glance, with how many passages, pages and tables it has; `updated`: when it was last written."""
+
+    key: str
+    title: str
+    source: str
+    passages: int
+    pages: int
+    tables: int
+    updated: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import stat
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kgrag.types import Document, Problem
@@ -60,10 +60,10 @@ class Source:
     @property
     def title(self) -> str:
         """A title made of the file's name: "Banks_Peninsula.txt" -> "Banks Peninsula"."""
-        stem = self.path.stem
+        stem = PurePath(self.shown).stem
         if stem.islower() and "_" not in stem and " " not in stem:
             stem = re.sub(r"(?<=[^\W\d])-(?=[^\W\d])", " ", stem)  # install-guide, but neither Kon-Tiki nor 2020-01-31
-        return one_line(stem.replace("_", " ")) or one_line(self.path.name)
+        return one_line(stem.replace("_", " ")) or one_line(PurePath(self.shown).name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,8 @@ class Load:
     """What `load` gives, and `scan`, what it has seen; with `known`, files that have not changed are not read.
 
     `settle`: files that changed within so many seconds are left for later, since somebody may be writing them.
-    `missing_ok`: paths that do not exist are no error, even if none of them does.
+    `missing_ok`: paths that do not exist are no error, even if none of them does. `names`: of files that are stored
+    under others: what they are known by, and shown as.
     """
 
     def __init__(
@@ -88,12 +89,13 @@ class Load:
         known: Known | None = None,
         settle: float = 0.0,
         missing_ok: bool = False,
+        names: Mapping[Path, str] | None = None,
     ) -> None:
         given = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
         if given and not missing_ok and not any(exists(path) for path in given):
-            names = ", ".join(clean(str(path)) for path in given[:5]) + (", ..." if len(given) > 5 else "")
+            shown = ", ".join(clean(str(path)) for path in given[:5]) + (", ..." if len(given) > 5 else "")
             raise InputError(
-                f"Nothing to read: {names} {'does' if len(given) == 1 else 'do'} not exist.",
+                f"Nothing to read: {shown} {'does' if len(given) == 1 else 'do'} not exist.",
                 f"Check the spelling; paths are relative to {clean(str(Path.cwd()))}.",
             )
         self.scan = Scan("" if root is None else clean(Path(os.path.realpath(root)).as_posix()))
@@ -103,6 +105,7 @@ class Load:
         self._root = root
         self._known = known
         self._settle = settle
+        self._names = names or {}
         self._follow_links = loading.follow_links
         self._reading = Reading(columns or Columns(), Readers(loading))
         self._limit = max_file_mb * MB
@@ -138,9 +141,10 @@ class Load:
             yield _File(self._source(path))
 
     def _source(self, path: Path) -> Source:
-        key = file_key(path, self._root)
+        name = self._names.get(path)
+        key = name or file_key(path, self._root)
         self.scan.files[key] = ""
-        return Source(path, key, clean(str(path)), self._limit, self._encoding)
+        return Source(path, key, name or clean(str(path)), self._limit, self._encoding)
 
     def _folder(self, top: Path) -> Iterator[_File | Problem]:
         walk = Walk(top, self._seen, self.scan, self._root, self._follow_links)

@@ -1,6 +1,6 @@
 """What may be given to be read, paths or Documents, as one stream of Documents."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ def items_of(
     known: "Known | None" = None,
     settle: float = 0.0,
     missing_ok: bool = False,
+    names: Mapping[Path, str] | None = None,
 ) -> tuple[Items, int | None, Scan | None]:
     """Documents from paths, which are loaded together, or as they are; how many, if that is known; and of paths a scan.
 
@@ -41,7 +42,7 @@ def items_of(
         paths = [first, *(item for item in stream if isinstance(item, str | Path))]
         found = Load(
             paths, columns=columns, max_file_mb=settings.max_file_mb, loading=settings.loading, root=root,
-            known=known, settle=settle, missing_ok=missing_ok,
+            known=known, settle=settle, missing_ok=missing_ok, names=names,
         )  # fmt: skip
         return found, None, found.scan
     documents: Iterator[Document | Problem] = (item for item in stream if not isinstance(item, str | Path))

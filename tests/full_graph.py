@@ -1,4 +1,4 @@
-"""A collection with all that a graph can hold: pages, tables, triples, extractions, tags, keywords, runs."""
+"""A collection with all that a graph can hold: pages, tables, triples, extractions, tags, keywords, runs, a job."""
 
 from itertools import pairwise
 
@@ -19,6 +19,7 @@ from kgrag.events import (
     Thought,
     Verified,
 )
+from kgrag.graph.jobs import add_job, cancel_job
 from kgrag.settings import ChatSettings, Settings, TagmeSettings
 from kgrag.types import Document, Hit, Page, Ranking, Section, Table, Triple, Usage
 
@@ -80,6 +81,7 @@ def make_full_graph(settings: Settings, chat: ChatSettings, tagme: TagmeSettings
         assert kg[name].resolve(apply=True).written
         assert len(kg[name].build_tree(size=2).levels) > 1
         assert len(kg[name].build_communities(size=2).levels) > 1
+        cancel_job(kg.graph, add_job(kg.graph, "ingest", name, {}).id)
         return kg[name].save(_answer(kg, name))
 
 

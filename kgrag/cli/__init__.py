@@ -103,7 +103,8 @@ def main(ctx: click.Context, debug: bool, verbose: bool) -> None:
       1  error                      6  made with another embedder or version
       2  usage or configuration     7  language model
       3  database                   8  Cypher that is refused
-      4  not found                130  interrupted
+      4  not found                  9  key of a server
+                                  130  interrupted
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

@@ -86,7 +86,8 @@ def ask(
         if kg.tasks() is None and not _is_looked_up(kg, system, query, name):
             _show_evidence(kg, system, query, k, name, as_json=as_json)
         asked = kg[name].system(system)
-        from kgrag.cli.trace import LiveTrace, print_answer, usage_text
+        from kgrag.cli.trace import LiveTrace, print_answer
+        from kgrag.narration import usage_text
         from kgrag.wire import to_json
 
         with LiveTrace(quiet=quiet) as live:

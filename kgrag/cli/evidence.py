@@ -27,7 +27,7 @@ def print_ranking(ranking: Ranking, *, marked: Iterable[str] = (), width: int = 
     for rank, hit in enumerate(ranking, 1):
         head = Text.assemble((f"{rank:>{digits}}", "bold"), f"  {score(hit.score):<6}  ", no_wrap=True)
         head.append(hit.passage.id[:ID_DIGITS], "dim").append("  ")
-        head.append(crop(heading(hit.passage), _TITLE), "bold cyan")
+        head.append(crop(hit.passage.heading, _TITLE), "bold cyan")
         if hit.passage.title in chosen:
             head.append(" ✓", "green")
         print_line(console, head)
@@ -37,18 +37,10 @@ def print_ranking(ranking: Ranking, *, marked: Iterable[str] = (), width: int = 
         note(line)
 
 
-def heading(passage: Passage) -> str:
-    """Title, page and section of a passage; sections that begin with the title do not repeat it."""
-    section = passage.section if passage.section != passage.title else ""
-    title = ", ".join(filter(None, (passage.title, passage.place)))
-    path = [title, *section.removeprefix(f"{passage.title} > ").split(" > ")]
-    return " › ".join(filter(None, path))
-
-
 def print_passage(passage: Passage, edges: Sequence[dict[str, Any]]) -> None:
     """Print a passage, where it comes from, and its edges by kind: a tree on a terminal, else indented lines."""
     console = stdout_console()
-    print_line(console, Text(one_line(heading(passage)), "bold cyan"))
+    print_line(console, Text(one_line(passage.heading), "bold cyan"))
     for name, value in _origin(passage):
         print_line(console, Text.assemble((f"{name:<9} ", "dim"), one_line(str(value))))
     console.print()

@@ -1,6 +1,6 @@
 """What the commands share that ask a service: how they stop, what it would cost, what failed, how they end."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from kgrag.cli.console import note, number, print_error, print_json, print_list,
 if TYPE_CHECKING:
     from kgrag.errors import ModelError
     from kgrag.evaluation.generating import GenerationReport
+    from kgrag.graph.local.checks import Check
     from kgrag.indexing.extraction import ExtractionReport
     from kgrag.indexing.tagging import TaggingReport
     from kgrag.indexing.writing import WritingReport
@@ -27,6 +28,23 @@ def resumable() -> Iterator["Progress"]:
     except KeyboardInterrupt:
         note("Stopped; what was committed stays. Run the same command again to go on.")
         click.get_current_context().exit(130)
+
+
+def end_with_checks(checks: Iterable["Check"], as_json: bool) -> None:
+    """Print checks as they are made, or all as JSON; end with 1 if one of them failed."""
+    found = []
+    for check in checks:
+        found.append(check)
+        if not as_json:
+            mark = click.style("ok  ", fg="green") if check.ok else click.style("FAIL", fg="red")
+            click.echo(f"{mark}  {check.name}: {check.detail}")
+            if check.remedy and not check.ok:
+                click.echo(f"      {check.remedy}")
+    failed = [check for check in found if not check.ok]
+    if as_json:
+        print_json({"ok": not failed, "checks": found})
+    if failed:
+        click.get_current_context().exit(1)
 
 
 def end(

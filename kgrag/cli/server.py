@@ -9,6 +9,7 @@ import click
 
 from kgrag.cli.connect import as_json
 from kgrag.cli.console import changed, load_settings, note, print_json, print_pairs, progress_bars
+from kgrag.cli.outcome import end_with_checks
 from kgrag.errors import NotFoundError, without_login
 
 if TYPE_CHECKING:
@@ -159,19 +160,7 @@ def doctor(as_json: bool) -> None:
     """
     from kgrag.graph.local.checks import run_checks
 
-    found = []
-    for check in run_checks(load_settings()):
-        found.append(check)
-        if not as_json:
-            mark = click.style("ok  ", fg="green") if check.ok else click.style("FAIL", fg="red")
-            click.echo(f"{mark}  {check.name}: {check.detail}")
-            if check.remedy and not check.ok:
-                click.echo(f"      {check.remedy}")
-    failed = [check for check in found if not check.ok]
-    if as_json:
-        print_json({"ok": not failed, "checks": found})
-    if failed:
-        click.get_current_context().exit(1)
+    end_with_checks(run_checks(load_settings()), as_json)
 
 
 def _remote_status(settings: "Settings", as_json: bool) -> None:

@@ -1,7 +1,6 @@
 """How an answer comes about, on a terminal: the trace while it runs, then the answer with what it cites."""
 
 import time
-from collections.abc import Sequence
 from threading import Lock
 from types import TracebackType
 from typing import Self
@@ -16,40 +15,21 @@ from kgrag.cli.console import note, stderr_console, stdout_console
 from kgrag.cli.evidence import (
     ID_DIGITS,
     excerpt,
-    heading,
     print_indented,
     print_line,
     print_ranking,
 )
-from kgrag.events import (
-    Answer,
-    Answered,
-    Asked,
-    Called,
-    Chained,
-    Event,
-    Failed,
-    Filtered,
-    Imagined,
-    Judged,
-    Looked,
-    Read,
-    Recognised,
-    Remembered,
-    Retrieved,
-    SubAnswered,
-    Thought,
-    Verified,
-)
+from kgrag.events import Answer, Answered, Called, Event
+from kgrag.narration import ONCE, lines, topic, usage_text
 from kgrag.retrieval.snippet import crop, one_line
-from kgrag.types import Hit, Ranking, Triple, Usage
+from kgrag.types import Ranking, Usage
 
 EVIDENCE = 8
 """How many of the best passages are shown when they do not hold the answer."""
 
-_TITLES = 5  # titles shown of what a step retrieved
 _LABEL = 9
 _LINE = 300  # characters of a line of the trace
+_STYLES = {"known": "green", "failed": "red"}
 
 
 class LiveTrace:
@@ -95,37 +75,15 @@ class LiveTrace:
                 self._show(event)
 
     def _show(self, event: Event) -> None:
-        match event:
-            case Asked(query=query) | Thought(text=query) | Read(query=query) | Retrieved(query=query):
-                self._head(event.step, query)
-        match event:
-            case Looked(name=name):
-                self._line("place", name)
-            case Retrieved(hits=hits):
-                self._line("found", _titles(hits))
-            case Read(triples=triples) | Remembered(triples=triples):
-                self._facts(triples)
-            case Recognised(kept=facts, dropped=without):
-                self._facts(facts)
-                self._line("kept", f"{len(facts)} of {len(facts) + len(without)} facts")
-            case Judged(answerable=True, answer=answer):
-                self._line("known", answer or "enough to answer", "green")
-            case Judged(why=why):
-                self._line("not yet", why)
-            case SubAnswered(question=question, answer=answer):
-                self._line("answer", f"{question} {answer}")
-            case Imagined(text=text):
-                self._line("wanted", text)
-            case Chained(text=text):
-                self._line("chain", text)
-            case Verified(ids=ids):
-                self._line("support", f"{len(ids)} of the passages")
-            case Filtered(kept=kept, dropped=dropped):
-                self._line("kept", f"{len(kept)} of {len(kept) + len(dropped)} passages")
-            case Failed(problem=problem):
-                if problem not in self._said:
-                    self._said.add(problem)
-                    self._line("failed", problem, "red")
+        if query := topic(event):
+            self._head(event.step, query)
+        for label, text in lines(event):
+            shown = crop(text, _LINE)
+            if label in ONCE:
+                if shown in self._said:
+                    continue
+                self._said.add(shown)
+            self._line(label, shown, _STYLES.get(label, ""))
 
     def _head(self, step: int, query: str) -> None:
         """The step's number with what it asks; a second query of the same step is a line of it."""
@@ -137,13 +95,6 @@ class LiveTrace:
         elif shown not in self._said:
             self._said.add(shown)
             self._line("query", shown)
-
-    def _facts(self, triples: Sequence[Triple]) -> None:
-        for triple in triples:
-            fact = crop(" | ".join((triple.subject, triple.predicate, triple.object)), _LINE)
-            if fact not in self._said:
-                self._said.add(fact)
-                self._line("fact", fact)
 
     def _line(self, label: str, text: str, style: str = "") -> None:
         self._print(Text.assemble((f"   {label:<{_LABEL}}", "dim"), (crop(text, _LINE), style)))
@@ -190,18 +141,6 @@ def print_answer(answer: Answer) -> None:
         note(line)
 
 
-def usage_text(usage: Usage, *, cost: bool = False) -> str:
-    """What calls took: "5 calls (2 cached), 3,210 tokens", and with `cost` what they cost."""
-    if not usage.calls:
-        return "no calls"
-    calls = "1 call" if usage.calls == 1 else f"{usage.calls:,} calls"
-    cached = f" ({usage.cached:,} cached)" if usage.cached else ""
-    text = f"{calls}{cached}, {usage.tokens:,} tokens"
-    if not cost:
-        return text
-    return f"{text}, unknown price" if usage.cost is None else f"{text}, cost {usage.cost:.4g}"
-
-
 def readable(text: str) -> str:
     """A text of several lines without anything that could steer a terminal."""
     return "\n".join(map(one_line, text.strip().splitlines()))
@@ -222,13 +161,7 @@ def _print_citations(answer: Answer) -> None:
             )
         number = "" if citation.summary else number
         head = Text.assemble((f"{number:<{width}}", "bold"), "  ", (passage.id[:ID_DIGITS], "dim"), "  ")
-        print_line(console, head.append(crop(heading(passage), _LINE), "bold cyan"))
+        print_line(console, head.append(crop(passage.heading, _LINE), "bold cyan"))
         if citation.summary:
             continue
         print_indented(console, excerpt(passage, f"{answer.question} {answer.text}"), width + 2)
-
-
-def _titles(hits: Sequence[Hit]) -> str:
-    titles = list(dict.fromkeys(crop(hit.passage.title, 60) for hit in hits))
-    more = f" and {len(titles) - _TITLES} more" if len(titles) > _TITLES else ""
-    return (", ".join(titles[:_TITLES]) + more) or "nothing"

@@ -1,7 +1,7 @@
 """What makes a collection, changes it and removes it: documents, facts, topics, entities, vectors."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from kgrag.types import CollectionInfo, IngestReport, Progress, RepairReport
 if TYPE_CHECKING:
     from kgrag.client.graph import KnowledgeGraph
     from kgrag.indexing.extraction import ExtractionReport
-    from kgrag.indexing.resolution.resolve import Resolution
+    from kgrag.indexing.resolution.resolve import NamePair, Resolution
     from kgrag.indexing.tagging import TaggingReport
     from kgrag.indexing.writing import WritingReport
     from kgrag.loaders import Columns
@@ -49,6 +49,7 @@ class Building:
         prune: bool = False,
         force: bool = False,
         settle: float = 0.0,
+        names: Mapping[Path, str] | None = None,
         progress: Progress | None = None,
     ) -> IngestReport:
         """Read files and folders, or take Documents; the collection is made if it does not exist.
@@ -58,14 +59,15 @@ class Building:
         was. `language` of a new collection, as an ISO 639-1 code: found out from its first documents, if it is not
         given. The report names documents whose files are no longer in these folders; `prune` deletes them, but with a
         folder that is missing or holds no file at all only if it is `force`d. Files that changed in the last `settle`
-        seconds are left for later. Raises MismatchError when the collection has another embedder or language,
+        seconds are left for later. `names`: of files that are stored under others, what they are known by and shown as.
+        Raises MismatchError when the collection has another embedder or language,
         InputError when no path can be read at all.
         """
         from kgrag.client.ingestion import ingest
 
         return ingest(
             self.kg, self.name, source, embedder=embedder, language=language, columns=columns, root=root,
-            prune=prune, force=force, settle=settle, progress=progress or silent,
+            prune=prune, force=force, settle=settle, names=names, progress=progress or silent,
         )  # fmt: skip
 
     def extract(
@@ -137,6 +139,12 @@ class Building:
         chat, found = self.kg.settings.chat, self._documents()
         return resolve(self.kg.graph, found, chat, progress or silent, sure=score, tasks=tasks, apply=apply)
 
+    def decide(self, names: "NamePair", *, same: bool) -> None:
+        """Say that two names which `resolve` found are one entity's, or not; a later `resolve` keeps to it."""
+        from kgrag.indexing.resolution.resolve import decide
+
+        decide(self.kg.graph, self._documents(), names, same=same)
+
     def unresolve(self) -> int:
         """Take back all that `resolve` wrote; returns how many SAME_AS edges."""
         from kgrag.indexing.resolution.resolve import undo
@@ -199,11 +207,13 @@ class Building:
 
         return remove(self.kg.graph, self._documents())
 
-    def delete(self, documents: Iterable[str] | None = None, *, progress: Progress | None = None) -> int:
+    def delete(
+        self, documents: Iterable[str] | None = None, *, missing_ok: bool = False, progress: Progress | None = None
+    ) -> int:
         """Delete documents by their keys, or with `documents` None the whole collection; returns the passages removed.
 
-        Interrupted and run again, it goes on where it was. Raises NotFoundError for a key that does not exist, before
-        anything is removed.
+        Interrupted and run again with `missing_ok`, it goes on where it was. Raises NotFoundError for a key that does
+        not exist, before anything is removed; with `missing_ok` such keys are passed over.
         """
         from kgrag.indexing import removal
 
@@ -212,7 +222,7 @@ class Building:
                 self._context = None
             return removal.delete_collection(self.kg.graph, self.name, self.kg.settings)
         return removal.delete_documents(
-            self.kg.graph, self._documents(), documents, self.kg.settings, progress or silent
+            self.kg.graph, self._documents(), documents, self.kg.settings, progress or silent, missing_ok=missing_ok
         )
 
     def reembed(self, embedder: str | Embedder, *, progress: Progress | None = None) -> CollectionInfo:

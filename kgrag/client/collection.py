@@ -13,7 +13,7 @@ from kgrag.client.stream import Stream
 from kgrag.errors import ConfigurationError
 from kgrag.events import Answer
 from kgrag.graph import collections as registry
-from kgrag.graph import runs, schema
+from kgrag.graph import reader, runs, schema
 from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
 from kgrag.indexing.index_sync import index_of
@@ -22,7 +22,7 @@ from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import Query, Retriever, SearchContext
 from kgrag.retrieval.bridges import with_bridges
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_defaults, make_retriever
-from kgrag.types import CollectionInfo, Filter, Passage, Progress, Ranking
+from kgrag.types import CollectionInfo, DocumentInfo, Filter, Passage, Progress, Ranking
 
 if TYPE_CHECKING:
     from kgrag.agents.text_to_cypher import CypherAnswer
@@ -190,6 +190,10 @@ class Collection(Building):
     def info(self) -> CollectionInfo:
         """Its embedder and its counts."""
         return registry.describe(self.kg.graph, self._record())
+
+    def documents(self, *, after: str = "", limit: int = 100) -> list[DocumentInfo]:
+        """At most `limit` documents in the order of their keys, those behind the key `after`."""
+        return reader.documents(self.kg.graph, self._record().name, after, limit)
 
     def inspect(self, *, near: float = 0.98) -> "Inspection":
         """What it looks like: counts, distributions, coverage, and findings with their remedies.

@@ -33,6 +33,7 @@ def ingest(
     prune: bool,
     force: bool,
     settle: float,
+    names: "Mapping[Path, str] | None",
     progress: Progress,
 ) -> IngestReport:
     """See `Collection.ingest`."""
@@ -49,7 +50,7 @@ def ingest(
 
     items, total, scan = items_of(
         source, columns, settings, root,
-        known=None if existing is None else known, settle=settle, missing_ok=prune and force,
+        known=None if existing is None else known, settle=settle, missing_ok=prune and force, names=names,
     )  # fmt: skip
     if existing is None:
         items, problems = first_document(items)

@@ -12,7 +12,7 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.lucene import TITLE, escape, question_terms, question_words
 from kgrag.identity import document_id, entity_id
 from kgrag.passages import PassageIndex
-from kgrag.types import Filter, Passage
+from kgrag.types import DocumentInfo, Filter, Passage
 
 Row = dict[str, Any]
 Scores = list[tuple[str, float]]
@@ -236,6 +236,12 @@ def find_passages(graph: Graph, text: str, collection: str | None) -> list[tuple
     """(passage id, collection) of passages by the beginning of their id, or by their document's key or title."""
     records = graph.run("search/passages_like", text=text, collection=collection)
     return [(r["id"], r["collection"]) for r in records]
+
+
+def documents(graph: Graph, collection: str, after: str, limit: int) -> list[DocumentInfo]:
+    """At most `limit` documents in the order of their keys, those behind the key `after`."""
+    records = graph.run("search/documents", collection=collection, after=after, limit=limit)
+    return [DocumentInfo(**{**dict(r), "updated": r["updated"].to_native()}) for r in records]
 
 
 def neighbourhood(graph: Graph, id: str, limit: int) -> list[dict[str, Any]]:

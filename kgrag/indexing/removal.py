@@ -14,21 +14,31 @@ from kgrag.types import Progress
 
 
 def delete_documents(
-    graph: Graph, collection: Collection, keys: Iterable[str], settings: Settings, progress: Progress
+    graph: Graph,
+    collection: Collection,
+    keys: Iterable[str],
+    settings: Settings,
+    progress: Progress,
+    *,
+    missing_ok: bool = False,
 ) -> int:
     """Delete documents; returns the passages removed.
 
-    Raises NotFoundError for a key that does not exist, before anything is removed.
+    Raises NotFoundError for a key that does not exist, before anything is removed; with `missing_ok` it is passed over.
     """
     ids = {document_id(collection.name, key): key for key in keys}
-    known = {r["id"] for r in graph.run("search/content_hashes", ids=list(ids))}
-    missing = [key for id, key in ids.items() if id not in known]
-    if missing:
+    there = {r["id"] for r in graph.run("search/content_hashes", ids=list(ids))}
+    known = [id for id in ids if id in there]
+    missing = [key for id, key in ids.items() if id not in there]
+    if missing and not missing_ok:
         raise NotFoundError(
             f"Collection {collection.name!r} has no document {', '.join(map(repr, missing))}.",
             "A document's key is its path as ingested, or its id column; `kgrag search … --json` shows it.",
         )
-    removed = sum(writer.remove_document(graph, collection, id) for id in ids)
+    removed = 0
+    for number, id in enumerate(known):
+        progress("removal", number, len(known))
+        removed += writer.remove_document(graph, collection, id)
     finish(graph, collection, settings, progress, removed=True)
     return removed
 

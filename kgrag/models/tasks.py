@@ -51,10 +51,10 @@ class Tasks:
         `on_text` is called with all that there is of it whenever it grows.
         """
         messages = self.prompt(prompt or task).messages(**values)
-        reply = self._chat(messages, task=task, on_text=_unless_thinking(on_text))
+        reply = self.chat(messages, task=task, on_text=_unless_thinking(on_text))
         said = spoken(reply.text)
         if not said:
-            reply = self._chat(messages, task=task, on_text=_unless_thinking(on_text), fresh=True)
+            reply = self.chat(messages, task=task, on_text=_unless_thinking(on_text), fresh=True)
             said = spoken(reply.text)
         if not said:
             raise ModelError(
@@ -70,17 +70,17 @@ class Tasks:
         """
         messages = self.prompt(prompt or task).messages(**values)
         schema = reply_schema(shape)
-        reply = self._chat(messages, task=task, json=schema)
+        reply = self.chat(messages, task=task, json=schema)
         found, problem = _shaped(reply, shape)
         if found is not None:
             return found
         repair = f"This cannot be used: {problem}. Answer again, with nothing but the JSON object that was asked for."
         said = [Message("assistant", reply.text)] if reply.text.strip() else []
         messages = [*messages, *said, Message("user", repair)]
-        again = self._chat(messages, task=task, json=schema)
+        again = self.chat(messages, task=task, json=schema)
         found, problem = _shaped(again, shape)
         if found is None and again.usage.cached:
-            again = self._chat(messages, task=task, json=schema, fresh=True)  # an earlier run's failure is not final
+            again = self.chat(messages, task=task, json=schema, fresh=True)  # an earlier run's failure is not final
             found, problem = _shaped(again, shape)
         if found is None:
             raise ModelError(
@@ -91,7 +91,8 @@ class Tasks:
             )
         return found
 
-    def _chat(self, messages: list[Message], *, task: str, **options: Any) -> Reply:
+    def chat(self, messages: list[Message], *, task: str, **options: Any) -> Reply:
+        """The reply to messages, within the limits of the call; `options` are those of ChatModel.chat."""
         limits.remaining()
         limits.check_budget()
         started = time.perf_counter()

@@ -4,14 +4,18 @@ An option that is free text may name a file, an address or another collection: `
 `bridges(knowledge=...)`. Whoever runs the server sets these (KGRAG_RETRIEVAL__RERANK__URL); nobody who asks it does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any, Literal, get_args, get_origin
 
 from kgrag.agents.system import STRATEGIES, split_system
-from kgrag.errors import RefusedError
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError, RefusedError
+from kgrag.graph.saved import find_query, run_saved
 from kgrag.options import Options
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.rows import Rows
 
 
 def check_asked_retriever(expression: str) -> str:
@@ -26,6 +30,38 @@ def check_asked_system(name: str) -> str:
     _check(strategy, STRATEGIES[strategy.name].options)
     _check_parts(parse(retriever))
     return name
+
+
+def is_of_a_collection(query: str) -> bool:
+    """Whether a saved query is about one collection. Raises NotFoundError."""
+    return any(p.name == "collection" for p in find_query(query).parameters)
+
+
+def saved_rows(kg: KnowledgeGraph, name: str, parameters: Mapping[str, Any], collection: str | None) -> Rows:
+    """The rows of a saved query on a collection, or with None on all; moments are text in ISO form.
+
+    Raises RefusedError for a query that is about one collection without one, or the other way round, and what
+    `run_saved` raises.
+    """
+    if is_of_a_collection(name) == (collection is None):
+        about = "about one collection" if collection is None else "not about one collection"
+        raise RefusedError(f"The saved query {name!r} is {about}.", "Ask it where queries of that kind are asked.")
+    moments = {p.name for p in find_query(name).parameters if p.type == "DATETIME"}
+    arguments = {key: _moment(value) if key in moments else value for key, value in parameters.items()}
+    if collection is not None:
+        arguments["collection"] = collection
+    return run_saved(kg.graph, name, arguments, kg.settings.gateway)
+
+
+def _moment(value: Any) -> Any:
+    """A time that was written as text; without a zone it is local time."""
+    if not isinstance(value, str):
+        return value
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError as error:
+        raise ConfigurationError(f"{value!r} is no time.", "Write it as in 2024-05-31T12:00+02:00.") from error
+    return moment.astimezone() if moment.tzinfo is None else moment
 
 
 def _check_parts(expression: Expression) -> None:

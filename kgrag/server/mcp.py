@@ -21,10 +21,10 @@ from kgrag.client.collection import Collection
 from kgrag.errors import KgragError, NotFoundError, RefusedError
 from kgrag.graph.collections import choose_collection
 from kgrag.graph.description import describe
-from kgrag.graph.saved import find_query, run_saved, saved_queries
+from kgrag.graph.saved import saved_queries
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.server import replies
-from kgrag.server.asking import check_asked_retriever, check_asked_system
+from kgrag.server.asking import check_asked_retriever, check_asked_system, is_of_a_collection, saved_rows
 from kgrag.server.replies import AskReply, DescribeReply, LookUpReply, OpenedReply, RowsReply, SearchReply
 
 P = ParamSpec("P")
@@ -70,7 +70,7 @@ class Tools:
         queries = [
             replies.saved(name, query)
             for name, query in saved_queries().items()
-            if not self.scope or _of_a_collection(name)
+            if not self.scope or is_of_a_collection(name)
         ]
         return DescribeReply(
             collections=[c for c in every if not self.scope or c.name in self.scope],
@@ -131,11 +131,12 @@ class Tools:
     ) -> RowsReply:
         """The rows of a saved query: what is in the graph, counted, listed or compared."""
         arguments = dict(parameters or {})
-        if _of_a_collection(name):
-            arguments["collection"] = self._collection(arguments.get("collection") or collection).name
+        chosen = None
+        if is_of_a_collection(name):
+            chosen = self._collection(arguments.get("collection") or collection).name
         elif self.scope:
             raise RefusedError(f"{name!r} is not about one collection.", "Use another of those that describe lists.")
-        return replies.listed(run_saved(self.kg.graph, name, arguments, self.kg.settings.gateway), self._characters)
+        return replies.listed(saved_rows(self.kg, name, arguments, chosen), self._characters)
 
     def cypher(
         self,
@@ -188,10 +189,6 @@ def mcp_server(tools: Tools) -> MCPServer:
 
 def _schema() -> str:
     return describe().text()
-
-
-def _of_a_collection(query: str) -> bool:
-    return any(p.name == "collection" for p in find_query(query).parameters)
 
 
 def _told(call: Callable[P, R], kind: type[Exception]) -> Callable[P, R]:

@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kgrag.settings.gateway import GatewaySettings
 from kgrag.settings.models import ChatSettings, EmbeddingSettings, TagmeSettings
+from kgrag.settings.serving import ServeOptions
 from kgrag.settings.training import GfmTraining, GnnRetTraining, NextEvidenceTraining, NextFactTraining, RgnnTraining
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "NextEvidenceTraining",
     "NextFactTraining",
     "RgnnTraining",
+    "ServeOptions",
     "Settings",
     "TagmeSettings",
 ]
@@ -145,3 +147,4 @@ class Settings(BaseSettings):
         default_factory=dict, description="options of strategies: KGRAG_AGENTS__GEAR__STEPS, of all: ...__ANSWER__WORDS"
     )
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
+    serve: ServeOptions = Field(default_factory=ServeOptions)

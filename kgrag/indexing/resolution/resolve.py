@@ -127,7 +127,7 @@ def resolve(
     known = _read(graph, collection, progress)
     ties = graph.stream("search/same_as", collection=collection.name)
     before = {pair(row["one"], row["other"]): dict(row) for row in ties}
-    known.judged |= {p: True for p, row in before.items() if row["by"] == "model" and known.names.keys() >= set(p)}
+    known.judged |= {p: True for p, row in before.items() if row["by"] != "rules" and known.names.keys() >= set(p)}
     _compare(graph, collection, known, progress, near)
     _weigh(graph, collection, known, progress)
     same, doubtful = _decide(known, sure)
@@ -165,6 +165,19 @@ def undo(graph: Graph, collection: Collection) -> int:
         "write/tied", collection=collection.name, tied=any(graph.stream("search/same_as", collection=collection.name))
     )
     return removed
+
+
+def decide(graph: Graph, collection: Collection, names: NamePair, *, same: bool) -> None:
+    """Keep what somebody says of two names: that they are one entity's, or not. `undo` forgets only the latter."""
+    one, other = names.ids
+    if same:
+        row = {"one": one, "other": other, "score": 1.0, "evidence": "somebody says so", "by": "person"}
+        graph.run("write/same_as", rows=[row])
+    else:
+        graph.run("write/not_same_as", rows=[{"one": one, "other": other}])
+        graph.run("write/apart", rows=[{"one": one, "other": other}])
+    tied = any(graph.stream("search/same_as", collection=collection.name))
+    graph.run("write/tied", collection=collection.name, tied=tied)
 
 
 def _read(graph: Graph, collection: Collection, progress: Progress) -> _Decision:

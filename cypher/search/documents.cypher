@@ -1,0 +1,17 @@
+// Documents of a collection by their keys, a page at a time, with what each holds.
+// mode: read
+// $collection: STRING - name of the collection
+// $after: STRING - the key after which to go on; empty: from the first
+// $limit: INTEGER - documents wanted
+// -> key: STRING - the user's own id of the document, or its path
+// -> title: STRING - its title, which may be empty
+// -> source: STRING - where it came from
+// -> passages: INTEGER - passages
+// -> pages: INTEGER - pages, 0 where it has none
+// -> tables: INTEGER - tables
+// -> updated: DATETIME - when it was last written
+MATCH (d:Document {collection: $collection}) WHERE d.key > $after
+WITH d ORDER BY d.key LIMIT $limit
+RETURN d.key AS key, d.title AS title, d.source AS source, COUNT { (d)-[:HAS_PASSAGE]->() } AS passages,
+       COUNT { (d)-[:HAS_PAGE]->() } AS pages, COUNT { (d)-[:HAS_TABLE]->() } AS tables, d.updated AS updated
+ORDER BY key

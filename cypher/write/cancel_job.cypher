@@ -1,0 +1,8 @@
+// Cancel a job: at once if nobody works on it, else by telling whoever does.
+// mode: write
+// $id: STRING - job id
+MATCH (j:Job {id: $id}) WHERE j.state IN ['queued', 'running']
+SET j.stop = true
+WITH j WHERE j.state = 'queued' OR j.lease < datetime()
+SET j.state = 'cancelled', j.ended = datetime.realtime()
+REMOVE j.holder, j.lease, j.stop

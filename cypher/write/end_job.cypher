@@ -1,0 +1,12 @@
+// End a job, or give it back to be begun again.
+// mode: write
+// $id: STRING - job id
+// $holder: STRING - who worked on it
+// $state: STRING - done, failed, cancelled or queued
+// $error: STRING - what it failed with, or null
+// $remedy: STRING - what to do about that, or null
+// $result: STRING - what came of it as JSON, or null
+MATCH (j:Job {id: $id}) WHERE j.holder = $holder AND j.state = 'running'
+SET j.state = $state, j.error = $error, j.remedy = $remedy, j.result = $result,
+    j.ended = CASE WHEN $state = 'queued' THEN null ELSE datetime.realtime() END
+REMOVE j.holder, j.lease, j.stop

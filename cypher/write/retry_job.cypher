@@ -1,0 +1,6 @@
+// Have a job that failed or was cancelled done again.
+// mode: write
+// $id: STRING - job id
+MATCH (j:Job {id: $id}) WHERE j.state IN ['failed', 'cancelled']
+SET j.state = 'queued', j.died = 0, j.stage = '', j.done = 0
+REMOVE j.total, j.error, j.remedy, j.result, j.started, j.ended

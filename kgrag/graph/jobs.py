@@ -1,0 +1,144 @@
+"""Jobs: work on collections that servers do in the background, kept in the graph, where every process sees it.
+
+A job that runs is left to one process for a short time, which that process extends again and again; when it dies, the
+job is there for others. Of each collection one job runs at a time, whatever process it is in.
+"""
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from kgrag.errors import NotFoundError
+from kgrag.graph.connection import Graph
+from kgrag.text import caption
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
+KEPT = 1000
+LEASE = 20
+"""Seconds after which a job of a process that gives no sign of life is there for others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as it is now. `stage`, `done`, `total`: how far it is; times are ISO 8601, empty if there is none yet.
+
+    `error` and `remedy` say why it failed, and `result` what came of it; `attempt`: how often it was begun, `died`: how
+    often a process that worked on it died since it was last asked for; `owner`: who asked for it.
+    """
+
+    id: str
+    kind: str
+    collection: str
+    parameters: Mapping[str, Any]
+    state: State
+    stage: str = ""
+    done: int = 0
+    total: int | None = None
+    error: str = ""
+    remedy: str = ""
+    result: Mapping[str, Any] = field(default_factory=dict)
+    owner: str = ""
+    created: str = ""
+    started: str = ""
+    ended: str = ""
+    attempt: int = 0
+    died: int = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self.state in ENDED
+
+
+def add_job(graph: Graph, kind: str, collection: str, parameters: Mapping[str, Any], owner: str = "") -> Job:
+    """Ask for a job. The last 1,000 are kept; what has not ended is kept in any case."""
+    properties = {
+        "name": caption(f"{kind} {collection}"),
+        "collection": collection,
+        "kind": kind,
+        "parameters": json.dumps(parameters, ensure_ascii=False),
+        "owner": owner,
+    }
+    return _job(graph.run("write/add_job", id=uuid.uuid4().hex, properties=properties, kept=KEPT)[0]["job"])
+
+
+def find_job(graph: Graph, id: str) -> Job:
+    """The job of that id. Raises NotFoundError."""
+    found = graph.run("search/jobs", id=id, collections=[], state=None, limit=1)
+    if not found:
+        raise no_job(id)
+    return _job(found[0]["job"])
+
+
+def no_job(id: str) -> NotFoundError:
+    """The error for a job that does not exist."""
+    return NotFoundError(f"There is no job {id!r}.", f"The last {KEPT:,} are kept; list them to see their ids.")
+
+
+def list_jobs(graph: Graph, collections: Sequence[str] = (), state: State | None = None, limit: int = 50) -> list[Job]:
+    """Jobs, the newest first: of these collections, none for all, and in this state."""
+    found = graph.run("search/jobs", id=None, collections=list(collections), state=state, limit=limit)
+    return [_job(r["job"]) for r in found]
+
+
+def cancel_job(graph: Graph, id: str) -> None:
+    """Cancel a job, now or when whoever works on it hears of it; one that has ended stays as it is."""
+    graph.run("write/cancel_job", id=id)
+
+
+def retry_job(graph: Graph, id: str) -> None:
+    """Have a job that failed or was cancelled done again; another one stays as it is."""
+    graph.run("write/retry_job", id=id)
+
+
+def claim_job(graph: Graph, holder: str) -> Job | None:
+    """Begin the job that is next, as `holder`; None if there is nothing to do."""
+    found = graph.run("write/claim_job", holder=holder, seconds=LEASE)
+    return _job(found[0]["job"]) if found else None
+
+
+def beat_job(graph: Graph, holder: str, id: str, stage: str, done: int, total: int | None) -> bool | None:
+    """Keep a job for the holder, and say how far it is: whether it is to be cancelled, None if it is theirs no more."""
+    found = graph.run("write/beat_job", id=id, holder=holder, seconds=LEASE, stage=stage, done=done, total=total)
+    return bool(found[0]["stop"]) if found else None
+
+
+def end_job(
+    graph: Graph,
+    holder: str,
+    id: str,
+    state: State,
+    *,
+    error: str = "",
+    remedy: str = "",
+    result: Mapping[str, Any] | None = None,
+) -> None:
+    """End a job, or with "queued" give it back; one that is the holder's no more stays as it is."""
+    graph.run(
+        "write/end_job", id=id, holder=holder, state=state, error=error or None, remedy=remedy or None,
+        result=json.dumps(result, ensure_ascii=False) if result else None,
+    )  # fmt: skip
+
+
+def _job(properties: Mapping[str, Any]) -> Job:
+    times = {name: properties.get(name) for name in ("created", "started", "ended")}
+    return Job(
+        id=properties["id"],
+        kind=properties["kind"],
+        collection=properties["collection"],
+        parameters=json.loads(properties["parameters"]),
+        state=properties["state"],
+        stage=properties["stage"],
+        done=properties["done"],
+        total=properties.get("total"),
+        error=properties.get("error") or "",
+        remedy=properties.get("remedy") or "",
+        result=json.loads(properties.get("result") or "{}"),
+        owner=properties["owner"],
+        attempt=properties["attempt"],
+        died=properties["died"],
+        **{name: time.to_native().isoformat() if time else "" for name, time in times.items()},
+    )

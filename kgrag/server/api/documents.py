@@ -1,0 +1,124 @@
+"""Routes of documents: files and texts come in, are listed, and go."""
+
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, File, Query, UploadFile
+from pydantic import Field
+
+from kgrag.server.api.forms import Form
+from kgrag.server.api.jobs import submitted
+from kgrag.server.serving import Called, Caller, Named
+from kgrag.server.uploads import Uploads, checked_name
+from kgrag.wire import plain
+
+router = APIRouter(tags=["documents"])
+
+_CHUNK = 1024 * 1024
+Key = Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class Text(Form):
+    """A text, read as if it were a file of that name, whose ending says what it is: .md, .html, .txt, ..."""
+
+    name: Annotated[str, Field(min_length=1, max_length=500)]
+    text: str
+
+
+class Texts(Form):
+    """Texts that become documents. `language`: of a new collection, found out if it is not given."""
+
+    texts: Annotated[tuple[Text, ...], Field(min_length=1, max_length=10_000)]
+    language: Annotated[str | None, Field(pattern="^[a-z]{2,3}$")] = None
+
+
+@router.post("/collections/{collection}/documents", status_code=202)
+async def upload(
+    caller: Called,
+    collection: Named,
+    files: Annotated[list[UploadFile], File(description="named as their documents are to be called")],
+    language: Annotated[str | None, Query(pattern="^[a-z]{2,3}$")] = None,
+) -> dict[str, Any]:
+    """Hold files, and have a job read them into the collection, which is made if it does not exist (role write).
+
+    A file of the same name takes the place of an earlier one.
+    """
+
+    def kept() -> dict[str, Any]:
+        held = _open(caller, collection)
+        names = [checked_name(file.filename or "") for file in files]  # all of them, before any is kept
+        for name, file in zip(names, files, strict=True):
+            held.keep(collection, name, iter(partial(file.file.read, _CHUNK), b""))
+        return _ingest(caller, collection, names, language)
+
+    return await caller.work(kept)
+
+
+@router.post("/collections/{collection}/texts", status_code=202)
+async def add_texts(caller: Called, collection: Named, given: Texts) -> dict[str, Any]:
+    """The same with texts in place of files (role write)."""
+
+    def kept() -> dict[str, Any]:
+        held = _open(caller, collection)
+        names = [checked_name(text.name) for text in given.texts]
+        for name, text in zip(names, given.texts, strict=True):
+            held.keep(collection, name, [text.text.encode()])
+        return _ingest(caller, collection, names, given.language)
+
+    return await caller.work(kept)
+
+
+@router.get("/collections/{collection}/documents")
+async def documents(
+    caller: Called,
+    collection: Named,
+    after: Annotated[str, Query(max_length=2000, description="the key after which to go on")] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> dict[str, Any]:
+    """The documents by their keys, a page at a time; `after`, if it is not null, is that of the next page."""
+    found = await caller.work(lambda: caller.collection(collection).documents(after=after, limit=limit))
+    return {"documents": plain(found), "after": found[-1].key if len(found) == limit else None}
+
+
+@router.delete("/collections/{collection}/documents", status_code=202)
+async def delete(
+    caller: Called, collection: Named, key: Annotated[list[Key], Query(min_length=1, max_length=100)]
+) -> dict[str, Any]:
+    """Have a job delete documents with their uploads (role write)."""
+    return await caller.work(lambda: submitted(caller, collection, "delete", {"documents": key}))
+
+
+@router.delete("/collections/{collection}/uploads", status_code=202)
+async def prune(
+    caller: Called, collection: Named, name: Annotated[list[Key], Query(min_length=1, max_length=100)]
+) -> dict[str, Any]:
+    """Hold these files no longer, and have a job delete the documents of all files that are not held (role write)."""
+
+    def dropped() -> dict[str, Any]:
+        held = _open(caller, collection)
+        for one in map(checked_name, name):
+            held.remove(collection, one)
+        return submitted(caller, collection, "prune", {})
+
+    return await caller.work(dropped)
+
+
+@router.get("/collections/{collection}/uploads")
+async def uploads(caller: Called, collection: Named) -> dict[str, Any]:
+    """The files that are held, by name."""
+    found = await caller.work(lambda: _held(caller, collection))
+    return {"uploads": [{"name": upload.name, "size": upload.size} for upload in found]}
+
+
+def _held(caller: Caller, collection: str) -> list[Any]:
+    caller.collection(collection, new=True)
+    return caller.serving.jobs.uploads.list(collection)
+
+
+def _open(caller: Caller, collection: str) -> Uploads:
+    caller.collection(collection, "write", new=True)
+    return caller.serving.jobs.uploads
+
+
+def _ingest(caller: Caller, collection: str, names: list[str], language: str | None) -> dict[str, Any]:
+    return submitted(caller, collection, "ingest", {"uploads": names, "language": language})

@@ -1,0 +1,34 @@
+"""Routes for whoever watches over the server: is it alive, is it ready, what does it do."""
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from kgrag.errors import DatabaseError
+from kgrag.server.failures import Reply, response
+from kgrag.server.serving import Called, serving_of
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/healthz")
+async def alive() -> dict[str, str]:
+    """The process answers."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz")
+async def ready(request: Request) -> Response:
+    """The database answers, too; 503 if not."""
+    serving = serving_of(request)
+    try:
+        await serving.workers.run(request, lambda: serving.kg.graph.run("search/ping"), deadline=5)
+    except DatabaseError:
+        return response(DatabaseError("The database does not answer.", "The log of the server says more."))
+    return Reply({"status": "ok"})
+
+
+@router.get("/metrics")
+async def metrics(caller: Called) -> Response:
+    """Counts and times of requests, as Prometheus reads them (a key of all collections)."""
+    caller.access.check_all()
+    return Response(caller.serving.metrics.text(), media_type=CONTENT_TYPE_LATEST)

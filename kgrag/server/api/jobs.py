@@ -1,0 +1,99 @@
+"""Routes of jobs: work on collections that the server does in the background."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import Field, JsonValue
+
+from kgrag.graph.jobs import Job, State, no_job
+from kgrag.server.api.forms import Form
+from kgrag.server.events import Events, EventStream
+from kgrag.server.keys import Role
+from kgrag.server.serving import Called, Caller, Named
+from kgrag.wire import plain, to_json
+
+router = APIRouter(tags=["jobs"])
+
+_LOOK = 0.5  # seconds between looks at a job that is watched
+Id = Annotated[str, Path(min_length=1, max_length=64, description="id of a job")]
+
+
+class Asked(Form):
+    """A job: ingest, extract, tag, resolve, tree, communities, delete or prune, with its options."""
+
+    kind: Annotated[str, Field(min_length=1, max_length=50)]
+    parameters: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+@router.post("/collections/{collection}/jobs", status_code=202)
+async def submit(caller: Called, collection: Named, asked: Asked) -> dict[str, Any]:
+    """Ask for a job (role write; admin to delete a whole collection)."""
+    return await caller.work(lambda: submitted(caller, collection, asked.kind, asked.parameters))
+
+
+@router.get("/jobs")
+async def jobs(
+    caller: Called,
+    collection: Annotated[str | None, Query(min_length=1, max_length=200)] = None,
+    state: State | None = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+) -> dict[str, Any]:
+    """The jobs of the collections that the key may see, newest first."""
+    chosen = caller.access.collections if collection is None else caller.seen((collection,))
+    return {"jobs": plain(await caller.work(lambda: caller.serving.jobs.list(chosen, state, limit)))}
+
+
+@router.get("/jobs/{id}")
+async def job(caller: Called, id: Id) -> dict[str, Any]:
+    """A job as it is now."""
+    return to_json(await caller.work(lambda: _seen(caller, id)))
+
+
+@router.get("/jobs/{id}/events", responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}})
+async def events(caller: Called, id: Id) -> Response:
+    """The job now and at each change, as server-sent events, until it has ended."""
+    await caller.work(lambda: _seen(caller, id))
+    return EventStream(_changes(caller, id))
+
+
+@router.delete("/jobs/{id}")
+async def cancel(caller: Called, id: Id) -> dict[str, Any]:
+    """Cancel a job; what it has written stays (role write)."""
+    return to_json(await caller.work(lambda: caller.serving.jobs.cancel(_seen(caller, id, "write").id)))
+
+
+@router.post("/jobs/{id}/retry")
+async def retry(caller: Called, id: Id) -> dict[str, Any]:
+    """Have a job that failed or was cancelled go on (role write)."""
+    return to_json(await caller.work(lambda: caller.serving.jobs.retry(_seen(caller, id, "write").id)))
+
+
+def submitted(caller: Caller, collection: str, kind: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The form of a job that the caller asks for. Raises as `Caller.collection` and `Jobs.submit` do."""
+    whole = kind == "delete" and parameters.get("documents") is None
+    caller.collection(collection, "admin" if whole else "write", new=kind == "ingest")
+    return to_json(caller.serving.jobs.submit(kind, collection, parameters, caller.access.name))
+
+
+def _seen(caller: Caller, id: str, role: Role = "read") -> Job:
+    """A job on a collection that the caller may use; deleting a whole one takes the role admin."""
+    found = caller.serving.jobs.get(id)
+    if not caller.access.sees(found.collection):
+        raise no_job(id)
+    whole = found.kind == "delete" and found.parameters.get("documents") is None
+    caller.access.check("admin" if whole and role != "read" else role)
+    return found
+
+
+async def _changes(caller: Caller, id: str) -> Events:
+    """Looks instead of waiting in a thread: many may watch."""
+    seen = None
+    while seen is None or not seen.over:
+        now = await asyncio.to_thread(_seen, caller, id)
+        if now != seen:
+            seen = now
+            yield "job", to_json(now)
+        else:
+            await asyncio.sleep(_LOOK)

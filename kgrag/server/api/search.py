@@ -1,0 +1,59 @@
+"""Routes that search: passages for a question, and what stands on a page, in a table or a section that it names."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+from kgrag.server.api.forms import Expression, Form, Question, Seconds
+from kgrag.server.asking import check_asked_retriever
+from kgrag.server.serving import Called, Named
+from kgrag.types import Filter
+from kgrag.wire import plain, to_json
+
+router = APIRouter(tags=["search"])
+
+
+class Searching(Form):
+    """A search. `save`: keep it as a run (role write)."""
+
+    question: Question
+    k: Annotated[int, Field(ge=1, le=200, description="how many passages")] = 8
+    retriever: Expression = DEFAULT_RETRIEVER
+    filter: Filter = Filter()
+    knowledge: Annotated[tuple[str, ...], Field(max_length=8, description="collections of facts that may lead on")] = ()
+    deadline: Seconds | None = None
+    save: bool = False
+
+
+class Looking(Form):
+    """A question that names a page, a table or a section."""
+
+    question: Question
+    filter: Filter = Filter()
+
+
+@router.post("/collections/{collection}/search")
+async def search(caller: Called, collection: Named, asked: Searching) -> dict[str, Any]:
+    """The passages that answer a question best, each with the trail that led to it."""
+
+    def found() -> dict[str, Any]:
+        chosen = caller.collection(collection, "write" if asked.save else "read")
+        ranking = chosen.search(
+            asked.question,
+            k=asked.k,
+            retriever=check_asked_retriever(asked.retriever),
+            filter=asked.filter,
+            knowledge=caller.seen(asked.knowledge),
+        )
+        return to_json(ranking, **({"run": chosen.save(ranking)} if asked.save else {}))
+
+    return await caller.work(found, deadline=asked.deadline)
+
+
+@router.post("/collections/{collection}/look-up")
+async def look_up(caller: Called, collection: Named, asked: Looking) -> dict[str, Any]:
+    """What stands on a page, in a table or in a section; `lookup` is null where the question names none of these."""
+    found = await caller.work(lambda: caller.collection(collection).look_up(asked.question, filter=asked.filter))
+    return {"lookup": plain(found)}

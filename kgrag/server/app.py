@@ -1,0 +1,95 @@
+"""The application that `kgrag serve` runs: all doors over one database."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+
+import uvicorn
+from fastapi import APIRouter, FastAPI
+from starlette.routing import Route
+
+from kgrag import __version__
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError
+from kgrag.server import openai
+from kgrag.server.api import ask, collections, cypher, documents, drawings, health, jobs, passages, runs, search
+from kgrag.server.failures import Reply, add_handlers
+from kgrag.server.guard import LOOPBACK, Guard
+from kgrag.server.jobs import Jobs
+from kgrag.server.keys import Keys
+from kgrag.server.pictures import Pictures
+from kgrag.server.record import API, Metrics, Record
+from kgrag.server.serving import Serving
+from kgrag.server.throttle import Throttle
+from kgrag.server.working import Workers
+from kgrag.settings import ServeOptions
+
+_GRACE = 10  # seconds that requests under way have when the server ends
+_ROUTERS = (
+    collections.router, documents.router, jobs.router, search.router, ask.router, passages.router, cypher.router,
+    drawings.router, runs.router,
+)  # fmt: skip
+
+
+def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI:
+    """The application, not yet running. Raises ConfigurationError without keys on another address than loopback."""
+    unlocked = check_locked(keys, options)
+    workers, pictures = Workers(options.concurrency, options.deadline, options.budget), Pictures(kg.settings.loading)
+    metrics, work = Metrics(), Jobs(kg, options.job_workers)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        with workers, pictures, work:
+            yield
+
+    app = FastAPI(
+        title="kgrag",
+        version=__version__,
+        docs_url=None,  # its pages would load scripts of another host
+        redoc_url=None,
+        redirect_slashes=False,
+        default_response_class=Reply,
+        lifespan=lifespan,
+    )
+    app.state.serving = Serving(kg, keys, options, workers, metrics, pictures, work)
+    api = APIRouter(prefix=API)
+    for router in _ROUTERS:
+        api.include_router(router)
+    app.include_router(api)
+    app.include_router(health.router)
+    app.include_router(openai.router)
+    if find_spec("mcp") is not None:
+        from kgrag.server.mcp_door import McpDoor
+
+        app.router.routes.append(Route("/mcp", McpDoor(kg, options), methods=["GET", "POST", "DELETE"]))
+    add_handlers(app)
+    app.add_middleware(Throttle, options=options)
+    app.add_middleware(Guard, keys=keys, hosts=options.hosts, unlocked=unlocked)
+    app.add_middleware(Record, metrics=metrics)
+    app.add_middleware(openai.OpenAIErrors)  # what is added last is outermost
+    return app
+
+
+def config_of(app: FastAPI, options: ServeOptions) -> uvicorn.Config:
+    """How the application is run: its own log is the one of requests, and no header says with what it is made."""
+    return uvicorn.Config(
+        app,
+        host=options.host,
+        port=options.port,
+        access_log=False,  # it would show what stands behind the question mark
+        log_level="warning",
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_GRACE,
+    )
+
+
+def check_locked(keys: Keys, options: ServeOptions) -> bool:
+    """Whether there are no keys, which loopback alone allows. Raises ConfigurationError elsewhere."""
+    unlocked = not len(keys)
+    if unlocked and options.host not in LOOPBACK:
+        raise ConfigurationError(
+            f"Without keys the server listens on this machine alone, not on {options.host}.",
+            "Make a key first: kgrag keys add NAME --role admin",
+        )
+    return unlocked

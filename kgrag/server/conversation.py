@@ -1,0 +1,124 @@
+"""A conversation with a collection: what its last message asks, the answer to that, and its sources below it.
+
+Chat clients send all messages each time, and ask for titles and tags in the same way as people ask questions.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from kgrag.client.collection import Collection
+from kgrag.errors import ModelError
+from kgrag.events import Answer, Citation
+from kgrag.indexing.asking import Meter
+from kgrag.models.chat import Message
+from kgrag.models.tasks import Listener
+from kgrag.retrieval.base import Query
+from kgrag.types import Usage
+
+_TURNS = 6  # messages before the last one that a follow-up question is understood from
+_LONGEST = 1500  # characters of each
+_CHORE = re.compile(  # as Open WebUI, LibreChat, LobeChat, Chatbox and others word it
+    r"\A\s*### Task:"
+    r"|\b(generate|create|provide|write|suggest|summari[sz]e|give)\b[^?]{0,120}\b(title|tags?|name|follow[- ]ups?)\b"
+    r"[^?]{0,120}\b(chat|conversation|dialog(ue)?|messages?)\b"
+    r"|\b(generate|create|provide|write|suggest|summari[sz]e|give)\b[^?]{0,120}\b(chat|conversation|dialog(ue)?)\b"
+    r"[^?]{0,120}\b(title|tags?|name|follow[- ]ups?)\b",
+    re.IGNORECASE,
+)
+_MARK = re.compile(r"\s?[\[【(](?:\^|[Pp]assages? )?\d[\d,\s–-]*[\]】)]")
+_OPEN = re.compile(r"\s*[\[【(][^\]】)]{0,20}\Z")
+_CITED = re.compile(r"\[(\d+)\]")
+_MARKUP = re.compile(r"([\\`*_\[\]<>!|~#])")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place in a text, `start` to before `end`, that cites a passage."""
+
+    start: int
+    end: int
+    citation: Citation
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said to a conversation, with the places where it cites, and what it took."""
+
+    text: str
+    marks: tuple[Mark, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+def reply(collection: Collection, system: str, messages: Sequence[Message], hear: Listener | None = None) -> Said:
+    """What is said to the last message; `hear` is told of each step and of the answer as it grows.
+
+    A follow-up question is understood from what was said before it. What a client asks about the conversation itself,
+    such as a title, is answered without a search, and where nothing was asked, nobody is. Raises ModelError when there
+    is no answer, ConfigurationError when no language model is configured.
+    """
+    spoken = [m for m in messages if m.role in ("user", "assistant") and m.content.strip()]
+    if not spoken or spoken[-1].role != "user":
+        return Said(f"Ask a question about the documents of {collection.name}.")
+    meter, tasks = Meter(), collection.kg.language_model()
+    if is_chore(spoken):
+        answer = tasks.chat(list(messages), task="title")
+        return Said(answer.text, usage=answer.usage)
+    question = spoken[-1].content
+    if before := spoken[:-1][-_TURNS:]:
+        history = "\n".join(f"{m.role.capitalize()}: {m.content[:_LONGEST]}" for m in before)
+        question = tasks.with_listener(meter).text("follow-up", history=history, question=question)
+    found = collection.system(system).ask(Query(question), stream=hear is not None, listener=hear)
+    if found.problem and not found.text:
+        raise ModelError(found.problem)
+    return replace(with_sources(found), usage=found.usage + meter.total)
+
+
+def is_chore(messages: Sequence[Message]) -> bool:
+    """Whether the last message asks for a title, tags or the like, not about documents."""
+    return _CHORE.search(messages[-1].content[:2000]) is not None
+
+
+def with_sources(answer: Answer) -> Said:
+    """The text of an answer with a list of the passages that it cites below, and where it cites them."""
+    by_number: dict[int, Citation] = {}
+    for citation in answer.citations:
+        by_number.setdefault(citation.number, citation)
+    marks = tuple(
+        Mark(match.start(), match.end(), by_number[int(match[1])])
+        for match in _CITED.finditer(answer.text)
+        if int(match[1]) in by_number
+    )
+    sources = "\n".join(_source(citation) for citation in answer.citations)
+    return Said(f"{answer.text}\n\nSources:\n{sources}" if sources else answer.text, marks)
+
+
+def steady(text: str) -> str:
+    """What of a text that grows is sure to stay: a citation that has begun, and may be taken out, is left out."""
+    return _OPEN.sub("", text)
+
+
+def rest(whole: str, sent: str) -> str:
+    """What of a text is not sent yet; citations may have been sent in another form, or been taken out of it."""
+    if whole.startswith(sent):
+        return whole[len(sent) :]
+    left = len("".join(_MARK.sub("", sent).split()))
+    marks = {match.start(): match.end() for match in _MARK.finditer(whole)}
+    at = 0
+    while at < len(whole) and left:
+        if at in marks:
+            at = marks[at]
+            continue
+        left -= not whole[at].isspace()
+        at += 1
+    if any(match.end() == len(sent) for match in _MARK.finditer(sent)):
+        at = marks.get(at, at)
+    return whole[at:].lstrip(" ") if sent[-1:].isspace() else whole[at:]
+
+
+def _source(citation: Citation) -> str:
+    """A line of the list; titles are texts of documents, in which nothing is markup."""
+    passage = citation.passage
+    shown = ", ".join(filter(None, (passage.title or passage.document, passage.section, passage.place)))
+    where = f" ({passage.source})" if passage.source and passage.source != passage.title else ""
+    return f"[{citation.number}] " + _MARKUP.sub(r"\\\1", " ".join(f"{shown}{where}".split())) + "  "

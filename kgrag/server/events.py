@@ -1,0 +1,75 @@
+"""Events of something that goes on, as server-sent events; closing the connection ends it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from kgrag import wire
+from kgrag.server.failures import form_of, told
+from kgrag.server.working import left
+
+MEDIA_TYPE = "text/event-stream"
+_QUIET = 15.0  # seconds after which a line says that the connection is still in use
+
+
+Events = AsyncGenerator[tuple[str, Any]]
+
+
+class EventStream(Response):
+    """Sends (name, JSON form) pairs as they come; an error becomes the last event, `error`."""
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, events: Events, write: Callable[[str, Any], str] | None = None) -> None:
+        """`write`: the text of an event, where that is not the usual one."""
+        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._events = events
+        self._write = write or _event
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        gone = asyncio.ensure_future(left(Request(scope, receive)))
+        try:
+            async with aclosing(_lines(self._events, gone, self._write)) as lines:
+                async for text in lines:
+                    await send({"type": "http.response.body", "body": text.encode(), "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            gone.cancel()
+
+
+async def _lines(events: Events, gone: "asyncio.Future[None]", write: Callable[[str, Any], str]) -> AsyncGenerator[str]:
+    """The text of each event; ends when the client has gone, and with it the events."""
+    following: asyncio.Future[tuple[str, Any]] | None = None
+    try:
+        while not gone.done():
+            following = following or asyncio.ensure_future(anext(events))
+            ends: set[asyncio.Future[Any]] = {following, gone}
+            await asyncio.wait(ends, timeout=_QUIET, return_when=asyncio.FIRST_COMPLETED)
+            if not following.done():
+                yield ": \n\n"
+                continue
+            name, form = following.result()
+            following = None
+            yield write(name, form)
+    except StopAsyncIteration:
+        pass
+    except Exception as error:
+        yield write("error", form_of(told(error)))
+    finally:
+        if following is not None:
+            following.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await following
+        await events.aclose()
+
+
+def _event(name: str, form: Any) -> str:
+    return f"event: {name}\ndata: {wire.dumps(form)}\n\n"

@@ -1,0 +1,101 @@
+"""Errors as a server tells them: {error, remedy, kind} and a fitting status, one mapping for every door."""
+
+import logging
+from math import ceil
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from kgrag import errors, wire
+from kgrag.errors import KgragError, without_login
+
+logger = logging.getLogger("kgrag.server")
+
+_STATUS: tuple[tuple[type[KgragError], int], ...] = (  # the first that fits
+    (errors.DeadlineError, 504),
+    (errors.DatabaseError, 503),
+    (errors.CancelledError, 499),
+    (errors.AccessError, 403),
+    (errors.BusyError, 503),
+    (errors.NotFoundError, 404),
+    (errors.MismatchError, 409),
+    (errors.BudgetError, 402),
+    (errors.UnavailableError, 503),
+    (errors.ModelError, 502),
+    (errors.RefusedError, 422),
+    (errors.ConfigurationError, 400),
+    (errors.InputError, 400),
+)
+
+
+class Reply(JSONResponse):
+    """JSON in the forms of kgrag.wire, whatever a text holds."""
+
+    def render(self, content: Any) -> bytes:
+        """The body."""
+        return wire.dumps(content).encode()
+
+
+_UNEXPECTED = KgragError("Something went wrong here.", "The log of the server says what, under the id of this request.")
+
+
+def status_of(error: KgragError) -> int:
+    """The HTTP status that fits an error."""
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+
+
+def form_of(error: KgragError) -> dict[str, str]:
+    """An error as it is told; a login in an address is not."""
+    return {
+        "error": without_login(error.message),
+        "remedy": without_login(error.remedy),
+        "kind": type(error).__name__,
+    }
+
+
+def told(error: Exception) -> KgragError:
+    """What a caller is told of an error: what is kgrag's own as it is; anything else is logged, and not told."""
+    if isinstance(error, KgragError):
+        return error
+    logger.error("unexpected %s", type(error).__name__, exc_info=error)
+    return _UNEXPECTED
+
+
+def response(error: KgragError, status: int | None = None) -> Reply:
+    """The response that tells an error."""
+    headers = {}
+    status = status_of(error) if status is None else status
+    if isinstance(error, errors.BusyError):
+        headers["Retry-After"] = str(max(1, ceil(error.seconds)))
+    elif status == 503:
+        headers["Retry-After"] = "5"
+    elif status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return Reply(form_of(error), status, headers)
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Have the application tell all errors so."""
+
+    async def ours(request: Request, error: Any) -> Reply:
+        return response(error)
+
+    async def invalid(request: Request, error: Any) -> Reply:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        return response(
+            errors.InputError(f"The request is invalid: {place}: {first['msg']}.", "See /openapi.json."), 422
+        )
+
+    async def http(request: Request, error: Any) -> Reply:
+        form = KgragError(f"{error.detail}.", "See /openapi.json.")
+        answer = response(form, error.status_code)
+        answer.headers.update(error.headers or {})
+        return answer
+
+    app.add_exception_handler(KgragError, ours)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, http)

@@ -1,0 +1,142 @@
+"""Who may come in: the names of the host, the origin of a page, and the key, checked once for every door.
+
+A page of another site must not use what a browser of its visitor can reach. Without keys, which is on loopback alone,
+the server answers to names of loopback only (a name that was rebound to 127.0.0.1 is another one); with a cookie or
+without keys, requests that a page of another origin makes are refused.
+"""
+
+from collections.abc import Iterable
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import quote, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from kgrag.errors import AccessError, KgragError
+from kgrag.server.failures import response, told
+from kgrag.server.keys import LOCAL, Access, Keys
+
+COOKIE = "kgrag_key"
+"""The cookie that the web application's login sets; its value is the key."""
+LOGIN = "/login"
+
+_OPEN = ("/healthz", "/readyz", LOGIN)
+_OPEN_BELOW = ("/_nicegui/",)  # scripts and styles of the web application
+DOORS = ("/api/", "/v1/", "/mcp", "/metrics", "/openapi.json")
+"""Beginnings of the addresses of programs, which are not led to a page."""
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_FOREIGN = ("cross-site", "same-site")
+
+
+class Guard:
+    """Lets a request through, with its Access in the state of the scope, or answers it."""
+
+    def __init__(self, app: ASGIApp, keys: Keys, hosts: Iterable[str] = (), *, unlocked: bool) -> None:
+        """`unlocked`: the server has no keys and listens on loopback alone; it locks itself when a key is made."""
+        self._app = app
+        self._keys = keys
+        self._hosts = tuple(host.lower() for host in hosts)
+        self._unlocked = unlocked
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        try:
+            access = self._access(connection)
+        except Exception as error:
+            refused: Response = response(told(error))
+        else:
+            if access is not None or is_open(scope["path"]):
+                scope.setdefault("state", {})["access"] = access
+                await self._app(scope, receive, send)
+                return
+            refused = _locked(connection)
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await refused(scope, receive, send)
+
+    def _access(self, connection: HTTPConnection) -> Access | None:
+        """What the caller may do, None if it has no key that counts. Raises AccessError for a foreign page."""
+        headers = connection.headers
+        unlocked = self._unlocked and not len(self._keys)
+        hosts = self._hosts or (LOOPBACK if unlocked else ())
+        if len(headers.getlist("host")) != 1 or (hosts and _host_name(headers["host"]) not in hosts):
+            raise AccessError(
+                "This server does not answer to that name of a host.", "Use its own: KGRAG_SERVE__HOSTS adds names."
+            )
+        bearer = _bearer(headers)
+        if bearer is not None and not unlocked:  # without keys any is passed over: clients of OpenAI's API send one
+            return self._keys.resolve(bearer)
+        if _is_foreign(connection):
+            raise AccessError(
+                "A page of another site may not use this server.", "Send a key: Authorization: Bearer KEY"
+            )
+        if unlocked:
+            return LOCAL
+        cookie = _cookie(headers)
+        return None if cookie is None else self._keys.resolve(cookie)
+
+
+def access_of(connection: HTTPConnection) -> Access:
+    """What the caller of a request may do. Raises AccessError on an open page without a key."""
+    access = connection.scope.get("state", {}).get("access")
+    if not isinstance(access, Access):
+        raise AccessError("This takes a key.", "Send it: Authorization: Bearer KEY")
+    return access
+
+
+def is_open(path: str) -> bool:
+    """Whether anybody may ask for this path."""
+    return path in _OPEN or path.startswith(_OPEN_BELOW)
+
+
+def _locked(connection: HTTPConnection) -> Response:
+    path = connection.scope["path"]
+    if "text/html" in connection.headers.get("accept", "") and not path.startswith(DOORS):
+        return RedirectResponse(f"{LOGIN}?next={quote(path)}", 303)
+    missing: KgragError = AccessError(
+        "This takes a key that is known here.", "Send it: Authorization: Bearer KEY. `kgrag keys add` makes one."
+    )
+    return response(missing, 401)
+
+
+def _bearer(headers: Headers) -> str | None:
+    """The token that was sent, "" for anything else in its place; None if there is no such header."""
+    given = headers.getlist("authorization")
+    if not given:
+        return None
+    kind, _, token = given[0].partition(" ")
+    return token.strip() if kind.lower() == "bearer" and len(given) == 1 else ""
+
+
+def _cookie(headers: Headers) -> str | None:
+    try:
+        found = SimpleCookie("; ".join(headers.getlist("cookie"))).get(COOKIE)
+    except CookieError:
+        return None
+    return None if found is None else found.value
+
+
+def _is_foreign(connection: HTTPConnection) -> bool:
+    """Whether a page of another origin made this request, or anything but a link that somebody followed."""
+    headers = connection.headers
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc.lower() != headers["host"].lower():
+        return True
+    navigates = headers.get("sec-fetch-mode") == "navigate" and connection.scope.get("method") in ("GET", "HEAD")
+    return headers.get("sec-fetch-site") in _FOREIGN and not navigates
+
+
+def _host_name(host: str) -> str:
+    """The name in a Host header, without port and brackets; "" for one that is none."""
+    try:
+        parts = urlsplit(f"//{host}")
+        return parts.hostname or "" if parts.netloc == host and parts.username is None else ""
+    except ValueError:
+        return ""

@@ -1,0 +1,210 @@
+"""Jobs in this process: threads that begin what is next, say how far they are, and stop when they are told to."""
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Self
+
+from kgrag import limits
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import CancelledError, DatabaseError, KgragError
+from kgrag.graph import jobs as kept
+from kgrag.graph import schema
+from kgrag.graph.jobs import Job, State
+from kgrag.server.jobs import work
+from kgrag.server.uploads import Uploads
+
+_LOG = logging.getLogger(__name__)
+_LOOK = 1.0  # seconds between looks for work that another process was asked for
+_BEAT = 1.0  # seconds between signs of life
+_WATCH = 0.3  # seconds between looks at a job that is watched
+_WAIT = 30.0  # seconds that work under way has to stop
+_DEATHS = 3  # of processes, or of the database, after which a job is given up
+
+
+class _Stopped(Exception):
+    """The job is to be cancelled, or its process ends."""
+
+
+class _Running:
+    """A job that a thread works on: what it reports, and what it is told."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.at: tuple[str, int, int | None] = ("", 0, None)
+        self.stop: State | None = None
+        """The state in which it is left at its next step, if it is to stop."""
+        self.lost = threading.Event()
+        """Set when the job is no longer this process's: nothing more may be written."""
+        self.beaten = time.monotonic()
+
+    def progress(self, stage: str, done: int, total: int | None) -> None:
+        """Hear how far the work is. Raises _Stopped when it is to stop."""
+        self.at = (stage, done, total)
+        if time.monotonic() - self.beaten > kept.LEASE:  # this process stood still
+            self.lost.set()
+        if self.stop is not None or self.lost.is_set():
+            raise _Stopped
+
+
+class Jobs(AbstractContextManager["Jobs"]):
+    """The jobs of a database, and `workers` threads that do them while the `with` block runs.
+
+    Of each collection one job runs at a time, also where several processes work. A job whose process was killed is
+    begun again by another, or by the next one; it goes on where it was. Safe to share between threads.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, workers: int = 1) -> None:
+        """`workers` 0: jobs are asked for and watched here, and done elsewhere."""
+        self.kg = kg
+        self.uploads = Uploads(kg.settings.home)
+        self._holder = uuid.uuid4().hex
+        self._running: dict[str, _Running] = {}
+        self._ending = threading.Event()
+        self._asked = threading.Event()
+        self._workers = [
+            threading.Thread(target=self._work, name=f"kgrag-jobs-{n}", daemon=True) for n in range(workers)
+        ]
+
+    def __enter__(self) -> Self:
+        """Begin to work. Raises MismatchError for a database of another schema version."""
+        schema.ensure_schema(self.kg.graph)
+        for thread in self._workers:
+            thread.start()
+        if self._workers:
+            threading.Thread(target=self._beat, name="kgrag-jobs-beat", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop at the next step; what is not done is begun again by whoever looks for work next."""
+        self._ending.set()
+        self._asked.set()
+        for running in list(self._running.values()):
+            running.stop = running.stop or "queued"
+        until = time.monotonic() + _WAIT
+        for thread in self._workers:
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def submit(self, kind: str, collection: str, parameters: Mapping[str, Any] | None = None, owner: str = "") -> Job:
+        """Ask for a job. See `work.checked_options` for what is raised."""
+        options = work.checked_options(self.kg, self.uploads, kind, collection, dict(parameters or {}))
+        schema.ensure_schema(self.kg.graph)
+        job = kept.add_job(self.kg.graph, kind, collection, options.model_dump(mode="json"), owner)
+        self._asked.set()
+        return job
+
+    def get(self, id: str) -> Job:
+        """The job of that id as it is now. Raises NotFoundError."""
+        return kept.find_job(self.kg.graph, id)
+
+    def list(self, collections: Sequence[str] = (), state: State | None = None, limit: int = 50) -> list[Job]:
+        """The newest jobs first: of these collections, none for all, and in this state."""
+        return kept.list_jobs(self.kg.graph, collections, state, limit)
+
+    def cancel(self, id: str) -> Job:
+        """Cancel a job: what it has written stays, and `retry` goes on there. Raises NotFoundError."""
+        self.get(id)
+        kept.cancel_job(self.kg.graph, id)
+        if (running := self._running.get(id)) is not None:
+            running.stop = "cancelled"
+        return self.get(id)
+
+    def retry(self, id: str) -> Job:
+        """Have a job that failed or was cancelled go on where it stopped; others stay as they are.
+
+        Raises NotFoundError.
+        """
+        self.get(id)
+        kept.retry_job(self.kg.graph, id)
+        self._asked.set()
+        return self.get(id)
+
+    def watch(self, id: str) -> Iterator[Job]:
+        """The job as it is now, then at each change, until it has ended. Raises NotFoundError."""
+        seen = None
+        while seen is None or not seen.over:
+            job = self.get(id)
+            if job != seen:
+                seen = job
+                yield job
+            else:
+                time.sleep(_WATCH)
+
+    # ----- the threads
+
+    def _work(self) -> None:
+        while not self._ending.is_set():
+            try:
+                job = kept.claim_job(self.kg.graph, self._holder)
+                if job is not None:
+                    self._do(job)
+                    continue
+            except DatabaseError as error:  # what runs is begun again when the database is back
+                _LOG.warning("jobs wait for the database: %s", error.message)
+            self._asked.wait(_LOOK)
+            self._asked.clear()
+
+    def _do(self, job: Job) -> None:
+        """Do a job, and record how it ended. Raises DatabaseError when that cannot be recorded."""
+        running = self._running[job.id] = _Running(job)
+        _LOG.info("job %s begins: %s %s", job.id, job.kind, job.collection)
+        try:
+            kept.end_job(self.kg.graph, self._holder, job.id, **self._outcome(running))
+        finally:
+            del self._running[job.id]
+
+    def _outcome(self, running: _Running) -> dict[str, Any]:
+        """The end of a job as `end_job` takes it.
+
+        Raises DatabaseError when the database failed: the job is begun again when its lease has ended.
+        """
+        job = running.job
+        try:
+            if job.died >= _DEATHS:
+                raise KgragError(
+                    f"The process that worked on it ended {job.died} times before it was done.",
+                    "The server's log may say why; then retry it.",
+                )
+            if self._ending.is_set():
+                raise _Stopped
+            with limits.limited(cancelled=running.lost):
+                outcome = work.run(self.kg, self.uploads, job, running.progress)
+            if outcome.error is not None:
+                return _failed(outcome.error, outcome.result)
+            return {"state": "done", "result": outcome.result}
+        except (_Stopped, CancelledError):
+            return {"state": running.stop or "queued"}
+        except DatabaseError as error:
+            if job.died + 1 < _DEATHS:
+                raise
+            return _failed(error)
+        except KgragError as error:
+            return _failed(error)
+        except Exception:
+            _LOG.exception("job %s failed", job.id)
+            return _failed(KgragError("It failed, and kgrag does not know why.", "The server's log says more."))
+
+    def _beat(self) -> None:
+        """Keep what runs for this process, and hear what is to be cancelled."""
+        while self._running or not self._ending.is_set():
+            time.sleep(_BEAT)
+            for id, running in list(self._running.items()):
+                began = time.monotonic()
+                try:
+                    stop = kept.beat_job(self.kg.graph, self._holder, id, *running.at)
+                except DatabaseError:
+                    if time.monotonic() - running.beaten > kept.LEASE:
+                        running.lost.set()
+                    continue
+                if stop is None and id in self._running:
+                    running.lost.set()
+                elif stop:
+                    running.stop = "cancelled"
+                running.beaten = began
+
+
+def _failed(error: KgragError, result: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    return {"state": "failed", "error": error.message, "remedy": error.remedy, "result": result}

@@ -1,0 +1,229 @@
+"""The kinds of jobs: the options of each, checked when it is asked for, and what it does with the collection."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError, InputError, KgragError, NotFoundError
+from kgrag.graph import collections as registry
+from kgrag.graph.jobs import Job
+from kgrag.indexing.pruning import find_gone
+from kgrag.models.tagme import load_tagme
+from kgrag.server.uploads import Uploads
+from kgrag.types import Progress, Scan
+from kgrag.wire import plain
+
+_LISTED = 500  # entries of a list in a result
+
+
+class Options(BaseModel):
+    """The options of a kind of job; none here names a path, an address or a model."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class IngestOptions(Options):
+    """`uploads`: names of files that are held; `language`: of a new collection, found out if it is not given."""
+
+    uploads: Annotated[tuple[str, ...], Field(min_length=1, max_length=100_000)]
+    language: Annotated[str | None, Field(pattern="^[a-z]{2,3}$")] = None
+
+
+class ExtractOptions(Options):
+    """`limit`: passages at most; `linked`: ask for Wikipedia articles, too."""
+
+    limit: Annotated[int | None, Field(ge=1)] = None
+    linked: bool = False
+
+
+class TagOptions(Options):
+    """`limit`: passages at most."""
+
+    limit: Annotated[int | None, Field(ge=1)] = None
+
+
+class ResolveOptions(Options):
+    """`apply`: tie the names, not only list them; `ask` a language model in doubt; `score` from which a pair counts."""
+
+    apply: bool = True
+    ask: bool = False
+    score: Annotated[float, Field(ge=0, le=1)] = 0.8
+
+
+class TreeOptions(Options):
+    """`ask`: a language model writes the summaries; `size`: members of one on average."""
+
+    ask: bool = False
+    size: Annotated[int, Field(ge=2, le=100)] = 8
+
+
+class CommunitiesOptions(Options):
+    """`ask`: a language model writes the reports; `size`: most members of one that is not parted again."""
+
+    ask: bool = False
+    size: Annotated[int, Field(ge=2, le=10_000)] = 50
+
+
+class DeleteOptions(Options):
+    """`documents`: their keys; None for the whole collection with its uploads."""
+
+    documents: Annotated[tuple[str, ...] | None, Field(min_length=1, max_length=100_000)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a job, as JSON can hold it, and what went wrong, if anything."""
+
+    result: Mapping[str, Any]
+    error: KgragError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a job works on and with; `again`: it was begun before."""
+
+    kg: KnowledgeGraph
+    uploads: Uploads
+    name: str
+    progress: Progress
+    again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of job. `new`: the collection need not exist."""
+
+    options: type[Options]
+    run: Callable[[Work, Any], Outcome]
+    new: bool = False
+
+
+def checked_options(kg: KnowledgeGraph, uploads: Uploads, kind: str, collection: str, parameters: Any) -> Options:
+    """The options of a job as they are kept.
+
+    Raises NotFoundError for an unknown kind, collection or upload, ConfigurationError for an option that is unknown or
+    out of range, and where no language model or TAGME is configured that the job would ask.
+    """
+    if kind not in KINDS:
+        raise NotFoundError(f"There is no kind of job {kind!r}.", f"There are: {', '.join(KINDS)}.")
+    registry.check_name(collection)
+    try:
+        options = KINDS[kind].options.model_validate(parameters)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "they"
+        known = ", ".join(KINDS[kind].options.model_fields) or "none"
+        raise ConfigurationError(
+            f"The options of a job {kind!r} are invalid: {place}: {first['msg']}.", f"There are: {known}."
+        ) from error
+    if not KINDS[kind].new:
+        registry.check_documents(registry.open_collection(kg.graph, collection))
+    if isinstance(options, IngestOptions):
+        options = replace_uploads(options, tuple(uploads.find(collection, name).name for name in options.uploads))
+    if isinstance(options, ExtractOptions) or getattr(options, "ask", False):
+        kg.language_model()
+    if isinstance(options, TagOptions):
+        load_tagme(kg.settings).close()
+    return options
+
+
+def replace_uploads(options: IngestOptions, names: tuple[str, ...]) -> IngestOptions:
+    """The options with these names of uploads, each once."""
+    return options.model_copy(update={"uploads": tuple(dict.fromkeys(names))})
+
+
+def run(kg: KnowledgeGraph, uploads: Uploads, job: Job, progress: Progress) -> Outcome:
+    """Do what a job says. Raises what the collection raises; run again, it goes on where it was."""
+    kind = KINDS[job.kind]
+    work = Work(kg, uploads, job.collection, progress, job.attempt > 1)
+    outcome = kind.run(work, kind.options.model_validate(job.parameters))
+    return replace(outcome, result=_listed(outcome.result))
+
+
+def _ingest(work: Work, options: IngestOptions) -> Outcome:
+    names = {upload.path: upload.name for upload in work.uploads.list(work.name) if upload.name in options.uploads}
+    report = work.kg[work.name].ingest(
+        list(names), language=options.language, root=work.uploads.folder(work.name), names=names, progress=work.progress
+    )
+    read = report.added + report.changed + report.unchanged
+    nothing = InputError("Nothing could be read.", "See the problems of each file.") if report.problems else None
+    return Outcome(plain(report), None if read else nothing)
+
+
+def _extract(work: Work, options: ExtractOptions) -> Outcome:
+    return _reported(work.kg[work.name].extract(limit=options.limit, linked=options.linked, progress=work.progress))
+
+
+def _tag(work: Work, options: TagOptions) -> Outcome:
+    return _reported(work.kg[work.name].tag(limit=options.limit, progress=work.progress))
+
+
+def _resolve(work: Work, options: ResolveOptions) -> Outcome:
+    collection = work.kg[work.name]
+    return _reported(
+        collection.resolve(apply=options.apply, ask=options.ask, score=options.score, progress=work.progress)
+    )
+
+
+def _tree(work: Work, options: TreeOptions) -> Outcome:
+    return _reported(work.kg[work.name].build_tree(ask=options.ask, size=options.size, progress=work.progress))
+
+
+def _communities(work: Work, options: CommunitiesOptions) -> Outcome:
+    return _reported(work.kg[work.name].build_communities(ask=options.ask, size=options.size, progress=work.progress))
+
+
+def _delete(work: Work, options: DeleteOptions) -> Outcome:
+    collection = work.kg[work.name]
+    if options.documents is not None:
+        removed = collection.delete(options.documents, missing_ok=work.again, progress=work.progress)
+        for upload in work.uploads.list(work.name):
+            if upload.name in options.documents:
+                work.uploads.remove(work.name, upload.name)
+        return Outcome({"documents": list(options.documents), "passages": removed})
+    try:
+        removed = collection.delete(progress=work.progress)
+    except NotFoundError:
+        if not work.again:
+            raise
+        removed = 0  # it was gone when the job's process died
+    work.uploads.clear(work.name)
+    return Outcome({"passages": removed})
+
+
+def _prune(work: Work, options: Options) -> Outcome:
+    """Delete the documents of uploads that are no longer held."""
+    record = registry.open_collection(work.kg.graph, work.name)
+    held = dict.fromkeys((upload.name for upload in work.uploads.list(work.name)), "")
+    folder = str(work.uploads.folder(work.name).resolve())
+    gone = find_gone(work.kg.graph, record, Scan(folder, held, folders=[""]))
+    removed = work.kg[work.name].delete(gone, missing_ok=True, progress=work.progress)
+    return Outcome({"documents": gone, "passages": removed})
+
+
+def _reported(report: Any) -> Outcome:
+    """A report of work that asks a service: it may have stopped early, and says what failed."""
+    return Outcome(plain(report), getattr(report, "stopped", None))
+
+
+def _listed(value: Any) -> Any:
+    """A result whose lists are cut: a job is kept in one node."""
+    if isinstance(value, Mapping):
+        return {key: _listed(item) for key, item in value.items()}
+    return [_listed(item) for item in value[:_LISTED]] if isinstance(value, list) else value
+
+
+KINDS: dict[str, Kind] = {
+    "ingest": Kind(IngestOptions, _ingest, new=True),
+    "extract": Kind(ExtractOptions, _extract),
+    "tag": Kind(TagOptions, _tag),
+    "resolve": Kind(ResolveOptions, _resolve),
+    "tree": Kind(TreeOptions, _tree),
+    "communities": Kind(CommunitiesOptions, _communities),
+    "delete": Kind(DeleteOptions, _delete, new=True),
+    "prune": Kind(Options, _prune),
+}
+"""Every kind of job by its name."""

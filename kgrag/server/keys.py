@@ -1,0 +1,191 @@
+"""Keys of a server: who may do what in which collections.
+
+A key is a random token. Only its hash is kept, in a file of the server's home that nobody else may read; the token is
+shown once, when it is made.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, get_args
+
+from filelock import FileLock
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from kgrag.errors import AccessError, ConfigurationError, InputError, NotFoundError
+from kgrag.graph.local.files import private_folder, write_atomic
+from kgrag.settings import Settings
+
+Role = Literal["read", "write", "admin"]
+"""Each may what those before it may: write uploads and removes documents, admin deletes collections."""
+ROLES: tuple[Role, ...] = get_args(Role)
+
+_MARK = "kgrag_"
+_BYTES = 32  # of chance
+_LONGEST = 64  # characters of a name
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a caller may do. `collections`: those that it may see, none for all."""
+
+    name: str
+    role: Role
+    collections: tuple[str, ...] = ()
+
+    def may(self, role: Role) -> bool:
+        """Whether it has that role, or a higher one."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+    def sees(self, collection: str) -> bool:
+        """Whether it may see that collection."""
+        return not self.collections or collection in self.collections
+
+    def check(self, role: Role, collection: str | None = None) -> None:
+        """Raise AccessError without that role, NotFoundError for a collection that it may not see."""
+        if not self.may(role):
+            raise AccessError(
+                f"The key {self.name!r} may not do this: its role is {self.role}, and this takes {role}.",
+                "Whoever runs the server makes other keys with `kgrag keys add`.",
+            )
+        if collection is not None and not self.sees(collection):
+            raise hidden(collection, self.collections)
+
+    def check_all(self) -> None:
+        """Raise AccessError unless it may see all collections."""
+        if self.collections:
+            raise AccessError(
+                f"The key {self.name!r} may not do this: it is one of some collections, and this reads all.",
+                "Whoever runs the server makes keys of all collections with `kgrag keys add` without --collection.",
+            )
+
+
+LOCAL = Access("local", "admin")
+"""Whoever can reach a server on loopback that has no keys."""
+
+
+def hidden(collection: str, seen: Sequence[str]) -> NotFoundError:
+    """The error for a collection that does not exist, or may not be seen: it does not tell which."""
+    return NotFoundError(f"There is no collection {collection!r}.", f"There are: {', '.join(seen)}." if seen else "")
+
+
+class Key(BaseModel):
+    """A key as it is kept: the hash of its token, and when it was made."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    role: Role
+    collections: tuple[str, ...]
+    sha256: str
+    created: datetime
+
+    @property
+    def access(self) -> Access:
+        """What it allows."""
+        return Access(self.name, self.role, self.collections)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    keys: tuple[Key, ...] = ()
+
+
+class Keys:
+    """The keys in a file, read again whenever it changes. Safe to share between threads."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._state: tuple[tuple[int, int, int] | None, tuple[Key, ...]] = (None, ())
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Keys":
+        """Those of the home that the settings name."""
+        return cls(settings.home / "keys.json")
+
+    def __len__(self) -> int:
+        return len(self.kept())
+
+    def kept(self) -> tuple[Key, ...]:
+        """All keys, by name. Raises ConfigurationError when the file cannot be read."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise self._unreadable(error) from error
+        stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
+        known, keys = self._state
+        if stamp != known:
+            try:
+                keys = _File.model_validate_json(self.path.read_bytes()).keys
+            except (OSError, ValidationError) as error:
+                raise self._unreadable(error) from error
+            self._state = (stamp, keys)
+        return keys
+
+    def resolve(self, token: str) -> Access | None:
+        """What a token allows, None if it is of no key; it takes as long whichever it is."""
+        given = _hash(token)
+        found = None
+        for key in self.kept():
+            if hmac.compare_digest(key.sha256, given):
+                found = key.access
+        return found
+
+    def holds(self, access: Access) -> bool:
+        """Whether what a caller was let in with still counts: its key is kept, or there are none as there were."""
+        kept = self.kept()
+        return any(key.access == access for key in kept) if kept else access is LOCAL
+
+    def add(self, name: str, role: Role, collections: Sequence[str] = ()) -> str:
+        """Make a key; returns its token, which is kept nowhere. Raises InputError for a name that is taken or none."""
+        if not name.strip() or not name.isprintable() or len(name) > _LONGEST:
+            raise InputError(f"{name!r} is no name for a key.", f"Give one of 1 to {_LONGEST} printable characters.")
+        token = _MARK + secrets.token_urlsafe(_BYTES)
+        made = Key(
+            name=name,
+            role=role,
+            collections=tuple(sorted(set(collections))),
+            sha256=_hash(token),
+            created=datetime.now(UTC),
+        )
+        private_folder(self.path.parent)
+        with self._lock():
+            keys = self.kept()
+            if any(key.name == name for key in keys):
+                raise InputError(f"There is a key {name!r} already.", f"Remove it first: kgrag keys remove {name!r}")
+            self._write(tuple(sorted((*keys, made), key=lambda key: key.name)))
+        return token
+
+    def remove(self, name: str) -> Key:
+        """Remove a key; running servers refuse it from now on. Raises NotFoundError."""
+        missing = NotFoundError(f"There is no key {name!r}.", "`kgrag keys list` lists them.")
+        if not self.path.exists():
+            raise missing
+        with self._lock():
+            keys = self.kept()
+            found = next((key for key in keys if key.name == name), None)
+            if found is None:
+                raise missing
+            self._write(tuple(key for key in keys if key.name != name))
+        return found
+
+    def _write(self, keys: tuple[Key, ...]) -> None:
+        write_atomic(self.path, _File(keys=keys).model_dump_json(indent=1) + "\n", mode=0o600)
+
+    def _lock(self) -> FileLock:
+        return FileLock(self.path.with_suffix(".lock"), mode=0o600)
+
+    def _unreadable(self, error: Exception) -> ConfigurationError:
+        reason = "it is not what `kgrag keys` wrote" if isinstance(error, ValidationError) else str(error)
+        return ConfigurationError(f"The file of keys, {self.path}, cannot be read: {reason}.", "Mend or remove it.")
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,38 @@
+"""The tools of `kgrag mcp` over HTTP, at /mcp: each request is answered for itself, with what its key allows."""
+
+from functools import lru_cache
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from kgrag.client import KnowledgeGraph
+from kgrag.server.guard import access_of
+from kgrag.server.mcp import Tools, mcp_server
+from kgrag.settings import ServeOptions
+
+_GUARDED = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # hosts and origins are checked before
+_KNOWN = 64  # servers that are kept, one for each set of collections
+
+
+class McpDoor:
+    """An ASGI application; its requests have passed the guard."""
+
+    def __init__(self, kg: KnowledgeGraph, options: ServeOptions) -> None:
+        @lru_cache(_KNOWN)
+        def server(collections: tuple[str, ...]) -> MCPServer:
+            return mcp_server(Tools(kg, collections, deadline=options.deadline, budget=options.budget))
+
+        self._server = server
+        self._limit = options.body_kb * 1024
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        server = self._server(access_of(Request(scope)).collections)
+        server.streamable_http_app(
+            json_response=True, stateless_http=True, max_request_body_size=self._limit, transport_security=_GUARDED
+        )  # which makes a manager of sessions; one can be run once only
+        manager = server.session_manager
+        async with manager.run():
+            await manager.handle_request(scope, receive, send)

@@ -1,0 +1,238 @@
+"""The routes of OpenAI's API that chat clients use: collections are the models, and answers cite their passages.
+
+A model is COLLECTION, or COLLECTION:SYSTEM such as notes:gear+pathrank. What a client sets of sampling is passed over;
+what the server's own model is, and how it samples, is a matter of the server.
+"""
+
+import json
+import time
+import uuid
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Response
+from pydantic import BaseModel, Field
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kgrag import wire
+from kgrag.agents.system import DEFAULT_SYSTEM
+from kgrag.client.collection import Collection
+from kgrag.errors import InputError
+from kgrag.events import Answered
+from kgrag.graph.collections import DOCUMENTS, find_collection, list_collections
+from kgrag.models.chat import Message as Turn
+from kgrag.server import conversation
+from kgrag.server.asking import check_asked_system
+from kgrag.server.conversation import Said
+from kgrag.server.events import Events, EventStream
+from kgrag.server.failures import Reply
+from kgrag.server.serving import Called, Caller
+from kgrag.types import Usage
+
+PREFIX = "/v1"
+router = APIRouter(prefix=PREFIX, tags=["openai"])
+
+_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_LONGEST = 10_000  # characters of a question
+
+
+class Part(BaseModel):
+    """A part of a message; only texts are read."""
+
+    type: str
+    text: str = ""
+
+
+class ChatMessage(BaseModel):
+    """A message of a conversation."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: Annotated[str | list[Part] | None, Field(description="its text")] = None
+
+    def turn(self) -> Turn:
+        """The message as models take it. Raises InputError where it holds more than text."""
+        parts = [Part(type="text", text=self.content)] if isinstance(self.content, str) else self.content or []
+        if other := next((part.type for part in parts if part.type != "text"), None):
+            raise InputError(f"Messages here are texts, and this one holds {other[:40]!r}.", "Send text alone.")
+        role = self.role if self.role in ("user", "assistant") else "system"
+        return Turn(role, "\n".join(part.text for part in parts))
+
+
+class StreamOptions(BaseModel):
+    """`include_usage`: the last chunk says what the answer took."""
+
+    include_usage: bool = False
+
+
+class Chat(BaseModel):
+    """A conversation to be gone on with; other keys of OpenAI's are passed over."""
+
+    model: Annotated[str, Field(min_length=1, max_length=700, description="COLLECTION or COLLECTION:SYSTEM")]
+    messages: Annotated[list[ChatMessage], Field(max_length=1000)]
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    n: Literal[1] | None = None
+
+
+@router.get("/models")
+async def models(caller: Called) -> dict[str, Any]:
+    """The collections of documents that the key may see."""
+
+    def names() -> list[str]:
+        found = list_collections(caller.kg.graph)
+        return [c.name for c in found if c.kind == DOCUMENTS and caller.access.sees(c.name)]
+
+    return {"object": "list", "data": [_model(name) for name in await caller.work(names)]}
+
+
+@router.get("/models/{model:path}")
+async def model(caller: Called, model: Annotated[str, Path(max_length=700)]) -> dict[str, Any]:
+    """One of them."""
+    await caller.work(lambda: _meant(caller, model))
+    return _model(model)
+
+
+@router.post("/chat/completions", response_model=None)
+async def completions(caller: Called, asked: Chat) -> Response:
+    """An answer to the last message, with its sources; the messages before it say what it is about.
+
+    With `stream` it is sent as it is written. Closing the connection ends the work.
+    """
+    turns = [message.turn() for message in asked.messages]
+    if turns and len(turns[-1].content) > _LONGEST and not conversation.is_chore(turns):
+        raise InputError(f"A question has at most {_LONGEST:,} characters.", "Upload long texts as documents.")
+    chosen, system = await caller.work(lambda: _meant(caller, asked.model))
+    completion = _Completion(asked.model, f"{caller.request.base_url}api/v1/collections/{quote(chosen.name, safe='')}")
+    if not asked.stream:
+        said = await caller.work(lambda: conversation.reply(chosen, system, turns))
+        return Reply(completion.whole(said))
+    heard = caller.serving.workers.stream(lambda hear: conversation.reply(chosen, system, turns, hear))
+    usage = asked.stream_options is not None and asked.stream_options.include_usage
+    return EventStream(completion.chunks(heard, usage), _data)
+
+
+class _Completion:
+    """An answer in OpenAI's forms. `address`: that of the collection, for links to what is cited."""
+
+    def __init__(self, model: str, address: str) -> None:
+        self._address = address
+        self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
+
+    def whole(self, said: Said) -> dict[str, Any]:
+        message = {"role": "assistant", "content": said.text, "refusal": None, "annotations": self._annotations(said)}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+        return {**self._head, "object": "chat.completion", "choices": [choice], "usage": _usage(said.usage)}
+
+    async def chunks(self, heard: Any, usage: bool) -> Events:
+        sent = ""
+        try:
+            yield "", self._chunk({"role": "assistant", "content": ""})
+            async for told in heard:
+                if isinstance(told, Answered) and not told.whole:
+                    now = conversation.steady(told.text)
+                    if now.startswith(sent) and len(now) > len(sent):
+                        yield "", self._chunk({"content": now[len(sent) :]})
+                        sent = now
+                elif isinstance(told, Said):
+                    yield "", self._chunk({"content": conversation.rest(told.text, sent)})
+                    yield "", self._chunk({"annotations": self._annotations(told)}, "stop")
+                    if usage:
+                        yield "", {**self._chunk({}), "choices": [], "usage": _usage(told.usage)}
+            yield "", None
+        finally:
+            await heard.aclose()
+
+    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+        return {**self._head, "object": "chat.completion.chunk", "choices": [choice]}
+
+    def _annotations(self, said: Said) -> list[dict[str, Any]]:
+        return [
+            {
+                "type": "url_citation",
+                "url_citation": {
+                    "start_index": mark.start,
+                    "end_index": mark.end,
+                    "title": mark.citation.passage.title or mark.citation.passage.document,
+                    "url": f"{self._address}/passage?id={mark.citation.passage.id}",
+                },
+            }
+            for mark in said.marks
+        ]
+
+
+class OpenAIErrors:
+    """Puts the errors of these routes, whoever tells them, into OpenAI's form."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http" or not scope["path"].startswith(f"{PREFIX}/"):
+            await self._app(scope, receive, send)
+            return
+        begun: Message | None = None
+        body = b""
+
+        async def sent(message: Message) -> None:
+            nonlocal begun, body
+            if message["type"] == "http.response.start" and message["status"] >= 400:
+                begun = message
+                return
+            if begun is None:
+                await send(message)
+                return
+            body += message.get("body", b"")
+            if not message.get("more_body", False):
+                told = _in_openais_form(body, begun["status"])
+                MutableHeaders(scope=begun)["Content-Length"] = str(len(told))
+                await send(begun)
+                await send({"type": "http.response.body", "body": told})
+
+        await self._app(scope, receive, sent)
+
+
+def _in_openais_form(body: bytes, status: int) -> bytes:
+    try:
+        form = json.loads(body)
+        return wire.dumps(_error(form, status)).encode() if isinstance(form.get("error"), str) else body
+    except (ValueError, AttributeError):
+        return body
+
+
+def _error(form: dict[str, Any], status: int) -> dict[str, Any]:
+    said = " ".join(filter(None, (form["error"], form.get("remedy", ""))))
+    kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
+    return {"error": {"message": said, "type": kind, "param": None, "code": form.get("kind")}}
+
+
+def _data(name: str, form: Any) -> str:
+    """An event as OpenAI's clients read it."""
+    if name == "error":
+        form = _error(form, 500)
+    return f"data: {'[DONE]' if form is None else wire.dumps(form)}\n\n"
+
+
+def _meant(caller: Caller, model: str) -> tuple[Collection, str]:
+    """The collection and the system that a model names. Raises NotFoundError, RefusedError."""
+    name, system = model, DEFAULT_SYSTEM
+    if ":" in model and (not caller.access.sees(model) or find_collection(caller.kg.graph, model) is None):
+        name, _, system = model.rpartition(":")
+    chosen = caller.collection(name)
+    check_asked_system(system)
+    _ = chosen.context  # which raises where there is no such collection, before the answer has begun
+    return chosen, system
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "kgrag"}
+
+
+def _usage(usage: Usage) -> dict[str, int]:
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "total_tokens": usage.tokens,
+    }

@@ -1,0 +1,156 @@
+"""The page that a passage stands on as a picture, with boxes around its words.
+
+Where a passage stands is found when the page is drawn, by comparing its words with the page's: the text was put into
+reading order before it was cut, without hyphens, running heads and tables. Other processes draw, as they read.
+"""
+
+import base64
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import InputError, NotFoundError
+from kgrag.graph.collections import open_collection
+from kgrag.indexing.pruning import known_files
+from kgrag.loaders.base import BadInput, clean
+from kgrag.loaders.fingerprint import Fingerprint, Stamp
+from kgrag.loaders.guard import Died, Readers
+from kgrag.server.uploads import Uploads
+from kgrag.settings import LoadingSettings
+
+_RUN = 3  # words in a row that are no coincidence
+_GAP = 3  # words between two runs that belong to them: hyphenated, or spelt with other characters
+_FORMAT = "kgrag.loaders.pdf_pictures:Pictures"
+
+
+class Box(NamedTuple):
+    """A part of a line, as shares of the page's width and height from its top left corner, 0 to 1."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A page as PNG, the words on it with their boxes, and how many pages there are."""
+
+    png: bytes
+    words: tuple[tuple[str, Box], ...]
+    pages: int
+
+    def boxes(self, text: str) -> list[Box]:
+        """Where a text stands on the page: a box for each line or part of one; empty if it is not there."""
+        return list(_lines([self.words[place][1] for place in _found(text, [word for word, _ in self.words])]))
+
+
+class Pictures:
+    """Draws pages in processes of its own; close it, or use `with`. Safe to share between threads."""
+
+    def __init__(self, settings: LoadingSettings) -> None:
+        self._readers = Readers(settings)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes."""
+        self._readers.__exit__(None, None, None)
+
+    def draw(self, path: Path, number: int) -> Picture:
+        """The page with that number, from 1. Raises InputError if the file or the page cannot be drawn."""
+        seconds = self._readers.settings.page_seconds
+        try:
+            child, header = self._readers.open(path, _FORMAT, seconds)
+        except BadInput as error:
+            raise _undrawn(number, str(error)) from error
+        try:
+            child.ask({"pages": [number, number]})
+            answer = child.answer(seconds)
+            done = child.answer(seconds)
+        except Died as error:
+            raise _undrawn(number, str(error)) from error
+        except BaseException:
+            child.kill()
+            raise
+        if done["tired"]:
+            child.kill()
+        else:
+            self._readers.give(child)
+        if "problem" in answer:
+            raise _undrawn(number, answer["problem"])
+        words = tuple((word, Box(*place)) for word, *place in answer["words"])
+        return Picture(base64.b64decode(answer["png"]), words, header["pages"])
+
+
+def file_of(kg: KnowledgeGraph, collection: str, document: str) -> Path:
+    """The PDF that a document was read from, as it was then. Raises NotFoundError if it is not there any more."""
+    uploads = Uploads(kg.settings.home)
+    for state in known_files(kg.graph, open_collection(kg.graph, collection), [document]).get(document, ()):
+        read, path = Fingerprint.parse(state.fingerprint), Path(state.path)
+        if state.root == clean(uploads.folder(collection).resolve().as_posix()):
+            path = uploads.find(collection, state.key).path
+        stamp = Stamp.of([path])
+        if read is not None and stamp is not None and read.reader.startswith("pdf") and read.still([path], stamp):
+            return path
+    raise NotFoundError(
+        f"The PDF of {document!r} is not held.", "It was no PDF, or has changed or moved since: ingest it again."
+    )
+
+
+def _found(text: str, words: Sequence[str]) -> Iterator[int]:
+    """The places of those words of a page that a text consists of."""
+    wanted, there = _plain(text.split()), _plain(words)
+    least = min(_RUN, len(wanted))
+    runs = [
+        run for run in SequenceMatcher(None, wanted, there, autojunk=False).get_matching_blocks()
+        if run.size and (run.size >= least or run.size == len(there))
+    ]  # fmt: skip
+    end = None
+    for run in runs:
+        start = end if end is not None and run.b - end <= _GAP else run.b
+        end = run.b + run.size
+        yield from range(start, end)
+
+
+def _plain(words: Sequence[str]) -> list[str]:
+    """Words without case, marks and ligatures; a word of marks alone stays."""
+    plain = [unicodedata.normalize("NFKC", word).casefold() for word in words]
+    return [re.sub(r"[\W_]+", "", word) or word for word in plain]
+
+
+def _lines(boxes: Sequence[Box]) -> Iterator[Box]:
+    """Boxes of successive words joined where they stand on one line."""
+    line: Box | None = None
+    for box in boxes:
+        if line is not None and _beside(line, box):
+            line = Box(line.x0, min(line.y0, box.y0), max(line.x1, box.x1), max(line.y1, box.y1))
+            continue
+        if line is not None:
+            yield line
+        line = box
+    if line is not None:
+        yield line
+
+
+def _beside(line: Box, box: Box) -> bool:
+    """Whether a box goes on where a line ends: over half as high, and at most three heights on."""
+    common = min(line.y1, box.y1) - max(line.y0, box.y0)
+    height = min(line.y1 - line.y0, box.y1 - box.y0)
+    return common > height / 2 and box.x1 - line.x1 >= 0 and box.x0 - line.x1 < 3 * max(height, 0.01)
+
+
+def _undrawn(number: int, why: str) -> InputError:
+    return InputError(f"Page {number} cannot be drawn: the file {why}.", "The passage itself is shown without it.")

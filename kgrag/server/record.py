@@ -1,0 +1,120 @@
+"""What is noted of each request, and what each answer carries: an id, a line in the log, metrics, headers for browsers.
+
+Neither keys nor questions are noted: paths without what follows them.
+"""
+
+import logging
+import re
+import secrets
+import time
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kgrag.server.failures import response, told
+from kgrag.server.keys import Access
+
+access_log = logging.getLogger("kgrag.server.access")
+
+API = "/api/v1"
+
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_PROGRAMS = ("/api/", "/v1/", "/mcp", "/metrics", "/healthz", "/readyz", "/openapi.json")
+_NOTHING = "default-src 'none'; frame-ancestors 'none'"
+_OWN = (  # NiceGUI's pages hold scripts and styles
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' ws: wss:; object-src 'none'; "
+    "base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+class Metrics:
+    """What Prometheus is told of one application."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "kgrag_requests", "Requests answered.", ("method", "route", "status"), registry=self.registry
+        )
+        self.seconds = Histogram("kgrag_request_seconds", "How long they took.", ("route",), registry=self.registry)
+        self.under_way = Gauge("kgrag_requests_under_way", "Requests being answered.", registry=self.registry)
+
+    def text(self) -> bytes:
+        """In the format of Prometheus."""
+        return generate_latest(self.registry)
+
+
+class Record:
+    """The outermost layer: notes a request, and answers it if what is inside fails."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get("x-request-id", "")
+        id = given if _ID.fullmatch(given) else secrets.token_hex(8)
+        status = 0
+
+        async def sent(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                _complete(MutableHeaders(scope=message), scope["path"], id)
+            await send(message)
+
+        begun = time.perf_counter()
+        self._metrics.under_way.inc()
+        try:
+            await self._app(scope, receive, sent)
+        except Exception as error:
+            answer = response(told(error))
+            if status:
+                raise  # the connection is closed: half an answer is none
+            await answer(scope, receive, sent)
+        finally:
+            self._metrics.under_way.dec()
+            self._note(scope, id, status, time.perf_counter() - begun)
+
+    def _note(self, scope: Scope, id: str, status: int, seconds: float) -> None:
+        route = _route(scope)
+        self._metrics.requests.labels(_method(scope), route, str(status)).inc()
+        self._metrics.seconds.labels(route).observe(seconds)
+        access = scope.get("state", {}).get("access")
+        name = access.name if isinstance(access, Access) else "-"
+        path = scope.get("raw_path", b"").decode("ascii", "backslashreplace").partition("?")[0]
+        access_log.info("%s %s %s %d %.0f ms key=%r", id, _method(scope), path[:500], status, seconds * 1000, name)
+
+
+def _route(scope: Scope) -> str:
+    """The path of a route with its parameters by their names; one label for all others."""
+    found = getattr(scope.get("route"), "path", "") or "other"
+    return f"{API}{found}" if scope["path"].startswith(API) and not found.startswith(API) else found
+
+
+def _method(scope: Scope) -> str:
+    """The method; one that nobody knows would be another label for each."""
+    method = scope["method"]
+    return method if method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS") else "other"
+
+
+def _complete(headers: MutableHeaders, path: str, id: str) -> None:
+    headers["X-Request-ID"] = id
+    for name, value in _HEADERS.items():
+        headers.setdefault(name, value)
+    program = path.startswith(_PROGRAMS)
+    headers.setdefault("Content-Security-Policy", _NOTHING if program else _OWN)
+    if program:
+        headers.setdefault("Cache-Control", "no-store")

@@ -1,0 +1,77 @@
+"""What the routes of a server work with, and what they ask of it first: whether the caller may."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, TypeVar, cast
+
+from fastapi import Depends, Path, Request
+
+from kgrag.client import KnowledgeGraph
+from kgrag.client.collection import Collection
+from kgrag.graph.collections import find_collection
+from kgrag.server.guard import access_of
+from kgrag.server.jobs import Jobs
+from kgrag.server.keys import Access, Keys, Role, hidden
+from kgrag.server.pictures import Pictures
+from kgrag.server.record import Metrics
+from kgrag.server.working import Workers
+from kgrag.settings import ServeOptions
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What one application serves."""
+
+    kg: KnowledgeGraph
+    keys: Keys
+    options: ServeOptions
+    workers: Workers
+    metrics: Metrics
+    pictures: Pictures
+    jobs: Jobs
+
+
+def serving_of(request: Request) -> Serving:
+    """What the application of a request serves."""
+    return cast(Serving, request.app.state.serving)
+
+
+class Caller:
+    """A request with what its key allows: every route begins here."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.access: Access = access_of(request)
+        self.serving = serving_of(request)
+
+    @property
+    def kg(self) -> KnowledgeGraph:
+        """The database."""
+        return self.serving.kg
+
+    async def work(self, call: Callable[[], T], *, deadline: float | None = None) -> T:
+        """The result of a call in a thread; see `Workers.run`."""
+        return await self.serving.workers.run(self.request, call, deadline=deadline)
+
+    def collection(self, name: str, role: Role = "read", *, new: bool = False) -> Collection:
+        """A collection that the caller may use in that role; to be called in a thread.
+
+        `new`: it need not exist yet. Raises NotFoundError for one that does not exist or may not be seen, naming those
+        only that may be.
+        """
+        self.access.check(role, name)
+        if not new and self.access.collections and find_collection(self.kg.graph, name) is None:
+            raise hidden(name, self.access.collections)
+        return self.kg[name]
+
+    def seen(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """The names of collections as they are. Raises NotFoundError for one that the caller may not see."""
+        for name in names:
+            self.access.check("read", name)
+        return names
+
+
+Called = Annotated[Caller, Depends(Caller)]
+Named = Annotated[str, Path(description="name of the collection", min_length=1, max_length=200)]

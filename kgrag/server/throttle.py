@@ -1,0 +1,115 @@
+"""What one caller may take of a server: requests a minute, and how large and how slow a request may be."""
+
+import asyncio
+import time
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kgrag.errors import BusyError, InputError, KgragError
+from kgrag.server.failures import response
+from kgrag.server.guard import is_open
+from kgrag.server.keys import Access
+from kgrag.settings import ServeOptions
+
+_KB, _MB = 1024, 1024 * 1024
+_BURST = 0.25  # of a minute's requests may come at once
+_LEAST = 20.0
+
+
+class Throttle:
+    """Answers requests that come too often, are too large or too slow; lets the others through."""
+
+    def __init__(self, app: ASGIApp, options: ServeOptions) -> None:
+        self._app = app
+        self._rate = options.rate / 60
+        self._most = max(_LEAST, options.rate * _BURST)
+        self._small, self._large = options.body_kb * _KB, options.upload_mb * _MB
+        self._seconds = options.body_seconds
+        self._left: dict[str, tuple[float, float]] = {}  # key -> (requests left, as of when); keys are few
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http" or is_open(scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        refused, status = self._refused(scope)
+        if refused is not None:
+            await response(refused, status)(scope, receive, send)
+            return
+        body = _Body(receive, self._limit(scope), self._seconds)
+        begun = False
+
+        async def sent(message: Message) -> None:
+            nonlocal begun
+            if body.failed is None or begun:
+                begun = True
+                await send(message)
+
+        try:
+            await self._app(scope, body.receive, sent)
+        except Exception:
+            if body.failed is None or begun:
+                raise
+        if body.failed is not None and not begun:
+            error, status = body.failed
+            told = response(error, status)
+            told.headers["Connection"] = "close"  # what is left of the body is not read
+            await told(scope, receive, send)
+
+    def _refused(self, scope: Scope) -> tuple[KgragError | None, int]:
+        access = scope.get("state", {}).get("access")
+        if isinstance(access, Access) and (seconds := self._wait(access.name)) > 0:
+            return BusyError("This key asks too often.", "Ask less often, or set KGRAG_SERVE__RATE.", seconds), 429
+        length = Headers(scope=scope).get("content-length", "0")
+        if length.isdecimal() and int(length) > self._limit(scope):
+            return _too_large(self._limit(scope)), 413
+        return None, 0
+
+    def _wait(self, name: str) -> float:
+        """Seconds until the next request of a key may come; 0: it may now, and is counted."""
+        now = time.monotonic()
+        left, then = self._left.get(name, (self._most, now))
+        left = min(self._most, left + (now - then) * self._rate)
+        self._left[name] = (left - 1 if left >= 1 else left, now)
+        return 0.0 if left >= 1 else (1 - left) / self._rate
+
+    def _limit(self, scope: Scope) -> int:
+        kind = Headers(scope=scope).get("content-type", "").lower()
+        return self._large if kind.startswith("multipart/form-data") else self._small
+
+
+class _Body:
+    """The body of a request as it comes; `failed`: what is wrong with it."""
+
+    def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._seconds = seconds
+        self._size = 0
+        self._whole = False
+        self.failed: tuple[KgragError, int] | None = None
+
+    async def receive(self) -> Message:
+        """The next part; one that is too much, or too late, ends the request as if the client had left."""
+        if self._whole:
+            return await self._receive()
+        if self.failed is None:
+            try:
+                message = await asyncio.wait_for(self._receive(), self._seconds)
+            except TimeoutError:
+                self.failed = InputError("The request came too slowly.", "Send it again, faster or in parts."), 408
+            else:
+                self._size += len(message.get("body", b""))
+                self._whole = message["type"] != "http.request" or not message.get("more_body", False)
+                if self._size <= self._limit:
+                    return message
+                self.failed = _too_large(self._limit), 413
+        return {"type": "http.disconnect"}
+
+
+def _too_large(limit: int) -> InputError:
+    return InputError(
+        f"The request is larger than {limit // _KB:,} KB.",
+        "Send it in parts, or set KGRAG_SERVE__BODY_KB or KGRAG_SERVE__UPLOAD_MB.",
+    )

@@ -1,0 +1,124 @@
+"""Uploads: files that were sent to the server, each known by its name in a collection and kept under a hash of that."""
+
+import hashlib
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from kgrag.errors import InputError, NotFoundError
+from kgrag.identity import node_id
+from kgrag.loaders.base import clean
+
+_LONGEST = 500  # characters of a name
+_SUFFIX = re.compile(r"(\.[a-z]{1,8})?\.[a-z0-9]{1,8}$")  # which tells a file's format: .pdf, .warc.gz
+_NAME = ".name"
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that is held. `name` is what whoever sent it calls it, and its document's key; `size`: in bytes."""
+
+    name: str
+    path: Path
+    size: int
+
+
+class Uploads:
+    """The uploads of all collections, in a folder each under `home`/uploads. No path is made of a name."""
+
+    def __init__(self, home: Path) -> None:
+        self._top = home / "uploads"
+
+    def folder(self, collection: str) -> Path:
+        """Where the uploads of a collection lie."""
+        return self._top / node_id(collection)
+
+    def keep(self, collection: str, name: str, chunks: Iterable[bytes], limit: int | None = None) -> Upload:
+        """Keep a file, in place of one of the same name; it is there whole or not at all.
+
+        Raises InputError for a name that cannot be one, or more than `limit` bytes.
+        """
+        with self.receiving(collection, name) as file:
+            size = 0
+            for chunk in chunks:
+                size += len(chunk)
+                if limit is not None and size > limit:
+                    raise InputError(f"{clean(name)!r} is larger than {limit:,} bytes.", "Send it in smaller parts.")
+                file.write(chunk)
+        return self.find(collection, name)
+
+    @contextmanager
+    def receiving(self, collection: str, name: str) -> Iterator[BinaryIO]:
+        """A file to write an upload to, which is kept when the `with` block ends without an error."""
+        name = checked_name(name)
+        path = self._path(collection, name)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+            try:
+                yield file  # type: ignore[misc]  # a wrapper of the same methods
+                file.close()
+                _named(path).write_text(name, encoding="utf-8")
+                Path(file.name).replace(path)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+
+    def find(self, collection: str, name: str) -> Upload:
+        """The upload of that name. Raises NotFoundError, or InputError for a name that cannot be one."""
+        name = checked_name(name)
+        path = self._path(collection, name)
+        try:
+            return Upload(name, path, path.stat().st_size)
+        except FileNotFoundError:
+            raise NotFoundError(f"Nothing is uploaded under the name {name!r}.", "Upload it first.") from None
+
+    def list(self, collection: str) -> list[Upload]:
+        """What is held of a collection, by name."""
+        names = (file.read_text(encoding="utf-8") for file in self.folder(collection).glob(f"*{_NAME}"))
+        paths = {name: self._path(collection, name) for name in names}
+        return [Upload(name, path, path.stat().st_size) for name, path in sorted(paths.items()) if path.is_file()]
+
+    def remove(self, collection: str, name: str) -> bool:
+        """Remove an upload; returns whether there was one. Its document stays until it is deleted or pruned."""
+        path = self._path(collection, checked_name(name))
+        found = path.exists()
+        path.unlink(missing_ok=True)
+        _named(path).unlink(missing_ok=True)
+        return found
+
+    def clear(self, collection: str) -> None:
+        """Remove every upload of a collection."""
+        shutil.rmtree(self.folder(collection), ignore_errors=True)
+
+    def _path(self, collection: str, name: str) -> Path:
+        found = _SUFFIX.search(name.lower())
+        suffix = found[0] if found and not found[0].endswith(_NAME) else ""
+        return self.folder(collection) / (hashlib.sha256(name.encode()).hexdigest() + suffix)
+
+
+def checked_name(name: str) -> str:
+    """A name as it is kept: relative, with "/" between folders. Raises InputError for one that leads elsewhere."""
+    cleaned = clean(name).replace("\\", "/")
+    parts = cleaned.split("/")
+    if (
+        cleaned != name.replace("\\", "/")
+        or not 0 < len(cleaned) <= _LONGEST
+        or not cleaned.isprintable()
+        or any(part.strip(" .") == "" for part in parts)
+        or ":" in parts[0]
+    ):
+        raise InputError(
+            f"{cleaned[:_LONGEST]!r} cannot be the name of an upload.",
+            f"Use up to {_LONGEST} printable characters, such as report.pdf or folder/report.pdf.",
+        )
+    return cleaned
+
+
+def _named(path: Path) -> Path:
+    """What holds the name of an upload."""
+    return path.with_name(f"{path.name}{_NAME}")

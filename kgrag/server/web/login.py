@@ -1,0 +1,78 @@
+"""The page that takes a key and keeps it in a cookie that no script can read. It needs no script itself."""
+
+from html import escape
+from string import Template
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from kgrag.server.guard import COOKIE, LOGIN
+from kgrag.server.keys import Keys
+from kgrag.server.web.addresses import inside
+
+_DAYS = 30
+_PAGE = Template("""\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Log in · kgrag</title>
+<style>
+:root { color-scheme: light dark; font-family: system-ui, sans-serif }
+body { display: grid; place-items: center; min-height: 90vh; margin: 1rem }
+form { width: min(24rem, 100%); display: grid; gap: .75rem }
+input, button { font: inherit; padding: .6rem .75rem; border: 1px solid #7a869a; border-radius: .4rem }
+button { background: #1f5fa8; border-color: #1f5fa8; color: #fff; cursor: pointer }
+p[role=alert] { margin: 0; padding: .6rem .75rem; border: 1px solid #b3261e; border-radius: .4rem }
+</style>
+</head>
+<body>
+<main>
+<form method="post" action="/login">
+<h1>kgrag</h1>
+$problem
+<label for="key">Your key</label>
+<input id="key" name="key" type="password" autocomplete="current-password" required autofocus>
+<input name="next" type="hidden" value="$next">
+<button>Log in</button>
+<p>Whoever runs this server makes keys with <code>kgrag keys add</code>.</p>
+</form>
+</main>
+</body>
+</html>
+""")
+
+
+def router(keys: Keys, *, secure: bool) -> APIRouter:
+    """The routes to log in and out. `secure`: the cookie is sent over HTTPS alone."""
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.get(LOGIN)
+    def form(next: str = "/") -> HTMLResponse:
+        return _page(next)
+
+    @routes.post(LOGIN)
+    def enter(key: Annotated[str, Form(max_length=200)], next: Annotated[str, Form(max_length=2000)] = "/") -> Response:
+        token = key.strip()
+        if keys.resolve(token) is None:
+            return _page(next, "This key is not known here.", 401)
+        response = RedirectResponse(inside(next), 303)
+        response.set_cookie(
+            COOKIE, token, max_age=_DAYS * 86400, httponly=True, samesite="strict", secure=secure, path="/"
+        )
+        return response
+
+    @routes.post("/logout")
+    def leave(request: Request) -> Response:
+        response = RedirectResponse(LOGIN, 303)
+        response.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=secure, path="/")
+        return response
+
+    return routes
+
+
+def _page(next: str, problem: str = "", status: int = 200) -> HTMLResponse:
+    told = f'<p role="alert">{escape(problem)}</p>' if problem else ""
+    return HTMLResponse(_PAGE.substitute(problem=told, next=escape(inside(next))), status)

@@ -1,0 +1,40 @@
+"""The pages as a part of the server's application."""
+
+from asyncio import get_running_loop
+from concurrent.futures import ThreadPoolExecutor
+
+from fastapi import FastAPI
+from nicegui import app as pages
+from nicegui import ui
+from starlette.routing import Match, Mount
+from starlette.types import Scope
+
+from kgrag.server.guard import DOORS
+from kgrag.server.serving import Serving
+from kgrag.server.web import ask, collections, compare, explore, graph, login, names, passage, queries, runs, upload
+
+_THREADS = 64  # that wait for the database or a model: a question holds one while it is answered
+
+
+def mount(app: FastAPI, serving: Serving) -> None:
+    """Serve the pages from `app`, at every address that it does not serve itself; nothing may be added after them.
+
+    One process serves them once: NiceGUI keeps its routes for itself.
+    """
+    for page in (collections, ask, upload, explore, graph, passage, queries, compare, runs, names):
+        page.add(serving)
+    app.include_router(login.router(serving.keys, secure=serving.options.secure_cookie))
+    pages.on_startup(_take_threads)
+    ui.run_with(app, title="kgrag", dark=None, language="en-US", show_welcome_message=False)
+    app.router.routes[-1] = _Pages("/", pages)
+
+
+class _Pages(Mount):
+    """Every address but those of programs, which are told in JSON what is not there."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        return (Match.NONE, {}) if scope["path"].startswith(DOORS) else super().matches(scope)
+
+
+def _take_threads() -> None:
+    get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "kgrag-pages"))

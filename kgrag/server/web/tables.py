@@ -1,0 +1,43 @@
+"""Rows of a query as a table, and its nodes and paths as a drawing."""
+
+from nicegui import ui
+
+from kgrag.drawing import drawing
+from kgrag.errors import InputError
+from kgrag.rows import Rows, cell
+from kgrag.server.web.chart import Chart
+from kgrag.server.web.session import Session
+
+_PAGE = 25  # rows
+_LONGEST = 600  # characters of a cell
+
+
+def table(rows: Rows) -> None:
+    """The rows; long texts are cut short."""
+    columns = [
+        {"name": f"c{place}", "label": name, "field": f"c{place}", "align": "left", "sortable": True}
+        for place, name in enumerate(rows.columns)
+    ]
+    listed = [
+        {"row": number, **{f"c{place}": _shown(value) for place, value in enumerate(values)}}
+        for number, values in enumerate(rows.values)
+    ]
+    ui.table(rows=listed, columns=columns, row_key="row", pagination=_PAGE).classes("w-full").props("flat bordered")
+    if rows.cut:
+        ui.label(f"Not all of them: {rows.cut}").classes("quiet")
+
+
+def picture(rows: Rows, session: Session, collection: str) -> None:
+    """The nodes of the rows, drawn; nothing where there are none."""
+    try:
+        drawn = drawing(rows)
+    except InputError:
+        return
+    Chart(session, collection).add(drawn)
+
+
+def _shown(value: object) -> str | int | float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    text = cell(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

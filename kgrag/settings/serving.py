@@ -1,0 +1,24 @@
+"""Settings of `kgrag serve`."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class ServeOptions(BaseModel):
+    """Where the server listens, and what one request, one key and all of them together may take."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: str = Field("127.0.0.1", description="address to listen on; others than loopback need keys (`kgrag keys`)")
+    port: int = Field(8000, ge=0, le=65535, description="port to listen on; 0: any that is free")
+    hosts: tuple[str, ...] = Field(
+        (), description="names under which it is reached, as JSON; empty: with keys any, without them loopback only"
+    )
+    secure_cookie: bool = Field(False, description="set the cookie of the web application only over HTTPS (by a proxy)")
+    concurrency: int = Field(16, ge=1, le=512, description="requests worked on at once; further ones get 503")
+    rate: float = Field(600.0, gt=0, description="requests of one key in a minute; further ones get 429")
+    deadline: float = Field(120.0, gt=0, description="seconds that a request may take")
+    budget: float | None = Field(None, ge=0, description="cost of language models that a request may have")
+    body_kb: int = Field(1024, ge=1, description="size of a request, uploads apart")
+    upload_mb: int = Field(256, ge=1, description="size of a request that uploads files")
+    body_seconds: float = Field(20.0, gt=0, description="seconds in which each part of a request has to arrive")
+    job_workers: int = Field(1, ge=1, le=16, description="jobs that run side by side")

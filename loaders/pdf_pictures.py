@@ -1,0 +1,81 @@
+"""Pages of a PDF as pictures, with the words that stand on them: for the reading process, as `pdf_pages` is."""
+
+import base64
+import io
+from collections.abc import Iterator
+from ctypes import byref, c_int
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+from pypdfium2 import raw
+
+from kgrag.loaders.base import BadInput
+
+WIDTH, HEIGHT = 1240, 3200
+"""Pixels that a picture has at most; a portrait page of A4 is as wide as that at 150 dots an inch."""
+
+_GRID = 10_000  # positions across a page that a word's corners are rounded to
+_MAX_CHARS = 100_000  # of one page
+
+
+class Pictures:
+    """An open PDF; close it. Raises BadInput if it cannot be opened."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._pdf = pypdfium2.PdfDocument(path)
+        except pypdfium2.PdfiumError as error:
+            raise BadInput(f"cannot be drawn ({error})") from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._pdf.close()
+
+    def header(self) -> dict[str, Any]:
+        """How many `pages` there are."""
+        return {"pages": len(self._pdf)}
+
+    def page(self, number: int) -> dict[str, Any]:
+        """The page with that number, from 1: `png` (base64), and its `words` in the order of the file.
+
+        A word is [text, x0, y0, x1, y1], shares of the page from its top left corner.
+        """
+        if not 1 <= number <= len(self._pdf):
+            raise BadInput(f"has no page {number}")
+        page = self._pdf[number - 1]
+        width, height = page.get_size()
+        picture = page.render(scale=min(WIDTH / width, HEIGHT / height)).to_pil()
+        png = io.BytesIO()
+        picture.save(png, "PNG")
+        return {"png": base64.b64encode(png.getvalue()).decode(), "words": list(_words(page))}
+
+
+def _words(page: Any) -> Iterator[list[Any]]:
+    text = page.get_textpage()
+    word, boxes = "", list[tuple[float, float, float, float]]()
+    for place in range(min(text.count_chars(), _MAX_CHARS)):
+        character = chr(raw.FPDFText_GetUnicode(text, place))
+        if not character.isspace() and character.isprintable():
+            word += character
+            boxes.append(text.get_charbox(place, loose=True))
+        elif word:
+            yield _placed(page, word, boxes)
+            word, boxes = "", []
+    if word:
+        yield _placed(page, word, boxes)
+
+
+def _placed(page: Any, word: str, boxes: list[tuple[float, float, float, float]]) -> list[Any]:
+    """A word with its place, turned as the page is."""
+    left, bottom, right, top = zip(*boxes, strict=True)
+    one = _on_picture(page, min(left), max(top))
+    other = _on_picture(page, max(right), min(bottom))
+    (x0, x1), (y0, y1) = sorted((one[0], other[0])), sorted((one[1], other[1]))
+    return [word, x0, y0, x1, y1]
+
+
+def _on_picture(page: Any, x: float, y: float) -> tuple[float, float]:
+    across, down = c_int(), c_int()
+    raw.FPDF_PageToDevice(page, 0, 0, _GRID, _GRID, 0, x, y, byref(across), byref(down))
+    return across.value / _GRID, down.value / _GRID

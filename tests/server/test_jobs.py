@@ -1,0 +1,261 @@
+"""Jobs on collections: what is uploaded is ingested in the background, stopped and gone on with."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError, DatabaseError, InputError, KgragError, NotFoundError
+from kgrag.graph import jobs as kept
+from kgrag.graph.connection import Graph
+from kgrag.graph.jobs import Job
+from kgrag.indexing.digest import digest
+from kgrag.server.jobs import Jobs
+from kgrag.server.uploads import Uploads
+
+
+@pytest.fixture(scope="module")
+def slow(kg: KnowledgeGraph) -> KnowledgeGraph:
+    """The same database, written to in small batches."""
+    return KnowledgeGraph(kg.graph, kg.settings.model_copy(update={"batch_passages": 4}))
+
+
+@pytest.fixture
+def jobs(slow: KnowledgeGraph) -> Iterator[Jobs]:
+    with Jobs(slow) as running:
+        yield running
+
+
+def _upload(jobs: Jobs, collection: str, number: int) -> list[str]:
+    for i in range(number):
+        text = f"Boat {i} was built by Builder {i % 7} in Larvik. She sailed to Harbour {i % 11} in {1880 + i}."
+        jobs.uploads.keep(collection, f"boats/boat_{i}.txt", [text.encode()])
+    return [upload.name for upload in jobs.uploads.list(collection)]
+
+
+def _end(jobs: Jobs, id: str) -> Job:
+    *_, last = jobs.watch(id)
+    return last
+
+
+def test_uploads_are_ingested_under_their_names(jobs: Jobs, collection_name: str) -> None:
+    names = _upload(jobs, collection_name, 20)
+    jobs.uploads.keep(collection_name, "bad.pdf", [b"no ", b"PDF"])
+    asked = jobs.submit("ingest", collection_name, {"uploads": [*names, "bad.pdf", names[0]]}, owner="Ada")
+    seen = list(jobs.watch(asked.id))
+    last = seen[-1]
+    assert (last.state, last.owner, last.attempt, last.error) == ("done", "Ada", 1, "")
+    assert last.created <= last.started <= last.ended
+    assert {job.stage for job in seen} >= {"documents"}
+    assert last.result["added"] == 20
+    assert [p["place"] for p in last.result["problems"]] == ["bad.pdf"]
+    passage = jobs.kg[collection_name].passage("boats/boat_3.txt")
+    assert (passage.title, passage.source) == ("boat 3", "boats/boat_3.txt")
+
+    jobs.uploads.keep(collection_name, "boats/boat_3.txt", [b"Boat 3 sank."])
+    again = _end(jobs, jobs.submit("ingest", collection_name, {"uploads": names}).id)
+    assert (again.result["changed"], again.result["unchanged"]) == (1, 19)
+    assert jobs.kg[collection_name].passage("boats/boat_3.txt").text == "Boat 3 sank."
+
+    jobs.uploads.remove(collection_name, "boats/boat_4.txt")
+    pruned = _end(jobs, jobs.submit("prune", collection_name).id)
+    assert pruned.result["documents"] == ["boats/boat_4.txt"]
+    deleted = _end(jobs, jobs.submit("delete", collection_name, {"documents": names[:2]}).id)
+    assert (deleted.state, deleted.result["passages"]) == ("done", 2)
+    assert len(jobs.uploads.list(collection_name)) == 18  # 19 boats without these, and the one that is no PDF
+    assert jobs.kg[collection_name].info().counts["Document"] == 17
+    assert _end(jobs, jobs.submit("delete", collection_name).id).state == "done"
+    assert jobs.uploads.list(collection_name) == []
+    with pytest.raises(NotFoundError):
+        jobs.kg[collection_name].info()
+
+
+def test_a_cancelled_job_stops_and_a_retried_one_goes_on(jobs: Jobs, collection_name: str) -> None:
+    names = _upload(jobs, collection_name, 60)
+    id = jobs.submit("ingest", collection_name, {"uploads": names}).id
+    assert _end(jobs, id).state == "done"
+    whole = digest(jobs.kg.graph, collection_name)
+    jobs.kg[collection_name].delete()
+
+    id = jobs.submit("ingest", collection_name, {"uploads": names}).id
+    for job in jobs.watch(id):
+        if job.done >= 8:
+            jobs.cancel(id)
+            break
+    assert _end(jobs, id).state == "cancelled"
+    assert 8 <= jobs.kg[collection_name].info().counts["Document"] < 60
+    assert jobs.kg[collection_name].search("Who built boat 1?", k=1).hits
+    assert jobs.cancel(id).state == "cancelled"
+
+    assert jobs.retry(id).state in ("queued", "running")
+    last = _end(jobs, id)
+    assert (last.state, last.attempt) == ("done", 2)
+    assert last.result["unchanged"] >= 8
+    assert digest(jobs.kg.graph, collection_name) == whole
+    assert jobs.retry(id) == last  # what is done stays done
+
+
+def test_what_waits_is_cancelled_at_once(slow: KnowledgeGraph, collection_name: str) -> None:
+    jobs = Jobs(slow, workers=0)
+    with jobs:
+        id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 1)}).id
+        assert [job.id for job in jobs.list([collection_name], "queued")] == [id]
+        assert jobs.list(["another"]) == []
+        assert jobs.cancel(id).state == "cancelled"
+        assert [job.state for job in jobs.watch(id)] == ["cancelled"]
+    with pytest.raises(NotFoundError):
+        jobs.get("none")
+
+
+def test_a_server_that_ends_leaves_its_job_to_the_next(slow: KnowledgeGraph, collection_name: str) -> None:
+    with Jobs(slow) as first:
+        id = first.submit("ingest", collection_name, {"uploads": _upload(first, collection_name, 60)}).id
+        for job in first.watch(id):
+            if job.done >= 8:
+                break
+    assert first.get(id).state == "queued"
+    with Jobs(slow) as second:
+        last = _end(second, id)
+    assert (last.state, last.attempt, last.died) == ("done", 2, 0)
+    assert slow[collection_name].info().counts["Document"] == 60
+
+
+def test_a_job_that_another_process_took_writes_no_more(jobs: Jobs, collection_name: str) -> None:
+    id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 60)}).id
+    for job in jobs.watch(id):
+        if job.done >= 8:
+            break
+    jobs.kg.graph._driver.execute_query("MATCH (j:Job {id: $id}) SET j.holder = 'another'", id=id)
+    while id in jobs._running:
+        pass
+    assert jobs.kg[collection_name].info().counts["Document"] < 60
+    assert jobs.get(id).state == "running"  # it is the other's to end
+    kept.end_job(jobs.kg.graph, "another", id, "failed")
+
+
+def test_a_process_that_cannot_say_that_it_lives_stops(
+    slow: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "LEASE", 2)
+    beat = kept.beat_job
+    with KnowledgeGraph.connect(settings=slow.settings) as own, Jobs(own) as first:
+
+        def cut_off(graph: Graph, holder: str, *state: Any) -> bool | None:
+            if holder == first._holder:
+                raise DatabaseError("Nobody answers.")
+            return beat(graph, holder, *state)
+
+        monkeypatch.setattr(kept, "beat_job", cut_off)
+        with own.graph.listening(lambda name, parameters: time.sleep(0.2)):
+            id = first.submit("ingest", collection_name, {"uploads": _upload(first, collection_name, 60)}).id
+            while not (running := first._running.get(id)) or running.at[1] < 8:
+                time.sleep(0.01)
+            with Jobs(slow) as second:
+                first._ending.set()  # it looks for no more work
+                last = _end(second, id)
+            assert running.lost.is_set()
+    assert (last.state, last.attempt, last.died) == ("done", 2, 1)
+    assert slow[collection_name].info().counts["Document"] == 60
+
+
+def test_failures_say_what_to_do(jobs: Jobs, collection_name: str) -> None:
+    jobs.uploads.keep(collection_name, "empty.pdf", [b"\x00"])
+    last = _end(jobs, jobs.submit("ingest", collection_name, {"uploads": ["empty.pdf"]}).id)
+    assert (last.state, last.error) == ("failed", "Nothing could be read.")
+    assert last.remedy
+    assert last.result["problems"]
+    last = _end(jobs, jobs.submit("delete", collection_name).id)
+    assert (last.state, "no collection" in last.error, bool(last.remedy)) == ("failed", True, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "error"),
+    [
+        ("sing", {}, NotFoundError),
+        ("ingest", {}, ConfigurationError),
+        ("ingest", {"uploads": []}, ConfigurationError),
+        ("ingest", {"uploads": ["a.txt"]}, NotFoundError),
+        ("ingest", {"uploads": ["../a.txt"]}, InputError),
+        ("ingest", {"uploads": ["/etc/passwd"]}, InputError),
+        ("ingest", {"uploads": ["a.txt"], "embedder": "sbert:/tmp"}, ConfigurationError),
+        ("ingest", {"uploads": ["a.txt"], "language": "/e"}, ConfigurationError),
+        ("tree", {"size": 1}, ConfigurationError),
+        ("tree", {}, NotFoundError),  # there is no such collection
+        ("prune", {"force": True}, ConfigurationError),
+        ("delete", {"documents": []}, ConfigurationError),
+        ("delete", {"documents": "all"}, ConfigurationError),
+    ],
+)
+def test_options_are_checked_when_a_job_is_asked_for(
+    kg: KnowledgeGraph, collection_name: str, kind: str, options: dict[str, object], error: type[KgragError]
+) -> None:
+    jobs = Jobs(kg, workers=0)
+    with pytest.raises(error) as raised:
+        jobs.submit(kind, collection_name, options)
+    assert raised.value.remedy
+    assert jobs.list([collection_name]) == []
+
+
+def test_a_model_that_is_missing_is_said_at_once(jobs: Jobs, collection_name: str) -> None:
+    _end(jobs, jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 2)}).id)
+    for kind, options in (("extract", {}), ("tree", {"ask": True}), ("tag", {})):
+        with pytest.raises(ConfigurationError):
+            jobs.submit(kind, collection_name, options)
+
+
+def test_old_jobs_are_forgotten(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = len(kept.list_jobs(kg.graph, limit=10_000))
+    monkeypatch.setattr(kept, "KEPT", every + 2)
+    waiting = kept.add_job(kg.graph, "prune", "forgotten", {})
+    ended = [kept.add_job(kg.graph, "prune", "forgotten", {}) for _ in range(2)]
+    for job in ended:
+        kept.cancel_job(kg.graph, job.id)
+    monkeypatch.setattr(kept, "KEPT", 1)
+    last = kept.add_job(kg.graph, "prune", "forgotten", {})
+    assert {job.id for job in kept.list_jobs(kg.graph, ["forgotten"])} == {waiting.id, last.id}
+    for job in (waiting, last):
+        kept.cancel_job(kg.graph, job.id)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "", ".", "..", "../a.txt", "a/../b.txt", "/etc/passwd", "a//b", "a/", "C:/a.txt", "C:\\a.txt", "..\\a.txt",
+        "a\x00.txt", "a\n.txt", "a\u202egpj.exe", "\ud800", " ", "a/ /b", "a/. ./b", "x" * 501, "a\x7f",
+        "\u0041\u030a.txt",
+    ],
+)  # fmt: skip
+def test_hostile_names_of_uploads_are_refused(tmp_path: Path, name: str) -> None:
+    uploads = Uploads(tmp_path)
+    with pytest.raises(InputError) as raised:
+        uploads.keep("notes", name, [b"text"])
+    assert raised.value.remedy
+    with pytest.raises(InputError):
+        uploads.find("notes", name)
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_uploads_lie_under_hashes_whole_or_not_at_all(tmp_path: Path) -> None:
+    uploads = Uploads(tmp_path)
+    names = ["Report (final).PDF", "a/b/Ünï.txt", "x.tar.gz", ".hidden", "no suffix", "a.b;rm -rf ~", "%2e%2e%2fa.md"]
+    for name in names:
+        uploads.keep("../../notes", name, [name.encode()])
+    held = uploads.list("../../notes")
+    assert [upload.name for upload in held] == sorted(names)
+    assert all(upload.path.read_text() == upload.name for upload in held)
+    assert all(upload.path.resolve().is_relative_to(tmp_path.resolve() / "uploads") for upload in held)
+    assert {upload.path.suffix for upload in held} == {".pdf", ".txt", ".gz", ".hidden", "", ".md"}
+    assert uploads.list("notes") == []
+    with pytest.raises(InputError):
+        uploads.keep("../../notes", "x.tar.gz", [b"1234", b"5678"], limit=6)
+    assert uploads.find("../../notes", "x.tar.gz").path.read_text() == "x.tar.gz"
+    files = len(list(tmp_path.rglob("*")))
+    uploads.keep("../../notes", "x.tar.gz", [b"new"])
+    assert len(list(tmp_path.rglob("*"))) == files
+    assert uploads.remove("../../notes", "x.tar.gz")
+    assert not uploads.remove("../../notes", "x.tar.gz")
+    uploads.clear("../../notes")
+    assert uploads.list("../../notes") == []

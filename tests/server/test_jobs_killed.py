@@ -1,0 +1,116 @@
+"""Jobs of processes that are killed are done by others, and no two work on a collection at once."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph.jobs import Job
+from kgrag.indexing.digest import digest
+from kgrag.server.jobs import Jobs
+
+pytestmark = pytest.mark.long
+
+_PROGRAM = """
+import sys
+from kgrag.client import KnowledgeGraph
+from kgrag.server.jobs import Jobs
+with KnowledgeGraph.connect() as kg, Jobs(kg, workers=2):
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+Start = Callable[[], "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start(neo4j_env: dict[str, str]) -> Iterator[Start]:
+    """Starts processes that work on jobs, in small batches; they are killed at the end."""
+    started: list[subprocess.Popen[str]] = []
+    env = os.environ | neo4j_env | {"KGRAG_BATCH_PASSAGES": "8"}
+
+    def worker() -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        started.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    yield worker
+    for process in started:
+        process.kill()
+        process.communicate(timeout=30)
+
+
+@pytest.fixture
+def jobs(kg: KnowledgeGraph) -> Iterator[Jobs]:
+    with Jobs(kg, workers=0) as asked:
+        yield asked
+
+
+def _upload(jobs: Jobs, collection: str, number: int) -> list[str]:
+    for i in range(number):
+        text = f"Boat {i} was built by Builder {i % 7} in Larvik. She sailed to Harbour {i % 11} in {1600 + i}."
+        jobs.uploads.keep(collection, f"boat_{i}.txt", [text.encode()])
+    return [upload.name for upload in jobs.uploads.list(collection)]
+
+
+def _until(jobs: Jobs, id: str, done: int) -> None:
+    """Wait until a job has written so many documents."""
+    for job in jobs.watch(id):
+        assert not job.over
+        if job.stage == "documents" and job.done >= done:
+            return
+
+
+def _end(jobs: Jobs, id: str) -> Job:
+    *_, last = jobs.watch(id)
+    return last
+
+
+def test_another_process_goes_on(kg: KnowledgeGraph, jobs: Jobs, start: Start, collection_name: str) -> None:
+    first = start()
+    names = _upload(jobs, collection_name, 300)
+    assert _end(jobs, jobs.submit("ingest", collection_name, {"uploads": names}).id).state == "done"
+    whole = digest(kg.graph, collection_name)
+    kg[collection_name].delete()
+
+    id = jobs.submit("ingest", collection_name, {"uploads": names}).id
+    _until(jobs, id, 64)
+    first.send_signal(signal.SIGKILL)
+    assert first.wait(30) == -signal.SIGKILL
+    assert kg[collection_name].info().counts["Document"] < 300
+    start()
+    last = _end(jobs, id)
+    assert (last.state, last.attempt, last.died) == ("done", 2, 1)
+    assert last.result["unchanged"] >= 48
+    assert digest(kg.graph, collection_name) == whole
+
+
+def test_a_collection_is_written_by_one_job_at_a_time(kg: KnowledgeGraph, jobs: Jobs, start: Start) -> None:
+    """Two processes with two threads each, three collections, five jobs of each."""
+    collections = ["fleet a", "fleet b", "fleet c"]
+    asked = [
+        jobs.submit("ingest", name, {"uploads": _upload(jobs, name, 10 * number)})
+        for number in range(1, 6)
+        for name in collections
+    ]
+    start()
+    start()
+    ended = [_end(jobs, job.id) for job in asked]
+    assert {job.state for job in ended} == {"done"}
+    assert {job.attempt for job in ended} == {1}
+    for name in collections:
+        times = [(job.started, job.ended) for job in ended if job.collection == name]
+        assert all(before[1] <= after[0] for before, after in pairwise(times))  # in order, too
+        assert kg[name].info().counts["Document"] == 50
+        kg[name].delete()
+        jobs.uploads.clear(name)
+    spans = [(job.started, job.ended) for job in ended]
+    assert any(a != b and a[0] < b[1] and b[0] < a[1] for a in spans for b in spans)  # side by side where they may

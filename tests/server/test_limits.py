@@ -1,0 +1,129 @@
+"""What one caller may take: requests, time, sizes; and that what goes wrong inside is not told."""
+
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import Scripted
+from served import Served
+
+from kgrag.client import KnowledgeGraph
+from kgrag.types import Document, Section
+
+_NOTES = "limited notes"
+_ASK = {"question": "Where is the ship?", "system": "single+bm25"}
+_C = f"/api/v1/collections/{_NOTES}"
+
+
+@pytest.fixture(scope="module")
+def asking(kg: KnowledgeGraph, scripted_server: Scripted) -> Iterator[KnowledgeGraph]:
+    kg[_NOTES].ingest([Document("ship", (Section("The ship is in the harbour."),), "ship")])
+    settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
+    with KnowledgeGraph.connect(settings=settings) as other:
+        yield other
+    kg[_NOTES].delete()
+
+
+Start = Callable[..., Served]
+
+
+@pytest.fixture
+def start(asking: KnowledgeGraph, tmp_path: Path) -> Iterator[Start]:
+    started: list[Served] = []
+
+    def begin(**options: Any) -> Served:
+        started.append(Served(asking, tmp_path, **options).__enter__())
+        return started[-1]
+
+    yield begin
+    for server in started:
+        server.__exit__(None, None, None)
+
+
+def test_too_much_at_once_is_told_to_come_back(start: Start, scripted: Scripted) -> None:
+    scripted.say("answer", "In the harbour [1].")
+    scripted.delay(1.5)
+    server = start(concurrency=1)
+    with server.client() as one, server.client() as other:
+        first = threading.Thread(target=lambda: one.post(f"{_C}/ask", json=_ASK))
+        first.start()
+        time.sleep(0.7)
+        refused = other.get(_C)
+        assert refused.status_code == 503 and int(refused.headers["retry-after"]) >= 1
+        assert refused.json()["kind"] == "BusyError"
+        first.join()
+        assert other.get(_C).status_code == 200
+
+
+def test_a_request_ends_at_its_deadline(start: Start, scripted: Scripted) -> None:
+    scripted.say("answer", "In the harbour [1].")
+    scripted.delay(5)
+    with start(deadline=0.5).client() as client:
+        began = time.monotonic()
+        late = client.post(f"{_C}/ask", json=_ASK)
+        assert (late.status_code, late.json()["kind"]) == (504, "DeadlineError")
+        assert time.monotonic() - began < 4
+
+
+def test_a_key_that_asks_too_often_waits(start: Start) -> None:
+    server = start(rate=60)
+    server.key("hasty", "read")
+    server.key("calm", "read")
+    with server.client("hasty") as hasty, server.client("calm") as calm:
+        replies = [hasty.get("/api/v1/me") for _ in range(30)]
+        refused = [reply for reply in replies if reply.status_code == 429]
+        assert 5 <= len(refused) <= 10
+        assert int(refused[0].headers["retry-after"]) >= 1
+        assert calm.get("/api/v1/me").status_code == 200
+        assert hasty.get("/healthz").status_code == 200
+
+
+def test_large_requests_are_refused_before_they_are_read(start: Start) -> None:
+    with start(body_kb=4, upload_mb=1).client() as client:
+        large = {"question": "x" * 5000}
+        assert client.post(f"{_C}/search", json=large).status_code == 413
+        parts = (b" " * 1000 for _ in range(20))  # without a length
+        chunked = client.post(f"{_C}/search", content=parts, headers={"Content-Type": "application/json"})
+        assert chunked.status_code == 413
+        file = {"files": ("large.txt", b"x" * 2_000_000)}
+        assert client.post(f"{_C}/documents", files=file).status_code == 413
+        assert client.get(f"{_C}/uploads").json() == {"uploads": []}
+
+
+def test_a_slow_request_is_given_up(start: Start) -> None:
+    server = start(body_seconds=0.5)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as slow:
+        slow.sendall(
+            f"POST {_C.replace(' ', '%20')}/search HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            'Content-Length: 50\r\n\r\n{"question"'.encode()
+        )
+        assert slow.recv(1000).startswith(b"HTTP/1.1 408")
+
+
+def test_an_unexpected_error_is_logged_not_told(
+    start: Start, asking: KnowledgeGraph, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> None:
+        raise ZeroDivisionError("password=hunter2")
+
+    monkeypatch.setattr(asking, "collections", fails)
+    with start().client() as client:
+        reply = client.get("/api/v1/collections")
+    assert reply.status_code == 500 and "hunter2" not in reply.text and "ZeroDivision" not in reply.text
+    assert "hunter2" in caplog.text
+
+
+def test_the_log_names_no_key_and_no_question(start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "kgrag.server.access")
+    server = start()
+    token = server.key("anna", "read")
+    with server.client("anna", cookies={"kgrag_key": token}) as client:
+        client.get(f"{_C}/drawings/search", params={"question": "a private matter", "key": token})
+    lines = [record.getMessage() for record in caplog.records if record.name == "kgrag.server.access"]
+    assert len(lines) == 1 and "GET" in lines[0] and "'anna'" in lines[0]
+    assert token not in lines[0] and "private" not in lines[0]
