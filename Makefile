@@ -53,10 +53,10 @@ test-models: $(VENV)/.models ## Tests that need sentence-transformers (5 GB)
 	$(BIN)/python -m pytest -m "models and not slow"
 
 test-browser: $(VENV)/.browser ## Tests that look at Neo4j Browser in Chromium
-	@$(BIN)/python tests/browser/chromium.py 2>/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
+	@$(BIN)/python tests/chromium.py 2>/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
 		{ apt-get update -q && DEBIAN_FRONTEND=noninteractive \
 		apt-get install -qy --no-install-recommends chromium fonts-liberation; } || true
-	@$(BIN)/python tests/browser/chromium.py >/dev/null
+	@$(BIN)/python tests/chromium.py >/dev/null
 	$(BIN)/python -m pytest -m "browser and not slow"
 
 FRAMEWORKS := langchain llama-index haystack neo4j-graphrag

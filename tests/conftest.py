@@ -9,8 +9,10 @@ import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from chromium import MISSING, find_chromium
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
@@ -18,7 +20,14 @@ from kgrag.errors import NotFoundError
 from kgrag.graph.local import LocalServer
 from kgrag.settings import Settings
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 _NUMBERS = itertools.count(1)
+_FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
 
 
 def test_settings(home: Path, **values: object) -> Settings:
@@ -106,3 +115,17 @@ def collection_name(kg: KnowledgeGraph) -> Iterator[str]:
     yield name
     with suppress(NotFoundError):
         kg[name].delete()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> "Iterator[Browser]":
+    """The Chromium of this machine. Without one the tests fail."""
+    from playwright.sync_api import sync_playwright
+
+    path = find_chromium()
+    if path is None:
+        pytest.fail(MISSING, pytrace=False)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=_FLAGS.split())
+        yield browser
+        browser.close()

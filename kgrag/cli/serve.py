@@ -15,7 +15,7 @@ from kgrag.errors import ConfigurationError
 @click.option("--quiet", is_flag=True, help="Do not log requests on standard error.")
 @as_json
 def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json: bool) -> None:
-    """Serve the collections over HTTP: REST under /api/v1, the Model Context Protocol at /mcp.
+    """Serve the collections over HTTP: pages for a browser, REST under /api/v1, the Model Context Protocol at /mcp.
 
     Without keys it answers on this machine alone, and lets in whoever can reach it there. `kgrag keys add` makes keys;
     from then on each request needs one. What a request, a key and all of them may take are settings, see
@@ -35,6 +35,7 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
 
         from kgrag.server.app import check_locked, config_of, create_app
         from kgrag.server.checks import serving_checks
+        from kgrag.server.web.mount import mount
     except ImportError as error:
         raise ConfigurationError(
             f"The server needs the package {error.name}, which is not installed.",
@@ -53,6 +54,7 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
         context.with_resource(log_on_stderr())
     with connect(settings) as kg:
         app = create_app(kg, keys, options)
+        mount(app, app.state.serving)
         config = config_of(app, options)
         with config.bind_socket() as listening:
             note(f"Serving on http://{options.host}:{listening.getsockname()[1]} (Ctrl-C ends it).")

@@ -63,10 +63,6 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
 
         app.router.routes.append(Route("/mcp", McpDoor(kg, options), methods=["GET", "POST", "DELETE"]))
     add_handlers(app)
-    if find_spec("nicegui") is not None:
-        from kgrag.server.web.mount import mount
-
-        mount(app, app.state.serving)
     app.add_middleware(Throttle, options=options)
     app.add_middleware(Guard, keys=keys, hosts=options.hosts, unlocked=unlocked)
     app.add_middleware(Record, metrics=metrics)

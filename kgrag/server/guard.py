@@ -24,7 +24,8 @@ LOGIN = "/login"
 
 _OPEN = ("/healthz", "/readyz", LOGIN)
 _OPEN_BELOW = ("/_nicegui/",)  # scripts and styles of the web application
-_DOORS = ("/api/", "/v1/", "/mcp", "/metrics", "/openapi.json")  # of programs, which are not led to a page
+DOORS = ("/api/", "/v1/", "/mcp", "/metrics", "/openapi.json")
+"""Beginnings of the addresses of programs, which are not led to a page."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _FOREIGN = ("cross-site", "same-site")
 
@@ -97,7 +98,7 @@ def is_open(path: str) -> bool:
 
 def _locked(connection: HTTPConnection) -> Response:
     path = connection.scope["path"]
-    if "text/html" in connection.headers.get("accept", "") and not path.startswith(_DOORS):
+    if "text/html" in connection.headers.get("accept", "") and not path.startswith(DOORS):
         return RedirectResponse(f"{LOGIN}?next={quote(path)}", 303)
     missing: KgragError = AccessError(
         "This takes a key that is known here.", "Send it: Authorization: Bearer KEY. `kgrag keys add` makes one."

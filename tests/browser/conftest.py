@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from analyst import Analyst
-from chromium import MISSING, find_chromium
 from click.testing import CliRunner
 
 from kgrag.cli import main
@@ -17,25 +16,6 @@ from kgrag.settings import Settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
-
-_FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """The Chromium of this machine. Without one the tests fail."""
-    from playwright.sync_api import sync_playwright
-
-    path = find_chromium()
-    if path is None:
-        pytest.fail(MISSING, pytrace=False)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, headless=True, args=_FLAGS.split())
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

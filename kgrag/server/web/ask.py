@@ -20,9 +20,7 @@ def add(serving: Serving) -> None:
             with ui.element("form").classes("panel flex flex-col gap-2") as form:
                 question = ui.input("Question", value=q).props("autofocus outlined").classes("w-full")
                 with ui.row().classes("w-full items-center gap-3"):
-                    collection_choice(
-                        name, names, lambda other: address("ask", collection=other, q=question.value)
-                    )
+                    collection_choice(name, names, lambda other: address("ask", collection=other, q=question.value))
                     how = system_choice(system or default_system(session.has_model)).classes("grow min-w-40")
                     ui.button("Ask", icon="send").props("type=submit no-caps")
                     stop = ui.button("Stop", icon="stop").props("flat no-caps")

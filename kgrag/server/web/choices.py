@@ -14,8 +14,8 @@ SEARCH = "search: "
 
 def collection_choice(name: str, names: Sequence[str], address: Callable[[str], str]) -> ui.select:
     """A list of collections; the page of `address` opens for the one that is chosen."""
-    choice = ui.select(list(names), value=name, label="Collection", on_change=lambda e: ui.navigate.to(address(e.value)))
-    return choice.classes("min-w-40")
+    choice = ui.select(list(names), value=name, label="Collection").classes("min-w-40")
+    return choice.on_value_change(lambda: ui.navigate.to(address(choice.value)))
 
 
 def system_choice(value: str, label: str = "How", **options: Any) -> ui.select:

@@ -6,7 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from fastapi import FastAPI
 from nicegui import app as pages
 from nicegui import ui
+from starlette.routing import Match, Mount
+from starlette.types import Scope
 
+from kgrag.server.guard import DOORS
 from kgrag.server.serving import Serving
 from kgrag.server.web import ask, collections, compare, explore, graph, login, names, passage, queries, runs, upload
 
@@ -23,6 +26,14 @@ def mount(app: FastAPI, serving: Serving) -> None:
     app.include_router(login.router(serving.keys, secure=serving.options.secure_cookie))
     pages.on_startup(_take_threads)
     ui.run_with(app, title="kgrag", dark=None, language="en-US", show_welcome_message=False)
+    app.router.routes[-1] = _Pages("/", pages)
+
+
+class _Pages(Mount):
+    """Every address but those of programs, which are told in JSON what is not there."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        return (Match.NONE, {}) if scope["path"].startswith(DOORS) else super().matches(scope)
 
 
 def _take_threads() -> None:

@@ -1,0 +1,93 @@
+"""`kgrag serve` as a process of its own, and visitors who look at its pages in Chromium."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import httpx
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+_NARROW, _WIDE = (390, 844), (1280, 900)
+
+
+class Application:
+    """The server, on any free port."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "kgrag", "serve", "--port", "0", "--quiet"],
+            env={**os.environ, **environment},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            if found := re.search(r"http://\S+", line):
+                self.url = found[0]
+                self._wait()
+                return self
+        raise AssertionError("the server ended")
+
+    def _wait(self) -> None:
+        """Until it answers."""
+        while self._process.poll() is None:
+            try:
+                httpx.get(f"{self.url}/healthz", trust_env=False)
+                return
+            except httpx.TransportError:
+                time.sleep(0.1)
+        raise AssertionError("the server ended")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.terminate()
+        self._process.communicate(timeout=60)
+
+
+class Visitor:
+    """Somebody with a browser of their own. What its console says and whom it asks is kept in `wrong`."""
+
+    def __init__(self, chromium: Browser, url: str, *, narrow: bool = False) -> None:
+        width, height = _NARROW if narrow else _WIDE
+        self._context = chromium.new_context(viewport={"width": width, "height": height}, locale="en-US")
+        self._url = url
+        self.wrong: list[str] = []
+        self.page: Page = self._context.new_page()
+        self.page.set_default_timeout(30_000)
+        self.page.on("console", lambda said: self.wrong.append(said.text) if said.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("request", lambda asked: self._check(asked.url))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._context.close()
+
+    def _check(self, asked: str) -> None:
+        if not asked.startswith((self._url, "data:", "blob:", self._url.replace("http", "ws", 1))):
+            self.wrong.append(f"a request to {asked}")
+
+    def go(self, place: str) -> None:
+        """Open an address of the application."""
+        self.page.goto(f"{self._url}{place}")
+
+    def log_in(self, token: str) -> None:
+        """With a key."""
+        self.go("/")
+        self.page.get_by_label("Your key").fill(token)
+        self.page.get_by_role("button", name="Log in").click()
+        self.page.get_by_role("heading", name="Collections").wait_for()
