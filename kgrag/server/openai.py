@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kgrag import wire
 from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.collection import Collection
-from kgrag.errors import InputError
+from kgrag.errors import InputError, NotFoundError
 from kgrag.events import Answered
 from kgrag.graph.collections import DOCUMENTS, find_collection, list_collections
 from kgrag.models.chat import Message as Turn
@@ -110,6 +110,12 @@ async def completions(caller: Called, asked: Chat) -> Response:
     heard = caller.serving.workers.stream(lambda hear: conversation.reply(chosen, system, turns, hear))
     usage = asked.stream_options is not None and asked.stream_options.include_usage
     return EventStream(completion.chunks(heard, usage), _data)
+
+
+@router.api_route("/{path:path}", methods=["GET", "POST", "DELETE"], include_in_schema=False)
+async def others(path: str) -> None:
+    """Whatever else OpenAI has. Raises NotFoundError."""
+    raise NotFoundError(f"There is no {PREFIX}/{path} here.", "There are: models, chat/completions.")
 
 
 class _Completion:

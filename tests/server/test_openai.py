@@ -199,6 +199,12 @@ def test_errors_have_openais_form(
     assert raised.value.response.json().keys() == {"error"}
 
 
+def test_what_is_not_offered_is_not_found(client: OpenAI) -> None:
+    with pytest.raises(openai.NotFoundError) as raised:
+        client.embeddings.create(model=_SHIPS, input="x")
+    assert "chat/completions" in str(raised.value.body)
+
+
 def test_a_key_that_is_not_known_is_refused(server: Served) -> None:
     with _client(server, "kgrag_none") as other, pytest.raises(openai.AuthenticationError) as raised:
         other.models.list()
