@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(wildcard pyproject.toml constraints.txt)
 
-.PHONY: help setup demo test test-long test-newest test-models test-browser test-slow bench lint types docs check clean
+.PHONY: help setup demo test test-long test-newest test-models test-browser test-adapters test-slow bench lint types docs check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -37,16 +37,16 @@ demo: $(VENV)/.ready ## Start Neo4j, ingest the demo corpus and ask it three que
 test test-newest: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1
 
 test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20 -m "not long and not models and not browser and not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20 -m "not long and not models and not browser and not adapters and not slow"
 
 test-long: $(VENV)/.ready ## Ingests in halves, extraction, bulk load, export, the gateway under attack, starts of servers
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "long and not models and not browser and not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "long and not models and not browser and not adapters and not slow"
 
 NEWEST := tests/graph/test_connection.py tests/graph/test_schema.py tests/graph/gateway/test_gateway_honest.py \
 	tests/cypher tests/retrieval tests/inspection tests/exchange/test_export_import.py
 
 test-newest: $(VENV)/.ready ## Indexes, retrievers, inspection, saved queries, the gateway and export against Neo4j 2026.x
-	KGRAG_TEST_NEO4J=2026 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not models and not browser and not slow" \
+	KGRAG_TEST_NEO4J=2026 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not models and not browser and not adapters and not slow" \
 		$(NEWEST)
 
 test-models: $(VENV)/.models ## Tests that need sentence-transformers (5 GB)
@@ -58,6 +58,17 @@ test-browser: $(VENV)/.browser ## Tests that look at Neo4j Browser in Chromium
 		apt-get install -qy --no-install-recommends chromium fonts-liberation; } || true
 	@$(BIN)/python tests/chromium.py >/dev/null
 	$(BIN)/python -m pytest -m "browser and not slow"
+
+FRAMEWORKS := langchain llama-index haystack neo4j-graphrag
+
+.venv-%/.ready: $(SOURCES) tests/adapters/constraints.txt
+	$(PYTHON) -m venv .venv-$*
+	PYTHONWARNINGS='ignore:Editable installation' .venv-$*/bin/python -m pip --disable-pip-version-check -q \
+		install -c tests/adapters/constraints.txt -e '.[$*]'
+	@touch $@
+
+test-adapters: $(VENV)/.ready $(FRAMEWORKS:%=.venv-%/.ready) ## Tests inside other frameworks, each in an environment of its own
+	$(BIN)/python -m pytest -m adapters
 
 test-slow: $(VENV)/.models ## Kills, a hundred thousand passages
 	$(BIN)/python -m pytest -m slow --timeout=3600
@@ -77,11 +88,13 @@ types: $(VENV)/.ready ## mypy --strict and the direction of imports, on a tree o
 	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache -p kgrag
 	cd build/types && PYTHONPATH=. ../../$(BIN)/lint-imports --no-logo --config ../../pyproject.toml
 
-docs: $(VENV)/.ready ## Make the pages of docs/ that are made from the source
+docs: $(VENV)/.ready ## Make the pages of docs/ that are made from the source, and the site: build/site/index.html
 	$(BIN)/python -m kgrag.graph.description > docs/SCHEMA.md
 	$(BIN)/kgrag settings --markdown > docs/settings.md
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "To search it, too: $(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site"
 
 check: lint types test ## Everything that is quick
 
 clean: ## Remove what make made
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -95,6 +95,12 @@ class AccessError(KgragError):
     exit_code = 9
 
 
+class ServerError(KgragError):
+    """A server of kgrag cannot be reached, or fails in a way that it does not explain."""
+
+    exit_code = 10
+
+
 class BusyError(KgragError):
     """A server has too much to do, or a key asks too often; `seconds`: after how long to try again."""
 

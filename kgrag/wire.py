@@ -22,7 +22,8 @@ from kgrag import events
 from kgrag.errors import InputError, KgragError
 from kgrag.events import Answer, Event, Ranked, Retrieved
 from kgrag.retrieval.trail import trail
-from kgrag.rows import Rows
+from kgrag.rows import Edge, Node, Rows
+from kgrag.rows import Path as GraphPath
 from kgrag.types import Hit, Passage, Ranking
 
 VERSION = 1
@@ -218,6 +219,34 @@ def answer_from_json(form: Mapping[str, Any]) -> Answer:
     if not isinstance(trace, list | tuple):
         raise _invalid("Answer", "its trace is no list")
     return dataclasses.replace(answer, trace=tuple(event_from_json(event, passages) for event in trace))
+
+
+def rows_from_json(form: Mapping[str, Any]) -> Rows:
+    """The rows that `to_json` gave. Raises InputError when it is of another version, or no such form."""
+    checked = _checked(form)
+    try:
+        columns = tuple(checked["columns"])
+        values = tuple(tuple(_value(row[column]) for column in columns) for row in checked["rows"])
+    except (KeyError, TypeError) as error:
+        raise _invalid("Rows", f"{type(error).__name__}: {error}") from error
+    return Rows(columns, values, checked.get("cut"), float(checked.get("seconds", 0)))
+
+
+def _value(value: Any) -> Any:
+    """A value of a row: nodes, edges and paths are known by their fields."""
+    if isinstance(value, list):
+        return [_value(item) for item in value]
+    if isinstance(value, dict):
+        for kind in (Node, Edge, GraphPath):
+            if value.keys() == {field.name for field in dataclasses.fields(kind)}:
+                return _read(kind, value)
+        return {key: _value(item) for key, item in value.items()}
+    return value
+
+
+def from_json(kind: type[T], form: Any) -> T:
+    """The value of a kind, a dataclass or a list of these, that `plain` gave. Raises InputError for what is none."""
+    return _read(kind, _checked(form) if isinstance(form, Mapping) else form)
 
 
 def _passages(answer: Answer, *, trace: bool) -> Iterable[Passage]:

@@ -1,31 +1,54 @@
-"""The application of `kgrag serve` in a thread of the tests: a real server on a port of its own."""
+"""A real server on loopback, in a thread of the tests, and clients of it."""
 
-import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
+import httpx
 import uvicorn
 
 from kgrag.client import KnowledgeGraph
-from kgrag.server.app import create_app
+from kgrag.server.app import config_of, create_app
 from kgrag.server.keys import Keys
+from kgrag.settings import ServeOptions
 
 
-@contextmanager
-def served(kg: KnowledgeGraph, keys: Keys) -> Iterator[str]:
-    """The address of a server over `kg`, which runs while the `with` block does."""
-    app = create_app(kg, keys, kg.settings.serve)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        try:
-            while not server.started:
-                assert thread.is_alive()
-                time.sleep(0.05)
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(60)
+class Served:
+    """Serves a database; `tokens` are the keys that were made, by their names."""
+
+    def __init__(self, kg: KnowledgeGraph, folder: Path, **options: Any) -> None:
+        self.keys = Keys(folder / "keys.json")
+        self.tokens: dict[str, str] = {}
+        self.options = ServeOptions(**{"rate": 1e6, "port": 0, **options})
+        self._kg = kg
+
+    def __enter__(self) -> Self:
+        self.app = create_app(self._kg, self.keys, self.options)
+        self._server = uvicorn.Server(config_of(self.app, self.options))
+        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        self._thread.start()
+        while not self._server.started:
+            assert self._thread.is_alive()
+            time.sleep(0.02)
+        self.port: int = self._server.servers[0].sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.should_exit = True
+        self._thread.join(60)
+        assert not self._thread.is_alive()
+
+    def key(self, name: str, role: Any = "read", *collections: str) -> str:
+        """Make a key."""
+        self.tokens[name] = self.keys.add(name, role, collections)
+        return self.tokens[name]
+
+    def client(self, name: str | None = None, **options: Any) -> httpx.Client:
+        """A client with the key of that name, or with none."""
+        headers = {"Authorization": f"Bearer {self.tokens.get(name, name)}"} if name else {}
+        return httpx.Client(base_url=self.url, headers=headers, trust_env=False, **{"timeout": 60, **options})

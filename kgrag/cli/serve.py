@@ -7,8 +7,6 @@ from kgrag.cli.console import changed, load_settings, log_on_stderr, note
 from kgrag.cli.outcome import end_with_checks
 from kgrag.errors import ConfigurationError
 
-_GRACE = 15  # seconds that requests under way have when the server ends
-
 
 @click.command()
 @click.option("--host", metavar="ADDRESS", help="Where to listen; keys open others than 127.0.0.1.")
@@ -35,7 +33,7 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
     try:
         import uvicorn
 
-        from kgrag.server.app import check_locked, create_app
+        from kgrag.server.app import check_locked, config_of, create_app
         from kgrag.server.checks import serving_checks
         from kgrag.server.web.mount import mount
     except ImportError as error:
@@ -57,16 +55,7 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
     with connect(settings) as kg:
         app = create_app(kg, keys, options)
         mount(app, app.state.serving)
-        config = uvicorn.Config(
-            app,
-            host=options.host,
-            port=options.port,
-            access_log=False,  # it would show what stands behind the question mark
-            log_level="warning",
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=_GRACE,
-        )
+        config = config_of(app, options)
         with config.bind_socket() as listening:
             note(f"Serving on http://{options.host}:{listening.getsockname()[1]} (Ctrl-C ends it).")
             uvicorn.Server(config).run([listening])

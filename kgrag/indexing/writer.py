@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kgrag.errors import MismatchError
 from kgrag.graph import schema
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
@@ -38,9 +39,10 @@ class Batch:
 
 
 def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
-    """Write a batch of documents in one transaction."""
+    """Write a batch of documents in one transaction. Raises MismatchError when the collection was removed meanwhile."""
 
     def work(tx: Transaction) -> None:
+        _check_there(tx, collection)
         touched: set[str] = set()
         if batch.stale_triples:
             touched.update(r["entity"] for r in tx.run("write/remove_triples", ids=batch.stale_triples))
@@ -81,6 +83,16 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
             tx.run("write/seal", rows=batch.sealed, collection=collection.name)
 
     graph.write(work)
+
+
+def _check_there(tx: Transaction, collection: Collection) -> None:
+    """What would be written for a collection that is gone belongs to none, and the next of its name would find it."""
+    found = [r["collection"] for r in tx.run("search/collections", name=collection.name)]
+    if not any(c["number"] == collection.number and not c.get("removing") for c in found):
+        raise MismatchError(
+            f"Collection {collection.name!r} was removed while documents were written into it.",
+            "Run the same command again to make it again with all of them.",
+        )
 
 
 def remove_passages(tx: Transaction, collection: Collection, ids: Sequence[str]) -> set[str]:

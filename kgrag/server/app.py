@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 
+import uvicorn
 from fastapi import APIRouter, FastAPI
 from starlette.routing import Route
 
@@ -23,6 +24,7 @@ from kgrag.server.throttle import Throttle
 from kgrag.server.working import Workers
 from kgrag.settings import ServeOptions
 
+_GRACE = 10  # seconds that requests under way have when the server ends
 _ROUTERS = (
     collections.router, documents.router, jobs.router, search.router, ask.router, passages.router, cypher.router,
     drawings.router, runs.router,
@@ -66,6 +68,20 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     app.add_middleware(Record, metrics=metrics)
     app.add_middleware(openai.OpenAIErrors)  # what is added last is outermost
     return app
+
+
+def config_of(app: FastAPI, options: ServeOptions) -> uvicorn.Config:
+    """How the application is run: its own log is the one of requests, and no header says with what it is made."""
+    return uvicorn.Config(
+        app,
+        host=options.host,
+        port=options.port,
+        access_log=False,  # it would show what stands behind the question mark
+        log_level="warning",
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_GRACE,
+    )
 
 
 def check_locked(keys: Keys, options: ServeOptions) -> bool:

@@ -71,7 +71,7 @@ class Guard:
                 "This server does not answer to that name of a host.", "Use its own: KGRAG_SERVE__HOSTS adds names."
             )
         bearer = _bearer(headers)
-        if bearer is not None:
+        if bearer is not None and not unlocked:  # without keys any is passed over: clients of OpenAI's API send one
             return self._keys.resolve(bearer)
         if _is_foreign(connection):
             raise AccessError(

@@ -96,8 +96,9 @@ class Uploads:
         shutil.rmtree(self.folder(collection), ignore_errors=True)
 
     def _path(self, collection: str, name: str) -> Path:
-        suffix = _SUFFIX.search(name.lower())
-        return self.folder(collection) / (hashlib.sha256(name.encode()).hexdigest() + (suffix[0] if suffix else ""))
+        found = _SUFFIX.search(name.lower())
+        suffix = found[0] if found and not found[0].endswith(_NAME) else ""
+        return self.folder(collection) / (hashlib.sha256(name.encode()).hexdigest() + suffix)
 
 
 def checked_name(name: str) -> str:

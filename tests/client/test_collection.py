@@ -8,7 +8,7 @@ import pytest
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import CancelledError, DeadlineError, NotFoundError
+from kgrag.errors import CancelledError, DeadlineError, MismatchError, NotFoundError
 from kgrag.events import Answered, Asked, Retrieved
 from kgrag.limits import limited
 from kgrag.models.embed import WordLlamaEmbedder
@@ -206,3 +206,20 @@ def test_cypher_and_saved_queries_know_their_collection(kg: KnowledgeGraph, coll
     rows = ships.cypher("MATCH (d:Document {collection: $collection}) RETURN count(d) AS n")
     assert list(rows) == [{"n": 2}]
     assert "Colin Archer" in {row["name"] for row in ships.saved_query("hubs", limit=20)}
+
+
+def test_a_collection_removed_while_it_is_filled_stays_removed(kg: KnowledgeGraph, collection_name: str) -> None:
+    """Its name is free again, and nothing that was still under way is found under it."""
+
+    def documents() -> Iterator[Document]:
+        for number in range(3000):
+            if number == 1500:
+                kg[collection_name].delete()
+            yield Document(f"{number}", (Section(f"The Fram was seen near Larvik on day {number}."),))
+
+    with pytest.raises(MismatchError, match="was removed while"):
+        kg[collection_name].ingest(documents())
+    left = "MATCH (n) WHERE n.collection = $name RETURN count(n) AS left"
+    assert kg.cypher(left, {"name": collection_name}).values[0] == (0,)
+    kg[collection_name].ingest([Document("one", (Section("The Fram lay at Larvik."),))])
+    assert kg[collection_name].info().counts["Passage"] == 1

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -14,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 from code_blocks import Block, Command, blocks, commands, mentioned
 from scripted import Scripted
+from served import Served
 
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
@@ -23,9 +26,10 @@ from kgrag.settings import Settings
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MOST_NOT_RUN = 3
+SERVER = "http://localhost:8000"
 PLAIN = ("", "text")
 """Languages of blocks that only show something."""
-ONLY_PARSED = ("browser", "down", "backup", "restore", "watch", "mcp")
+ONLY_PARSED = ("browser", "down", "backup", "restore", "watch", "mcp", "serve")
 """These would open a window, stop the server of the tests, never end, or take standard input and output."""
 TEXTS = {
     "Fram": "The Fram was designed by Colin Archer. Roald Amundsen took the ship south.",
@@ -103,15 +107,19 @@ def test_links_lead_to_files(page: Path) -> None:
 
 @pytest.mark.long
 @every_page
-def test_every_block_runs(page: Path, reader: KnowledgeGraph) -> None:
+def test_every_block_runs(page: Path, reader: KnowledgeGraph, tmp_path: Path) -> None:
     names: dict[str, object] = {}
-    for block in blocks(page):
-        if block.reason or block.language in PLAIN:
-            continue
-        try:
-            run(block, reader, names)
-        except Exception as error:
-            raise AssertionError(f"{block} does not run: {error}\n\n{block.text}") from error
+    with ExitStack() as stack:
+        for block in blocks(page):
+            if block.reason or block.language in PLAIN:
+                continue
+            if SERVER in block.text:  # what `kgrag serve` would be
+                served = stack.enter_context(Served(reader, tmp_path))
+                block = replace(block, text=block.text.replace(SERVER, served.url))
+            try:
+                run(block, reader, names)
+            except Exception as error:
+                raise AssertionError(f"{block} does not run: {error}\n\n{block.text}") from error
 
 
 def run(block: Block, reader: KnowledgeGraph, names: dict[str, object]) -> None:

@@ -140,6 +140,15 @@ def test_the_doors_that_know_it(kg: KnowledgeGraph, ships: str, tmp_path: Path) 
     assert digest(kg.graph, ships) == before
 
 
+def test_deleted_and_imported_again_it_is_the_same(kg: KnowledgeGraph, dump: Path, collection_name: str) -> None:
+    KnowledgeGraph.import_knowledge(dump, collection_name, settings=kg.settings)
+    before, facts = digest(kg.graph, collection_name), _texts(kg, collection_name)
+    kg[collection_name].delete()
+    assert _texts(kg, collection_name) == set()
+    assert not KnowledgeGraph.import_knowledge(dump, collection_name, settings=kg.settings).known
+    assert (digest(kg.graph, collection_name), _texts(kg, collection_name)) == (before, facts)
+
+
 def test_a_collection_of_documents_takes_no_facts(kg: KnowledgeGraph, dump: Path, collection_name: str) -> None:
     kg[collection_name].ingest([Document("a", (Section("The Fram sailed."),), "Fram")])
     with pytest.raises(MismatchError, match="holds documents"):

@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.demo import corpus, questions
 from kgrag.errors import DatabaseError, MismatchError, NotFoundError
 from kgrag.indexing.index_sync import difference, index_of
+from kgrag.models.embed import Vectors, WordLlamaEmbedder, unit
 from kgrag.settings import Settings
 from kgrag.types import Document, Filter, Section
 
@@ -118,6 +119,25 @@ def test_an_index_that_is_gone_or_differs_is_told_and_repaired(outside: Knowledg
         fresh[collection_name].search("Norway", retriever="bm25")
     notes.ingest(documents)  # nothing is new, and still it is brought in step
     assert len(notes.search("Norway", retriever="bm25")) == 2
+
+
+class Shorter:
+    """WordLlama's vectors, cut to 64 numbers."""
+
+    name = "shorter"
+    dimension = 64
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return unit(WordLlamaEmbedder().embed(texts)[:, : self.dimension])
+
+
+def test_other_vectors_take_the_place_of_the_old(outside: KnowledgeGraph, collection_name: str) -> None:
+    outside[collection_name].ingest([Document(n, (Section(f"{n} lies in Norway."),), n) for n in ("Larvik", "Bergen")])
+    before = tables(outside)
+    outside[collection_name].reembed(Shorter())
+    assert apart(outside, collection_name) == (0, 0)
+    assert outside[collection_name].search("Larvik", retriever="dense", k=1)[0].passage.title == "Larvik"
+    assert len(tables(outside)) == len(before) and len(tables(outside) - before) == 1
 
 
 def test_a_folder_that_cannot_be_written_loses_nothing(

@@ -147,6 +147,7 @@ def test_the_table_has_every_route(served: Served) -> None:
         (method, operation)
         for operation, methods in served.app.openapi()["paths"].items()
         for method in map(str.upper, methods)
+        if not operation.startswith("/v1/")  # these tell errors in a form of their own
     }
     named = {(case.method, case.path.replace("{query}", "{name}").replace("{run}", "{id}").replace("{job}", "{id}"))
              for case in _ROUTES}  # fmt: skip

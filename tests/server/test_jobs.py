@@ -1,13 +1,16 @@
 """Jobs on collections: what is uploaded is ingested in the background, stopped and gone on with."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, InputError, KgragError, NotFoundError
+from kgrag.errors import ConfigurationError, DatabaseError, InputError, KgragError, NotFoundError
 from kgrag.graph import jobs as kept
+from kgrag.graph.connection import Graph
 from kgrag.graph.jobs import Job
 from kgrag.indexing.digest import digest
 from kgrag.server.jobs import Jobs
@@ -131,6 +134,31 @@ def test_a_job_that_another_process_took_writes_no_more(jobs: Jobs, collection_n
     assert jobs.kg[collection_name].info().counts["Document"] < 60
     assert jobs.get(id).state == "running"  # it is the other's to end
     kept.end_job(jobs.kg.graph, "another", id, "failed")
+
+
+def test_a_process_that_cannot_say_that_it_lives_stops(
+    slow: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "LEASE", 2)
+    beat = kept.beat_job
+    with KnowledgeGraph.connect(settings=slow.settings) as own, Jobs(own) as first:
+
+        def cut_off(graph: Graph, holder: str, *state: Any) -> bool | None:
+            if holder == first._holder:
+                raise DatabaseError("Nobody answers.")
+            return beat(graph, holder, *state)
+
+        monkeypatch.setattr(kept, "beat_job", cut_off)
+        with own.graph.listening(lambda name, parameters: time.sleep(0.2)):
+            id = first.submit("ingest", collection_name, {"uploads": _upload(first, collection_name, 60)}).id
+            while not (running := first._running.get(id)) or running.at[1] < 8:
+                time.sleep(0.01)
+            with Jobs(slow) as second:
+                first._ending.set()  # it looks for no more work
+                last = _end(second, id)
+            assert running.lost.is_set()
+    assert (last.state, last.attempt, last.died) == ("done", 2, 1)
+    assert slow[collection_name].info().counts["Document"] == 60
 
 
 def test_failures_say_what_to_do(jobs: Jobs, collection_name: str) -> None:

@@ -8,13 +8,12 @@ import openai
 import pytest
 from openai import OpenAI
 from scripted import Scripted
-from served import served
+from served import Served
 
 from kgrag.client import KnowledgeGraph
 from kgrag.events import Answer, Citation
 from kgrag.models.chat import Message
 from kgrag.server.conversation import is_chore, rest, steady, with_sources
-from kgrag.server.keys import Keys
 from kgrag.settings import Settings
 from kgrag.types import Document, Passage, Ranking, Section
 
@@ -25,31 +24,33 @@ _SINGLE = f"{_SHIPS}:single+pathrank"
 
 
 @pytest.fixture(scope="module")
-def address(
+def server(
     graph_settings: Settings, scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[str, str, str]]:
-    """The server's address, a key of all collections, and one of the letters alone."""
+) -> Iterator[Served]:
+    """With a key of all collections, and one of the letters alone."""
     texts = {
         "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik.",
         "Ole Brandvik": "Ole Brandvik was born in Nordvika.",
     }
-    settings = graph_settings.model_copy(
-        update={"chat": scripted_server.settings(), "home": tmp_path_factory.mktemp("served")}
-    )
-    keys = Keys.of(settings)
-    every, some = keys.add("all", "read"), keys.add("some", "read", [_LETTERS])
+    settings = graph_settings.model_copy(update={"chat": scripted_server.settings()})
     with KnowledgeGraph.connect(settings=settings) as kg:
         kg[_SHIPS].ingest([Document(title, (Section(text),), title) for title, text in texts.items()])
         kg[_LETTERS].ingest([Document("Kari", (Section("Kari Aune keeps a secret."),), "Kari")])
-        with served(kg, keys) as url:
-            yield f"{url}/v1", every, some
+        with Served(kg, tmp_path_factory.mktemp("keys")) as running:
+            running.key("all")
+            running.key("some", "read", _LETTERS)
+            yield running
         for name in (_SHIPS, _LETTERS):
             kg[name].delete()
 
 
+def _client(server: Served, key: str) -> OpenAI:
+    return OpenAI(base_url=f"{server.url}/v1", api_key=key, max_retries=0)
+
+
 @pytest.fixture
-def client(address: tuple[str, str, str], scripted: Scripted) -> Iterator[OpenAI]:
-    with OpenAI(base_url=address[0], api_key=address[1], max_retries=0) as made:
+def client(server: Served, scripted: Scripted) -> Iterator[OpenAI]:
+    with _client(server, server.tokens["all"]) as made:
         yield made
 
 
@@ -57,10 +58,10 @@ def _user(text: str) -> Any:
     return {"role": "user", "content": text}
 
 
-def test_collections_are_models(client: OpenAI, address: tuple[str, str, str]) -> None:
+def test_collections_are_models(client: OpenAI, server: Served) -> None:
     assert {_SHIPS, _LETTERS} <= {model.id for model in client.models.list()}
     assert client.models.retrieve(_LETTERS).owned_by == "kgrag"
-    with OpenAI(base_url=address[0], api_key=address[2], max_retries=0) as narrow:
+    with _client(server, server.tokens["some"]) as narrow:
         assert [model.id for model in narrow.models.list()] == [_LETTERS]
         for name in (_SHIPS, _SINGLE, "none"):
             with pytest.raises(openai.NotFoundError) as raised:
@@ -198,11 +199,8 @@ def test_errors_have_openais_form(
     assert raised.value.response.json().keys() == {"error"}
 
 
-def test_a_key_that_is_not_known_is_refused(address: tuple[str, str, str]) -> None:
-    with (
-        OpenAI(base_url=address[0], api_key="kgrag_none", max_retries=0) as other,
-        pytest.raises(openai.AuthenticationError) as raised,
-    ):
+def test_a_key_that_is_not_known_is_refused(server: Served) -> None:
+    with _client(server, "kgrag_none") as other, pytest.raises(openai.AuthenticationError) as raised:
         other.models.list()
     assert (raised.value.type, raised.value.response.headers["WWW-Authenticate"]) == ("authentication_error", "Bearer")
 

@@ -1,0 +1,109 @@
+"""HTTP to `kgrag serve`: what it replies as JSON, its events as they come, and its errors as the same errors here."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from kgrag import errors, limits
+from kgrag.errors import BusyError, ConfigurationError, DeadlineError, KgragError, ServerError, without_login
+
+if TYPE_CHECKING:
+    import httpx
+
+Json = dict[str, Any]
+
+_CONNECT = 15.0  # seconds in which a connection must stand
+_REPLY = 600.0  # seconds in which a reply must come; the server has its own deadline
+
+
+class Http:
+    """Connections to one server, shared between threads. `url`: its address, without a login."""
+
+    def __init__(self, url: str, key: str | None) -> None:
+        """Nothing is sent yet. Raises ConfigurationError without httpx, or for what is no address."""
+        try:
+            import httpx
+        except ImportError as error:
+            raise ConfigurationError(
+                "A server is reached by httpx, which is not installed.",
+                "Install it with: python -m pip install 'kgrag[remote]'",
+            ) from error
+        url = url.rstrip("/")
+        self.url = without_login(url)
+        if not url.startswith(("http://", "https://")):
+            raise ConfigurationError(f"{self.url!r} is no address of a server.", "Write http://HOST:8000.")
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        timeout = httpx.Timeout(_REPLY, connect=_CONNECT)
+        self._client = httpx.Client(base_url=f"{url}/api/v1/", headers=headers, timeout=timeout)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def request(self, method: str, path: str, body: Any = None, **options: Any) -> Json:
+        """What the server replies to a request under /api/v1, which has a JSON `body`, or `options` of httpx.
+
+        Raises the error that the server tells, ServerError if it cannot be reached, DeadlineError if it is too slow.
+        """
+        with _translated(self.url):
+            response = self._client.request(method, path, json=body, **options)
+        if response.is_success:
+            form: Json = response.json()
+            return form
+        raise _error(response.status_code, response.content, response.headers)
+
+    def events(self, method: str, path: str, body: Any = None) -> Iterator[tuple[str, Json]]:
+        """The events that the server sends, by name, as they come. Raises as `request` does."""
+        accept = {"Accept": "text/event-stream"}
+        with (
+            _translated(self.url),
+            self._client.stream(method, path, json=body, headers=accept) as response,
+        ):
+            if not response.is_success:
+                raise _error(response.status_code, response.read(), response.headers)
+            name = ""
+            for line in response.iter_lines():
+                limits.remaining()  # also for a line that only says that the connection stands
+                field, _, value = line.partition(": ")
+                if field == "event":
+                    name = value
+                elif field == "data":
+                    form = json.loads(value)
+                    if name == "error":
+                        raise _told(form)
+                    yield name, form
+
+
+@contextmanager
+def _translated(url: str) -> Iterator[None]:
+    """Errors of the connection as kgrag's own."""
+    import httpx
+
+    try:
+        yield
+    except httpx.TimeoutException as error:
+        raise DeadlineError(f"The server at {url} did not answer in time.", "Is it overloaded? Try again.") from error
+    except httpx.HTTPError as error:
+        raise ServerError(
+            f"The server at {url} cannot be reached: {type(error).__name__}.", "Is it running, and its address right?"
+        ) from error
+
+
+def _error(status: int, body: bytes, headers: "httpx.Headers") -> KgragError:
+    """The error that a response tells."""
+    try:
+        error = _told(json.loads(body))
+    except (ValueError, KeyError, TypeError):
+        return ServerError(f"The server replied with status {status}.", "Is this the address of `kgrag serve`?")
+    if isinstance(error, BusyError) and headers.get("retry-after", "").isdecimal():
+        error.seconds = float(headers["retry-after"])
+    return error
+
+
+def _told(form: Mapping[str, Any]) -> KgragError:
+    """The error of a form that a server tells."""
+    kind = getattr(errors, str(form["kind"]), None)
+    if not (isinstance(kind, type) and issubclass(kind, KgragError)):
+        kind = ServerError
+    return kind(str(form["error"]), str(form["remedy"]))

@@ -1,0 +1,341 @@
+"""A knowledge graph behind `kgrag serve`: the same methods as of the one that is here, over HTTP.
+
+What comes back are the same values, and what goes wrong is raised as the same errors.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from urllib.parse import quote
+
+from kgrag import limits
+from kgrag.agents.lookup import Lookup
+from kgrag.agents.system import DEFAULT_SYSTEM, DEPTH
+from kgrag.client.building import silent
+from kgrag.client.http import Http, Json
+from kgrag.client.stream import Stream
+from kgrag.errors import CancelledError, InputError, KgragError, ServerError
+from kgrag.events import Answer, Event
+from kgrag.graph.jobs import Job, State
+from kgrag.graph.runs import Run
+from kgrag.loaders.dispatch import LOADERS
+from kgrag.loaders.walk import Seen, Walk, file_key
+from kgrag.models.tasks import Listener
+from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+from kgrag.types import CollectionInfo, DocumentInfo, Filter, IngestReport, Passage, Problem, Progress, Ranking, Scan
+from kgrag.wire import answer_from_json, event_from_json, from_json, plain, ranking_from_json, rows_from_json
+
+if TYPE_CHECKING:
+    from kgrag.rows import Rows
+
+_FILES, _BYTES = 100, 32 * 1024 * 1024  # of uploads that are sent at once
+_KEYS = 100  # documents that one request names
+
+
+class RemoteKnowledgeGraph:
+    """The collections of a server. Safe to share between threads; close it, or use `with`.
+
+    >>> with RemoteKnowledgeGraph("https://kgrag.example.org", key) as kg:
+    ...     for hit in kg["notes"].search("Who designed the ship?"):
+    ...         print(hit.score, hit.passage.title, hit.why)
+    """
+
+    def __init__(self, url: str, key: str | None = None) -> None:
+        """`url`: the server's address; `key`: one that `kgrag keys add` made, where the server has keys.
+
+        Nothing is sent yet. Raises ConfigurationError without httpx, or for what is no address.
+        """
+        self.http = Http(url, key)
+
+    def __repr__(self) -> str:
+        return f"RemoteKnowledgeGraph({self.http.url!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.http.close()
+
+    def __getitem__(self, name: str) -> "RemoteCollection":
+        """The collection of that name, whether it exists yet or not: `ingest` makes it."""
+        return RemoteCollection(self, name)
+
+    def collections(self) -> list[CollectionInfo]:
+        """Every collection that the key may see, with its counts."""
+        return from_json(list[CollectionInfo], self.http.request("GET", "collections")["collections"])
+
+    def cypher(self, statement: str, parameters: Mapping[str, Any] | None = None) -> "Rows":
+        """As `KnowledgeGraph.cypher`; for keys of all collections."""
+        return rows_from_json(
+            self.http.request("POST", "cypher", {"statement": statement, "parameters": parameters or {}})
+        )
+
+    def saved_query(self, name: str, /, **arguments: Any) -> "Rows":
+        """A saved query on the whole database, or on `collection`; see `KnowledgeGraph.saved_query`."""
+        collection = arguments.pop("collection", None)
+        place = "" if collection is None else f"{_path(collection)}/"
+        return rows_from_json(
+            self.http.request("POST", f"{place}queries/{quote(name, safe='')}", {"parameters": arguments})
+        )  # fmt: skip
+
+    def jobs(self, collection: str | None = None, state: State | None = None, limit: int = 50) -> list[Job]:
+        """The jobs of the collections that the key may see, newest first."""
+        asked = {"collection": collection, "state": state, "limit": limit}
+        given = {name: value for name, value in asked.items() if value is not None}
+        return from_json(list[Job], self.http.request("GET", "jobs", params=given)["jobs"])
+
+    def job(self, id: str) -> Job:
+        """The job of that id as it is now. Raises NotFoundError."""
+        return from_json(Job, self.http.request("GET", _job(id)))
+
+    def cancel(self, id: str) -> Job:
+        """Cancel a job; what it has written stays."""
+        return from_json(Job, self.http.request("DELETE", _job(id)))
+
+    def retry(self, id: str) -> Job:
+        """Have a job that failed or was cancelled go on where it stopped."""
+        return from_json(Job, self.http.request("POST", f"{_job(id)}/retry"))
+
+    def watch(self, id: str) -> Iterator[Job]:
+        """The job now and at each change, until it has ended."""
+        for _, form in self.http.events("GET", f"{_job(id)}/events"):
+            yield from_json(Job, form)
+
+    def finished(self, job: Job, progress: Progress | None = None) -> Job:
+        """The job once it is done. Raises KgragError with what it failed with, CancelledError if it was cancelled."""
+        for now in self.watch(job.id):
+            job = now
+            if progress is not None and now.state == "running" and now.stage:
+                progress(now.stage, now.done, now.total)
+        if job.state == "failed":
+            raise KgragError(job.error, job.remedy)
+        if job.state != "done":
+            raise CancelledError("The job was cancelled.", "Retry it to go on.")
+        return job
+
+
+class RemoteCollection:
+    """A collection of a server by its name: `kg["notes"]`. See `Collection` for what its methods do and raise."""
+
+    def __init__(self, kg: RemoteKnowledgeGraph, name: str) -> None:
+        self.kg = kg
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<RemoteCollection {self.name!r}>"
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int = 8,
+        retriever: str = DEFAULT_RETRIEVER,
+        filter: Filter | None = None,
+        knowledge: Sequence[str] = (),
+        deadline: float | None = None,
+    ) -> Ranking:
+        """The `k` best passages for a question, each with the trail that led to it."""
+        asked = _question(query, filter, knowledge) | {"k": k, "retriever": retriever, "deadline": deadline}
+        return ranking_from_json(self._post("search", asked))
+
+    @overload
+    def ask(
+        self,
+        question: str,
+        *,
+        system: str = ...,
+        short: bool = ...,
+        k: int = ...,
+        filter: Filter | None = ...,
+        listener: Listener | None = ...,
+        deadline: float | None = ...,
+        stream: Literal[False] = False,
+        choices: Sequence[str] = ...,
+        knowledge: Sequence[str] = ...,
+    ) -> Answer: ...
+
+    @overload
+    def ask(
+        self,
+        question: str,
+        *,
+        system: str = ...,
+        short: bool = ...,
+        k: int = ...,
+        filter: Filter | None = ...,
+        listener: Listener | None = ...,
+        deadline: float | None = ...,
+        stream: Literal[True],
+        choices: Sequence[str] = ...,
+        knowledge: Sequence[str] = ...,
+    ) -> Stream: ...
+
+    def ask(
+        self,
+        question: str,
+        *,
+        system: str = DEFAULT_SYSTEM,
+        short: bool = False,
+        k: int = DEPTH,
+        filter: Filter | None = None,
+        listener: Listener | None = None,
+        deadline: float | None = None,
+        stream: bool = False,
+        choices: Sequence[str] = (),
+        knowledge: Sequence[str] = (),
+    ) -> Answer | Stream:
+        """The answer to a question; with `stream` its events are iterated over as they happen."""
+        asked = _question(question, filter, knowledge) | {"system": system, "short": short, "k": k}
+        asked["choices"] = list(choices)
+
+        def heard(hear: Callable[[Event], None]) -> Answer:
+            for name, form in self.kg.http.events("POST", f"{_path(self.name)}/ask", asked):
+                if name == "Answer":
+                    return answer_from_json(form)
+                hear(event_from_json(form))
+            raise ServerError("The server ended before it answered.", "Ask again.")
+
+        if stream:
+            return Stream(heard, deadline, None, listener)
+        with limits.limited(deadline):
+            return heard(listener or (lambda event: None))
+
+    def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
+        """The page, table or section that a question names; None if it names none."""
+        form = self._post("look-up", {"question": question, "filter": plain(filter or Filter())})["lookup"]
+        return None if form is None else from_json(Lookup, form)
+
+    def passage(self, text: str) -> Passage:
+        """A passage by (the beginning of) its id, or the first one of a document by key or title."""
+        return from_json(Passage, self._get("passage", id=text, edges=0)["passage"])
+
+    def documents(self, *, after: str = "", limit: int = 100) -> list[DocumentInfo]:
+        """At most `limit` documents in the order of their keys, those behind the key `after`."""
+        return from_json(list[DocumentInfo], self._get("documents", after=after, limit=limit)["documents"])
+
+    def runs(self) -> list[Run]:
+        """The answers that are kept, newest first."""
+        return from_json(list[Run], self._get("runs")["runs"])
+
+    def info(self) -> CollectionInfo:
+        """Its embedder and its counts."""
+        return from_json(CollectionInfo, self.kg.http.request("GET", _path(self.name)))
+
+    def cypher(self, statement: str, parameters: Mapping[str, Any] | None = None) -> "Rows":
+        """The answer of a Cypher statement; $collection is this one, unless it is given."""
+        named = {"collection": self.name} if "$collection" in statement else {}
+        return self.kg.cypher(statement, {**named, **(parameters or {})})
+
+    def saved_query(self, name: str, /, **arguments: Any) -> "Rows":
+        """The answer of one of the saved queries on this collection, its other parameters as keyword arguments."""
+        return self.kg.saved_query(name, **{"collection": self.name, **arguments})
+
+    def ingest(
+        self,
+        source: str | Path | Iterable[str | Path],
+        *,
+        language: str | None = None,
+        root: str | Path | None = None,
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Send files and folders to the server, and have it read them into the collection, made if it does not exist.
+
+        A file is known by its path in `root`, without one by its path in the folder that was given, or its name.
+        Raises InputError when no path can be read at all.
+        """
+        report, jobs = IngestReport(), []
+        for files in _parts(_named_files([source] if isinstance(source, str | Path) else source, root)):
+            jobs.append(self._send(files, language))
+        if not jobs:
+            raise InputError("There was nothing to read.", "Name files, or folders that hold some.")
+        for job in jobs:
+            part = from_json(IngestReport, self.kg.finished(job, progress or silent).result)
+            report = replace(
+                report,
+                **{name: getattr(report, name) + getattr(part, name) for name in _SUMMED},
+            )
+        return report
+
+    def submit(self, kind: str, parameters: Mapping[str, Any] | None = None) -> Job:
+        """Ask for a job: extract, tag, resolve, tree, communities, prune, ...; `kg.finished(job)` waits for it."""
+        return from_json(Job, self._post("jobs", {"kind": kind, "parameters": dict(parameters or {})}))
+
+    def delete(self, documents: Iterable[str] | None = None, *, progress: Progress | None = None) -> int:
+        """Delete documents by their keys, or with `documents` None the whole collection; returns the passages removed.
+
+        Raises KgragError for a key that does not exist.
+        """
+        if documents is None:
+            jobs = [from_json(Job, self.kg.http.request("DELETE", _path(self.name)))]
+        else:
+            keys = list(documents)
+            jobs = [
+                self.submit("delete", {"documents": keys[start : start + _KEYS]})
+                for start in range(0, len(keys), _KEYS)
+            ]
+        return sum(int(self.kg.finished(job, progress).result["passages"]) for job in jobs)
+
+    def _send(self, files: Mapping[str, Path], language: str | None) -> Job:
+        """Upload files by their names; returns the job that reads them."""
+        parts = [("files", (name, path.read_bytes(), "application/octet-stream")) for name, path in files.items()]
+        given = {} if language is None else {"language": language}
+        return from_json(Job, self.kg.http.request("POST", f"{_path(self.name)}/documents", files=parts, params=given))
+
+    def _post(self, path: str, body: Json) -> Json:
+        return self.kg.http.request("POST", f"{_path(self.name)}/{path}", body)
+
+    def _get(self, path: str, **params: Any) -> Json:
+        return self.kg.http.request("GET", f"{_path(self.name)}/{path}", params=params)
+
+
+_SUMMED = ("added", "changed", "unchanged", "passages", "embedded", "embedded_batches", "problems", "seconds")
+
+
+def _question(question: str, filter: Filter | None, knowledge: Sequence[str]) -> Json:
+    return {"question": question, "filter": plain(filter or Filter()), "knowledge": list(knowledge)}
+
+
+def _path(collection: str) -> str:
+    return f"collections/{quote(collection, safe='')}"
+
+
+def _job(id: str) -> str:
+    return f"jobs/{quote(id, safe='')}"
+
+
+def _named_files(paths: Iterable[str | Path], root: str | Path | None) -> Iterator[tuple[str, Path]]:
+    """Files by the names that they are known by: of a folder those that some loader reads.
+
+    Raises InputError for a path that does not exist.
+    """
+    seen, endings = Seen(), tuple(ending for _, form in LOADERS.items() for ending in form.extensions)
+    for path in map(Path, paths):
+        if not path.exists():
+            raise InputError(f"There is no {str(path)!r}.", "Check the spelling.")
+        folder = path if path.is_dir() else path.parent
+        found: Iterable[Path | Problem] = Walk(path, seen, Scan(), root, False) if path.is_dir() else [path]
+        for file in found:
+            if isinstance(file, Path) and (file is path or file.name.lower().endswith(endings)):
+                yield file_key(file, root or folder), file
+
+
+def _parts(files: Iterator[tuple[str, Path]]) -> Iterator[dict[str, Path]]:
+    """The files, as many together as are sent at once."""
+    part: dict[str, Path] = {}
+    size = 0
+    for name, path in chain(files, [("", Path())]):
+        bytes_ = path.stat().st_size if name else 0
+        if part and (not name or len(part) == _FILES or size + bytes_ > _BYTES):
+            yield part
+            part, size = {}, 0
+        part[name] = path
+        size += bytes_

@@ -1,0 +1,36 @@
+"""What a Haystack program does with kgrag: components alone and in a pipeline, in both ways of calling."""
+
+import asyncio
+import json
+import sys
+
+from haystack import Pipeline
+from haystack.components.builders import PromptBuilder
+
+from kgrag.adapters.haystack import KgragAnswerer, KgragRetriever
+from kgrag.client import KnowledgeGraph
+
+collection, question = sys.argv[1:]
+with KnowledgeGraph.connect() as kg:
+    found = KgragRetriever(kg[collection], top_k=2).run(query=question)["documents"]
+    later = asyncio.run(KgragRetriever(kg[collection], top_k=2).run_async(query=question))["documents"]
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", KgragRetriever(kg[collection], top_k=2))
+    pipeline.add_component(
+        "prompt",
+        PromptBuilder("{% for d in documents %}{{ d.meta.title }}|{% endfor %}", required_variables=["documents"]),
+    )
+    pipeline.connect("retriever.documents", "prompt.documents")
+    piped = pipeline.run({"retriever": {"query": question}})["prompt"]["prompt"].strip("|").split("|")
+    answerer = KgragAnswerer(kg[collection])
+    answer = answerer.run(query=question)["answers"][0]
+    print(json.dumps({
+        "titles": [d.meta["title"] for d in found],
+        "texts": [d.content for d in found],
+        "told": {**found[0].meta, "score": found[0].score},
+        "later": [d.meta["title"] for d in later],
+        "piped": piped,
+        "answer": answer.data,
+        "answer_later": asyncio.run(answerer.run_async(query=question))["answers"][0].data,
+        "cited": [d.meta["title"] for d in answer.documents],
+    }))  # fmt: skip

@@ -1,0 +1,30 @@
+"""What a LlamaIndex program does with kgrag: a retriever and a query engine, in both ways of calling."""
+
+import asyncio
+import json
+import sys
+
+from llama_index.core.llms.mock import MockLLM
+from llama_index.core.query_engine import RetrieverQueryEngine
+
+from kgrag.adapters.llama_index import KgragQueryEngine, KgragRetriever
+from kgrag.client import KnowledgeGraph
+
+collection, question = sys.argv[1:]
+with KnowledgeGraph.connect() as kg:
+    retriever = KgragRetriever(kg[collection], k=2)
+    found = retriever.retrieve(question)
+    later = asyncio.run(retriever.aretrieve(question))
+    engine = KgragQueryEngine(kg[collection])
+    answer = engine.query(question)
+    own = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())  # the framework's own reader over our passages
+    print(json.dumps({
+        "titles": [n.metadata["title"] for n in found],
+        "texts": [n.text for n in found],
+        "told": {**found[0].metadata, "score": found[0].score},
+        "later": [n.metadata["title"] for n in later],
+        "piped": [n.metadata["title"] for n in own.query(question).source_nodes],
+        "answer": answer.response,
+        "answer_later": asyncio.run(engine.aquery(question)).response,
+        "cited": [n.metadata["title"] for n in answer.source_nodes],
+    }))  # fmt: skip

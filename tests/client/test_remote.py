@@ -1,0 +1,223 @@
+"""A knowledge graph behind a server and the one that is here: the same calls give the same."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from scripted import Scripted
+from served import Served
+
+from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
+from kgrag.errors import (
+    AccessError,
+    CancelledError,
+    ConfigurationError,
+    DatabaseError,
+    InputError,
+    KgragError,
+    NotFoundError,
+    RefusedError,
+    ServerError,
+)
+from kgrag.events import Answer, Answered, Event, Retrieved
+from kgrag.rows import Edge, Node
+from kgrag.rows import Path as GraphPath
+from kgrag.settings import Settings
+from kgrag.types import Filter
+
+Either = KnowledgeGraph | RemoteKnowledgeGraph
+_NAME = "ships of the coast"
+_QUESTION = "Where was the captain of the Fjord Queen born?"
+_SYSTEM = "single+pathrank"
+
+
+@pytest.fixture(scope="module")
+def settings(graph_settings: Settings, scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    return graph_settings.model_copy(
+        update={"chat": scripted_server.settings(), "home": tmp_path_factory.mktemp("served")}
+    )
+
+
+@pytest.fixture(scope="module")
+def local(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    folder = tmp_path_factory.mktemp("ships")
+    (folder / "Fjord Queen.md").write_text("The Fjord Queen was a steamer. Her captain was Ole Brandvik.\n")
+    (folder / "Ole Brandvik.md").write_text("Ole Brandvik was born in Nordvika.\n")
+    with KnowledgeGraph.connect(settings=settings) as kg:
+        kg[_NAME].ingest(folder, root=folder)
+        yield kg
+        kg[_NAME].delete()
+
+
+@pytest.fixture(scope="module")
+def server(local: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with Served(local, tmp_path_factory.mktemp("keys")) as running:
+        running.key("all", "admin")
+        yield running
+
+
+@pytest.fixture(scope="module")
+def remote(server: Served) -> Iterator[RemoteKnowledgeGraph]:
+    with RemoteKnowledgeGraph(server.url, server.tokens["all"]) as kg:
+        yield kg
+
+
+@pytest.fixture(params=["local", "remote"])
+def kg(request: pytest.FixtureRequest, local: KnowledgeGraph, remote: RemoteKnowledgeGraph) -> Either:
+    return local if request.param == "local" else remote
+
+
+def _same(answer: Answer) -> Answer:
+    """An answer without what differs from run to run."""
+    trace = tuple(replace(e, seconds=0.0) if hasattr(e, "seconds") else e for e in answer.trace)
+    return replace(answer, seconds=0.0, trace=trace)
+
+
+def test_rankings_and_answers_are_equal(
+    local: KnowledgeGraph, remote: RemoteKnowledgeGraph, scripted: Scripted
+) -> None:
+    scripted.say("answer", "In Nordvika [2].")
+    here, there = local[_NAME], remote[_NAME]
+    assert there.search(_QUESTION, k=2) == here.search(_QUESTION, k=2)
+    only = Filter(source="Queen")
+    assert there.search("steamer", filter=only, retriever="bm25") == here.search(
+        "steamer", filter=only, retriever="bm25"
+    )
+    assert len(there.search("steamer", filter=only)) == 1
+    assert _same(there.ask(_QUESTION, system=_SYSTEM)) == _same(here.ask(_QUESTION, system=_SYSTEM))
+    assert there.info() == here.info()
+    assert [c for c in remote.collections() if c.name == _NAME] == [here.info()]
+    assert there.documents() == here.documents()
+    assert there.documents(after="Fjord Queen.md", limit=1)[0].key == "Ole Brandvik.md"
+    assert there.passage("Ole Brandvik.md") == here.passage("Ole Brandvik.md")
+    assert there.look_up(_QUESTION) is here.look_up(_QUESTION) is None
+    assert there.look_up("What is on page 3 of Fjord Queen?") == here.look_up("What is on page 3 of Fjord Queen?")
+    here.save(here.search(_QUESTION))
+    assert there.runs() == here.runs() != []
+
+
+def test_rows_are_equal(local: KnowledgeGraph, remote: RemoteKnowledgeGraph) -> None:
+    statement = (
+        "MATCH path = (d:Document {collection: $collection})-[e:HAS_PASSAGE]->(p) "
+        "RETURN d, e, p.title AS title, [path] AS paths, {of: d} AS map, 1.5 AS number, null AS none ORDER BY title"
+    )
+    here, there = local[_NAME].cypher(statement), remote[_NAME].cypher(statement)
+    assert (there.columns, there.values, there.cut) == (here.columns, here.values, here.cut)
+    row = next(iter(there))
+    assert isinstance(row["d"], Node) and isinstance(row["e"], Edge) and isinstance(row["paths"][0], GraphPath)
+    assert remote[_NAME].saved_query("names", name="brandvik").values == (
+        local[_NAME].saved_query("names", name="brandvik").values
+    )
+    assert remote.saved_query("collections").columns == local.saved_query("collections").columns
+
+
+def test_a_streamed_answer(kg: Either, scripted: Scripted) -> None:
+    scripted.say("answer", "In Nordvika [2].")
+    heard: list[Event] = []
+    stream = kg[_NAME].ask(_QUESTION, system=_SYSTEM, stream=True, listener=heard.append)
+    events = list(stream)
+    assert events == heard
+    assert [type(e) for e in events if isinstance(e, Retrieved)] == [Retrieved]
+    assert any(isinstance(e, Answered) and e.whole for e in events)
+    assert stream.answer.text == "In Nordvika [2]."
+    assert [c.passage.title for c in stream.answer.citations] == ["Ole Brandvik"]
+
+
+def test_a_closed_stream_ends_the_work(kg: Either, scripted: Scripted) -> None:
+    scripted.say("answer", "In Nordvika [2].")
+    stream = kg[_NAME].ask(_QUESTION, system=_SYSTEM, stream=True)
+    for _ in stream:
+        break
+    with pytest.raises(CancelledError):
+        _ = stream.answer
+
+
+def test_errors_are_equal(kg: Either, scripted: Scripted) -> None:
+    calls = [
+        (NotFoundError, lambda: kg["none"].search("x")),
+        (NotFoundError, lambda: kg[_NAME].search("x", retriever="pathrnk")),
+        (NotFoundError, lambda: kg[_NAME].passage("none")),
+        (NotFoundError, lambda: kg["none"].ask("x")),
+        (RefusedError, lambda: kg[_NAME].cypher("MATCH (n) DETACH DELETE n")),
+        (DatabaseError, lambda: kg[_NAME].cypher("RETURN nothing")),
+        (NotFoundError, lambda: kg[_NAME].saved_query("none")),
+        (ConfigurationError, lambda: kg[_NAME].saved_query("names", colour="red")),
+        (InputError, lambda: kg[_NAME].ingest("/no/such/path")),
+    ]
+    for kind, call in calls:
+        with pytest.raises(kind) as raised:
+            call()
+        assert raised.value.message
+        assert raised.value.remedy
+    scripted.fail("401", task="answer")
+    assert kg[_NAME].ask(_QUESTION, system=_SYSTEM).problem
+
+
+def test_files_are_sent_read_and_deleted(kg: Either, tmp_path: Path, collection_name: str) -> None:
+    folder = tmp_path / "boats"
+    (folder / "old").mkdir(parents=True)
+    for i in range(5):
+        (folder / "old" / f"boat_{i}.txt").write_text(f"Boat {i} was built in Larvik.")
+    (folder / "bad.pdf").write_bytes(b"no PDF")
+    (folder / ".hidden.txt").write_text("hidden")
+    (folder / "boat.exe").write_bytes(b"\0")
+    stages: set[str] = set()
+    collection = kg[collection_name]
+    report = collection.ingest(folder, root=folder, progress=lambda stage, done, total: stages.add(stage))
+    assert (report.added, report.passages) == (5, 5)
+    assert [Path(problem.place).name for problem in report.problems] == ["bad.pdf"]
+    assert stages
+    assert [d.key for d in collection.documents()] == [f"old/boat_{i}.txt" for i in range(5)]
+    assert collection.ingest(folder, root=folder).unchanged == 5
+    assert collection.delete(["old/boat_0.txt", "old/boat_1.txt"]) == 2
+    with pytest.raises(KgragError):
+        collection.delete(["old/boat_0.txt"])
+    assert collection.delete() == 3
+    with pytest.raises(NotFoundError):
+        collection.info()
+
+
+def test_jobs_are_watched_and_cancelled(remote: RemoteKnowledgeGraph) -> None:
+    job = remote[_NAME].submit("tree", {"size": 4})
+    seen = list(remote.watch(job.id))
+    assert seen[-1].state == "done"
+    assert seen[-1] == remote.job(job.id) == remote.finished(job)
+    assert remote.cancel(job.id).state == remote.retry(job.id).state == "done"
+    assert job.id in [found.id for found in remote.jobs(_NAME, "done")]
+    assert remote.jobs(_NAME, "failed") == []
+    with pytest.raises(ConfigurationError):
+        remote[_NAME].submit("tree", {"size": 0})
+    with pytest.raises(NotFoundError):
+        remote.job("none")
+
+
+def test_threads_share_it(remote: RemoteKnowledgeGraph) -> None:
+    found: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(remote[_NAME].search(_QUESTION, k=1)[0].passage.title))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(found)) == 1
+
+
+def test_a_server_that_is_none(server: Served, scripted: Scripted) -> None:
+    key = server.tokens["all"]
+    with RemoteKnowledgeGraph(server.url, "kgrag_wrong") as kg, pytest.raises(AccessError):
+        kg.collections()
+    with RemoteKnowledgeGraph("http://127.0.0.1:9", key) as kg, pytest.raises(ServerError) as raised:
+        kg.collections()
+    assert raised.value.remedy
+    with RemoteKnowledgeGraph(scripted.base_url, key) as kg, pytest.raises(ServerError):
+        kg.collections()
+    with pytest.raises(ConfigurationError):
+        RemoteKnowledgeGraph("file:///etc/passwd")
+    secret = RemoteKnowledgeGraph("http://user:word@127.0.0.1:9", key)
+    assert key not in repr(secret) and "word" not in repr(secret)
+    secret.close()

@@ -1,0 +1,48 @@
+"""Requests made up from the schema, valid and not: none of them makes the server fail."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from served import Served
+
+from kgrag.client import KnowledgeGraph
+from kgrag.server.jobs import Jobs
+from kgrag.types import Document, Section
+
+_NAME = "made-up requests"
+_EXAMPLES = 15  # of each route
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def served(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    kg[_NAME].ingest([Document("ship", (Section("The ship is in the harbour."),), "ship")])
+    server = Served(kg, tmp_path_factory.mktemp("keys"), concurrency=4)
+    server.key("writer", "write")
+    with server:
+        yield server
+        jobs = Jobs(kg, workers=0)
+        for job in jobs.list((_NAME,), limit=1000):
+            jobs.cancel(job.id)
+    kg[_NAME].delete()
+
+
+def test_no_request_makes_the_server_fail(served: Served) -> None:
+    with served.client("writer") as client:
+        schema = schemathesis.openapi.from_dict(client.get("/openapi.json").json())
+    headers = {"Authorization": f"Bearer {served.tokens['writer']}"}
+    for operation in schema.get_all_operations():
+
+        @given(case=operation.ok().as_strategy())
+        @settings(max_examples=_EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+        def answers(case: Any) -> None:
+            if "collection" in (case.path_parameters or {}):
+                case.path_parameters["collection"] = _NAME
+            reply = case.call(base_url=served.url, headers=headers, timeout=60)
+            assert reply.status_code < 500 or reply.status_code == 503, (case.as_curl_command(), reply.text)
+            assert "Traceback" not in reply.text
+
+        answers()
