@@ -1,7 +1,8 @@
 """Jobs on collections: what is uploaded is ingested in the background, stopped and gone on with."""
 
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -140,23 +141,29 @@ def test_a_process_that_cannot_say_that_it_lives_stops(
     slow: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept, "LEASE", 2)
-    beat = kept.beat_job
     with KnowledgeGraph.connect(settings=slow.settings) as own, Jobs(own) as first:
+        cut_off = threading.Event()
 
-        def cut_off(graph: Graph, holder: str, *state: Any) -> bool | None:
-            if holder == first._holder:
-                raise DatabaseError("Nobody answers.")
-            return beat(graph, holder, *state)
+        def unless_cut_off(call: Callable[..., Any]) -> Callable[..., Any]:
+            def called(graph: Graph, holder: str, *state: Any) -> Any:
+                if holder == first._holder and cut_off.is_set():
+                    raise DatabaseError("Nobody answers.")
+                return call(graph, holder, *state)
 
-        monkeypatch.setattr(kept, "beat_job", cut_off)
-        with own.graph.listening(lambda name, parameters: time.sleep(0.2)):
+            return called
+
+        for name in ("beat_job", "claim_job"):
+            monkeypatch.setattr(kept, name, unless_cut_off(getattr(kept, name)))
+        with own.graph.listening(lambda name, parameters: time.sleep(0.3)):  # it works for longer than its lease
             id = first.submit("ingest", collection_name, {"uploads": _upload(first, collection_name, 60)}).id
-            while not (running := first._running.get(id)) or running.at[1] < 8:
+            while (running := first._running.get(id)) is None:
                 time.sleep(0.01)
+            cut_off.set()
+            assert running.lost.wait(60)
+            monkeypatch.undo()
+            first._ending.set()  # it looks for no more work
             with Jobs(slow) as second:
-                first._ending.set()  # it looks for no more work
                 last = _end(second, id)
-            assert running.lost.is_set()
     assert (last.state, last.attempt, last.died) == ("done", 2, 1)
     assert slow[collection_name].info().counts["Document"] == 60
 
