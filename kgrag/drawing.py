@@ -200,19 +200,17 @@ def _answer(answer: Answer) -> Drawing:
 def _rows(rows: Rows) -> Drawing:
     """Every node of the rows, and the edges between them."""
     found = Drawing()
-    ids: dict[str, str] = {}
     edges: list[Edge] = []
     for value in _flat(rows.values):
         if isinstance(value, Node):
             properties = {key: its for key, its in value.properties.items() if key not in HIDDEN}
             label = next(iter(value.kinds or value.labels), "")
-            id = str(value.properties.get("id", value.element))
-            ids[value.element] = found.node(id, label, str(value.properties.get("name", label)), properties)
+            found.node(value.element, label, str(value.properties.get("name", label)), properties)
         else:
             edges.append(value)
     for edge in edges:
-        if edge.start in ids and edge.end in ids:
-            found.edge(ids[edge.start], ids[edge.end], edge.type, properties=edge.properties)
+        if edge.start in found.nodes and edge.end in found.nodes:
+            found.edge(edge.start, edge.end, edge.type, properties=edge.properties)
     if not found.nodes:
         raise InputError("There is no node in these rows.", "Return nodes or paths: MATCH path = ... RETURN path")
     return found

@@ -62,8 +62,8 @@ class Chart:
         self._show()
 
     def _join(self, node: DrawnNode) -> str:
-        """Add a node; one that a trail knows by its name alone is the same as the graph's."""
-        id = node.id
+        """Add a node under its own id; one that a trail knows by its name alone is the same as the graph's."""
+        id = str(node.properties.get("id", node.id))
         if node.label == "Entity":
             id = self._by_name.setdefault((node.label, node.caption), id)
         self._cut.visible = id not in self._nodes and len(self._nodes) >= MOST
