@@ -1,10 +1,16 @@
 """kgrag keys: who may use the server, and for what."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from kgrag.cli.connect import as_json
 from kgrag.cli.console import load_settings, note, print_json, print_table
-from kgrag.server.keys import ROLES, Key, Keys, Role
+
+if TYPE_CHECKING:
+    from kgrag.server.keys import Key, Keys, Role
+
+_ROLES: tuple["Role", ...] = ("read", "write", "admin")  # for --help, which imports nothing of the server
 
 
 @click.group()
@@ -24,12 +30,12 @@ def keys() -> None:
 
 @keys.command()
 @click.argument("name")
-@click.option("--role", type=click.Choice(ROLES), default="read", show_default=True,
+@click.option("--role", type=click.Choice(_ROLES), default="read", show_default=True,
               help="read: search, ask; write: upload, remove documents, too; admin: delete collections.")  # fmt: skip
 @click.option("-c", "--collection", "collections", multiple=True, metavar="NAME",
               help="Only this collection; repeatable. Without it, all, and Cypher too.")  # fmt: skip
 @as_json
-def add(name: str, role: Role, collections: tuple[str, ...], as_json: bool) -> None:
+def add(name: str, role: "Role", collections: tuple[str, ...], as_json: bool) -> None:
     """Make a key and print it: it is shown this once.
 
     \b
@@ -37,7 +43,7 @@ def add(name: str, role: Role, collections: tuple[str, ...], as_json: bool) -> N
     kgrag keys add importer --role write -c notes
     KEY=$(kgrag keys add laptop --role admin)
     """
-    token = Keys.of(load_settings()).add(name, role, collections)
+    token = _keys().add(name, role, collections)
     if as_json:
         print_json({"name": name, "role": role, "collections": collections, "key": token})
     else:
@@ -54,7 +60,7 @@ def list_(as_json: bool) -> None:
     kgrag keys list
     kgrag keys list --json
     """
-    found = Keys.of(load_settings()).kept()
+    found = _keys().kept()
     if as_json:
         print_json([_shown(key) for key in found])
     elif found:
@@ -74,12 +80,18 @@ def remove(name: str, as_json: bool) -> None:
     \b
     kgrag keys remove anna
     """
-    found = Keys.of(load_settings()).remove(name)
+    found = _keys().remove(name)
     if as_json:
         print_json(_shown(found))
     else:
         click.echo(f"Removed the key {found.name}.")
 
 
-def _shown(key: Key) -> dict[str, object]:
+def _shown(key: "Key") -> dict[str, object]:
     return key.model_dump(mode="json", exclude={"sha256"})
+
+
+def _keys() -> "Keys":
+    from kgrag.server.keys import Keys
+
+    return Keys.of(load_settings())

@@ -8,7 +8,10 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from kgrag.client import KnowledgeGraph
+from kgrag.errors import BusyError
+from kgrag.server.failures import response
 from kgrag.server.guard import access_of
+from kgrag.server.keys import Access
 from kgrag.server.mcp import Tools, mcp_server
 from kgrag.settings import ServeOptions
 
@@ -26,10 +29,23 @@ class McpDoor:
 
         self._server = server
         self._limit = options.body_kb * 1024
+        self._most = options.concurrency
+        self._under_way = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
-        server = self._server(access_of(Request(scope)).collections)
+        access = access_of(Request(scope))
+        if self._under_way >= self._most:
+            await response(BusyError("The server works on as much as it can.", "Try again."))(scope, receive, send)
+            return
+        self._under_way += 1
+        try:
+            await self._answer(access, scope, receive, send)
+        finally:
+            self._under_way -= 1
+
+    async def _answer(self, access: Access, scope: Scope, receive: Receive, send: Send) -> None:
+        server = self._server(access.collections)
         server.streamable_http_app(
             json_response=True, stateless_http=True, max_request_body_size=self._limit, transport_security=_GUARDED
         )  # which makes a manager of sessions; one can be run once only

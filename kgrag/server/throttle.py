@@ -30,7 +30,7 @@ class Throttle:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
-        if scope["type"] != "http" or is_open(scope["path"]):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         refused, status = self._refused(scope)
@@ -59,7 +59,8 @@ class Throttle:
 
     def _refused(self, scope: Scope) -> tuple[KgragError | None, int]:
         access = scope.get("state", {}).get("access")
-        if isinstance(access, Access) and (seconds := self._wait(access.name)) > 0:
+        counted = isinstance(access, Access) and not is_open(scope["path"])
+        if counted and (seconds := self._wait(access.name)) > 0:
             return BusyError("This key asks too often.", "Ask less often, or set KGRAG_SERVE__RATE.", seconds), 429
         length = Headers(scope=scope).get("content-length", "0")
         if length.isdecimal() and int(length) > self._limit(scope):

@@ -148,16 +148,16 @@ def test_a_pdf_is_uploaded_watched_and_found(visit: Visit, kg: KnowledgeGraph, b
 def test_the_graph_is_expanded_filtered_and_pinned(visit: Visit) -> None:
     page = (visitor := visit()).page
     visitor.go(f"/graph?collection={quote(_SHIPS)}&name=Ingrid+Solheim")
-    page.get_by_label("Entity (1)").wait_for()
-    before = page.get_by_label(re.compile(r"^Passage \(\d")).get_attribute("aria-label")
+    page.get_by_role("checkbox", name="Entity (1)").wait_for()
+    before = page.get_by_role("checkbox", name=re.compile(r"^Passage \(\d")).inner_text()
     page.get_by_label("Node", exact=True).click()
     page.get_by_role("option", name=re.compile(r"\(Passage\)")).first.click()
     page.get_by_role("button", name="Pin").click()
     page.get_by_role("button", name="Let go").wait_for()
     page.get_by_role("button", name="Expand").click()
-    page.get_by_label(re.compile(r"^Page \(\d")).wait_for()
-    assert page.get_by_label(re.compile(r"^Passage \(\d")).get_attribute("aria-label") != before
-    page.get_by_label(re.compile(r"^Passage \(\d")).click()
+    page.get_by_role("checkbox", name=re.compile(r"^Page \(\d")).wait_for()
+    assert page.get_by_role("checkbox", name=re.compile(r"^Passage \(\d")).inner_text() != before
+    page.get_by_role("checkbox", name=re.compile(r"^Passage \(\d")).click()
     page.get_by_label("Node", exact=True).click()
     page.get_by_role("option", name=re.compile(r"\(Page\)")).first.wait_for()
     assert not page.get_by_role("option", name=re.compile(r"\(Passage\)")).count()
@@ -182,7 +182,7 @@ def test_an_answer_is_kept_and_shown_again(visit: Visit, scripted: Scripted) -> 
     visitor.go(f"/ask?collection={quote(_SHIPS)}&system=single%2Bpathrank&q={quote(_QUESTION)}")
     page.get_by_role("button", name="Keep it with its steps").click()
     page.get_by_role("heading", name="How it came about").wait_for()
-    page.get_by_label(re.compile(r"^Step \(1\)")).wait_for()
+    page.get_by_role("checkbox", name=re.compile(r"^Step \(1\)")).wait_for()
     visitor.go("/runs")
     page.get_by_role("link", name=_QUESTION).first.wait_for()
 
@@ -217,6 +217,7 @@ def test_each_key_sees_its_collections_alone(
         assert other.page.context.cookies()[0]["sameSite"] == "Strict"
 
         one.go(f"/ask?collection={quote(_SHIPS)}&system=search%3A+bm25")
+        one.page.get_by_label("Question").wait_for()
         keys.remove("ships")
         one.page.get_by_label("Question").fill("Solheim")
         one.page.get_by_label("Question").press("Enter")

@@ -9,7 +9,7 @@ from pydantic import Field
 from kgrag.server.api.forms import Form
 from kgrag.server.api.jobs import submitted
 from kgrag.server.serving import Called, Caller, Named
-from kgrag.server.uploads import Uploads, checked_name
+from kgrag.server.uploads import Upload, Uploads, checked_name
 from kgrag.wire import plain
 
 router = APIRouter(tags=["documents"])
@@ -110,7 +110,7 @@ async def uploads(caller: Called, collection: Named) -> dict[str, Any]:
     return {"uploads": [{"name": upload.name, "size": upload.size} for upload in found]}
 
 
-def _held(caller: Caller, collection: str) -> list[Any]:
+def _held(caller: Caller, collection: str) -> list[Upload]:
     caller.collection(collection, new=True)
     return caller.serving.jobs.uploads.list(collection)
 

@@ -19,6 +19,7 @@ _PAGE = Template("""\
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Log in · kgrag</title>
+<link rel="icon" href="data:,">
 <style>
 :root { color-scheme: light dark; font-family: system-ui, sans-serif }
 body { display: grid; place-items: center; min-height: 90vh; margin: 1rem }

@@ -19,7 +19,7 @@ class Dropping:
 
     def __init__(self, collection: str, sent: Callable[[str], Awaitable[None]]) -> None:
         self._sent = sent
-        ui.add_head_html(f"<script>{_SCRIPT}</script>")
+        ui.run_javascript(_SCRIPT)
         with ui.element("div").classes("drop panel flex flex-col gap-2").style("border-style: dashed") as self._place:
             ui.label("Drop files or folders here, or choose them.")
             with ui.row().classes("gap-4"):

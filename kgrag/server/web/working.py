@@ -5,6 +5,7 @@ from typing import Any
 
 from nicegui import ui
 
+from kgrag.errors import KgragError
 from kgrag.server.jobs import Job
 from kgrag.server.web.addresses import address
 from kgrag.server.web.frame import heading
@@ -23,11 +24,15 @@ class JobList:
         self._seen: list[Job] | None = None
         heading("Jobs")
         self._panel = ui.column().classes("w-full gap-2").props("aria-live=polite")
-        ui.timer(_LOOK, self.look)
+        self._timer = ui.timer(_LOOK, self.look)
 
     async def look(self) -> None:
-        """Show them as they are now."""
-        jobs = await self._session.jobs(self._collection)
+        """Show them as they are now; an error ends it."""
+        try:
+            jobs = await self._session.jobs(self._collection)
+        except KgragError:
+            self._timer.cancel()
+            raise
         if jobs == self._seen:
             return
         self._seen = jobs
@@ -51,7 +56,8 @@ class JobList:
                     self._button(job)
             if job.state == "running":
                 share = job.done / job.total if job.total else 0
-                ui.label(f"{job.stage}: {job.done:,}" + (f" of {job.total:,}" if job.total else "")).classes("text-sm")
+                stage = f"{job.stage}: {job.done:,}" + (f" of {job.total:,}" if job.total else "")
+                ui.label(stage if job.stage else "beginning").classes("text-sm")
                 bar = ui.linear_progress(share, show_value=False).props(f"aria-label='{job.kind}'")
                 bar.props["indeterminate"] = not job.total
             if job.error:
