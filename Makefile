@@ -61,10 +61,10 @@ test-browser: $(VENV)/.browser ## Tests that look at Neo4j Browser in Chromium
 
 FRAMEWORKS := langchain llama-index haystack neo4j-graphrag
 
-.venv-%/.ready: $(SOURCES) tests/adapters/constraints.txt
+.venv-%/.ready: $(SOURCES)
 	$(PYTHON) -m venv .venv-$*
 	PYTHONWARNINGS='ignore:Editable installation' .venv-$*/bin/python -m pip --disable-pip-version-check -q \
-		install -c tests/adapters/constraints.txt -e '.[$*]'
+		install -c constraints.txt -e '.[$*]'
 	@touch $@
 
 test-adapters: $(VENV)/.ready $(FRAMEWORKS:%=.venv-%/.ready) ## Tests inside other frameworks, each in an environment of its own
