@@ -10,7 +10,6 @@ from kgrag.errors import CancelledError
 from kgrag.events import Answer, Answered, Called, Event
 from kgrag.narration import ONCE, lines, topic, usage_text
 from kgrag.retrieval.snippet import crop
-from kgrag.server.asking import check_asked_retriever, check_asked_system
 from kgrag.server.web.chart import Chart
 from kgrag.server.web.choices import SEARCH
 from kgrag.server.web.evidence import answer_text, citations, hits
@@ -55,9 +54,7 @@ class Asking:
         with self._panel:
             waiting = ui.spinner()
         try:
-            ranking = await self._session.collection(collection).search(
-                question, retriever=check_asked_retriever(retriever)
-            )
+            ranking = await self._session.search(question, collection, retriever)
         finally:
             waiting.delete()
         with self._panel:
@@ -69,7 +66,7 @@ class Asking:
             written = ui.label().classes("text panel text-base")
             written.visible = False
             steps = _Steps()
-        events = self._session.collection(collection).stream(question, system=check_asked_system(system))
+        events = self._session.ask(question, collection, system)
         try:
             async for event in events:
                 if isinstance(event, Answered):
@@ -82,7 +79,7 @@ class Asking:
                     steps.hear(event)
         finally:
             steps.end()
-            await events.aclose()  # type: ignore[attr-defined]
+            await events.aclose()
 
     def _answered(self, answer: Answer, collection: str, steps: "_Steps") -> None:
         opened = opener(self._session, collection)

@@ -54,5 +54,5 @@ async def _show(session: Session, collection: str, name: str) -> None:
         heading("What is stated of it")
         table(facts)
     heading("Passages")
-    ranking = await session.collection(collection).search(best)
+    ranking = await session.search(best, collection)
     hits(ranking, best, collection, opener(session, collection))

@@ -31,7 +31,7 @@ def add(serving: Serving) -> None:
             elif name:
                 found = await around_entity(session, chosen, name)
             else:
-                found = drawing(await session.collection(chosen).search(q))
+                found = drawing(await session.search(q, chosen))
             Chart(session, chosen).add(found)
 
 

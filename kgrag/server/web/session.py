@@ -1,6 +1,8 @@
 """What one open page works with: the objects of the server, held to what its visitor's key allows now."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +11,20 @@ from fastapi import Request
 from kgrag.client.aio import AsyncCollection, in_thread
 from kgrag.drawing import Drawing
 from kgrag.errors import AccessError, NotFoundError
+from kgrag.events import Answer, Event
 from kgrag.graph.collections import DEFAULT_COLLECTION, KNOWLEDGE
 from kgrag.graph.runs import Run
+from kgrag.retrieval.base import Query
+from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.rows import Rows
 from kgrag.server.api.drawings import around
+from kgrag.server.asking import check_asked_retriever, check_asked_system
 from kgrag.server.guard import access_of
 from kgrag.server.jobs import Job
 from kgrag.server.keys import Access, Role
 from kgrag.server.pictures import Picture, file_of
 from kgrag.server.serving import Serving
-from kgrag.types import CollectionInfo, Passage
+from kgrag.types import CollectionInfo, Passage, Ranking
 
 
 class Session:
@@ -62,6 +68,25 @@ class Session:
         if not names:
             raise NotFoundError("There is no collection of documents yet.", "Upload files: they make one.")
         return name or (DEFAULT_COLLECTION if DEFAULT_COLLECTION in names else names[0]), names
+
+    async def search(self, question: str, collection: str, retriever: str = DEFAULT_RETRIEVER) -> Ranking:
+        """The best passages for a question, within the limits of a request. Raises BusyError, DeadlineError."""
+        self.access.check("read", collection)
+        searched = partial(self._serving.kg[collection].search, question, retriever=check_asked_retriever(retriever))
+        async with aclosing(self._serving.workers.stream(lambda _: searched())) as found:
+            ranking: Ranking = await anext(found)
+        return ranking
+
+    def ask(self, question: str, collection: str, system: str) -> AsyncGenerator[Event | Answer]:
+        """The events of a question as they happen, and last its answer, within the limits of a request.
+
+        Closing the generator ends the work. Raises BusyError, DeadlineError.
+        """
+        self.access.check("read", collection)
+        chosen = self._serving.kg[collection]
+        query = Query(question)
+        check_asked_system(system)
+        return self._serving.workers.stream(lambda hear: chosen.system(system).ask(query, stream=True, listener=hear))
 
     async def neighbours(self, passage: Passage, collection: str, limit: int = 10) -> list[dict[str, Any]]:
         """The edges around a passage of a collection, as `KnowledgeGraph.neighbourhood` gives them."""
