@@ -43,7 +43,7 @@ _SAMPLE = 1000  # doubtful pairs whose texts are read for an estimate
 
 @dataclass(frozen=True, slots=True)
 class NamePair:
-    """Two names, how sure they are to be one entity's, and what speaks for that. `by`: rules, or model."""
+    """Two names, how sure they are to be one entity's, and what speaks for that. `by`: rules, model or somebody."""
 
     one: str
     other: str
@@ -78,7 +78,10 @@ class Resolution:
 
 @dataclass(slots=True)
 class _Decision:
-    """What is known so far: `found` likenesses by pair, `judged` verdicts of a model, `doubts` that remain."""
+    """What is known so far: `found` likenesses by pair, `judged` verdicts of models and people.
+
+    `ties`: the edges that these left, with their evidence.
+    """
 
     ids: list[str]
     names: dict[str, Name]
@@ -86,6 +89,7 @@ class _Decision:
     found: dict[Pair, Likeness] = field(default_factory=dict)
     titles: dict[str, Seen] = field(default_factory=dict)
     judged: dict[Pair, bool] = field(default_factory=dict)
+    ties: Mapping[Pair, Mapping[str, Any]] = field(default_factory=dict)
 
     def apart(self, one: str, other: str) -> bool:
         """Whether two names cannot be one entity's."""
@@ -127,7 +131,8 @@ def resolve(
     known = _read(graph, collection, progress)
     ties = graph.stream("search/same_as", collection=collection.name)
     before = {pair(row["one"], row["other"]): dict(row) for row in ties}
-    known.judged |= {p: True for p, row in before.items() if row["by"] != "rules" and known.names.keys() >= set(p)}
+    known.ties = {p: row for p, row in before.items() if row["by"] != "rules" and known.names.keys() >= set(p)}
+    known.judged |= dict.fromkeys(known.ties, True)
     _compare(graph, collection, known, progress, near)
     _weigh(graph, collection, known, progress)
     same, doubtful = _decide(known, sure)
@@ -294,7 +299,8 @@ def _decide(known: _Decision, sure: float) -> tuple[dict[Pair, NamePair], dict[P
         least = min(taken[p] for p in combinations(group, 2) if p in taken)
         for p in combinations(group, 2):
             if known.judged.get(p):
-                same[p] = _pair(known, p, taken[p], "a language model says so", "model")
+                tie = known.ties.get(p, {"evidence": "a language model says so", "by": "model"})
+                same[p] = _pair(known, p, taken[p], tie["evidence"], tie["by"])
             elif p in taken:
                 same[p] = _pair(known, p, taken[p])
             else:

@@ -144,6 +144,23 @@ def test_ties_of_ones_own_and_removed_documents(kg: KnowledgeGraph, collection_n
     assert _ties(kg, collection_name) == {frozenset(("Hvalvik", "Coast Survey"))}
 
 
+def test_what_somebody_says_of_names_is_kept_to(kg: KnowledgeGraph, untied: str) -> None:
+    plan = kg[untied].resolve()
+    tied, parted = plan.doubtful[0], plan.same[0]
+    kg[untied].decide(tied, same=True)
+    kg[untied].decide(parted, same=False)
+    found = kg[untied].resolve(apply=True)
+    assert parted.ids not in {x.ids for x in (*found.same, *found.doubtful)}
+    assert frozenset((tied.one, tied.other)) in _ties(kg, untied)
+    assert {(x.by, x.evidence) for x in found.same if x.ids == tied.ids} <= {("person", "somebody says so")}
+    assert kg[untied].resolve(apply=True).written == 0
+    kg[untied].unresolve()
+    assert _ties(kg, untied) == {frozenset((tied.one, tied.other))}  # what rules tied goes, what a person did stays
+    kg[untied].decide(tied, same=False)
+    assert _ties(kg, untied) == set()
+    kg[untied].unresolve()
+
+
 def _judge(kg: KnowledgeGraph, scripted: Scripted, name: str, **options: Any) -> Resolution:
     chat = scripted.settings(models={"resolve": "resolve"}, prices={"resolve": (1.0, 2.0), "other": (0.0, 0.0)})
     settings = kg.settings.model_copy(update={"chat": chat.model_copy(update=options.pop("chat", {}))})
