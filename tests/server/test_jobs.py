@@ -137,6 +137,7 @@ def test_a_job_that_another_process_took_writes_no_more(jobs: Jobs, collection_n
     kept.end_job(jobs.kg.graph, "another", id, "failed")
 
 
+@pytest.mark.long  # it waits for a lease to end
 def test_a_process_that_cannot_say_that_it_lives_stops(
     slow: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
