@@ -4,11 +4,9 @@ import hashlib
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from kgrag.errors import InputError, NotFoundError
 from kgrag.identity import node_id
@@ -38,35 +36,24 @@ class Uploads:
         """Where the uploads of a collection lie."""
         return self._top / node_id(collection)
 
-    def keep(self, collection: str, name: str, chunks: Iterable[bytes], limit: int | None = None) -> Upload:
+    def keep(self, collection: str, name: str, chunks: Iterable[bytes]) -> Upload:
         """Keep a file, in place of one of the same name; it is there whole or not at all.
 
-        Raises InputError for a name that cannot be one, or more than `limit` bytes.
+        Raises InputError for a name that cannot be one.
         """
-        with self.receiving(collection, name) as file:
-            size = 0
-            for chunk in chunks:
-                size += len(chunk)
-                if limit is not None and size > limit:
-                    raise InputError(f"{clean(name)!r} is larger than {limit:,} bytes.", "Send it in smaller parts.")
-                file.write(chunk)
-        return self.find(collection, name)
-
-    @contextmanager
-    def receiving(self, collection: str, name: str) -> Iterator[BinaryIO]:
-        """A file to write an upload to, which is kept when the `with` block ends without an error."""
         name = checked_name(name)
         path = self._path(collection, name)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
             try:
-                yield file  # type: ignore[misc]  # a wrapper of the same methods
+                file.writelines(chunks)
                 file.close()
                 _named(path).write_text(name, encoding="utf-8")
                 Path(file.name).replace(path)
             except BaseException:
                 Path(file.name).unlink(missing_ok=True)
                 raise
+        return self.find(collection, name)
 
     def find(self, collection: str, name: str) -> Upload:
         """The upload of that name. Raises NotFoundError, or InputError for a name that cannot be one."""

@@ -257,8 +257,15 @@ def test_uploads_lie_under_hashes_whole_or_not_at_all(tmp_path: Path) -> None:
     assert all(upload.path.resolve().is_relative_to(tmp_path.resolve() / "uploads") for upload in held)
     assert {upload.path.suffix for upload in held} == {".pdf", ".txt", ".gz", ".hidden", "", ".md"}
     assert uploads.list("notes") == []
-    with pytest.raises(InputError):
-        uploads.keep("../../notes", "x.tar.gz", [b"1234", b"5678"], limit=6)
+    kept = sorted(tmp_path.rglob("*"))
+
+    def interrupted() -> Iterator[bytes]:
+        yield b"1234"
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        uploads.keep("../../notes", "x.tar.gz", interrupted())
+    assert sorted(tmp_path.rglob("*")) == kept
     assert uploads.find("../../notes", "x.tar.gz").path.read_text() == "x.tar.gz"
     files = len(list(tmp_path.rglob("*")))
     uploads.keep("../../notes", "x.tar.gz", [b"new"])

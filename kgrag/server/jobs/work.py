@@ -122,17 +122,13 @@ def checked_options(kg: KnowledgeGraph, uploads: Uploads, kind: str, collection:
     if not KINDS[kind].new:
         registry.check_documents(registry.open_collection(kg.graph, collection))
     if isinstance(options, IngestOptions):
-        options = replace_uploads(options, tuple(uploads.find(collection, name).name for name in options.uploads))
+        names = dict.fromkeys(uploads.find(collection, name).name for name in options.uploads)
+        options = options.model_copy(update={"uploads": tuple(names)})
     if isinstance(options, ExtractOptions) or getattr(options, "ask", False):
         kg.language_model()
     if isinstance(options, TagOptions):
         load_tagme(kg.settings).close()
     return options
-
-
-def replace_uploads(options: IngestOptions, names: tuple[str, ...]) -> IngestOptions:
-    """The options with these names of uploads, each once."""
-    return options.model_copy(update={"uploads": tuple(dict.fromkeys(names))})
 
 
 def run(kg: KnowledgeGraph, uploads: Uploads, job: Job, progress: Progress) -> Outcome:
@@ -144,7 +140,8 @@ def run(kg: KnowledgeGraph, uploads: Uploads, job: Job, progress: Progress) -> O
 
 
 def _ingest(work: Work, options: IngestOptions) -> Outcome:
-    names = {upload.path: upload.name for upload in work.uploads.list(work.name) if upload.name in options.uploads}
+    wanted = set(options.uploads)
+    names = {upload.path: upload.name for upload in work.uploads.list(work.name) if upload.name in wanted}
     report = work.kg[work.name].ingest(
         list(names), language=options.language, root=work.uploads.folder(work.name), names=names, progress=work.progress
     )
@@ -180,9 +177,8 @@ def _delete(work: Work, options: DeleteOptions) -> Outcome:
     collection = work.kg[work.name]
     if options.documents is not None:
         removed = collection.delete(options.documents, missing_ok=work.again, progress=work.progress)
-        for upload in work.uploads.list(work.name):
-            if upload.name in options.documents:
-                work.uploads.remove(work.name, upload.name)
+        for name in {upload.name for upload in work.uploads.list(work.name)}.intersection(options.documents):
+            work.uploads.remove(work.name, name)
         return Outcome({"documents": list(options.documents), "passages": removed})
     try:
         removed = collection.delete(progress=work.progress)

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +71,10 @@ class Session:
     async def search(self, question: str, collection: str, retriever: str = DEFAULT_RETRIEVER) -> Ranking:
         """The best passages for a question, within the limits of a request. Raises BusyError, DeadlineError."""
         self.access.check("read", collection)
-        searched = partial(self._serving.kg[collection].search, question, retriever=check_asked_retriever(retriever))
-        async with aclosing(self._serving.workers.stream(lambda _: searched())) as found:
+        chosen, checked = self._serving.kg[collection], check_asked_retriever(retriever)
+        async with aclosing(
+            self._serving.workers.stream(lambda _: chosen.search(question, retriever=checked))
+        ) as found:
             ranking: Ranking = await anext(found)
         return ranking
 
