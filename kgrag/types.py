@@ -195,7 +195,7 @@ class Problem:
 class Passage:
     """A passage as it stands in the graph. `ordinal` counts from 0 within its document.
 
-    `page` to `last_page` is where it stands in a document that has pages.
+    `page` to `last_page` is where it stands in a document that has pages. `collection`: which one it is of.
     """
 
     id: str
@@ -208,6 +208,7 @@ class Passage:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     page: int | None = None
     last_page: int | None = None
+    collection: str = ""
 
     @property
     def place(self) -> str:

@@ -88,7 +88,7 @@ class Inquiry:
     def _fetch(self, ids: Sequence[str]) -> None:
         missing = list(dict.fromkeys(id for id in ids if id not in self._texts))
         if missing:
-            self._texts.update(self.retriever.context.reader.passages(missing))
+            self._texts.update(self.retriever.passages(missing))
 
 
 def _ids(item: Evidence) -> Sequence[str]:

@@ -62,6 +62,7 @@ class Gear(Strategy):
     name = "gear"
     summary = "reads facts into a memory, expands them in the graph, asks on until they answer the question; GEAR"
     paper = "GEAR, section 5"
+    walks = True
     options = GearOptions
     settings: GearOptions
 

@@ -44,6 +44,7 @@ class Gears(Strategy):
     name = "gears"
     summary = "reads facts, expands them in a knowledge graph such as Wikidata, filters passages; Millions of GEAR-s"
     paper = "Millions of GEAR-s, section 4"
+    walks = True
     options = GearsOptions
     knows = True
     settings: GearsOptions

@@ -55,6 +55,7 @@ class GlobalSearch(Strategy):
     name = "global"
     summary = "reads the reports on all communities (kgrag communities) for points, and answers from the best of them"
     paper = "GraphRAG, section 3.1.6"
+    walks = True
     over = "communities"
     retrieves = False
     options = GlobalOptions

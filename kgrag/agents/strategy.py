@@ -13,7 +13,7 @@ from kgrag.agents.episode import Conclusion, Episode, Inquiry, Search
 from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.loop import run
 from kgrag.agents.trace import Trace
-from kgrag.errors import ModelError
+from kgrag.errors import ConfigurationError, ModelError
 from kgrag.events import Answer, Answered, Failed, Looked
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener, Tasks
@@ -35,8 +35,8 @@ class Strategy(ABC):
 
     A strategy is a class with a `name`, a `summary`, its `options` and the method `begin`, found by an entry point of
     the group `kgrag.strategies`. `over`: the retriever that it works over when it is made over a collection;
-    `retrieves`: whether it uses it at all; `knows`: whether it asks
-    collections of kind knowledge by itself; `paper`: where it is described.
+    `retrieves`: whether it uses it at all; `knows`: whether it asks collections of kind knowledge by itself; `walks`:
+    whether it walks the graph of one collection besides; `paper`: where it is described.
     """
 
     name: str
@@ -45,16 +45,26 @@ class Strategy(ABC):
     over: ClassVar[str] = "hybrid"
     retrieves: ClassVar[bool] = True
     knows: ClassVar[bool] = False
+    walks: ClassVar[bool] = False
     paper: ClassVar[str] = ""
 
     settings: AnswerOptions
     """The options in force."""
 
     def __init__(self, on: Searchable, **options: Any) -> None:
-        """Over a retriever, or over a collection by its usual one. Raises ConfigurationError for unknown options."""
+        """Over a retriever, or over a collection by its usual one.
+
+        Raises ConfigurationError for unknown options, and over several collections when it `walks`.
+        """
         kind = type(self)
         self.context: SearchContext = on.context
         self.retriever = on if isinstance(on, Retriever) else make_retriever(kind.over, self.context)
+        if kind.walks and len(self.retriever.contexts) > 1:
+            raise ConfigurationError(
+                f"{kind.name} walks the graph of one collection, and several are asked.",
+                f"Ask one of them, or ask all by another system: single+{self.retriever.name}, "
+                f"ircot+{self.retriever.name}.",
+            )
         self.settings = kind.check(options, self.context.agents)
         self.name = kind.spelt(Expression(kind.name, (), tuple(options.items())), self.retriever.name)
 
@@ -76,7 +86,10 @@ class Strategy(ABC):
 
     def look_up(self, query: Query, tasks: Tasks | None = None, depth: int = DEPTH) -> Lookup | None:
         """What the question names of the structure of a document; None for questions of content."""
-        return look_up(self.context, query, tasks, depth) if self.settings.structure and self.retrieves else None
+        if not self.settings.structure or not self.retrieves:
+            return None
+        found = (look_up(context, query, tasks, depth) for context in self.retriever.contexts)
+        return next(filter(None, found), None)
 
     def ask(
         self,

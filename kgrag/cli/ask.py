@@ -7,7 +7,7 @@ import click
 
 from kgrag.cli.connect import (
     as_json,
-    choose_collection,
+    choose_collections,
     collection_option,
     connect,
     filter_options,
@@ -20,7 +20,7 @@ from kgrag.cli.runs import print_drawing
 from kgrag.errors import ConfigurationError, KgragError, ModelError
 
 if TYPE_CHECKING:
-    from kgrag.client import KnowledgeGraph
+    from kgrag.client.searching import Searching
     from kgrag.retrieval.base import Query
 
 
@@ -67,6 +67,7 @@ def ask(
     \b
     kgrag ask "Where was the designer of the Fram born?"
     kgrag ask "Where was the designer of the Fram born?" -c demo --system gear+hybrid --short
+    kgrag ask "Where was the designer of the Fram born?" -c "ships, people" --system ircot+pathrank
     kgrag ask "Who designed the Fram?" --system "ircot(steps=2)+ppr" --where kind=ship
     kgrag ask "What does table 2 on page 7 of report.pdf say?"
     kgrag ask "Who designed the Fram?" --paper hipporag2
@@ -74,18 +75,21 @@ def ask(
     kgrag ask "Who designed the Fram?" --save              then `kgrag runs`, or the Cypher that it prints
     kgrag ask "Who designed the Fram?" --json | jq -r .text
     """
-    from kgrag.agents.system import DEFAULT_SYSTEM, check_system
+    from kgrag.agents.system import check_system
     from kgrag.retrieval.base import Query
     from kgrag.types import Filter
 
     settings, published = as_paper(load_settings(), paper, quiet=quiet)
-    system = check_system(system or (published.system if published is not None else DEFAULT_SYSTEM))
+    named = system or (published.system if published is not None else None)
+    if named is not None:
+        check_system(named)
     query = Query(question, Filter(where, source, since), knowledge=knowledge)
     with connect(settings) as kg:
-        name = choose_collection(kg, collection)
-        if kg.tasks() is None and not _is_looked_up(kg, system, query, name):
-            _show_evidence(kg, system, query, k, name, as_json=as_json)
-        asked = kg[name].system(system)
+        searched = choose_collections(kg, collection, save=save)
+        name, system = searched.name, check_system(named or searched.usual)
+        if kg.tasks() is None and not _is_looked_up(searched, system, query):
+            _show_evidence(searched, system, query, k, as_json=as_json)
+        asked = searched.system(system)
         from kgrag.cli.trace import LiveTrace, print_answer
         from kgrag.narration import usage_text
         from kgrag.wire import to_json
@@ -112,18 +116,16 @@ def ask(
         click.get_current_context().exit(ModelError.exit_code)
 
 
-def _is_looked_up(kg: "KnowledgeGraph", system: str, query: "Query", collection: str) -> bool:
+def _is_looked_up(searched: "Searching", system: str, query: "Query") -> bool:
     """Whether the answer is a page, table or section, for which no model is needed."""
     try:
-        place = kg[collection].system(system).look_up(query)
+        place = searched.system(system).look_up(query)
     except ConfigurationError:  # its retriever asks the model, too
         return False
     return place is not None and not place.content
 
 
-def _show_evidence(
-    kg: "KnowledgeGraph", system: str, query: "Query", k: int, collection: str, *, as_json: bool
-) -> NoReturn:
+def _show_evidence(searched: "Searching", system: str, query: "Query", k: int, *, as_json: bool) -> NoReturn:
     """No model is configured: say how to set one, show what the system's retriever finds, and end."""
     from kgrag.agents.system import DEPTH, retriever_of
     from kgrag.cli.evidence import print_ranking
@@ -137,15 +139,15 @@ def _show_evidence(
     message = f"{problem.message} {problem.remedy}"
     k = min(k, EVIDENCE) if k == DEPTH else k
     try:
-        retriever = kg[collection].retriever(retriever_of(system))
+        retriever = searched.retriever(retriever_of(system))
     except ConfigurationError:  # it asks the model, too
-        retriever = kg[collection].retriever()
+        retriever = searched.retriever()
     ranking = with_bridges(retriever, query.knowledge).retrieve(query, k)
     if as_json:
         answer = Answer(query.text, "", False, system, ranking, problem=message)
-        print_json(to_json(answer, collection=collection, run=None))
+        print_json(to_json(answer, collection=searched.name, run=None))
     note(message)
     if not as_json:
-        note(f"The best passages of {collection} by {ranking.retriever}:" if len(ranking) else "Nothing was found.")
+        note(f"The best passages of {searched.name} by {ranking.retriever}:" if len(ranking) else "Nothing was found.")
         print_ranking(ranking)
     click.get_current_context().exit(ConfigurationError.exit_code)

@@ -12,6 +12,8 @@ from kgrag.cli.console import load_settings, note, progress_bars
 
 if TYPE_CHECKING:
     from kgrag.client import KnowledgeGraph
+    from kgrag.client.collection import Collection
+    from kgrag.client.federation import Federation
     from kgrag.settings import Settings
     from kgrag.types import Progress
 
@@ -143,6 +145,16 @@ def choose_collection(kg: "KnowledgeGraph", name: str | None) -> str:
     found = chosen(kg.graph)
     if found != DEFAULT_COLLECTION:
         note(f"Collection: {found} (the only one)")
+    return found
+
+
+def choose_collections(kg: "KnowledgeGraph", names: str | None, *, save: bool) -> "Collection | Federation":
+    """The same, or several collections as one, named with commas between; of these no run can be kept (`save`)."""
+    from kgrag.client.collection import Collection
+
+    found = kg.among(choose_collection(kg, names))
+    if save and not isinstance(found, Collection):
+        raise click.UsageError("--save keeps a run in the graph of one collection: name one, or leave it out.")
     return found
 
 

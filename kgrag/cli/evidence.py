@@ -24,9 +24,12 @@ def print_ranking(ranking: Ranking, *, marked: Iterable[str] = (), width: int = 
     console = stdout_console()
     chosen = frozenset(marked)
     digits = len(str(len(ranking)))
+    several = len({hit.passage.collection for hit in ranking}) > 1
     for rank, hit in enumerate(ranking, 1):
         head = Text.assemble((f"{rank:>{digits}}", "bold"), f"  {score(hit.score):<6}  ", no_wrap=True)
         head.append(hit.passage.id[:ID_DIGITS], "dim").append("  ")
+        if several:
+            head.append(f"{one_line(hit.passage.collection)}  ", "magenta")
         head.append(crop(hit.passage.heading, _TITLE), "bold cyan")
         if hit.passage.title in chosen:
             head.append(" ✓", "green")

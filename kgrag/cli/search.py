@@ -7,7 +7,7 @@ import click
 
 from kgrag.cli.connect import (
     as_json,
-    choose_collection,
+    choose_collections,
     collection_option,
     connect,
     filter_options,
@@ -49,6 +49,7 @@ def search(
     \b
     kgrag search "Who designed the Fram?"
     kgrag search "Who designed the Fram?" -c demo -k 3 --retriever bm25
+    kgrag search "Who designed the Fram?" -c "ships, people"             of several collections, ranked together
     kgrag search "Who designed the Fram?" -r "rrf(hybrid, pathrank(cap=20))"
     kgrag search "sea ice" --where author=Nansen --where year=1897
     kgrag search "sea ice" --source reports/ --since 2024-05
@@ -64,8 +65,9 @@ def search(
     retriever = check_retriever(retriever or DEFAULT_RETRIEVER)
     only = Filter(where, source, since)
     with connect() as kg:
-        name = choose_collection(kg, collection)
-        searcher = with_bridges(kg[name].retriever(retriever), knowledge)
+        searched = choose_collections(kg, collection, save=save)
+        name = searched.name
+        searcher = with_bridges(searched.retriever(retriever), knowledge)
         started = time.monotonic()
         ranking = searcher.retrieve(Query(question, only), k)
         seconds = time.monotonic() - started

@@ -12,7 +12,6 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from kgrag import limits
 from kgrag.agents.strategy import Strategy
-from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.collection import Collection
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.events import Answer, Event
@@ -99,12 +98,12 @@ class AsyncCollection:
     ask_cypher = _collection(Collection.ask_cypher)
     export = _collection(Collection.export)
 
-    async def ask(self, question: str, *, system: str | Strategy = DEFAULT_SYSTEM, **options: Any) -> Answer:
+    async def ask(self, question: str, *, system: str | Strategy | None = None, **options: Any) -> Answer:
         """See Collection.ask; `stream` gives the events."""
         return await in_thread(lambda: self.sync.ask(question, system=system, **options))
 
     async def stream(
-        self, question: str, *, system: str | Strategy = DEFAULT_SYSTEM, **options: Any
+        self, question: str, *, system: str | Strategy | None = None, **options: Any
     ) -> AsyncIterator[Event | Answer]:
         """The events of a question as they happen, and at the end its answer; leaving the loop cancels it."""
         stream = self.sync.ask(question, system=system, stream=True, **options)

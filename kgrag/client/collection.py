@@ -1,26 +1,21 @@
 """A Collection: documents in, rankings and answers out, and what an analyst wants to know of it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from kgrag import limits
 from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.strategy import Strategy
-from kgrag.agents.system import DEFAULT_SYSTEM, DEPTH, make_system
+from kgrag.agents.system import DEFAULT_SYSTEM, make_system
 from kgrag.client.building import Building, silent
-from kgrag.client.stream import Stream
-from kgrag.errors import ConfigurationError
+from kgrag.client.searching import Searching
 from kgrag.events import Answer
 from kgrag.graph import collections as registry
 from kgrag.graph import reader, runs, schema
 from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
 from kgrag.indexing.index_sync import index_of
-from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import Query, Retriever, SearchContext
-from kgrag.retrieval.bridges import with_bridges
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_defaults, make_retriever
 from kgrag.types import CollectionInfo, DocumentInfo, Filter, Passage, Progress, Ranking
 
@@ -32,12 +27,14 @@ if TYPE_CHECKING:
     from kgrag.rows import Rows
 
 
-class Collection(Building):
+class Collection(Building, Searching):
     """A collection by its name: `kg["notes"]`. Safe to share between threads.
 
     Every method takes what it works on first, and options as keywords. What searches opens the collection once, and
     again by itself when it was made or embedded again. Methods raise NotFoundError when there is no such collection.
     """
+
+    usual = DEFAULT_SYSTEM
 
     @property
     def context(self) -> SearchContext:
@@ -61,115 +58,15 @@ class Collection(Building):
     # ----- rankings and answers out
 
     def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:
-        """A retriever by its name or expression, to be asked many questions."""
+        """See Searching."""
         return make_retriever(retriever, self.context) if isinstance(retriever, str) else retriever
 
-    def system(self, system: str | Strategy = DEFAULT_SYSTEM) -> Strategy:
-        """A system by its name, such as gear+pathrank, to be asked many questions."""
-        return make_system(system, self.context) if isinstance(system, str) else system
-
-    def search(
-        self,
-        query: str,
-        *,
-        k: int = 8,
-        retriever: str | Retriever = DEFAULT_RETRIEVER,
-        filter: Filter | None = None,
-        knowledge: Sequence[str] = (),
-        deadline: float | None = None,
-    ) -> Ranking:
-        """The `k` best passages for a question, each with the trail that led to it.
-
-        `knowledge`: collections of facts that may lead from one passage to another. Raises DeadlineError when it takes
-        longer than `deadline` seconds, ConfigurationError for a `k` below 1.
-        """
-        if k < 1:
-            raise ConfigurationError(f"k is invalid: {k} passages.", "Ask for 1 or more.")
-        with limits.limited(deadline):
-            searcher = with_bridges(self.retriever(retriever), knowledge)
-            return searcher.retrieve(Query(query, filter or Filter()), k)
-
-    @overload
-    def ask(
-        self,
-        question: str,
-        *,
-        system: str | Strategy = ...,
-        short: bool = ...,
-        k: int = ...,
-        filter: Filter | None = ...,
-        listener: Listener | None = ...,
-        deadline: float | None = ...,
-        budget: float | None = ...,
-        stream: Literal[False] = False,
-        choices: Sequence[str] = ...,
-        knowledge: Sequence[str] = ...,
-    ) -> Answer: ...
-
-    @overload
-    def ask(
-        self,
-        question: str,
-        *,
-        system: str | Strategy = ...,
-        short: bool = ...,
-        k: int = ...,
-        filter: Filter | None = ...,
-        listener: Listener | None = ...,
-        deadline: float | None = ...,
-        budget: float | None = ...,
-        stream: Literal[True],
-        choices: Sequence[str] = ...,
-        knowledge: Sequence[str] = ...,
-    ) -> Stream: ...
-
-    def ask(
-        self,
-        question: str,
-        *,
-        system: str | Strategy = DEFAULT_SYSTEM,
-        short: bool = False,
-        k: int = DEPTH,
-        filter: Filter | None = None,
-        listener: Listener | None = None,
-        deadline: float | None = None,
-        budget: float | None = None,
-        stream: bool = False,
-        choices: Sequence[str] = (),
-        knowledge: Sequence[str] = (),
-    ) -> Answer | Stream:
-        """The answer to a question with its citations, trace and usage, and the `k` best passages.
-
-        `short`: a few words without citations; `choices`: the answer is one of these; `knowledge`: collections of
-        facts that may lead from one passage to another. `listener` hears of each step as
-        it happens; with `stream` the events are iterated over instead, and the stream's `answer` is there at the end. A
-        page, table or section that the question names is looked up (see `look_up`). `budget`: cost of language models,
-        after which none is asked. What a model fails to do is the answer's `problem`. Raises ConfigurationError when no
-        language model is configured and one is needed, DeadlineError when it takes longer than `deadline` seconds.
-        """
-        query = Query(question, filter or Filter(), knowledge=tuple(knowledge))
-        asked = self.system(system)
-        if stream:
-            answering = partial(asked.ask, query, short=short, depth=k, stream=True, choices=choices)
-            return Stream(lambda heard: answering(listener=heard), deadline, budget, listener)
-        with limits.limited(deadline, budget):
-            return asked.ask(query, short=short, depth=k, listener=listener, choices=choices)
-
-    def ask_many(
-        self,
-        questions: Iterable[str],
-        *,
-        system: str | Strategy = DEFAULT_SYSTEM,
-        short: bool = False,
-        k: int = DEPTH,
-        threads: int = 8,
-    ) -> Iterator[tuple[str, Answer | Exception]]:
-        """The answers to many questions, several at a time, as they come: (question, answer, or what went wrong)."""
-        asked = self.system(system)
-        return in_parallel(lambda question: asked.ask(question, short=short, depth=k), questions, threads)
+    def system(self, system: str | Strategy | None = None) -> Strategy:
+        """See Searching."""
+        return system if isinstance(system, Strategy) else make_system(system or self.usual, self.context)
 
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
-        """The page, table or section that a question names, by rules and without a model; None if it names none."""
+        """See Searching."""
         return look_up(self.context, Query(question, filter or Filter()))
 
     def passage(self, text: str) -> Passage:

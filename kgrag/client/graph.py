@@ -1,24 +1,26 @@
 """A KnowledgeGraph: the connection to Neo4j, what its collections share, and what concerns the whole database."""
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from pydantic import SecretStr
 
 from kgrag.client.building import silent
 from kgrag.client.collection import Collection
+from kgrag.client.federation import Federation
+from kgrag.client.models import Models
 from kgrag.errors import NotFoundError
 from kgrag.graph import collections as registry
 from kgrag.graph import reader, runs, schema
 from kgrag.graph.connection import Graph
+from kgrag.graph.routes import open_route, route
 from kgrag.graph.runs import Run
 from kgrag.models.chat import no_model
 from kgrag.models.embed import Embedder, load_embedder
-from kgrag.models.openai_chat import OpenAIChat, load_chat
 from kgrag.models.tasks import Tasks
 from kgrag.settings import Settings
 from kgrag.types import CollectionInfo, Passage, Progress, Ranking, Unchanged
@@ -48,13 +50,12 @@ class KnowledgeGraph:
     ...         print(hit.score, hit.passage.title, hit.why)
     """
 
-    def __init__(self, graph: Graph, settings: Settings) -> None:
+    def __init__(self, graph: Graph, settings: Settings, models: Models | None = None) -> None:
         self.graph = graph
         self.settings = settings
+        self.models = models or Models(settings)
         self._collections: dict[str, Collection] = {}
-        self._embedders: dict[str, Embedder] = {}
-        self._chat: OpenAIChat | None = None
-        self._tasks: Tasks | None = None
+        self._elsewhere: dict[str, KnowledgeGraph] = {}
         self._lock = threading.RLock()
 
     @classmethod
@@ -168,20 +169,68 @@ class KnowledgeGraph:
 
     def close(self) -> None:
         """Close the connections; the server goes on."""
+        for other in self._elsewhere.values():
+            other.graph.close()
         self.graph.close()
-        if self._chat is not None:
-            self._chat.close()
+        self.models.close()
 
-    def __getitem__(self, name: str) -> Collection:
-        """The collection of that name, whether it exists yet or not: `ingest` makes it."""
+    @overload
+    def __getitem__(self, name: str) -> Collection: ...
+
+    @overload
+    def __getitem__(self, name: tuple[str, ...]) -> Federation: ...
+
+    def __getitem__(self, name: str | tuple[str, ...]) -> Collection | Federation:
+        """The collection of that name, whether it exists yet or not: `ingest` makes it; of several names, all as one.
+
+        `kg["manuals", "notes"].search(...)` ranks the passages of both together.
+        """
+        if isinstance(name, tuple):
+            return Federation([self[each] for each in name])
         with self._lock:
             if name not in self._collections:
-                self._collections[name] = Collection(self, name)
+                self._collections[name] = Collection(self.home(name), name)
             return self._collections[name]
 
+    def among(self, names: str) -> Collection | Federation:
+        """What a text names to be searched: a collection, or several with commas between, "manuals, notes".
+
+        A collection whose name holds a comma is found by its whole name.
+        """
+        several = tuple(filter(None, map(str.strip, names.split(","))))
+        if len(several) < 2 or registry.find_collection(self.home(names).graph, names) is not None:
+            return self[names]
+        return self[several]
+
+    def home(self, collection: str) -> "KnowledgeGraph":
+        """The database that a collection lies in: this one, unless a route of the settings leads elsewhere.
+
+        Raises DatabaseError when that does not answer.
+        """
+        pattern = route(self.settings.routes, collection)
+        return self if pattern is None else self._routed(pattern)
+
+    def _routed(self, pattern: str) -> "KnowledgeGraph":
+        with self._lock:
+            if pattern not in self._elsewhere:
+                settings = self.settings.model_copy(update={"routes": {}})
+                self._elsewhere[pattern] = KnowledgeGraph(open_route(self.settings, pattern), settings, self.models)
+            return self._elsewhere[pattern]
+
+    def _databases(self) -> Iterator[tuple[str | None, "KnowledgeGraph"]]:
+        """This one, and each that a route leads to, with the pattern of that route."""
+        yield None, self
+        for pattern in self.settings.routes:
+            yield pattern, self._routed(pattern)
+
     def collections(self) -> list[CollectionInfo]:
-        """Every collection with its counts."""
-        return [registry.describe(self.graph, c) for c in registry.list_collections(self.graph)]
+        """Every collection with its counts, also those that routes lead to."""
+        return [
+            registry.describe(kg.graph, found)
+            for pattern, kg in self._databases()
+            for found in registry.list_collections(kg.graph)
+            if route(self.settings.routes, found.name) == pattern
+        ]
 
     def cypher(
         self,
@@ -232,20 +281,22 @@ class KnowledgeGraph:
 
         Raises NotFoundError if there is none, or if several collections have one.
         """
-        found = reader.find_passages(self.graph, text, collection)
+        places = self._databases() if collection is None else [(None, self.home(collection))]
+        found = [(kg, *each) for _, kg in places for each in reader.find_passages(kg.graph, text, collection)]
         if not found:
             raise NotFoundError(f"No passage {text!r}.", "`kgrag search … --json` shows the ids of passages.")
-        names = sorted({name for _, name in found})
+        names = sorted({name for _, _, name in found})
         if len(names) > 1:
             raise NotFoundError(
                 f"{text!r} is found in several collections: {', '.join(names)}.", "Choose one with --collection."
             )
-        chosen = registry.open_collection(self.graph, found[0][1])
-        return reader.Reader(self.graph, chosen).passages([found[0][0]])[found[0][0]]
+        kg, id, name = found[0]
+        return reader.Reader(kg.graph, registry.open_collection(kg.graph, name)).passages([id])[id]
 
     def neighbourhood(self, passage_id: str, limit: int = 10) -> list[dict[str, Any]]:
         """The edges around a passage, at most `limit` of each kind: maps with type, outgoing, label, name, id, ..."""
-        return reader.neighbourhood(self.graph, passage_id, limit)
+        found = (reader.neighbourhood(kg.graph, passage_id, limit) for _, kg in self._databases())
+        return next(filter(None, found), [])
 
     def runs(self) -> list[Run]:
         """The answers that are kept, of all collections, newest first."""
@@ -286,14 +337,7 @@ class KnowledgeGraph:
 
     def tasks(self) -> Tasks | None:
         """The language model of the settings with its prompts; None when none is configured. Shared by all callers."""
-        if self.settings.chat.model is None:
-            return None
-        with self._lock:
-            if self._tasks is None:
-                self._chat = load_chat(self.settings)
-                chat = self.settings.chat
-                self._tasks = Tasks(self._chat, chat.prompts, max_facts=chat.max_facts)
-            return self._tasks
+        return self.models.tasks()
 
     def language_model(self) -> Tasks:
         """The same. Raises ConfigurationError when none is configured."""
@@ -304,11 +348,4 @@ class KnowledgeGraph:
 
     def embedder(self, embedder: str | Embedder | None = None) -> Embedder:
         """An embedder by its name, by default that of the settings; loaded once, and one that is given is kept."""
-        with self._lock:
-            if embedder is not None and not isinstance(embedder, str):
-                self._embedders[embedder.name] = embedder
-                return embedder
-            name = embedder or self.settings.embedder
-            if name not in self._embedders:
-                self._embedders[name] = load_embedder(name, self.settings.embedding)
-            return self._embedders[name]
+        return self.models.embedder(embedder)

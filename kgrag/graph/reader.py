@@ -229,6 +229,7 @@ def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Pa
         metadata=metadata,
         page=properties.get("page"),
         last_page=properties.get("last_page"),
+        collection=document["collection"],
     )
 
 

@@ -20,7 +20,7 @@ from kgrag.models.tasks import Listener, Tasks
 from kgrag.options import Options, resolve
 from kgrag.retrieval.expression import Expression
 from kgrag.settings import BRIDGE_CAP
-from kgrag.types import Filter, Hit, Ranking, Step
+from kgrag.types import Filter, Hit, Passage, Ranking, Step
 
 __all__ = [
     "BRIDGE_CAP",
@@ -295,19 +295,35 @@ class Retriever(ABC):
         question = Query(query) if isinstance(query, str) else query
         if not question.text.strip() or k < 1:
             return Ranking(question.text, self.name)
-        try:
-            scored = self.rank(question, k)[:k]
-        except MismatchError:  # an index is gone: the collection was made or embedded again since it was opened
-            if not self.context.refresh():
-                raise
-            scored = self.rank(question, k)[:k]
+        scored = self.ranked(question, k)
         hits = self.hits(scored)
         _LOG.info("%s: %d of %d passages in %.0f ms", self.name, len(hits), k, 1000 * (time.perf_counter() - started))
         return Ranking(question.text, self.name, hits, self.notes(scored))
 
+    def ranked(self, query: Query, n: int) -> list[Scored]:
+        """What `rank` gives, also when the collection was made or embedded again since it was opened."""
+        try:
+            return self.rank(query, n)[:n]
+        except MismatchError:  # an index is gone
+            if not self.context.refresh():
+                raise
+            return self.rank(query, n)[:n]
+
+    @property
+    def contexts(self) -> tuple[SearchContext, ...]:
+        """The collections whose passages it ranks."""
+        return (self.context,)
+
+    def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
+        """Passages by their ids; ids that are gone are left out."""
+        found: dict[str, Passage] = {}
+        for context in self.contexts:  # collections of one database give what each other hold, too
+            found |= context.reader.passages([id for id in ids if id not in found])
+        return found
+
     def hits(self, scored: Sequence[Scored]) -> tuple[Hit, ...]:
         """The passages with their texts, in order; those that are gone are left out."""
-        passages = self.context.reader.passages([s.id for s in scored])
+        passages = self.passages([s.id for s in scored])
         return tuple(Hit(passages[s.id], s.score, s.why) for s in scored if s.id in passages)
 
     def on(self, *parts: "Retriever") -> Self:

@@ -60,6 +60,14 @@ def named(knowledge: Sequence[str]) -> Sequence[str]:
 
 
 def with_bridges(retriever: Retriever, knowledge: Sequence[str], **options: Any) -> Retriever:
-    """The retriever with bridges of these collections; itself where none is named."""
+    """The retriever with bridges of these collections; itself where none is named.
+
+    Raises ConfigurationError for a retriever of several collections.
+    """
+    if knowledge and len(retriever.contexts) > 1:
+        raise ConfigurationError(
+            "Facts lead from passage to passage within one collection, and several are searched.",
+            "Leave out --knowledge, or search one collection.",
+        )
     on: Searchable = retriever
     return Bridges(on, knowledge=tuple(knowledge), **options) if knowledge else retriever

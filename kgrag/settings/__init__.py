@@ -111,6 +111,11 @@ class Settings(BaseSettings):
     neo4j_user: str = Field("neo4j", description="user of the server at that address")
     neo4j_password: SecretStr | None = Field(None, description="the user's password")
     neo4j_database: str = Field("neo4j", description="database of the server")
+    routes: dict[str, SecretStr] = Field(
+        default_factory=dict,
+        description="collections that lie elsewhere, as JSON: pattern of their names -> "
+        "neo4j+s://USER:PASSWORD@HOST:7687/DATABASE; the first that fits counts",
+    )
     home: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("kgrag", appauthor=False)),
         description="where the local server keeps its data, password and logs",

@@ -1,0 +1,48 @@
+"""Several collections searched and asked as one: `kg["manuals", "notes"]`."""
+
+from collections.abc import Sequence
+
+from kgrag.agents.lookup import Lookup
+from kgrag.agents.strategy import Strategy
+from kgrag.agents.system import STRATEGIES, split_system
+from kgrag.client.collection import Collection
+from kgrag.client.searching import Searching
+from kgrag.retrieval.base import Retriever
+from kgrag.retrieval.federated import Federated
+from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+from kgrag.types import Filter
+
+
+class Federation(Searching):
+    """Collections, of one database or of several, whose passages are ranked together; each says its `collection`.
+
+    Safe to share between threads. Methods raise NotFoundError when one of the collections does not exist, and
+    DatabaseError when one of the databases does not answer.
+    """
+
+    usual = "single+pathrank"
+
+    def __init__(self, collections: Sequence[Collection]) -> None:
+        self.collections = tuple(dict.fromkeys(collections))
+        self.name = ",".join(collection.name for collection in self.collections)
+
+    def __repr__(self) -> str:
+        return f"<Federation {self.name!r}>"
+
+    def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:
+        """See Searching."""
+        if isinstance(retriever, Retriever):
+            return retriever
+        return Federated(*(collection.retriever(retriever) for collection in self.collections))
+
+    def system(self, system: str | Strategy | None = None) -> Strategy:
+        """See Searching. Raises ConfigurationError for one that walks a single graph."""
+        if isinstance(system, Strategy):
+            return system
+        strategy, retriever = split_system(system or self.usual)
+        return STRATEGIES[strategy.name](self.retriever(retriever), **dict(strategy.options))
+
+    def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
+        """See Searching; the first collection that has it."""
+        found = (collection.look_up(question, filter=filter) for collection in self.collections)
+        return next((each for each in found if each is not None), None)
