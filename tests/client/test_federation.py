@@ -153,14 +153,15 @@ def test_a_route_that_leads_nowhere_says_so(graph_settings: Settings, names: tup
 def test_two_servers_give_what_one_gives(
     kg: KnowledgeGraph, graph_settings: Settings, names: tuple[str, str], tmp_path: Path
 ) -> None:
-    with_login = LocalServer(Settings(_env_file=None, home=tmp_path / "second"))  # type: ignore[call-arg]
-    endpoint = with_login.ensure_running()
+    server = LocalServer(Settings(_env_file=None, home=tmp_path / "second"))  # type: ignore[call-arg]
+    second = server.ensure_running()
+    secret = second.password.get_secret_value()
+    there = {"our bakery": SecretStr(second.uri.replace("://", f"://{second.user}:{secret}@"))}
     try:
-        there = f"{endpoint.uri.replace('://', f'://{endpoint.user}:{endpoint.password.get_secret_value()}@')}"
-        with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"routes": {"our bakery": SecretStr(there)}})) as client:
+        with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"routes": there})) as client:
             client["our bakery"].ingest(documents(BAKERY))
             for question in (*SHIPS.values(), *BAKERY.values(), "Which towns have a lake or a harbour?"):
                 ours, theirs = kg[names].search(question), client[names].search(question)
                 assert [(h.passage, h.score, h.why) for h in ours] == [(h.passage, h.score, h.why) for h in theirs]
     finally:
-        with_login.stop()
+        server.stop()
