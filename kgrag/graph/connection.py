@@ -16,7 +16,10 @@ from neo4j.exceptions import (
     ClientError,
     DriverError,
     Neo4jError,
+    NotALeader,
     ServiceUnavailable,
+    SessionExpired,
+    WriteServiceUnavailable,
 )
 from neo4j.exceptions import (
     ConfigurationError as DriverConfigurationError,
@@ -35,6 +38,7 @@ _LOG = logging.getLogger("kgrag.graph")
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^/]")
 _NO_INDEX = re.compile(r"There is no such (?:fulltext|vector) schema index: (\w+)")
 _LEASE = 60  # seconds
+_LEADERS = 3  # members that a statement is sent to while each no longer leads
 _FETCH_SIZE = 2000  # records that the server sends at once
 
 
@@ -172,8 +176,7 @@ class Graph:
             for listener in self._listeners:
                 listener(name, parameters)
             if mode == "auto":
-                with self._session() as session:
-                    records = list(session.run(text, parameters))
+                records = self._run_at_leader(text, parameters)
             else:  # unlike a session's transaction it begins and asks in one message
                 records = self._driver.execute_query(
                     neo4j.Query(text, timeout=timeout),
@@ -184,6 +187,21 @@ class Graph:
                 ).records
         _LOG.debug("%s: %.1f ms, %d records", name, 1000 * (time.perf_counter() - start), len(records))
         return records
+
+    def _run_at_leader(self, text: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
+        """Run a statement that commits by itself, which the driver does not try again when a cluster's leader changes.
+
+        A member that does not lead refuses it before anything is done.
+        """
+        tries = _LEADERS
+        while True:
+            try:
+                with self._session() as session:
+                    return list(session.run(text, parameters))
+            except NotALeader:
+                tries -= 1
+                if not tries:
+                    raise
 
     def _session(self, fetch_size: int = _FETCH_SIZE, access: str = neo4j.WRITE_ACCESS) -> neo4j.Session:
         return self._driver.session(
@@ -261,6 +279,11 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
         if isinstance(error, AuthError):
             raise DatabaseError(
                 f"Neo4j at {self._uri} refuses the login.", "Check KGRAG_NEO4J_USER and KGRAG_NEO4J_PASSWORD."
+            ) from error
+        if isinstance(error, SessionExpired) and isinstance(error.__cause__, WriteServiceUnavailable):
+            raise DatabaseError(
+                f"The cluster at {self._uri} has no leader that takes writes.",
+                "Searches go on. `SHOW SERVERS` and `SHOW DATABASES` in Neo4j Browser tell why; then run it again.",
             ) from error
         if isinstance(error, ServiceUnavailable):
             raise DatabaseError(
