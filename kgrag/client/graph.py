@@ -213,8 +213,9 @@ class KnowledgeGraph:
     def _routed(self, pattern: str) -> "KnowledgeGraph":
         with self._lock:
             if pattern not in self._elsewhere:
-                settings = self.settings.model_copy(update={"routes": {}})
-                self._elsewhere[pattern] = KnowledgeGraph(open_route(self.settings, pattern), settings, self.models)
+                graph = open_route(self.settings, pattern)
+                its = {"routes": {}, "neo4j_uri": graph.uri, "neo4j_database": graph.database}
+                self._elsewhere[pattern] = KnowledgeGraph(graph, self.settings.model_copy(update=its), self.models)
             return self._elsewhere[pattern]
 
     def _databases(self) -> Iterator[tuple[str | None, "KnowledgeGraph"]]:
