@@ -109,6 +109,13 @@ class BusyError(KgragError):
         self.seconds = seconds
 
 
+def error_of(kind: str, message: str, remedy: str) -> KgragError:
+    """The error of the class of that name; ServerError for a name that is none, as of a newer server's class."""
+    named = globals().get(kind)
+    known = isinstance(named, type) and issubclass(named, KgragError)
+    return (named if known else ServerError)(message, remedy)
+
+
 def without_login(text: str) -> str:
     """A text in which addresses show no name and password: bolt://***@host."""
     return re.sub(r"((?:\w|\+)+://)?[^\s'\"/@]*:[^\s'\"]*@", r"\1***@", text)
