@@ -3,11 +3,12 @@
     python bench/load.py bench/2wiki --clients 32 --minutes 10
     python bench/load.py bench/2wiki --clients 32 --minutes 10 --kill     the server and Neo4j are killed in between
 
-The folder holds corpus.jsonl and queries.jsonl. It is a collection that is searched and asked, the demo one that is also
-written to. The server is a process of its own, and so is the language model, which takes 300 ms a call. Each client
-has a key and waits between two requests, THINK seconds on average (exponential, seeded). First one client searches
-alone. At the end: answers by kind and status, times of searches alone and under load, the memory of the server, and
-whether the graph holds what was uploaded and not deleted, with the digest of the same documents read without load.
+The folder holds corpus.jsonl and queries.jsonl: a collection that is searched and asked; the demo is written to, too.
+The server of KGRAG_HOME is used and the demo in it made anew. `kgrag serve` is a process of its own, and so is the
+language model, which takes 300 ms a call. Each client has a key and waits between two requests, THINK seconds on average
+(exponential, seeded). First one client searches alone. At the end: answers by kind and status, times of searches alone
+and under load, the memory of the server, and whether the graph holds what was uploaded and not deleted, with the digest
+of the same documents read without load.
 """
 
 import argparse
@@ -207,12 +208,11 @@ class Client:
 
     def _stream(self, kind: str, method: str, path: str, **given: Any) -> None:
         """Follow events to the end, or leave after the first one."""
-        last = "no event"
+        status, last = "", ""
         try:
             with self._http.stream(method, path, headers={"Accept": "text/event-stream"}, **given) as reply:
-                if not reply.is_success:
-                    last = str(reply.status_code)
-                for line in reply.iter_lines() if reply.is_success else ():
+                status = str(reply.status_code)
+                for line in reply.iter_lines():
                     if line.startswith("event: "):
                         last = line.removeprefix("event: ")
                         if kind.startswith("leave"):
@@ -221,7 +221,7 @@ class Client:
                         last = json.loads(line.removeprefix("data: "))["kind"]
         except httpx.HTTPError as error:
             last = type(error).__name__
-        self.answers[kind, last if last.isdecimal() else f"200, {last}"] += 1
+        self.answers[kind, f"{status} {last}".strip()] += 1
 
 
 @contextmanager
@@ -292,6 +292,7 @@ def report(server: Served, alone: Client, clients: list[Client]) -> None:
     times = [seconds for client in clients for seconds in client.searches]
     print(f"search, {len(clients)} clients  {spread(times)}")
     print(f"p95 {np.quantile(times, 0.95) / np.quantile(alone.searches, 0.95):.2f} times that of one client")
+    print("load of this machine over 1, 5 and 15 minutes:", *(f"{load:.1f}" for load in os.getloadavg()))
     minutes = {int(seconds // 60): used for seconds, used in reversed(server.memory)}
     print("MB by the minute:", *(f"{used:.0f}" for _, used in sorted(minutes.items())), f"{server.memory[-1][1]:.0f}")
     late = [(seconds, used) for seconds, used in server.memory if seconds > server.memory[-1][0] / 2]
@@ -302,7 +303,9 @@ def compare(kg: KnowledgeGraph, clients: list[Client], untouched: dict[str, str]
     """Whether the graph holds what it should."""
     held = {name: text for client in clients for name, text in client.held.items()}
     found = {d.key for d in kg[WRITTEN].documents(limit=100_000) if d.key.startswith("boats/")}
-    print(f"{len(held)} documents are to be there; {len(held.keys() - found)} miss, {len(found - held.keys())} too many")
+    print(
+        f"{len(held)} documents are to be there; {len(held.keys() - found)} miss, {len(found - held.keys())} too many"
+    )
     loaded = digest(kg.graph, WRITTEN)
     fresh(kg, held)
     calm = digest(kg.graph, WRITTEN)

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
+import psutil
+
 from kgrag import limits
 from kgrag.errors import BusyError, CancelledError, DatabaseError
 from kgrag.graph import schema
@@ -40,14 +42,15 @@ def within_job(job: Job) -> Iterator[None]:
 def alone(graph: Graph, collection: str, kind: str) -> Iterator[None]:
     """While the `with` block runs, nobody else works on the collection; `kind`: what is done with it.
 
-    One who gives no sign of life is waited for until its lease ends. Raises BusyError, which says who is at work, and
-    CancelledError when a server was told to cancel this, or when it stood still until somebody else took its place.
+    One who gives no sign of life is waited for until its lease ends; a process of this machine that has died is not.
+    Raises BusyError, which says who is at work, and CancelledError when a server was told to cancel this, or when it
+    stood still until somebody else took its place.
     """
     if _HELD.get() == collection:
         yield
         return
     schema.ensure_schema(graph)
-    id = holder = uuid.uuid4().hex
+    id, holder = uuid.uuid4().hex, f"{_place()} {os.getpid()}"
     _begin(graph, collection, kind, id, holder)
     ended, lost = threading.Event(), threading.Event()
     beating = threading.Thread(target=_beat, args=(graph, holder, id, ended, lost), name="kgrag-beat", daemon=True)
@@ -68,7 +71,7 @@ def alone(graph: Graph, collection: str, kind: str) -> Iterator[None]:
         ended.set()
         beating.join()
         with suppress(DatabaseError):  # its lease ends by itself
-            graph.run("write/release_collection", id=id)
+            _release(graph, id)
 
 
 def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> None:
@@ -85,10 +88,28 @@ def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> No
         other = graph.run("write/hold_collection", id=id, properties=properties, seconds=LEASE)[0]["other"]
         if other is None:
             return
+        if _has_died(other["holder"]):
+            _release(graph, other["id"])
+            continue
         if first is not None and other["lease"] != first:  # it lives
             raise _busy(job_of(other))
         first = other["lease"]
         time.sleep(BEAT)
+
+
+def _release(graph: Graph, id: str) -> None:
+    graph.run("write/release_collection", id=id)
+
+
+def _place() -> str:
+    """This machine, or the container that it is."""
+    return f"{socket.gethostname()} {uuid.getnode():x}"
+
+
+def _has_died(holder: str) -> bool:
+    """Whether a holder was a process of this machine that is no more; a server's job has another kind of holder."""
+    place, _, process = holder.rpartition(" ")
+    return place == _place() and not psutil.pid_exists(int(process))
 
 
 def _busy(job: Job) -> BusyError:

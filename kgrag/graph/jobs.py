@@ -118,11 +118,11 @@ def end_job(
     result: Mapping[str, Any] | None = None,
 ) -> None:
     """End a job, or with "queued" give it back; one that is the holder's no more stays as it is."""
-    told = {name: None for name in ("error", "remedy", "error_kind")} if error is None else {
-        "error": error.message, "remedy": error.remedy or None, "error_kind": type(error).__name__
-    }  # fmt: skip
     graph.run(
-        "write/end_job", id=id, holder=holder, state=state, **told,
+        "write/end_job", id=id, holder=holder, state=state,
+        error=error.message if error else None,
+        remedy=error.remedy or None if error else None,
+        error_kind=type(error).__name__ if error else None,
         result=json.dumps(result, ensure_ascii=False) if result else None,
     )  # fmt: skip
 

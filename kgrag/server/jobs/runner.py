@@ -71,6 +71,7 @@ class Jobs(AbstractContextManager["Jobs"]):
     def __enter__(self) -> Self:
         """Begin to work. Raises MismatchError for a database of another schema version."""
         schema.ensure_schema(self.kg.graph)
+        self.uploads.tidy()
         for thread in self._workers:
             thread.start()
         if self._workers:
