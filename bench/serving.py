@@ -107,6 +107,11 @@ def server() -> psutil.Process:
     raise SystemExit(f"No server of {home} is running. Start it: kgrag up")
 
 
+def spread(times: list[float]) -> str:
+    """The middle and the slow end of times in milliseconds."""
+    return f"p50 {statistics.median(times):.1f} ms  p95 {sorted(times)[int(0.95 * len(times))]:.1f} ms"
+
+
 def measure(askers: list[Asker], retriever: str, questions: list[str], threads: int) -> None:
     """Print a line for each asker, and the paired ratio."""
     java = server()
@@ -124,9 +129,9 @@ def measure(askers: list[Asker], retriever: str, questions: list[str], threads: 
     for asker, row in zip(askers, rows, strict=True):
         together = asker.ask(retriever, questions, threads)
         sent = asker.ask(retriever, questions[:20], 0)["sent"] / min(20, len(questions))
-        times = sorted(1000 * t for t in row["times"])
+        times = [1000 * t for t in row["times"]]
         print(
-            f"{retriever}  p50 {statistics.median(times):.1f} ms  p95 {times[int(0.95 * len(times))]:.1f} ms  "
+            f"{retriever}  {spread(times)}  "
             f"CPU client {1000 * row['client'] / len(times):.1f} server {1000 * row['server'] / len(times):.1f} ms  "
             f"{threads} threads {len(questions) / together['seconds']:.1f}/s  {sent:.1f} round trips  {asker.name}"
         )

@@ -101,12 +101,28 @@ class ServerError(KgragError):
     exit_code = 10
 
 
+class TooLargeError(InputError):
+    """A request is larger than a server takes."""
+
+
+class FullError(KgragError):
+    """A server holds as many uploads as it may."""
+
+
 class BusyError(KgragError):
     """A server has too much to do, or a key asks too often; `seconds`: after how long to try again."""
 
     def __init__(self, message: str, remedy: str = "", seconds: float = 1.0) -> None:
         super().__init__(message, remedy)
         self.seconds = seconds
+
+
+def error_of(kind: str, message: str, remedy: str) -> KgragError:
+    """The error of the class of that name; ServerError for a name that is none, as of a newer server's class."""
+    named = globals().get(kind)
+    if isinstance(named, type) and issubclass(named, KgragError):
+        return named(message, remedy)
+    return ServerError(message, remedy)
 
 
 def without_login(text: str) -> str:

@@ -1,4 +1,5 @@
-// Documents of a collection by their keys, a page at a time, with what each holds.
+// Documents of a collection by their keys, a page at a time, with what each holds. The index on collection and key gives
+// them in the order that is written here, so nothing is sorted.
 // mode: read
 // $collection: STRING - name of the collection
 // $after: STRING - the key after which to go on; empty: from the first
@@ -11,7 +12,7 @@
 // -> tables: INTEGER - tables
 // -> updated: DATETIME - when it was last written
 MATCH (d:Document {collection: $collection}) WHERE d.key > $after
-WITH d ORDER BY d.key LIMIT $limit
+WITH d ORDER BY d.collection, d.key LIMIT $limit
 RETURN d.key AS key, d.title AS title, d.source AS source, COUNT { (d)-[:HAS_PASSAGE]->() } AS passages,
        COUNT { (d)-[:HAS_PAGE]->() } AS pages, COUNT { (d)-[:HAS_TABLE]->() } AS tables, d.updated AS updated
-ORDER BY key
+ORDER BY d.collection, d.key

@@ -1,4 +1,4 @@
-// Jobs, the newest first.
+// Jobs, the newest first; not what a program did by itself that has died.
 // mode: read
 // $id: STRING - of one job, or null for all
 // $collections: LIST<STRING> - of these collections, or empty for all
@@ -7,5 +7,5 @@
 // -> job: MAP - its properties
 MATCH (j:Job)
 WHERE ($id IS NULL OR j.id = $id) AND (size($collections) = 0 OR j.collection IN $collections)
-  AND ($state IS NULL OR j.state = $state)
+  AND ($state IS NULL OR j.state = $state) AND NOT (j.outside IS NOT NULL AND j.lease < datetime())
 RETURN properties(j) AS job ORDER BY j.created DESC, j.id LIMIT $limit

@@ -3,6 +3,6 @@
 // $id: STRING - job id
 MATCH (j:Job {id: $id}) WHERE j.state IN ['queued', 'running']
 SET j.stop = true
-WITH j WHERE j.state = 'queued' OR j.lease < datetime()
+WITH j WHERE j.state = 'queued' OR j.lease < datetime() AND j.outside IS NULL
 SET j.state = 'cancelled', j.ended = datetime.realtime()
 REMOVE j.holder, j.lease, j.stop

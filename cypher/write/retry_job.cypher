@@ -3,4 +3,4 @@
 // $id: STRING - job id
 MATCH (j:Job {id: $id}) WHERE j.state IN ['failed', 'cancelled']
 SET j.state = 'queued', j.died = 0, j.stage = '', j.done = 0
-REMOVE j.total, j.error, j.remedy, j.result, j.started, j.ended
+REMOVE j.total, j.error, j.remedy, j.error_kind, j.result, j.started, j.ended

@@ -31,9 +31,7 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
     curl -H "Authorization: Bearer $KEY" http://localhost:9000/api/v1/collections
     """
     try:
-        import uvicorn
-
-        from kgrag.server.app import check_locked, config_of, create_app
+        from kgrag.server.app import check_locked, config_of, create_app, run_server
         from kgrag.server.checks import serving_checks
         from kgrag.server.web.mount import mount
     except ImportError as error:
@@ -57,5 +55,5 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
         mount(app, app.state.serving)
         config = config_of(app, options)
         with config.bind_socket() as listening:
-            note(f"Serving on http://{options.host}:{listening.getsockname()[1]} (Ctrl-C ends it).")
-            uvicorn.Server(config).run([listening])
+            address = f"http://{options.host}:{listening.getsockname()[1]}"
+            run_server(config, listening, lambda: note(f"Serving on {address} (Ctrl-C ends it)."))

@@ -1,12 +1,15 @@
 """What makes a collection, changes it and removes it: documents, facts, topics, entities, vectors."""
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from kgrag.graph import collections as registry
 from kgrag.graph.collections import Collection as Record
+from kgrag.graph.holding import alone
 from kgrag.loaders.source import Source
 from kgrag.models.embed import Embedder
 from kgrag.retrieval.base import SearchContext
@@ -22,12 +25,34 @@ if TYPE_CHECKING:
     from kgrag.models.estimate import Estimate
 
 
+B = TypeVar("B", bound="Building")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
 def silent(stage: str, done: int, total: int | None) -> None:
     """Progress that nobody looks at."""
 
 
+def by_one(kind: str) -> Callable[[Callable[Concatenate["B", P], R]], Callable[Concatenate["B", P], R]]:
+    """For methods that only one may run on a collection at a time; `kind`: what they do, as others are told it."""
+
+    def decorate(method: Callable[Concatenate[B, P], R]) -> Callable[Concatenate[B, P], R]:
+        @wraps(method)
+        def called(self: B, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            with alone(self.kg.graph, self.name, kind):
+                return method(self, *args, **kwargs)
+
+        return called
+
+    return decorate
+
+
 class Building:
-    """The part of a Collection that writes. Methods raise NotFoundError when there is no such collection."""
+    """The part of a Collection that writes. Methods raise NotFoundError when there is no such collection.
+
+    Those that take long raise BusyError while somebody else works on the collection, also a server's job.
+    """
 
     def __init__(self, kg: "KnowledgeGraph", name: str) -> None:
         self.kg = kg
@@ -38,6 +63,7 @@ class Building:
     def __repr__(self) -> str:
         return f"<Collection {self.name!r}>"
 
+    @by_one("ingest")
     def ingest(
         self,
         source: Source,
@@ -70,6 +96,7 @@ class Building:
             prune=prune, force=force, settle=settle, names=names, progress=progress or silent,
         )  # fmt: skip
 
+    @by_one("extract")
     def extract(
         self,
         *,
@@ -103,6 +130,7 @@ class Building:
         chat = self.kg.settings.chat
         return estimate(self.kg.graph, self._documents(), chat, progress or silent, limit=limit, linked=linked)
 
+    @by_one("tag")
     def tag(self, *, threads: int = 4, limit: int | None = None, progress: Progress | None = None) -> "TaggingReport":
         """Have TAGME name the Wikipedia articles that the passages which were not tagged yet speak of.
 
@@ -136,8 +164,10 @@ class Building:
         from kgrag.indexing.resolution.resolve import resolve
 
         tasks = self.kg.language_model() if ask else None
-        chat, found = self.kg.settings.chat, self._documents()
-        return resolve(self.kg.graph, found, chat, progress or silent, sure=score, tasks=tasks, apply=apply)
+        chat = self.kg.settings.chat
+        with alone(self.kg.graph, self.name, "resolve") if apply else nullcontext():
+            found = self._documents()
+            return resolve(self.kg.graph, found, chat, progress or silent, sure=score, tasks=tasks, apply=apply)
 
     def decide(self, names: "NamePair", *, same: bool) -> None:
         """Say that two names which `resolve` found are one entity's, or not; a later `resolve` keeps to it."""
@@ -145,12 +175,14 @@ class Building:
 
         decide(self.kg.graph, self._documents(), names, same=same)
 
+    @by_one("unresolve")
     def unresolve(self) -> int:
         """Take back all that `resolve` wrote; returns how many SAME_AS edges."""
         from kgrag.indexing.resolution.resolve import undo
 
         return undo(self.kg.graph, self._documents())
 
+    @by_one("tree")
     def build_tree(
         self, *, ask: bool = False, threads: int = 8, size: int = 8, progress: Progress | None = None
     ) -> "WritingReport":
@@ -173,12 +205,14 @@ class Building:
 
         return estimate(self.kg.graph, self._documents(), self.kg.settings.chat, progress or silent)
 
+    @by_one("remove tree")
     def remove_tree(self) -> int:
         """Remove all summaries; returns how many there were."""
         from kgrag.indexing.tree.tree import remove
 
         return remove(self.kg.graph, self._documents())
 
+    @by_one("communities")
     def build_communities(
         self, *, ask: bool = False, threads: int = 8, size: int = 50, progress: Progress | None = None
     ) -> "WritingReport":
@@ -201,12 +235,14 @@ class Building:
 
         return estimate(self.kg.graph, self._documents(), self.kg.settings.chat, progress or silent)
 
+    @by_one("remove communities")
     def remove_communities(self) -> int:
         """Remove all communities; returns how many there were."""
         from kgrag.indexing.communities.communities import remove
 
         return remove(self.kg.graph, self._documents())
 
+    @by_one("delete")
     def delete(
         self, documents: Iterable[str] | None = None, *, missing_ok: bool = False, progress: Progress | None = None
     ) -> int:
@@ -225,6 +261,7 @@ class Building:
             self.kg.graph, self._documents(), documents, self.kg.settings, progress or silent, missing_ok=missing_ok
         )
 
+    @by_one("reembed")
     def reembed(self, embedder: str | Embedder, *, progress: Progress | None = None) -> CollectionInfo:
         """Embed it again; searches go on with the old vectors until the new ones are complete."""
         from kgrag.indexing.reembed import reembed
@@ -235,6 +272,7 @@ class Building:
             self.kg.graph, reembed(self.kg.graph, self.name, model, self.kg.settings, progress or silent)
         )
 
+    @by_one("repair")
     def repair(self, *, progress: Progress | None = None) -> RepairReport:
         """Make the indexes and vectors that it misses, and finish what was interrupted in it."""
         from kgrag.indexing.repair import repair

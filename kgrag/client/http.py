@@ -5,8 +5,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from kgrag import errors, limits
-from kgrag.errors import BusyError, ConfigurationError, DeadlineError, KgragError, ServerError, without_login
+from kgrag import limits
+from kgrag.errors import (
+    BusyError,
+    ConfigurationError,
+    DeadlineError,
+    KgragError,
+    ServerError,
+    error_of,
+    without_login,
+)
 
 if TYPE_CHECKING:
     import httpx
@@ -103,7 +111,4 @@ def _error(status: int, body: bytes, headers: "httpx.Headers") -> KgragError:
 
 def _told(form: Mapping[str, Any]) -> KgragError:
     """The error of a form that a server tells."""
-    kind = getattr(errors, str(form["kind"]), None)
-    if not (isinstance(kind, type) and issubclass(kind, KgragError)):
-        kind = ServerError
-    return kind(str(form["error"]), str(form["remedy"]))
+    return error_of(str(form["kind"]), str(form["error"]), str(form["remedy"]))

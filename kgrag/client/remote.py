@@ -17,7 +17,7 @@ from kgrag.agents.system import DEFAULT_SYSTEM, DEPTH
 from kgrag.client.building import silent
 from kgrag.client.http import Http, Json
 from kgrag.client.stream import Stream
-from kgrag.errors import CancelledError, InputError, KgragError, ServerError
+from kgrag.errors import CancelledError, InputError, ServerError, error_of
 from kgrag.events import Answer, Event
 from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
@@ -111,13 +111,13 @@ class RemoteKnowledgeGraph:
             yield from_json(Job, form)
 
     def finished(self, job: Job, progress: Progress | None = None) -> Job:
-        """The job once it is done. Raises KgragError with what it failed with, CancelledError if it was cancelled."""
+        """The job once it is done. Raises what it failed with, CancelledError if it was cancelled."""
         for now in self.watch(job.id):
             job = now
             if progress is not None and now.state == "running" and now.stage:
                 progress(now.stage, now.done, now.total)
         if job.state == "failed":
-            raise KgragError(job.error, job.remedy)
+            raise error_of(job.error_kind, job.error, job.remedy)
         if job.state != "done":
             raise CancelledError("The job was cancelled.", "Retry it to go on.")
         return job
@@ -272,7 +272,7 @@ class RemoteCollection:
     def delete(self, documents: Iterable[str] | None = None, *, progress: Progress | None = None) -> int:
         """Delete documents by their keys, or with `documents` None the whole collection; returns the passages removed.
 
-        Raises KgragError for a key that does not exist.
+        Raises NotFoundError for a key that does not exist.
         """
         if documents is None:
             jobs = [from_json(Job, self.kg.http.request("DELETE", _path(self.name)))]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kgrag.errors import InputError
+from kgrag.errors import BusyError, InputError
 from kgrag.types import IngestReport
 
 if TYPE_CHECKING:
@@ -38,11 +38,19 @@ def watch(
     for top in tops:
         if not top.is_dir():
             raise InputError(f"{top} is not a folder that could be watched.", "Check the spelling.")
+
+    def read() -> IngestReport:
+        while True:
+            try:
+                return collection.ingest(folders, prune=prune, settle=quiet, **options)
+            except BusyError:
+                time.sleep(quiet)  # somebody else works on it
+
     ticks = changes_in(
         *tops, watch_filter=_Visible(tops), step=_TICK, debounce=2 * _TICK, rust_timeout=_TICK, yield_on_timeout=True
     )
     next(ticks)  # from here on nothing is missed
-    yield collection.ingest(folders, prune=prune, settle=quiet, **options)
+    yield read()
     first = last = time.monotonic()  # of the changes since; what was too new is looked at again
     waiting = True
     for changes in ticks:
@@ -50,7 +58,7 @@ def watch(
         if changes:
             first, last, waiting = (first if waiting else now), now, True
         if waiting and (now - last >= quiet or now - first >= _LONGEST):
-            report = collection.ingest(folders, prune=prune, settle=quiet, **options)
+            report = read()
             first = last = time.monotonic()
             waiting = report.unsettled > 0
             yield report

@@ -206,10 +206,15 @@ def create_collection(graph: Graph, name: str, embedder: str, dimension: int, in
 
 
 def check_name(name: str) -> None:
-    """Raise ConfigurationError if a collection cannot have that name."""
-    if not name or len(name) > 200 or any(ord(c) < 32 for c in name):
+    """Raise ConfigurationError if a new collection cannot have that name.
+
+    A name stands in addresses of a server, where proxies and browsers do not leave / and .. as they are.
+    """
+    if not name or len(name) > 200 or any(ord(c) < 32 or c in "/\\" for c in name) or name in (".", ".."):
         raise ConfigurationError(
-            f"{name!r} cannot be the name of a collection.", "Use 1 to 200 characters without line breaks."
+            f"{name!r} cannot be the name of a collection.",
+            "Use 1 to 200 characters without line breaks, / and \\. An older collection is renamed so: "
+            "kgrag export FILE.jsonl -c OLD, then kgrag import FILE.jsonl -c NEW",
         )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from kgrag.errors import NotFoundError
+from kgrag.errors import KgragError, NotFoundError
 from kgrag.graph.connection import Graph
 from kgrag.text import caption
 
@@ -25,8 +25,9 @@ LEASE = 20
 class Job:
     """A job as it is now. `stage`, `done`, `total`: how far it is; times are ISO 8601, empty if there is none yet.
 
-    `error` and `remedy` say why it failed, and `result` what came of it; `attempt`: how often it was begun, `died`: how
-    often a process that worked on it died since it was last asked for; `owner`: who asked for it.
+    `error` and `remedy` say why it failed, `error_kind` is the class of that error, and `result` what came of it;
+    `attempt`: how often it was begun, `died`: how often a process that worked on it died since it was last asked for;
+    `owner`: who asked for it.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Job:
     total: int | None = None
     error: str = ""
     remedy: str = ""
+    error_kind: str = ""
     result: Mapping[str, Any] = field(default_factory=dict)
     owner: str = ""
     created: str = ""
@@ -62,7 +64,7 @@ def add_job(graph: Graph, kind: str, collection: str, parameters: Mapping[str, A
         "parameters": json.dumps(parameters, ensure_ascii=False),
         "owner": owner,
     }
-    return _job(graph.run("write/add_job", id=uuid.uuid4().hex, properties=properties, kept=KEPT)[0]["job"])
+    return job_of(graph.run("write/add_job", id=uuid.uuid4().hex, properties=properties, kept=KEPT)[0]["job"])
 
 
 def find_job(graph: Graph, id: str) -> Job:
@@ -70,7 +72,7 @@ def find_job(graph: Graph, id: str) -> Job:
     found = graph.run("search/jobs", id=id, collections=[], state=None, limit=1)
     if not found:
         raise no_job(id)
-    return _job(found[0]["job"])
+    return job_of(found[0]["job"])
 
 
 def no_job(id: str) -> NotFoundError:
@@ -81,7 +83,7 @@ def no_job(id: str) -> NotFoundError:
 def list_jobs(graph: Graph, collections: Sequence[str] = (), state: State | None = None, limit: int = 50) -> list[Job]:
     """Jobs, the newest first: of these collections, none for all, and in this state."""
     found = graph.run("search/jobs", id=None, collections=list(collections), state=state, limit=limit)
-    return [_job(r["job"]) for r in found]
+    return [job_of(r["job"]) for r in found]
 
 
 def cancel_job(graph: Graph, id: str) -> None:
@@ -97,7 +99,7 @@ def retry_job(graph: Graph, id: str) -> None:
 def claim_job(graph: Graph, holder: str) -> Job | None:
     """Begin the job that is next, as `holder`; None if there is nothing to do."""
     found = graph.run("write/claim_job", holder=holder, seconds=LEASE)
-    return _job(found[0]["job"]) if found else None
+    return job_of(found[0]["job"]) if found else None
 
 
 def beat_job(graph: Graph, holder: str, id: str, stage: str, done: int, total: int | None) -> bool | None:
@@ -112,18 +114,21 @@ def end_job(
     id: str,
     state: State,
     *,
-    error: str = "",
-    remedy: str = "",
+    error: KgragError | None = None,
     result: Mapping[str, Any] | None = None,
 ) -> None:
     """End a job, or with "queued" give it back; one that is the holder's no more stays as it is."""
     graph.run(
-        "write/end_job", id=id, holder=holder, state=state, error=error or None, remedy=remedy or None,
+        "write/end_job", id=id, holder=holder, state=state,
+        error=error.message if error else None,
+        remedy=error.remedy or None if error else None,
+        error_kind=type(error).__name__ if error else None,
         result=json.dumps(result, ensure_ascii=False) if result else None,
     )  # fmt: skip
 
 
-def _job(properties: Mapping[str, Any]) -> Job:
+def job_of(properties: Mapping[str, Any]) -> Job:
+    """A job from the properties of its node."""
     times = {name: properties.get(name) for name in ("created", "started", "ended")}
     return Job(
         id=properties["id"],
@@ -136,6 +141,7 @@ def _job(properties: Mapping[str, Any]) -> Job:
         total=properties.get("total"),
         error=properties.get("error") or "",
         remedy=properties.get("remedy") or "",
+        error_kind=properties.get("error_kind") or "",
         result=json.loads(properties.get("result") or "{}"),
         owner=properties["owner"],
         attempt=properties["attempt"],

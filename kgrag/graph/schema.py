@@ -116,9 +116,15 @@ def _unique(graph: Graph, label: str) -> None:
 
 
 def _ranges(node: NodeKind) -> dict[str, list[str]]:
-    """The names and properties of the range indexes over a label: each is called by its last property."""
+    """The names and properties of the range indexes over a label: each is called by its last property.
+
+    Where that has a text index, too, which has that name, the range index is called by both.
+    """
     each = [["collection"], *(["collection", name] for name in node.ranges)] if node.held else []
-    return {f"{node.label.lower()}_{properties[-1]}": properties for properties in each}
+    return {
+        f"{node.label.lower()}_{'_'.join(properties if properties[-1] in node.texts else properties[-1:])}": properties
+        for properties in each
+    }
 
 
 def _texts(node: NodeKind) -> dict[str, str]:

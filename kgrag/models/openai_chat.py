@@ -4,7 +4,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -233,7 +233,7 @@ class OpenAIChat:
             timeout=Timeout(seconds, connect=min(10.0, seconds)),
         ) as response:
             kind = response.headers.get("content-type", "")
-            reply, ended = read_reply(kind, response.iter_bytes(), until, on_text)
+            reply, ended = read_reply(kind, _while_wanted(response.iter_bytes()), until, on_text)
         if reply.prompt_tokens > 0 and reply.completion_tokens >= 0:
             self._pace.settle(turn, reply.prompt_tokens + reply.completion_tokens)
         return reply, ended
@@ -255,6 +255,13 @@ def load_chat(settings: Settings) -> OpenAIChat:
     Raises ConfigurationError: see OpenAIChat.
     """
     return OpenAIChat(settings.chat, settings.cache / "chat" if settings.chat.cache else None)
+
+
+def _while_wanted(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """What comes of a reply, until the caller's own time is over, or it has left."""
+    for piece in pieces:
+        limits.remaining()
+        yield piece
 
 
 def _counted(reply: Kept, sent: Mapping[str, Any]) -> Kept:

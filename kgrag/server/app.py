@@ -1,6 +1,7 @@
 """The application that `kgrag serve` runs: all doors over one database."""
 
-from collections.abc import AsyncGenerator
+import socket
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 
@@ -82,6 +83,18 @@ def config_of(app: FastAPI, options: ServeOptions) -> uvicorn.Config:
         proxy_headers=False,
         timeout_graceful_shutdown=_GRACE,
     )
+
+
+def run_server(config: uvicorn.Config, listening: socket.socket, ready: Callable[[], None]) -> None:
+    """Serve on a socket until a signal ends it; `ready` is called once it answers."""
+
+    class Announced(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if not self.should_exit:
+                ready()
+
+    Announced(config).run([listening])
 
 
 def check_locked(keys: Keys, options: ServeOptions) -> bool:

@@ -27,7 +27,9 @@ _STATUS: tuple[tuple[type[KgragError], int], ...] = (  # the first that fits
     (errors.ModelError, 502),
     (errors.RefusedError, 422),
     (errors.ConfigurationError, 400),
+    (errors.TooLargeError, 413),
     (errors.InputError, 400),
+    (errors.FullError, 507),
 )
 
 

@@ -1,18 +1,22 @@
 """The tools of `kgrag mcp` over HTTP, at /mcp: each request is answered for itself, with what its key allows."""
 
+import asyncio
+import threading
 from functools import lru_cache
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message, Receive, Scope, Send
 
+from kgrag import limits
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import BusyError
 from kgrag.server.failures import response
 from kgrag.server.guard import access_of
 from kgrag.server.keys import Access
 from kgrag.server.mcp import Tools, mcp_server
+from kgrag.server.working import left
 from kgrag.settings import ServeOptions
 
 _GUARDED = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # hosts and origins are checked before
@@ -50,5 +54,25 @@ class McpDoor:
             json_response=True, stateless_http=True, max_request_body_size=self._limit, transport_security=_GUARDED
         )  # which makes a manager of sessions; one can be run once only
         manager = server.session_manager
-        async with manager.run():
-            await manager.handle_request(scope, receive, send)
+        request, gone = Request(scope, receive), threading.Event()
+        try:
+            body: bytes | None = await request.body()
+        except ClientDisconnect:
+            return
+        leaving = asyncio.ensure_future(left(request))
+        leaving.add_done_callback(lambda _: gone.set())
+
+        async def again() -> Message:
+            nonlocal body
+            if body is None:
+                await asyncio.shield(leaving)
+                return {"type": "http.disconnect"}
+            message, body = {"type": "http.request", "body": body, "more_body": False}, None
+            return message
+
+        try:
+            with limits.limited(cancelled=gone):  # the tools' threads see it
+                async with manager.run():
+                    await manager.handle_request(scope, again, send)
+        finally:
+            leaving.cancel()

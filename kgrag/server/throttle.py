@@ -6,7 +6,7 @@ import time
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kgrag.errors import BusyError, InputError, KgragError
+from kgrag.errors import BusyError, InputError, KgragError, TooLargeError
 from kgrag.server.failures import response
 from kgrag.server.guard import is_open
 from kgrag.server.keys import Access
@@ -57,15 +57,15 @@ class Throttle:
             told.headers["Connection"] = "close"  # what is left of the body is not read
             await told(scope, receive, send)
 
-    def _refused(self, scope: Scope) -> tuple[KgragError | None, int]:
+    def _refused(self, scope: Scope) -> tuple[KgragError | None, int | None]:
         access = scope.get("state", {}).get("access")
         counted = isinstance(access, Access) and not is_open(scope["path"])
         if counted and (seconds := self._wait(access.name)) > 0:
             return BusyError("This key asks too often.", "Ask less often, or set KGRAG_SERVE__RATE.", seconds), 429
         length = Headers(scope=scope).get("content-length", "0")
         if length.isdecimal() and int(length) > self._limit(scope):
-            return _too_large(self._limit(scope)), 413
-        return None, 0
+            return _too_large(self._limit(scope)), None
+        return None, None
 
     def _wait(self, name: str) -> float:
         """Seconds until the next request of a key may come; 0: it may now, and is counted."""
@@ -89,7 +89,7 @@ class _Body:
         self._seconds = seconds
         self._size = 0
         self._whole = False
-        self.failed: tuple[KgragError, int] | None = None
+        self.failed: tuple[KgragError, int | None] | None = None
 
     async def receive(self) -> Message:
         """The next part; one that is too much, or too late, ends the request as if the client had left."""
@@ -105,12 +105,12 @@ class _Body:
                 self._whole = message["type"] != "http.request" or not message.get("more_body", False)
                 if self._size <= self._limit:
                     return message
-                self.failed = _too_large(self._limit), 413
+                self.failed = _too_large(self._limit), None
         return {"type": "http.disconnect"}
 
 
-def _too_large(limit: int) -> InputError:
-    return InputError(
+def _too_large(limit: int) -> TooLargeError:
+    return TooLargeError(
         f"The request is larger than {limit // _KB:,} KB.",
         "Send it in parts, or set KGRAG_SERVE__BODY_KB or KGRAG_SERVE__UPLOAD_MB.",
     )

@@ -4,17 +4,20 @@ import hashlib
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgrag.errors import InputError, NotFoundError
+from kgrag.errors import FullError, InputError, NotFoundError
 from kgrag.identity import node_id
 from kgrag.loaders.base import clean
 
 _LONGEST = 500  # characters of a name
 _SUFFIX = re.compile(r"(\.[a-z]{1,8})?\.[a-z0-9]{1,8}$")  # which tells a file's format: .pdf, .warc.gz
 _NAME = ".name"
+_LEFT = 3600  # seconds without a change after which nobody writes a file any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,22 @@ class Uploads:
                 Path(file.name).unlink(missing_ok=True)
                 raise
         return self.find(collection, name)
+
+    def check_room(self, size: int, most: int) -> None:
+        """Raise FullError when `size` bytes more would make over `most` in all."""
+        held = sum(file.stat().st_size for file in self._top.glob("*/*") if file.is_file())
+        if held + size > most:
+            raise FullError(
+                f"The server holds {held // 1_000_000:,} MB of uploads; {most // 1_000_000:,} MB is the most.",
+                "Remove uploads or collections that are no longer wanted, or set KGRAG_SERVE__HELD_MB.",
+            )
+
+    def tidy(self) -> None:
+        """Remove what uploads that were interrupted have left."""
+        for file in self._top.glob("*/.*"):
+            with suppress(FileNotFoundError):
+                if time.time() - file.stat().st_mtime > _LEFT:
+                    file.unlink()
 
     def find(self, collection: str, name: str) -> Upload:
         """The upload of that name. Raises NotFoundError, or InputError for a name that cannot be one."""

@@ -20,5 +20,7 @@ class ServeOptions(BaseModel):
     budget: float | None = Field(None, ge=0, description="cost of language models that a request may have")
     body_kb: int = Field(1024, ge=1, description="size of a request, uploads apart")
     upload_mb: int = Field(256, ge=1, description="size of a request that uploads files")
+    upload_files: int = Field(1000, ge=1, le=1000, description="files, or texts, of such a request: of one job")
+    held_mb: int = Field(20_480, ge=1, description="size of all uploads that are held; further ones get 507")
     body_seconds: float = Field(20.0, gt=0, description="seconds in which each part of a request has to arrive")
     job_workers: int = Field(1, ge=1, le=16, description="jobs that run side by side")

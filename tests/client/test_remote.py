@@ -16,7 +16,6 @@ from kgrag.errors import (
     ConfigurationError,
     DatabaseError,
     InputError,
-    KgragError,
     NotFoundError,
     RefusedError,
     ServerError,
@@ -172,7 +171,7 @@ def test_files_are_sent_read_and_deleted(kg: Either, tmp_path: Path, collection_
     assert [d.key for d in collection.documents()] == [f"old/boat_{i}.txt" for i in range(5)]
     assert collection.ingest(folder, root=folder).unchanged == 5
     assert collection.delete(["old/boat_0.txt", "old/boat_1.txt"]) == 2
-    with pytest.raises(KgragError):
+    with pytest.raises(NotFoundError):
         collection.delete(["old/boat_0.txt"])
     assert collection.delete() == 3
     with pytest.raises(NotFoundError):

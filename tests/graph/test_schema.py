@@ -29,7 +29,14 @@ def test_schema_is_idempotent(kg: KnowledgeGraph) -> None:
     schema.ensure_schema(kg.graph)
     schema.MIGRATIONS[1][1](kg.graph)
     assert _indexes(kg) == before
-    assert {"passage_id", "entity_id", "passage_todo", "collection_name"} <= before
+    assert {"passage_id", "entity_id", "passage_todo", "collection_name", "document_collection_key"} <= before
+
+
+@pytest.mark.parametrize("name", ["", "x" * 201, "a\nb", "a/b", "a\\b", ".", ".."])
+def test_names_that_no_address_can_hold_are_refused(kg: KnowledgeGraph, name: str) -> None:
+    with pytest.raises(ConfigurationError, match="kgrag import"):
+        kg[name].ingest([DOCUMENT])
+    assert collections.find_collection(kg.graph, name) is None
 
 
 def test_a_label_that_is_new_to_a_database_gets_its_indexes(kg: KnowledgeGraph, collection_name: str) -> None:

@@ -66,7 +66,7 @@ def test_uploads_are_ingested_under_their_names(jobs: Jobs, collection_name: str
     assert pruned.result["documents"] == ["boats/boat_4.txt"]
     deleted = _end(jobs, jobs.submit("delete", collection_name, {"documents": names[:2]}).id)
     assert (deleted.state, deleted.result["passages"]) == ("done", 2)
-    assert len(jobs.uploads.list(collection_name)) == 18  # 19 boats without these, and the one that is no PDF
+    assert len(jobs.uploads.list(collection_name)) == 17  # what could not be read is no longer held
     assert jobs.kg[collection_name].info().counts["Document"] == 17
     assert _end(jobs, jobs.submit("delete", collection_name).id).state == "done"
     assert jobs.uploads.list(collection_name) == []
@@ -134,7 +134,11 @@ def test_a_job_that_another_process_took_writes_no_more(jobs: Jobs, collection_n
         pass
     assert jobs.kg[collection_name].info().counts["Document"] < 60
     assert jobs.get(id).state == "running"  # it is the other's to end
-    kept.end_job(jobs.kg.graph, "another", id, "failed")
+    kept.end_job(jobs.kg.graph, "another", id, "failed", error=DatabaseError("It is gone.", "Look for it."))
+    failed = jobs.get(id)
+    assert (failed.state, failed.error, failed.remedy, failed.error_kind) == (
+        "failed", "It is gone.", "Look for it.", "DatabaseError"
+    )  # fmt: skip
 
 
 @pytest.mark.long  # it waits for a lease to end
@@ -172,7 +176,8 @@ def test_a_process_that_cannot_say_that_it_lives_stops(
 def test_failures_say_what_to_do(jobs: Jobs, collection_name: str) -> None:
     jobs.uploads.keep(collection_name, "empty.pdf", [b"\x00"])
     last = _end(jobs, jobs.submit("ingest", collection_name, {"uploads": ["empty.pdf"]}).id)
-    assert (last.state, last.error) == ("failed", "Nothing could be read.")
+    assert (last.state, last.error, last.error_kind) == ("failed", "Nothing could be read.", "InputError")
+    assert jobs.uploads.list(collection_name) == []
     assert last.remedy
     assert last.result["problems"]
     last = _end(jobs, jobs.submit("delete", collection_name).id)

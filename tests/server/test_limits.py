@@ -95,6 +95,19 @@ def test_large_requests_are_refused_before_they_are_read(start: Start) -> None:
         assert client.get(f"{_C}/uploads").json() == {"uploads": []}
 
 
+def test_uploads_have_a_quota(start: Start) -> None:
+    server = start(upload_files=2, held_mb=1)
+    with server.client() as client:
+        three = client.post(f"{_C}/documents", files=[("files", (f"{i}.txt", b"text")) for i in range(3)])
+        assert (three.status_code, three.json()["kind"]) == (413, "TooLargeError")
+        texts = {"texts": [{"name": f"{i}.txt", "text": "text"} for i in range(3)]}
+        assert client.post(f"{_C}/texts", json=texts).status_code == 413
+        full = client.post(f"{_C}/documents", files={"files": ("large.txt", b"x" * 1_000_001)})
+        assert (full.status_code, full.json()["kind"]) == (507, "FullError")
+        assert "KGRAG_SERVE__HELD_MB" in full.json()["remedy"]
+        assert client.get(f"{_C}/uploads").json() == {"uploads": []}
+
+
 def test_a_slow_request_is_given_up(start: Start) -> None:
     server = start(body_seconds=0.5)
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as slow:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kgrag.errors import ConfigurationError, MismatchError
 from kgrag.graph import schema
-from kgrag.graph.collections import open_collection
+from kgrag.graph.collections import check_name, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.graph.local.files import disk_errors, locked
@@ -49,6 +49,7 @@ def load(
     Raises MismatchError if the database holds anything, unless it is to be replaced; ConfigurationError if the
     settings name a server that is not local; LocalServerError if the import fails: the database is then what it was.
     """
+    check_name(name)
     server = _local_server(settings)
     server.home.root.mkdir(parents=True, exist_ok=True, mode=0o700)
     clock = _Clock()

@@ -1,11 +1,13 @@
 """Routes of documents: files and texts come in, are listed, and go."""
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Query, UploadFile
 from pydantic import Field
 
+from kgrag.errors import TooLargeError
 from kgrag.server.api.forms import Form
 from kgrag.server.api.jobs import submitted
 from kgrag.server.serving import Called, Caller, Named
@@ -44,28 +46,17 @@ async def upload(
     A file of the same name takes the place of an earlier one.
     """
 
-    def kept() -> dict[str, Any]:
-        held = _open(caller, collection)
-        names = [checked_name(file.filename or "") for file in files]  # all of them, before any is kept
-        for name, file in zip(names, files, strict=True):
-            held.keep(collection, name, iter(partial(file.file.read, _CHUNK), b""))
-        return _ingest(caller, collection, names, language)
-
-    return await caller.work(kept)
+    given = [(file.filename or "", file.size or 0, iter(partial(file.file.read, _CHUNK), b"")) for file in files]
+    return await caller.work(lambda: _kept(caller, collection, given, language))
 
 
 @router.post("/collections/{collection}/texts", status_code=202)
 async def add_texts(caller: Called, collection: Named, given: Texts) -> dict[str, Any]:
     """The same with texts in place of files (role write)."""
 
-    def kept() -> dict[str, Any]:
-        held = _open(caller, collection)
-        names = [checked_name(text.name) for text in given.texts]
-        for name, text in zip(names, given.texts, strict=True):
-            held.keep(collection, name, [text.text.encode()])
-        return _ingest(caller, collection, names, given.language)
-
-    return await caller.work(kept)
+    texts = [(text.name, text.text.encode()) for text in given.texts]
+    files = [(name, len(data), [data]) for name, data in texts]
+    return await caller.work(lambda: _kept(caller, collection, files, given.language))
 
 
 @router.get("/collections/{collection}/documents")
@@ -120,5 +111,21 @@ def _open(caller: Caller, collection: str) -> Uploads:
     return caller.serving.jobs.uploads
 
 
-def _ingest(caller: Caller, collection: str, names: list[str], language: str | None) -> dict[str, Any]:
+def _kept(
+    caller: Caller, collection: str, files: Sequence[tuple[str, int, Iterable[bytes]]], language: str | None
+) -> dict[str, Any]:
+    """Hold files, given by name, size and content, and ask for the job that reads them.
+
+    Raises TooLargeError for more of them than a job may have, FullError when there is no room for them.
+    """
+    held, options = _open(caller, collection), caller.serving.options
+    if len(files) > options.upload_files:
+        raise TooLargeError(
+            f"{len(files):,} files at once are more than {options.upload_files:,}.",
+            "Send them in parts, or set KGRAG_SERVE__UPLOAD_FILES.",
+        )
+    names = [checked_name(name) for name, _, _ in files]  # all of them, before any is kept
+    held.check_room(sum(size for _, size, _ in files), options.held_mb * 1_000_000)
+    for name, (_, _, chunks) in zip(names, files, strict=True):
+        held.keep(collection, name, chunks)
     return submitted(caller, collection, "ingest", {"uploads": names, "language": language})

@@ -11,15 +11,14 @@ from typing import Any, Self
 from kgrag import limits
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import CancelledError, DatabaseError, KgragError
+from kgrag.graph import holding, schema
 from kgrag.graph import jobs as kept
-from kgrag.graph import schema
 from kgrag.graph.jobs import Job, State
 from kgrag.server.jobs import work
 from kgrag.server.uploads import Uploads
 
 _LOG = logging.getLogger(__name__)
 _LOOK = 1.0  # seconds between looks for work that another process was asked for
-_BEAT = 1.0  # seconds between signs of life
 _WATCH = 0.3  # seconds between looks at a job that is watched
 _WAIT = 30.0  # seconds that work under way has to stop
 _DEATHS = 3  # of processes, or of the database, after which a job is given up
@@ -72,6 +71,7 @@ class Jobs(AbstractContextManager["Jobs"]):
     def __enter__(self) -> Self:
         """Begin to work. Raises MismatchError for a database of another schema version."""
         schema.ensure_schema(self.kg.graph)
+        self.uploads.tidy()
         for thread in self._workers:
             thread.start()
         if self._workers:
@@ -170,7 +170,7 @@ class Jobs(AbstractContextManager["Jobs"]):
                 )
             if self._ending.is_set():
                 raise _Stopped
-            with limits.limited(cancelled=running.lost):
+            with limits.limited(cancelled=running.lost), holding.within_job(job):
                 outcome = work.run(self.kg, self.uploads, job, running.progress)
             if outcome.error is not None:
                 return _failed(outcome.error, outcome.result)
@@ -190,7 +190,7 @@ class Jobs(AbstractContextManager["Jobs"]):
     def _beat(self) -> None:
         """Keep what runs for this process, and hear what is to be cancelled."""
         while self._running or not self._ending.is_set():
-            time.sleep(_BEAT)
+            time.sleep(holding.BEAT)
             for id, running in list(self._running.items()):
                 began = time.monotonic()
                 try:
@@ -207,4 +207,4 @@ class Jobs(AbstractContextManager["Jobs"]):
 
 
 def _failed(error: KgragError, result: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    return {"state": "failed", "error": error.message, "remedy": error.remedy, "result": result}
+    return {"state": "failed", "error": error, "result": result}

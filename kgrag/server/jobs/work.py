@@ -11,6 +11,7 @@ from kgrag.errors import ConfigurationError, InputError, KgragError, NotFoundErr
 from kgrag.graph import collections as registry
 from kgrag.graph.jobs import Job
 from kgrag.indexing.pruning import find_gone
+from kgrag.loaders.base import clean
 from kgrag.models.tagme import load_tagme
 from kgrag.server.uploads import Uploads
 from kgrag.types import Progress, Scan
@@ -145,9 +146,18 @@ def _ingest(work: Work, options: IngestOptions) -> Outcome:
     report = work.kg[work.name].ingest(
         list(names), language=options.language, root=work.uploads.folder(work.name), names=names, progress=work.progress
     )
+    _drop_unread(work, wanted.intersection(problem.place for problem in report.problems))
     read = report.added + report.changed + report.unchanged
     nothing = InputError("Nothing could be read.", "See the problems of each file.") if report.problems else None
     return Outcome(plain(report), None if read else nothing)
+
+
+def _drop_unread(work: Work, names: set[str]) -> None:
+    """Hold those of some files no longer that gave no document at all."""
+    root = clean(work.uploads.folder(work.name).resolve().as_posix())
+    found = work.kg.graph.run("search/files_in", collection=work.name, prefixes=sorted(names), roots=[root])
+    for name in names.difference(row["prefix"] for row in found):
+        work.uploads.remove(work.name, name)
 
 
 def _extract(work: Work, options: ExtractOptions) -> Outcome:

@@ -1,0 +1,369 @@
+"""`kgrag serve` under load: many people at once search, ask, upload, delete, cancel and leave in the middle.
+
+    python bench/load.py bench/2wiki --clients 32 --minutes 10
+    python bench/load.py bench/2wiki --clients 32 --minutes 10 --kill     the server and Neo4j are killed in between
+
+The folder holds corpus.jsonl and queries.jsonl: a collection that is searched and asked; the demo is written to, too.
+The server of KGRAG_HOME is used and the demo in it made anew. `kgrag serve` is a process of its own, and so is the
+language model, which takes 300 ms a call. Each client has a key and waits between two requests, THINK seconds on average
+(exponential, seeded). First one client searches alone. At the end: answers by kind and status, times of searches alone
+and under load, the memory of the server, and whether the graph holds what was uploaded and not deleted, with the digest
+of the same documents read without load.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+import numpy as np
+import psutil
+from ingest import resolved
+from serving import spread
+
+from kgrag.client import KnowledgeGraph
+from kgrag.demo import COLLECTION as WRITTEN
+from kgrag.demo import corpus
+from kgrag.demo import questions as demo_questions
+from kgrag.graph.local import LocalServer
+from kgrag.indexing.digest import digest
+from kgrag.server.keys import Keys
+from kgrag.settings import Settings
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from scripted import Scripted
+
+READ = "searched"
+THINK = 8.0  # seconds between two requests of a client, on average
+ALONE = 0.2  # the same of the one that searches alone
+QUESTIONS = 200  # that it asks
+MODEL = 0.3  # seconds that a call of the language model takes
+PATIENCE = 600.0  # seconds in which everything must have come to an end
+MIX = {
+    "search": 60, "ask": 10, "leave an answer": 5, "documents": 5, "upload": 7, "delete": 3, "cancel": 4,
+    "leave a job": 3, "collections": 3,
+}  # fmt: skip
+PEOPLE = ("Colin Archer", "Ada Larsen", "Otto Sverdrup", "Karl Weyprecht", "Nils Holm", "Inga Dahl", "Erik Raudi")
+PLACES = ("Larvik", "Tromsø", "Bergen", "Karlskrona", "Bremerhaven", "Dundee", "Hobart", "Hammerfest", "Kiel")
+
+
+class Served:
+    """`kgrag serve` as a process of its own, whose memory is looked at."""
+
+    def __init__(self, settings: Settings, model: dict[str, str]) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self._env = os.environ | model | {"KGRAG_HOME": str(settings.home)}
+        self._log = (settings.home / "load.log").open("a")
+        self.begun = time.monotonic()
+        self.memory: list[tuple[float, float]] = []
+        """Seconds since the start, MB."""
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(60)
+        self._log.close()
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        command = [sys.executable, "-m", "kgrag", "serve", "--port", str(self.port)]
+        self.process = subprocess.Popen(command, env=self._env, stderr=self._log)
+        while True:
+            try:
+                httpx.get(f"http://127.0.0.1:{self.port}/readyz").raise_for_status()
+                return
+            except httpx.HTTPError:
+                time.sleep(0.2)
+
+    def look(self) -> None:
+        """Note how much memory it has."""
+        used = psutil.Process(self.process.pid).memory_info().rss / 1e6
+        self.memory.append((time.monotonic() - self.begun, used))
+
+
+class Client:
+    """One who uses the server, with what it uploaded and has not deleted: name -> text."""
+
+    def __init__(self, number: int, port: int, key: str, think: float, questions: dict[str, list[str]]) -> None:
+        self.number = number
+        self.think = think
+        self.answers: Counter[tuple[str, str]] = Counter()
+        self.searches: list[float] = []
+        self.held: dict[str, str] = {}
+        self._jobs: dict[str, dict[str, str | None]] = {}  # id of a job -> what is there once it is done
+        self._made = 0
+        self._chance = random.Random(number)
+        self._questions = questions
+        headers = {"Authorization": f"Bearer {key}"}
+        self._http = httpx.Client(base_url=f"http://127.0.0.1:{port}/api/v1", headers=headers, timeout=150)
+
+    def run(self, until: float, mix: dict[str, int] = MIX) -> None:
+        """Do something, and think about it, until then (time.monotonic)."""
+        while time.monotonic() < until:
+            time.sleep(min(self._chance.expovariate(1 / self.think), max(0.0, until - time.monotonic())))
+            self._do(self._chance.choices([*mix], [*mix.values()])[0])
+
+    def search(self, collection: str | None = None) -> None:
+        """Search, and note how long it took if it was answered."""
+        place = collection or self._chance.choice((READ, READ, WRITTEN))
+        begun = time.perf_counter()
+        if self._request("search", "POST", f"collections/{place}/search", json=self._question(place)) is not None:
+            self.searches.append(1000 * (time.perf_counter() - begun))
+
+    def settle(self, until: float) -> None:
+        """Have every job of this client end well; cancelled ones, and those whose server died, go on."""
+        while self._jobs:
+            for id in list(self._jobs):
+                job = self._request("settle", "GET", f"jobs/{id}")
+                if job is None:
+                    continue
+                if job["state"] == "done":
+                    self._ended(id)
+                elif job["state"] == "failed" and "has no document" in job["error"]:
+                    self._ended(id)  # the request was sent twice, and the first one has deleted it
+                elif job["state"] in ("failed", "cancelled"):
+                    self.answers["settle", f"retried: {job['error'] or 'cancelled'}"] += 1
+                    self._request("settle", "POST", f"jobs/{id}/retry")
+            if time.monotonic() > until:
+                raise SystemExit(f"Jobs that do not end: {', '.join(self._jobs)}")
+            time.sleep(1)
+
+    def _do(self, kind: str) -> None:
+        match kind:
+            case "search":
+                self.search()
+            case "ask" | "leave an answer":
+                place = self._chance.choice((READ, WRITTEN))
+                asked = self._question(place) | {"system": self._chance.choice(("single+pathrank", "ircot+hybrid"))}
+                self._stream(kind, "POST", f"collections/{place}/ask", json=asked)
+            case "documents":
+                self._request(kind, "GET", f"collections/{self._chance.choice((READ, WRITTEN))}/documents")
+            case "collections":
+                self._request(kind, "GET", "collections")
+            case "upload":
+                self._upload()
+            case "delete" if self.held:
+                name = self._chance.choice([*self.held])
+                del self.held[name]
+                self._ask_for(kind, {name: None}, "DELETE", f"collections/{WRITTEN}/documents", params={"key": name})
+            case "cancel" if self._jobs:
+                self._request(kind, "DELETE", f"jobs/{self._chance.choice([*self._jobs])}")
+            case "leave a job" if self._jobs:
+                self._stream(kind, "GET", f"jobs/{self._chance.choice([*self._jobs])}/events")
+            case _:
+                self.search()
+
+    def _question(self, collection: str) -> dict[str, Any]:
+        return {"question": self._chance.choice(self._questions[collection])}
+
+    def _upload(self) -> None:
+        """Up to three small files in one job."""
+        texts: dict[str, str | None] = {}
+        for _ in range(self._chance.randint(1, 3)):
+            self._made += 1
+            boat = f"Boat {self.number}-{self._made}"
+            builder, place = self._chance.choice(PEOPLE), self._chance.choice(PLACES)
+            texts[f"boats/{boat}.txt"] = f"{boat} was built by {builder} in {place}. She sailed to Franz Josef Land."
+        files = [("files", (name, (text or "").encode())) for name, text in texts.items()]
+        self._ask_for("upload", texts, "POST", f"collections/{WRITTEN}/documents", files=files)
+
+    def _ask_for(self, kind: str, change: dict[str, str | None], method: str, path: str, **given: Any) -> None:
+        """Ask for a job until the server has taken it."""
+        while (job := self._request(kind, method, path, **given)) is None:
+            time.sleep(1)
+        self._jobs[job["id"]] = change
+
+    def _ended(self, id: str) -> None:
+        for name, text in self._jobs.pop(id).items():
+            if text is not None:
+                self.held[name] = text
+
+    def _request(self, kind: str, method: str, path: str, **given: Any) -> Any:
+        """What the server replies; None, if that is an error or nothing."""
+        try:
+            reply = self._http.request(method, path, **given)
+        except httpx.HTTPError as error:
+            self.answers[kind, type(error).__name__] += 1
+            return None
+        self.answers[kind, str(reply.status_code)] += 1
+        return reply.json() if reply.is_success else None
+
+    def _stream(self, kind: str, method: str, path: str, **given: Any) -> None:
+        """Follow events to the end, or leave after the first one."""
+        status, last = "", ""
+        try:
+            with self._http.stream(method, path, headers={"Accept": "text/event-stream"}, **given) as reply:
+                status = str(reply.status_code)
+                for line in reply.iter_lines():
+                    if line.startswith("event: "):
+                        last = line.removeprefix("event: ")
+                        if kind.startswith("leave"):
+                            break
+                    elif last == "error" and line.startswith("data: "):
+                        last = json.loads(line.removeprefix("data: "))["kind"]
+        except httpx.HTTPError as error:
+            last = type(error).__name__
+        self.answers[kind, f"{status} {last}".strip()] += 1
+
+
+@contextmanager
+def looking(server: Served, seconds: float = 10) -> Iterator[None]:
+    """Look at the memory of the server every so many seconds."""
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(seconds):
+            try:
+                server.look()
+            except psutil.NoSuchProcess:
+                continue  # it was killed
+
+    looker = threading.Thread(target=look)
+    looker.start()
+    try:
+        yield
+    finally:
+        over.set()
+        looker.join()
+
+
+def kill(server: Served, local: LocalServer, seconds: float) -> None:
+    """Kill the server after a third of the time and Neo4j after two; both are started again."""
+    time.sleep(seconds / 3)
+    server.process.kill()
+    server.process.wait()
+    print("killed the server")
+    server.start()
+    time.sleep(seconds / 3)
+    pid = local.status().pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    print("killed Neo4j")
+    begun = time.monotonic()
+    local.ensure_running()
+    print(f"Neo4j was back after {time.monotonic() - begun:.1f} s")
+
+
+def prepare(kg: KnowledgeGraph, folder: Path) -> dict[str, list[str]]:
+    """Make what is searched; returns the questions for each collection."""
+    kg[READ].ingest(folder / "corpus.jsonl")
+    lines = (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    return {READ: [json.loads(line)["question"] for line in lines], WRITTEN: [q.question for q in demo_questions()]}
+
+
+def fresh(kg: KnowledgeGraph, held: dict[str, str]) -> None:
+    """The collection that is written to, anew: the demo, and these texts."""
+    if any(info.name == WRITTEN for info in kg.collections()):
+        kg[WRITTEN].delete()
+    with tempfile.TemporaryDirectory() as home, corpus() as demo:
+        paths = {Path(home) / str(number): name for number, name in enumerate(held)}
+        for path, name in paths.items():
+            path.write_text(held[name], encoding="utf-8")
+        kg[WRITTEN].ingest(demo, root=demo)
+        if paths:
+            renamed = {path.rename(path.with_suffix(".txt")): name for path, name in paths.items()}
+            kg[WRITTEN].ingest(list(renamed), root=home, names=renamed)
+
+
+def report(server: Served, alone: Client, clients: list[Client]) -> None:
+    """Print what the clients saw, and the memory of the server."""
+    answers = sum((client.answers for client in clients), Counter())
+    for (kind, status), number in sorted(answers.items()):
+        print(f"  {number:6,} {kind}: {status}")
+    print(f"search, one client    {spread(alone.searches)}")
+    times = [seconds for client in clients for seconds in client.searches]
+    print(f"search, {len(clients)} clients  {spread(times)}")
+    print(f"p95 {np.quantile(times, 0.95) / np.quantile(alone.searches, 0.95):.2f} times that of one client")
+    print("load of this machine over 1, 5 and 15 minutes:", *(f"{load:.1f}" for load in os.getloadavg()))
+    minutes = {int(seconds // 60): used for seconds, used in reversed(server.memory)}
+    print("MB by the minute:", *(f"{used:.0f}" for _, used in sorted(minutes.items())), f"{server.memory[-1][1]:.0f}")
+    late = [(seconds, used) for seconds, used in server.memory if seconds > server.memory[-1][0] / 2]
+    print(f"of the second half: {60 * np.polyfit(*zip(*late, strict=True), 1)[0]:+.2f} MB a minute")
+
+
+def compare(kg: KnowledgeGraph, clients: list[Client], untouched: dict[str, str]) -> bool:
+    """Whether the graph holds what it should."""
+    held = {name: text for client in clients for name, text in client.held.items()}
+    found = {d.key for d in kg[WRITTEN].documents(limit=100_000) if d.key.startswith("boats/")}
+    print(
+        f"{len(held)} documents are to be there; {len(held.keys() - found)} miss, {len(found - held.keys())} too many"
+    )
+    loaded = digest(kg.graph, WRITTEN)
+    fresh(kg, held)
+    calm = digest(kg.graph, WRITTEN)
+    other = [label for label, value in calm.items() if loaded[label] != value]
+    print(f"digest against the same without load: {', '.join(other) + ' differ' if other else 'equal'}")
+    same = digest(kg.graph, READ) == untouched
+    print(f"digest of what was only read: {'equal' if same else 'CHANGED'}")
+    return same and not other and held.keys() == found
+
+
+def main() -> None:
+    """Run it, and end with 1 if anything is lost."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--think", type=float, default=THINK, metavar="SECONDS")
+    parser.add_argument("--kill", action="store_true")
+    options = parser.parse_args()
+    settings = Settings()
+    local = LocalServer(settings)
+    with Scripted() as model, KnowledgeGraph.connect(settings=resolved(settings)) as kg:
+        model.say("other", "The Fram was designed by Colin Archer [1]. So the answer is: Colin Archer.")
+        model.delay(MODEL)
+        questions = prepare(kg, options.folder)
+        fresh(kg, {})
+        untouched = digest(kg.graph, READ)
+        keys = Keys.of(settings)
+        tokens = {f"load-{number}": "" for number in range(options.clients + 1)}
+        for key in keys.kept():
+            if key.name in tokens:
+                keys.remove(key.name)
+        for name in tokens:
+            tokens[name] = keys.add(name, "write")
+        with Served(settings, model.env(models={})) as server:
+            server.look()
+            first, *others = tokens.values()
+            alone = Client(0, server.port, first, ALONE, questions)
+            for _ in range(QUESTIONS):
+                alone.search()
+                time.sleep(ALONE)
+            clients = [Client(n, server.port, key, options.think, questions) for n, key in enumerate(others, 1)]
+            until = time.monotonic() + 60 * options.minutes
+            threads = [threading.Thread(target=client.run, args=(until,)) for client in clients]
+            with looking(server):
+                for thread in threads:
+                    thread.start()
+                if options.kill:
+                    kill(server, local, 60 * options.minutes)
+                for thread in threads:
+                    thread.join()
+                for client in clients:
+                    client.settle(until + PATIENCE)
+            server.look()
+            report(server, alone, clients)
+        if not compare(kg, clients, untouched):
+            raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

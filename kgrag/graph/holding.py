@@ -1,0 +1,137 @@
+"""Work on a collection is done by one at a time: by a server's job, or by a program itself.
+
+What a program does is kept in the graph as a job while it lasts, so that servers see it and wait.
+"""
+
+import json
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+
+import psutil
+
+from kgrag import limits
+from kgrag.errors import BusyError, CancelledError, DatabaseError
+from kgrag.graph import schema
+from kgrag.graph.connection import Graph
+from kgrag.graph.jobs import LEASE, Job, beat_job, job_of
+from kgrag.text import caption
+
+BEAT = 1.0
+"""Seconds between signs of life."""
+
+_HELD: ContextVar[str | None] = ContextVar("kgrag_held", default=None)  # the collection that this context works on
+
+
+@contextmanager
+def within_job(job: Job) -> Iterator[None]:
+    """While the `with` block runs, what works on the job's collection is the job itself."""
+    token = _HELD.set(job.collection)
+    try:
+        yield
+    finally:
+        _HELD.reset(token)
+
+
+@contextmanager
+def alone(graph: Graph, collection: str, kind: str) -> Iterator[None]:
+    """While the `with` block runs, nobody else works on the collection; `kind`: what is done with it.
+
+    One who gives no sign of life is waited for until its lease ends; a process of this machine that has died is not.
+    Raises BusyError, which says who is at work, and CancelledError when a server was told to cancel this, or when it
+    stood still until somebody else took its place.
+    """
+    if _HELD.get() == collection:
+        yield
+        return
+    schema.ensure_schema(graph)
+    id, holder = uuid.uuid4().hex, f"{_place()} {os.getpid()}"
+    _begin(graph, collection, kind, id, holder)
+    ended, lost = threading.Event(), threading.Event()
+    beating = threading.Thread(target=_beat, args=(graph, holder, id, ended, lost), name="kgrag-beat", daemon=True)
+    beating.start()
+    token = _HELD.set(collection)
+    try:
+        with limits.limited(cancelled=lost):
+            yield
+    except CancelledError as error:
+        if not lost.is_set():
+            raise
+        raise CancelledError(
+            f"The work on collection {collection!r} was cancelled, or taken over while this process stood still.",
+            "Run it again to go on.",
+        ) from error
+    finally:
+        _HELD.reset(token)
+        ended.set()
+        beating.join()
+        with suppress(DatabaseError):  # its lease ends by itself
+            _release(graph, id)
+
+
+def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> None:
+    properties = {
+        "name": caption(f"{kind} {collection}"),
+        "collection": collection,
+        "kind": kind,
+        "parameters": json.dumps({}),
+        "owner": f"process {os.getpid()} on {socket.gethostname()}",
+        "holder": holder,
+    }
+    first = None
+    while True:
+        other = graph.run("write/hold_collection", id=id, properties=properties, seconds=LEASE)[0]["other"]
+        if other is None:
+            return
+        if _has_died(other["holder"]):
+            _release(graph, other["id"])
+            continue
+        if first is not None and other["lease"] != first:  # it lives
+            raise _busy(job_of(other))
+        first = other["lease"]
+        time.sleep(BEAT)
+
+
+def _release(graph: Graph, id: str) -> None:
+    graph.run("write/release_collection", id=id)
+
+
+def _place() -> str:
+    """This machine, or the container that it is."""
+    return f"{socket.gethostname()} {uuid.getnode():x}"
+
+
+def _has_died(holder: str) -> bool:
+    """Whether a holder was a process of this machine that is no more; a server's job has another kind of holder."""
+    place, _, process = holder.rpartition(" ")
+    return place == _place() and not psutil.pid_exists(int(process))
+
+
+def _busy(job: Job) -> BusyError:
+    asked = f" for {job.owner}" if job.owner else ""
+    return BusyError(
+        f"Collection {job.collection!r} is being worked on: {job.kind}{asked}, since {job.started}.",
+        f"Try again when that has ended; `kgrag serve` shows and cancels it as job {job.id}.",
+        seconds=LEASE,
+    )
+
+
+def _beat(graph: Graph, holder: str, id: str, ended: threading.Event, lost: threading.Event) -> None:
+    """Extend the lease; `lost` is set when that failed for too long, or somebody says to stop."""
+    beaten = time.monotonic()
+    while not ended.wait(BEAT):
+        began = time.monotonic()
+        try:
+            stop = beat_job(graph, holder, id, "", 0, None)
+        except DatabaseError:
+            if time.monotonic() - beaten > LEASE:
+                lost.set()
+            continue
+        if stop is not False:
+            lost.set()
+        beaten = began
