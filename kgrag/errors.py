@@ -1,6 +1,7 @@
 """One hierarchy of errors; each says what happened and what to do about it."""
 
 import re
+from typing import Self
 
 
 class KgragError(Exception):
@@ -87,6 +88,20 @@ class RefusedError(KgragError):
     """A Cypher statement that the read-only gateway does not run: the message names the rule that it breaks."""
 
     exit_code = 8
+
+
+class EngineError(KgragError):
+    """The workers of an engine cannot be reached, or are lost again and again."""
+
+    exit_code = 11
+
+    @classmethod
+    def lost(cls, times: int) -> Self:
+        """The error for work whose workers were lost so many times."""
+        return cls(
+            f"{times} workers ended at the same work: it needs too much memory, or they were killed.",
+            "Give them more memory, or less at once: fewer workers, KGRAG_BATCH_PASSAGES=128. What was written stays.",
+        )
 
 
 class AccessError(KgragError):

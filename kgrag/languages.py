@@ -6,7 +6,7 @@ stemmer keeps its words as they are.
 
 import re
 import runpy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
@@ -107,6 +107,10 @@ class Language:
     unparted: bool = False
     elides: bool = False
     letters: str = ""
+
+    def __reduce__(self) -> "tuple[Callable[[str], Language], tuple[str]]":
+        """Other processes make their own."""
+        return language_of, (self.code,)
 
     def is_determiner(self, word: str) -> bool:
         """Whether a noun stands behind this word, where nouns have capitals, too."""

@@ -84,6 +84,10 @@ class Scripted:
         """How long each reply takes."""
         self._post("delay", seconds=seconds)
 
+    def batches(self, *ends: str, hold: int = 0) -> None:
+        """How batches end, one after another, those beyond completed; `hold`: how often they are still in progress."""
+        self._post("batches", ends=ends, hold=hold)
+
     def brain(self, path: Path) -> None:
         """A file with reply(task, messages, request) -> str | None that is asked first."""
         self._post("brain", path=str(path))
@@ -96,6 +100,18 @@ class Scripted:
     def calls(self) -> list[dict[str, Any]]:
         """The requests that were answered with a reply, each with its `task`."""
         found: list[dict[str, Any]] = self._state()["calls"]
+        return found
+
+    @property
+    def sent(self) -> list[dict[str, Any]]:
+        """The batches that were begun."""
+        found: list[dict[str, Any]] = self._state()["batches"]
+        return found
+
+    @property
+    def files(self) -> list[str]:
+        """The ids of the files that are held."""
+        found: list[str] = self._state()["files"]
         return found
 
     @property

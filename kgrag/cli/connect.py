@@ -71,6 +71,25 @@ def filter_options(command: F) -> F:
     return command
 
 
+def engine_options(command: F) -> F:
+    """The options --engine, --workers and --address, as a map `engine`: changes of the settings of that name."""
+
+    @wraps(command)
+    def gathered(*, engine: str | None, workers: int | None, address: str | None, **others: object) -> object:
+        if address is not None and engine is None:
+            engine = "ray"
+        return command(engine={"name": engine, "workers": workers, "address": address}, **others)
+
+    for option in (
+        click.option("--address", metavar="HOST:PORT", help="Of the Ray cluster; without it, one on this machine."),
+        click.option("--workers", type=click.IntRange(1), metavar="N", help="How many.  [default: one for each core]"),
+        click.option("--engine", type=click.Choice(["here", "processes", "ray"]),
+                     help="What prepares texts.  [default: here]"),
+    ):  # fmt: skip
+        gathered = option(gathered)
+    return cast(F, gathered)
+
+
 knowledge_option = click.option(
     "--knowledge", multiple=True, metavar="NAME",
     help="Let facts of this collection (`kgrag import-wikidata`) lead from passage to passage; repeatable.",

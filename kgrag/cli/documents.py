@@ -4,13 +4,13 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from kgrag.cli.connect import F, as_json, choose_collection, collection_option, connect
-from kgrag.cli.console import load_settings, note, number, print_json, print_list, progress_bars
+from kgrag.cli.connect import F, as_json, choose_collection, collection_option, connect, engine_options
+from kgrag.cli.console import changed, load_settings, note, number, print_json, print_list, progress_bars
 from kgrag.cli.interrupt import interruptible
 from kgrag.errors import InputError, NotFoundError
 
@@ -46,6 +46,7 @@ def loading_options(command: F) -> F:
 @click.option("--yes", is_flag=True, help="With --prune: do not ask.")
 @click.option("--force", is_flag=True, help="With --prune: also if a folder is missing or holds no file at all.")
 @click.option("--strict", is_flag=True, help="End with 5 if anything could not be read.")
+@engine_options
 @click.option("--bulk", is_flag=True, help="Load a first, large collection into this machine's empty Neo4j, faster.")
 @click.option("--replace-database", is_flag=True, help="With --bulk: give up all the database holds; a dump is kept.")
 @as_json
@@ -62,6 +63,7 @@ def ingest(
     yes: bool,
     force: bool,
     strict: bool,
+    engine: dict[str, Any],
     bulk: bool,
     replace_database: bool,
     as_json: bool,
@@ -96,6 +98,9 @@ def ingest(
     Texts that are not UTF-8 are converted, and counted at the end by the encoding that was found;
     KGRAG_LOADING__ENCODING sets it.
 
+    --engine says where texts are cut, read for names and embedded: here, in several processes of this machine, or on
+    a Ray cluster (pip install 'kgrag[ray]'), whose machines need the same kgrag. The graph is the same.
+
     With --bulk the same graph is made through files and Neo4j's import tool. The server is down meanwhile; an
     interrupted load leaves the database as it was.
 
@@ -106,6 +111,7 @@ def ingest(
     kgrag ingest /srv/wiki --root /srv/wiki -c wiki      keys like "guide/install.md"
     kgrag ingest notes/ -c work --prune                  what was deleted there goes from "work", too
     kgrag ingest notes/ --strict --json > report.json    for a script
+    kgrag ingest wikipedia.jsonl --engine ray --address head:6379
     kgrag ingest wikipedia.jsonl --bulk -c wiki          a million passages, into an empty database
     """
     from kgrag.client import DEFAULT_COLLECTION, KnowledgeGraph
@@ -115,6 +121,8 @@ def ingest(
         raise click.UsageError("--replace-database goes with --bulk.")
     if (yes or force) and not prune:
         raise click.UsageError("--yes and --force go with --prune.")
+    if bulk and any(engine.values()):
+        raise click.UsageError("--bulk has an engine of its own: processes of this machine.")
     if prune and bulk:
         raise click.UsageError("--bulk makes a new collection: there is nothing to --prune.")
     if prune and not yes and not sys.stdin.isatty():
@@ -130,7 +138,7 @@ def ingest(
                     replace_database=replace_database, settings=load_settings(), progress=progress,
                 )  # fmt: skip
         else:
-            with interruptible(), connect() as kg:
+            with interruptible(), connect(changed(load_settings(), "engine", **engine)) as kg:
                 with progress_bars() as progress:
                     report = kg[collection].ingest(
                         list(paths), embedder=embedder, language=language, columns=columns, root=root,

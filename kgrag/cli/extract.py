@@ -1,10 +1,10 @@
 """kgrag extract: a language model reads the passages of a collection for entities and triples."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
+from kgrag.cli.connect import as_json, choose_collection, collection_option, connect, engine_options
 from kgrag.cli.console import changed, load_settings, number, print_json, progress_bars
 from kgrag.cli.outcome import end, estimate_lines, resumable, usage_line
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     "--threads", default=8, show_default=True, type=click.IntRange(1, 256), help="Passages asked for at once."
 )
 @click.option("--linked", is_flag=True, help="Ask for Wikipedia articles, too, and merge entities that have the same.")
+@click.option("--batch", is_flag=True, help="Through the server's Batch API: at half the price, within a day.")
+@click.option("--cancel", is_flag=True, help="End the batches that are under way, and write what they gave.")
+@engine_options
 @click.option("--budget", type=click.FloatRange(0), metavar="X", help="Stop before it costs more than this.")
 @as_json
 def extract(
@@ -28,6 +31,9 @@ def extract(
     limit: int | None,
     threads: int,
     linked: bool,
+    batch: bool,
+    cancel: bool,
+    engine: dict[str, Any],
     budget: float | None,
     as_json: bool,
 ) -> None:
@@ -39,21 +45,29 @@ def extract(
     since. Passages that fail are listed; running it again tries just these. KGRAG_CHAT__MODEL names the model, and
     KGRAG_CHAT__PRICES what it costs.
 
+    With --batch the passages are sent as files, and their replies are written when they are there. Whoever interrupts
+    that and runs it again, on any machine, goes on with the same batches. What a batch fails at is listed, and is part
+    of the next. KGRAG_CHAT__BATCH_PRICE says what share of the prices it costs.
+
     \b
     kgrag extract --dry-run                  how many calls and tokens, and what they cost
     kgrag extract -c work --limit 20         a try with twenty passages
     kgrag extract -c work --budget 5         stop before it costs more than 5
+    kgrag extract -c work --batch            at half the price, within a day
     kgrag extract -c wiki --linked           one entity an article, whatever the texts call it
     """
     from kgrag.wire import to_json
 
     settings = load_settings()
     settings = changed(settings, "chat", concurrency=max(threads, settings.chat.concurrency), budget=budget)
+    settings = changed(settings, "engine", **engine)
+    if cancel and dry_run:
+        raise click.UsageError("--cancel goes without --dry-run.")
     with connect(settings) as kg:
         name = choose_collection(kg, collection)
         if dry_run:
             with progress_bars() as progress:
-                estimate = kg[name].estimate_extraction(limit=limit, linked=linked, progress=progress)
+                estimate = kg[name].estimate_extraction(limit=limit, linked=linked, batch=batch, progress=progress)
             if as_json:
                 print_json(to_json(estimate, collection=name))
                 return
@@ -62,7 +76,9 @@ def extract(
                 click.echo("\n".join(estimate_lines(estimate, budget)))
             return
         with resumable() as progress:
-            report = kg[name].extract(threads=threads, limit=limit, linked=linked, progress=progress)
+            report = kg[name].extract(
+                threads=threads, limit=limit, linked=linked, batch=batch, cancel=cancel, progress=progress
+            )
     end(report, name, None if as_json else _text(report, name))
 
 

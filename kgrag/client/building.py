@@ -7,11 +7,13 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
+from kgrag.engines import open_engine
 from kgrag.graph import collections as registry
 from kgrag.graph.collections import Collection as Record
 from kgrag.graph.holding import alone
 from kgrag.loaders.source import Source
 from kgrag.models.embed import Embedder
+from kgrag.models.openai_chat import load_chat
 from kgrag.retrieval.base import SearchContext
 from kgrag.types import CollectionInfo, IngestReport, Progress, RepairReport
 
@@ -103,32 +105,47 @@ class Building:
         threads: int = 8,
         limit: int | None = None,
         linked: bool = False,
+        batch: bool = False,
+        cancel: bool = False,
         progress: Progress | None = None,
     ) -> "ExtractionReport":
         """Have a language model extract entities and triples from the passages that were not extracted yet.
 
         `limit`: passages at most; `linked`: ask for each entity's Wikipedia article, too, and merge those that have
-        the same. An interrupted extraction goes on where it was. Raises ConfigurationError when no language model is
-        configured.
+        the same; `batch`: through the server's Batch API, whose batches go on when this is interrupted, and are fetched
+        by the next call; `cancel` ends those under way. An interrupted extraction goes on where it was. Raises
+        ConfigurationError when no language model is configured, MismatchError for a batch of another server.
         """
+        from kgrag.indexing.batched import BatchedExtraction
         from kgrag.indexing.extraction import extract
 
         tasks = self.kg.language_model()
+        settings, progress = self.kg.settings, progress or silent
         found, model = self._open()
         registry.ensure_indexes(self.kg.graph, found)
-        return extract(
-            self.kg.graph, found, tasks, model, self.kg.settings, progress or silent,
-            threads=threads, limit=limit, linked=linked,
-        )  # fmt: skip
+        if batch or cancel:
+            with load_chat(settings) as chat:
+                batched = BatchedExtraction(self.kg.graph, found, chat, model, settings, progress)
+                return batched.run(limit=limit, linked=linked, cancel=cancel)
+        with open_engine(settings.engine) as engine:
+            return extract(
+                self.kg.graph, found, tasks, model, settings, progress,
+                threads=threads, limit=limit, linked=linked, engine=engine,
+            )  # fmt: skip
 
     def estimate_extraction(
-        self, *, limit: int | None = None, linked: bool = False, progress: Progress | None = None
+        self,
+        *,
+        limit: int | None = None,
+        linked: bool = False,
+        batch: bool = False,
+        progress: Progress | None = None,
     ) -> "Estimate":
         """What `extract` would take at most; no language model is asked."""
         from kgrag.indexing.extraction import estimate
 
-        chat = self.kg.settings.chat
-        return estimate(self.kg.graph, self._documents(), chat, progress or silent, limit=limit, linked=linked)
+        chat, found = self.kg.settings.chat, self._documents()
+        return estimate(self.kg.graph, found, chat, progress or silent, limit=limit, linked=linked, batch=batch)
 
     @by_one("tag")
     def tag(self, *, threads: int = 4, limit: int | None = None, progress: Progress | None = None) -> "TaggingReport":
@@ -143,8 +160,11 @@ class Building:
         found, model = self._open()
         registry.ensure_indexes(self.kg.graph, found)
         settings = self.kg.settings
-        with load_tagme(settings) as tagme:
-            return tag(self.kg.graph, found, tagme, model, settings, progress or silent, threads=threads, limit=limit)
+        with load_tagme(settings) as tagme, open_engine(settings.engine) as engine:
+            return tag(
+                self.kg.graph, found, tagme, model, settings, progress or silent,
+                threads=threads, limit=limit, engine=engine,
+            )  # fmt: skip
 
     def untagged(self) -> int:
         """How many passages `tag` would ask for."""

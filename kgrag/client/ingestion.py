@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kgrag.engines import open_engine
 from kgrag.graph import collections as registry
 from kgrag.graph.collections import Collection as Record
 from kgrag.indexing import pipeline, removal
@@ -67,7 +68,10 @@ def ingest(
             items, found = first_language(items)
             settings = in_language(settings, found)
         existing = registry.create_collection(graph, name, model.name, model.dimension, settings.indexing)
-    report = pipeline.ingest(graph, existing, items, model, settings, progress, total=total, scan=scan)
+    with open_engine(settings.engine) as engine:
+        report = pipeline.ingest(
+            graph, existing, items, model, settings, progress, total=total, scan=scan, engine=engine
+        )
     if scan is None:
         return report
     gone = find_gone(graph, existing, scan, force=force)

@@ -20,7 +20,7 @@ from kgrag.graph.values import VECTOR, kind, to_json
 LABELS = ("Collection", *describe().labels("held"))
 """The labels of what a collection holds, itself the first."""
 
-LOCAL = frozenset(("number", "indexed", "importing", "imported"))
+LOCAL = frozenset(("number", "indexed", "importing", "imported", "batches"))
 """Properties of a Collection that mean something in its own database only."""
 
 _SECOND = re.compile(r"[A-Z][A-Za-z]*_c\d+")

@@ -12,7 +12,6 @@ from kgrag.indexing.chunking import chunk
 from kgrag.indexing.pages import add_pages
 from kgrag.indexing.writer import Batch, Row
 from kgrag.languages import ENGLISH, Language
-from kgrag.models.embed import Embedder
 from kgrag.sentences import passage_sentences
 from kgrag.settings import IndexingSettings
 from kgrag.text import caption, embedding_text, name_stems, normalise, passage_stems, passage_words, title_stems
@@ -20,8 +19,17 @@ from kgrag.types import Document, Triple
 
 
 @dataclass(slots=True)
+class Held:
+    """What the graph holds of a document already: the ids of its passages and triples; `known`: whether it does."""
+
+    known: bool = False
+    passages: set[str] = field(default_factory=set)
+    triples: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
 class Plan:
-    """A document that must be written: its passages in order, of which `existing` are in the graph already.
+    """A document that must be written: its passages in order, and what is `held` of it.
 
     `words` of a passage are those of its title and text, whose stems its own begin with.
     """
@@ -31,9 +39,7 @@ class Plan:
     content_hash: str
     passages: list[Row]
     triples: list[Row]
-    existing: set[str] = field(default_factory=set)
-    existing_triples: set[str] = field(default_factory=set)
-    known: bool = False
+    held: Held = field(default_factory=Held)
 
 
 def plan(collection: str, document: Document, settings: IndexingSettings, language: Language = ENGLISH) -> Plan:
@@ -184,17 +190,6 @@ def split(plans: Iterable[Plan], size: int) -> Iterator[list[tuple[Plan, int, in
         yield group
 
 
-def rows(
-    collection: str, parts: list[tuple[Plan, int, int]], embedder: Embedder, language: Language = ENGLISH
-) -> tuple[Batch, int]:
-    """Embed what is new in the parts and lay out their transaction; returns it and the number of vectors computed."""
-    batch, texts = lay_out(collection, parts, language)
-    vectors = embedder.embed(texts).tolist()
-    for row, vector in zip([*batch.passages, *batch.triples], vectors, strict=True):
-        row["vector"] = vector
-    return batch, len(texts)
-
-
 def lay_out(
     collection: str, parts: list[tuple[Plan, int, int]], language: Language = ENGLISH
 ) -> tuple[Batch, list[str]]:
@@ -208,10 +203,10 @@ def lay_out(
             batch.documents.append({"id": item.id, "properties": properties})
             _name(batch, collection, item, language)
         part = item.passages[start:end]
-        fresh.extend(p for p in part if p["id"] not in item.existing)
+        fresh.extend(p for p in part if p["id"] not in item.held.passages)
         _name_passages(batch, collection, item, part, language)
         ids = {p["id"] for p in part}
-        fresh_triples.extend(t for t in item.triples if t["passage"] in ids and t["id"] not in item.existing_triples)
+        fresh_triples.extend(t for t in item.triples if t["passage"] in ids and t["id"] not in item.held.triples)
         if end >= len(item.passages):
             _seal(batch, collection, item)
     texts = [
@@ -233,7 +228,7 @@ def _name(batch: Batch, collection: str, item: Plan, language: Language) -> None
         entity = _entity(batch, collection, alias.normal, alias.surface, language)
         about.append({"id": item.id, "entity": entity, "weight": alias.weight})
     batch.about.extend(about)
-    if item.known:
+    if item.held.known:
         batch.rewritten.append({"id": item.id, "entities": [a["entity"] for a in about]})
 
 
@@ -248,7 +243,7 @@ def _name_passages(batch: Batch, collection: str, item: Plan, part: Sequence[Row
                 entity = _entity(batch, collection, alias.normal, alias.surface, language)
                 about.append({"id": passage["id"], "entity": entity, "weight": alias.weight})
         batch.passages_about.extend(about)
-        if passage["id"] in item.existing:
+        if passage["id"] in item.held.passages:
             batch.renamed.append({"id": passage["id"], "entities": [a["entity"] for a in about]})
 
 
@@ -256,9 +251,9 @@ def _seal(batch: Batch, collection: str, item: Plan) -> None:
     ids = [p["id"] for p in item.passages]
     name = document_name(item.document)
     batch.sealed.append({"id": item.id, "name": name, "passages": ids, "content_hash": item.content_hash})
-    batch.stale_passages.extend(sorted(item.existing.difference(ids)))
-    batch.stale_triples.extend(sorted(item.existing_triples.difference(t["id"] for t in item.triples)))
-    if item.known or item.document.pages or item.document.tables:
+    batch.stale_passages.extend(sorted(item.held.passages.difference(ids)))
+    batch.stale_triples.extend(sorted(item.held.triples.difference(t["id"] for t in item.triples)))
+    if item.held.known or item.document.pages or item.document.tables:
         add_pages(batch.pages, collection, item.id, item.document, item.passages)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from kgrag.engines import IN_PROCESS, Engine
 from kgrag.errors import ModelError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
@@ -55,6 +56,11 @@ def prompt_name(linked: bool) -> str:
     return "extract-linked" if linked else "extract"
 
 
+def shape(prompt: str) -> type[Extraction]:
+    """The form of the replies to a prompt."""
+    return LinkedExtraction if prompt == prompt_name(linked=True) else Extraction
+
+
 def extract(
     graph: Graph,
     collection: Collection,
@@ -66,6 +72,7 @@ def extract(
     threads: int = 8,
     limit: int | None = None,
     linked: bool = False,
+    engine: Engine = IN_PROCESS,
 ) -> ExtractionReport:
     """Extract the passages that were not extracted with this prompt yet, `limit` of them at most.
 
@@ -78,14 +85,13 @@ def extract(
     due = waiting[:limit]
     usage = Meter()
     asked = tasks.with_listener(usage)
-    writer = _Writer(graph, collection, embedder, prompt.version)
+    writer = FactWriter(graph, collection, embedder, prompt.version)
 
     def ask(source: Mapping[str, Any]) -> Extraction:
-        shape = LinkedExtraction if linked else Extraction
-        return asked.structured(TASK, shape, prompt=prompt.name, **_values(source)).first(asked.max_facts)
+        return asked.structured(TASK, shape(prompt.name), prompt=prompt.name, **values(source)).first(asked.max_facts)
 
     outcome = ask_each(passage_sources(graph, due), len(due), ask, writer.write, partial(progress, _STAGE), threads)
-    finish(graph, collection, settings, progress, embedder)
+    finish(graph, collection, settings, progress, embedder, engine=engine)
     return ExtractionReport(
         passages=outcome.written,
         triples=writer.triples,
@@ -106,24 +112,32 @@ def estimate(
     *,
     limit: int | None = None,
     linked: bool = False,
+    batch: bool = False,
 ) -> Estimate:
-    """What an extraction would take, a call a passage; nothing is asked. Replies are taken to be of usual length."""
+    """What an extraction would take, a call a passage; nothing is asked. Replies are taken to be of usual length.
+
+    `batch`: at the price of calls in a batch.
+    """
     prompt = load_prompt(prompt_name(linked), chat.prompts)
     due = unread(graph, collection, "extracted", prompt.version)[:limit]
     size = 0
     for number, source in enumerate(passage_sources(graph, due), 1):
-        size += sum(len(message.content.encode("utf-8", "replace")) for message in prompt.messages(**_values(source)))
+        size += sum(len(message.content.encode("utf-8", "replace")) for message in prompt.messages(**values(source)))
         progress("passages", number, len(due))
-    return estimate_calls(chat, TASK, len(due), size, _WRITTEN[prompt.name])
+    share = chat.batch_price if batch else 1.0
+    return estimate_calls(chat, TASK, len(due), size, _WRITTEN[prompt.name], share)
 
 
-def _values(source: Mapping[str, Any]) -> dict[str, str]:
+def values(source: Mapping[str, Any]) -> dict[str, str]:
     """What is filled into the prompt."""
     return {"title": titled(source["title"] or "", source["section"] or ""), "text": harmless(source["text"])}
 
 
-class _Writer:
-    """Writes what was extracted, some passages a transaction; `triples` counts those kept, `dropped` the others."""
+class FactWriter:
+    """Writes what was extracted with a version of a prompt, some passages a transaction.
+
+    `triples` counts those kept, `dropped` the others.
+    """
 
     def __init__(self, graph: Graph, collection: Collection, embedder: Embedder, version: str) -> None:
         self._graph, self._collection, self._embedder, self._version = graph, collection, embedder, version

@@ -8,6 +8,7 @@ give the graph that all of it at once gives.
 
 from collections.abc import Callable, Mapping
 
+from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.schema import await_collection_indexes
@@ -55,14 +56,15 @@ def finish(
     embedder: Embedder | None = None,
     *,
     removed: bool = False,
+    engine: Engine = IN_PROCESS,
 ) -> None:
     """Visit everything that is marked; writes nothing when nothing is, unless passages were `removed`.
 
     A passage index outside the graph is brought in step last, whether anything was marked or not.
-    Without an embedder, names that have no vector yet keep their mark.
+    Without an embedder, names that have no vector yet keep their mark. `engine`: what reads the texts again.
     """
     if removed or graph.run("search/unfinished", collection=collection.name)[0]["number"]:
-        _finish(graph, collection, settings, progress, embedder, removed)
+        _finish(graph, collection, settings, progress, embedder, removed, engine)
     synchronise(graph, collection, settings, progress)
 
 
@@ -73,11 +75,12 @@ def _finish(
     progress: Progress,
     embedder: Embedder | None,
     removed: bool,
+    engine: Engine,
 ) -> None:
     if removed:
         graph.run("write/remove_empty_summaries", collection=collection.name)
         graph.run("write/remove_empty_communities", collection=collection.name)
     await_collection_indexes(graph, collection.number, collection.embedding)
-    with Work(graph, collection, settings, progress, embedder) as work:
+    with Work(graph, collection, settings, progress, embedder, engine) as work:
         for stage in STAGES.values():
             stage(work)

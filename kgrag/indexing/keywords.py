@@ -8,12 +8,12 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from kgrag.graph.connection import Transaction
 from kgrag.identity import keyword_id, word_id
-from kgrag.indexing.work import Work
+from kgrag.indexing.work import Row, Work
 from kgrag.languages import ENGLISH, Language
 from kgrag.text import is_content, stems, words_of
 
@@ -50,6 +50,11 @@ def terms_of(words: Sequence[str], stemmed: Sequence[str], language: Language = 
     return Terms(counts, surfaces)
 
 
+def _terms(language: Language, batch: tuple[list[str], list[Row]]) -> dict[str, Terms]:
+    """The content words of the passages of a batch."""
+    return {row["id"]: terms(f"{row['title']}\n{row['text']}", language) for row in batch[1]}
+
+
 def top_terms(found: Terms, df_classes: Mapping[str, int], corpus_class: int, n: int) -> list[tuple[str, float]]:
     """The n stems of highest TF-IDF that at least two passages share, with their weights; ties by stem.
 
@@ -84,9 +89,9 @@ def spread_words(work: Work) -> int:
 
 def link_keywords(work: Work, corpus_class: int) -> None:
     """Write the keywords of the passages that are marked, and count the passages of each keyword."""
-    for ids in work.batches(work.due("Passage", "keywords"), _BATCH, "keywords"):
-        sources = work.graph.run("search/texts", ids=ids)
-        found = {r["id"]: terms(f"{r['title']}\n{r['text']}", work.collection.language) for r in sources}
+    due = work.due("Passage", "keywords")
+    read, compute = partial(work.rows, "search/texts"), partial(_terms, work.collection.language)
+    for ids, found in work.computed(due, _BATCH, "keywords", read, compute):
         words = sorted({stem for its in found.values() for stem in its.counts})
         ids_of_words = [word_id(work.name, stem) for stem in words]
         frequencies = work.graph.run("search/word_frequencies", ids=ids_of_words)[0]["classes"]

@@ -8,19 +8,19 @@ to 5; names of triples apart: our own experiment.
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 from kgrag.aliases import title_aliases
 from kgrag.graph.connection import Transaction
 from kgrag.identity import entity_id, word_id
 from kgrag.indexing.language import named_entities
-from kgrag.indexing.work import Work, phrase
+from kgrag.indexing.work import Row, Work, phrase
 from kgrag.languages import ENGLISH, Language
 from kgrag.names import capitalised_phrases, find_names
 from kgrag.text import name_stems, normalise, stems, tokens
 
 _BATCH = 1000
-Row = dict[str, Any]
 
 
 class Gazetteer:
@@ -102,13 +102,8 @@ def link_mentions(work: Work) -> None:
     due = work.due("Passage", "mentions")
     if not due:
         return
-    gazetteer = Gazetteer.of_graph(work)
-    for ids in work.batches(due, _BATCH, "mentions"):
-        sources = work.graph.run("search/mention_sources", ids=ids)
-        found: dict[str, dict[str, Row]] = {}
-        phrases: dict[str, dict[str, Row]] = {}
-        for source in sources:
-            found[source["id"]], phrases[source["id"]] = mentions(source, gazetteer)
+    read, compute = partial(work.rows, "search/mention_sources"), partial(_mentions, Gazetteer.of_graph(work))
+    for ids, (found, phrases) in work.computed(due, _BATCH, "mentions", read, compute):
         tried = {row["entity"]: name for its in phrases.values() for name, row in its.items()}
         single = {name for name in tried.values() if " " not in name}
         common = single.difference(_proper(work, sorted(single)))
@@ -122,6 +117,17 @@ def link_mentions(work: Work) -> None:
             tx.run("write/count_mentions", ids=sorted(touched))
 
         work.commit("Passage", "mentions", ids, write)
+
+
+def _mentions(
+    gazetteer: Gazetteer, batch: tuple[list[str], list[Row]]
+) -> tuple[dict[str, dict[str, Row]], dict[str, dict[str, Row]]]:
+    """The mentions of the passages of a batch, and their other phrases: passage -> what `mentions` gives."""
+    found: dict[str, dict[str, Row]] = {}
+    phrases: dict[str, dict[str, Row]] = {}
+    for source in batch[1]:
+        found[source["id"]], phrases[source["id"]] = mentions(source, gazetteer)
+    return found, phrases
 
 
 @dataclass(frozen=True, slots=True)

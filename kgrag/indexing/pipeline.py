@@ -1,4 +1,4 @@
-"""Ingestion: documents -> local stage, several transactions side by side -> the corpus-wide stages.
+"""Ingestion: documents -> what an engine prepares of them, several transactions side by side -> corpus-wide stages.
 
 The graph is the ledger: a document whose content hash is recorded is not touched again, a passage that exists is not
 embedded again, and whatever the corpus-wide stages have yet to visit is marked on the nodes themselves.
@@ -12,11 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.identity import content_hash, document_id
 from kgrag.indexing import documents as local
+from kgrag.indexing.documents import Held
 from kgrag.indexing.finish import finish
+from kgrag.indexing.preparing import Due, Preparing
 from kgrag.indexing.writer import Batch, write_batch
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
@@ -27,6 +30,7 @@ Items = Iterable[Document | Problem | Unchanged]
 
 _GROUP = 256  # documents whose hashes are asked for at once
 _GROUP_CHARS = 16_000_000  # that they have together at most, but for the last
+_PASSAGE_CHARS = 1000  # of a passage, about: what counts is that a batch is neither tiny nor huge
 
 
 @dataclass(slots=True)
@@ -59,24 +63,33 @@ def ingest(
     *,
     total: int | None = None,
     scan: Scan | None = None,
+    engine: Engine = IN_PROCESS,
 ) -> IngestReport:
     """Write documents into a collection and bring its corpus-wide edges up to date.
 
     Can be interrupted at any moment and run again. `total`: number of documents, if known, for the progress bar.
     `scan`: of the load that gives them, where their former roots are noted; files with a Problem count as unread.
-    Raises DatabaseError when Neo4j goes away.
+    `engine`: what prepares them. Raises DatabaseError when Neo4j goes away, EngineError when workers do.
     """
     started = time.monotonic()
     tally = _Tally()
+    scan = scan or Scan()
+    size = settings.batch_passages
+    prepare = Preparing(collection.name, collection.indexing, collection.language, embedder, size)
     while True:
         with _Writers(graph, collection, settings.writers) as writers:
-            for parts in local.split(_plans(graph, collection, source, tally, scan or Scan()), settings.batch_passages):
-                batch, embedded = local.rows(collection.name, parts, embedder, collection.language)
-                tally.embedded += embedded
-                tally.batches += embedded > 0
-                tally.passages += len(batch.passages)
-                # the parts of a long document must be committed in order: the last one seals it
-                writers.submit(batch, alone=any(start > 0 or end < len(p.passages) for p, start, end in parts))
+            groups = _some(_due(graph, collection, source, tally, scan), size)
+            for group, prepared in engine.each(prepare, groups, models=True):
+                written: set[str] = set()
+                for part in prepared:
+                    tally.embedded += part.embedded
+                    tally.batches += part.embedded > 0
+                    tally.passages += len(part.batch.passages)
+                    written.update(row["id"] for row in part.batch.documents)
+                    writers.submit(part.batch, alone=part.alone)
+                    progress("documents", tally.documents, total)
+                for each in group:
+                    _count(each, each.id in written, tally, scan)
                 progress("documents", tally.documents, total)
         if not tally.again:
             break
@@ -84,7 +97,7 @@ def ingest(
     progress("documents", tally.documents, total if total is None else tally.documents)
     seconds = time.monotonic() - started
     _LOG.info("documents: %d, with %d new passages, in %.1f s", tally.documents, tally.passages, seconds)
-    finish(graph, collection, settings, progress, embedder)
+    finish(graph, collection, settings, progress, embedder, engine=engine)
     return IngestReport(
         added=tally.added,
         changed=tally.changed,
@@ -98,7 +111,7 @@ def ingest(
     )
 
 
-def _plans(graph: Graph, collection: Collection, source: Items, tally: _Tally, scan: Scan) -> Iterator[local.Plan]:
+def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, scan: Scan) -> Iterator[Due]:
     """The documents that are new or changed, with what the graph holds of them already."""
     stream = iter(source)
     while group := _group(stream):
@@ -117,7 +130,7 @@ def _plans(graph: Graph, collection: Collection, source: Items, tally: _Tally, s
             graph.run("write/files", collection=collection.name, rows=touched)
         ids = list(by_id)
         recorded = {r["id"]: r for r in graph.run("search/content_hashes", ids=ids)} if ids else {}
-        due: list[local.Plan] = []
+        due: list[Due] = []
         same: list[dict[str, Any]] = []  # documents that came from another file, or state of it, as they were
         for key, document in by_id.items():
             before: Mapping[str, Any] = recorded.get(key, {})
@@ -132,30 +145,47 @@ def _plans(graph: Graph, collection: Collection, source: Items, tally: _Tally, s
             if int(key[:16], 16) in tally.seen:  # what the graph holds of it is known only once it is written
                 tally.again[key] = document
                 continue
-            plan = local.plan(collection.name, document, collection.indexing, collection.language)
-            if not plan.passages:
-                tally.problems.append(Problem(document.source or document.key, "holds no text"))
-                if document.file is not None:
-                    scan.files[document.file.key] = ""
-            else:
-                tally.seen.add(int(key[:16], 16))
-                plan.known = key in recorded
-                due.append(plan)
-                if before.get("content_hash") and (replaced := _replaced(document, before)) is not None:
-                    tally.replaced.append(replaced)
+            tally.seen.add(int(key[:16], 16))
+            replaced = _replaced(document, before) if before.get("content_hash") else None
+            due.append(Due(key, document, Held(key in recorded), replaced))
         if same:
             graph.run("write/document_files", rows=same)
-        known = [plan.id for plan in due if plan.known]
+        known = [changed.id for changed in due if changed.held.known]
         if known:
             passages = local.group_ids(graph.run("search/passage_ids", ids=known), "document", "passage")
             triples = local.group_ids(graph.run("search/triple_ids", ids=known), "document", "triple")
-            for plan in due:
-                plan.existing = passages.get(plan.id, set())
-                plan.existing_triples = triples.get(plan.id, set())
-        for plan in due:
-            yield plan
-            tally.changed += plan.known
-            tally.added += not plan.known
+            for changed in due:
+                changed.held.passages = passages.get(changed.id, set())
+                changed.held.triples = triples.get(changed.id, set())
+        yield from due
+
+
+def _some(due: Iterator[Due], size: int) -> Iterator[list[Due]]:
+    """Documents, as many at a time as have about `size` passages."""
+    group: list[Due] = []
+    passages = 0
+    for item in due:
+        group.append(item)
+        passages += 1 + len(item.document.text) // _PASSAGE_CHARS
+        if passages >= size:
+            yield group
+            group, passages = [], 0
+    if group:
+        yield group
+
+
+def _count(item: Due, written: bool, tally: _Tally, scan: Scan) -> None:
+    """Take a document that was prepared into account, or that there was nothing of it to write."""
+    document = item.document
+    if not written:
+        tally.problems.append(Problem(document.source or document.key, "holds no text"))
+        if document.file is not None:
+            scan.files[document.file.key] = ""
+        return
+    tally.changed += item.held.known
+    tally.added += not item.held.known
+    if item.replaced is not None:
+        tally.replaced.append(item.replaced)
 
 
 def _touched(item: Unchanged) -> dict[str, Any]:

@@ -6,35 +6,40 @@ removes it; its share follows from its title, headings and text alone.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Transaction
 from kgrag.identity import entity_id, word_id
 from kgrag.indexing.language import named_entities
-from kgrag.indexing.work import Work
+from kgrag.indexing.work import Row, Work
 from kgrag.languages import ENGLISH, Language
 from kgrag.names import capitalised_phrases, common_nouns
 from kgrag.symbols import symbols
 from kgrag.text import content_stems, passage_words, text_words, tokens
 
 _BATCH = 3000
-Row = dict[str, Any]
 
 
 def count_statistics(work: Work) -> None:
     """Count the words and capitalised phrases of new passages; words that change their case mark their passages."""
-    for ids in work.batches(work.due("Passage", "words"), _BATCH, "words"):
-        texts = work.graph.run("search/texts", ids=ids)
-        words, phrases = statistics(
-            work.name, texts, pipeline=work.collection.indexing.pipeline, language=work.collection.language
-        )
+    due, collection = work.due("Passage", "words"), work.collection
+    compute = partial(_counted, work.name, collection.indexing.pipeline, collection.language)
+    for ids, (words, phrases) in work.computed(due, _BATCH, "words", partial(work.rows, "search/texts"), compute):
 
         def count(tx: Transaction, words: list[Row] = words, phrases: list[Row] = phrases) -> None:
             write_statistics(tx, work.collection, words, phrases)
 
         work.commit("Passage", "words", ids, count)
     work.spread("Word", "case", work.word_phrases, "mentions")
+
+
+def _counted(
+    collection: str, pipeline: str | None, language: Language, batch: tuple[list[str], list[Row]]
+) -> tuple[list[Row], list[Row]]:
+    """What the passages of a batch add."""
+    return statistics(collection, batch[1], pipeline=pipeline, language=language)
 
 
 def write_statistics(tx: Transaction, collection: Collection, words: list[Row], phrases: list[Row]) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from kgrag.engines import IN_PROCESS, Engine
 from kgrag.errors import ModelError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
@@ -68,6 +69,7 @@ def tag(
     *,
     threads: int = 4,
     limit: int | None = None,
+    engine: Engine = IN_PROCESS,
 ) -> TaggingReport:
     """Tag the passages that were not tagged with these settings yet, `limit` of them at most.
 
@@ -89,7 +91,7 @@ def tag(
         mentions += graph.write(lambda tx: _write(tx, collection, version(settings.tagme), tagged))
 
     outcome = ask_each(passage_sources(graph, due), len(due), ask, write, partial(progress, _STAGE), threads)
-    finish(graph, collection, settings, progress, embedder)
+    finish(graph, collection, settings, progress, embedder, engine=engine)
     return TaggingReport(
         passages=outcome.written,
         mentions=mentions,

@@ -4,8 +4,9 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Self
+from typing import Any, Self, TypeVar
 
+from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import describe
@@ -14,6 +15,9 @@ from kgrag.settings import Settings
 from kgrag.types import Progress
 
 _LOG = logging.getLogger(__name__)
+Row = dict[str, Any]
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Work:
@@ -29,12 +33,14 @@ class Work:
         settings: Settings,
         progress: Progress,
         embedder: Embedder | None = None,
+        engine: Engine = IN_PROCESS,
     ) -> None:
         self.graph = graph
         self.collection = collection
         self.settings = settings
         self.progress = progress
         self.embedder = embedder
+        self.engine = engine
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="kgrag-stage")
         self._writing: Future[None] | None = None
 
@@ -63,10 +69,35 @@ class Work:
         for start in range(0, len(ids), size):
             self.progress(stage, start, len(ids))
             yield list(ids[start : start + size])
+        self._ended(len(ids), stage, started)
+
+    def computed(
+        self,
+        ids: Sequence[str],
+        size: int,
+        stage: str,
+        read: Callable[[list[str]], T],
+        compute: Callable[[tuple[list[str], T]], R],
+    ) -> Iterator[tuple[list[str], R]]:
+        """The same, each batch with what the engine computes of it and of what is read of it here."""
+        started = time.perf_counter()
+        done = 0
+        parts = (list(ids[start : start + size]) for start in range(0, len(ids), size))
+        for (part, _), result in self.engine.each(compute, ((part, read(part)) for part in parts)):
+            self.progress(stage, done, len(ids))
+            yield part, result
+            done += len(part)
+        self._ended(len(ids), stage, started)
+
+    def _ended(self, number: int, stage: str, started: float) -> None:
         self.flush()
-        if ids:
-            self.progress(stage, len(ids), len(ids))
-            _LOG.info("%s: %d in %.1f s", stage, len(ids), time.perf_counter() - started)
+        if number:
+            self.progress(stage, number, number)
+            _LOG.info("%s: %d in %.1f s", stage, number, time.perf_counter() - started)
+
+    def rows(self, name: str, ids: list[str]) -> list[Row]:
+        """The records of a query of nodes' ids, as plain maps, which can be sent to a worker."""
+        return [dict(record) for record in self.graph.run(name, ids=ids)]
 
     def commit(self, label: str, stage: str, ids: Sequence[str], work: Callable[[Transaction], object]) -> None:
         """Write a result and take the stage's mark off its nodes, in one transaction, once the one before is through.

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import SecretStr
 
 from kgrag.errors import ConfigurationError, ModelError
 from kgrag.models.chat_errors import LostReply, Server, pause_before_retry, server_error
@@ -43,12 +44,32 @@ class DeferredEmbedder:
         """See Embedder. Raises what `load` raises."""
         if not texts:
             return np.empty((0, self.dimension), np.float32)
+        return self._loaded().embed(texts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Other processes get the embedder itself."""
+        return _same, (self._loaded(),)
+
+    def _loaded(self) -> Embedder:
         if self._embedder is None:
             self._embedder = self._load()
-        return self._embedder.embed(texts)
+        return self._embedder
 
 
-class WordLlamaEmbedder:
+def _same(embedder: Embedder) -> Embedder:
+    return embedder
+
+
+class _Named:
+    """An embedder of which other processes load one of the same name."""
+
+    name: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name,)
+
+
+class WordLlamaEmbedder(_Named):
     """WordLlama's 256-dimensional vectors; the model lies inside its wheel, nothing is downloaded."""
 
     name = "wordllama"
@@ -72,7 +93,7 @@ class WordLlamaEmbedder:
         return unit(self._model.embed([t or " " for t in texts], norm=False))
 
 
-class SentenceTransformerEmbedder:
+class SentenceTransformerEmbedder(_Named):
     """A sentence-transformers model by name or path; "minilm" is all-MiniLM-L6-v2 out of a package."""
 
     def __init__(self, name: str) -> None:
@@ -89,7 +110,7 @@ class SentenceTransformerEmbedder:
             return unit(self._model.encode(list(texts), batch_size=64, show_progress_bar=False))
 
 
-class BiEncoder:
+class BiEncoder(_Named):
     """Two sentence-transformers models of one dimension, one for questions and one for passages (DPR).
 
     Named "dpr:QUESTIONS,PASSAGES". Raises ConfigurationError when their dimensions differ.
@@ -147,7 +168,7 @@ def sentence_transformer(name: str) -> Any:
         ) from error
 
 
-class OpenAIEmbedder:
+class OpenAIEmbedder(_Named):
     """An embedding model behind any OpenAI-compatible server: that of the settings, else of OPENAI_BASE_URL."""
 
     def __init__(self, name: str, settings: EmbeddingSettings | None = None) -> None:
@@ -162,6 +183,11 @@ class OpenAIEmbedder:
             self.dimension = len(self._vectors(["dimension"], retries=1)[0])
         except ModelError as error:
             raise ConfigurationError(f"Embedder {name!r} does not work: {error.message}", error.remedy) from error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Other processes may lack this one's environment."""
+        given = {"base_url": self._endpoint.base_url, "api_key": SecretStr(self._endpoint.key)}
+        return type(self), (self.name, self._settings.model_copy(update=given))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See Embedder. Raises ModelError after all retries."""

@@ -26,13 +26,16 @@ class Estimate:
     cost: tuple[float, float] | None = None
 
 
-def estimate_calls(chat: ChatSettings, task: str, calls: int, size: int, reply: int) -> Estimate:
-    """What so many calls of a task take: messages of `size` bytes in all, and `reply` tokens a call on average."""
+def estimate_calls(chat: ChatSettings, task: str, calls: int, size: int, reply: int, share: float = 1.0) -> Estimate:
+    """What so many calls of a task take: messages of `size` bytes in all, and `reply` tokens a call on average.
+
+    `share`: of the price that is paid.
+    """
     read = (math.ceil(size / LOW), math.ceil(size / HIGH) + calls * _TEMPLATE)
     written = (round(calls * reply / SPREAD), round(calls * reply * SPREAD))
     model = chat.models.get(task, chat.model)
     price = chat.prices.get(model) if model is not None else None
     if price is None:
         return Estimate(calls, read, written, model)
-    least, most = ((r * price[0] + w * price[1]) / 1e6 for r, w in zip(read, written, strict=True))
+    least, most = (share * (r * price[0] + w * price[1]) / 1e6 for r, w in zip(read, written, strict=True))
     return Estimate(calls, read, written, model, (least, most))

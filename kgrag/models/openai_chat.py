@@ -98,7 +98,7 @@ class OpenAIChat:
     ) -> Reply:
         """See ChatModel."""
         started = time.perf_counter()
-        reply = self._reply(self._request(messages, task, json), on_text, fresh)
+        reply = self._reply(self.request(messages, task, json), on_text, fresh)
         _LOG.info(
             "%s: %s read %d tokens and wrote %d in %.1f s%s",
             task,
@@ -124,7 +124,7 @@ class OpenAIChat:
         usage = Usage(1, 1, kept.prompt_tokens, kept.completion_tokens, 0.0)
         return Reply(kept.text, request["model"], usage, kept.cut)
 
-    def _request(self, messages: Sequence[Message], task: str, json: Mapping[str, Any] | None) -> dict[str, Any]:
+    def request(self, messages: Sequence[Message], task: str, json: Mapping[str, Any] | None) -> dict[str, Any]:
         """What is meant to be sent, and what a reply is kept by; a server may take it in another form only."""
         settings = self._settings
         request: dict[str, Any] = {
@@ -140,6 +140,16 @@ class OpenAIChat:
             schema = {"name": task, "schema": dict(json), "strict": True}
             request["response_format"] = {"type": "json_schema", "json_schema": schema}
         return request | settings.extra_body
+
+    def most(self, request: Mapping[str, Any]) -> float | None:
+        """The most that a request can cost; None where the price is unknown."""
+        most_read = sum(len(m["content"].encode("utf-8", "replace")) + _OVERHEAD for m in request["messages"])
+        longest = next((request[name] for name in LIMITS if name in request), self._settings.max_tokens)
+        return self._budget.cost(request["model"], most_read, longest)
+
+    def cost(self, model: str, reply: Kept) -> float | None:
+        """What a reply cost; None where the price is unknown."""
+        return self._budget.cost(model, reply.prompt_tokens, reply.completion_tokens)
 
     @contextmanager
     def _alone(self, key: str) -> Iterator[None]:
@@ -169,13 +179,10 @@ class OpenAIChat:
 
     def _bought(self, request: dict[str, Any], on_text: OnText | None) -> tuple[Kept, float | None]:
         """A reply and what it cost, for which there is room in the budget."""
-        model, contents = request["model"], [m["content"] for m in request["messages"]]
-        most_read = sum(len(c.encode("utf-8", "replace")) + _OVERHEAD for c in contents)
-        longest = next((request[name] for name in LIMITS if name in request), self._settings.max_tokens)
-        with self._budget.set_aside(self._budget.cost(model, most_read, longest)) as spending:
+        with self._budget.set_aside(self.most(request)) as spending:
             with self._slots:
                 reply = self._ask(request, on_text)
-            cost = self._budget.cost(model, reply.prompt_tokens, reply.completion_tokens)
+            cost = self.cost(request["model"], reply)
             spending.cost = cost or 0.0
         return reply, cost
 

@@ -71,17 +71,17 @@ class Tasks:
         messages = self.prompt(prompt or task).messages(**values)
         schema = reply_schema(shape)
         reply = self.chat(messages, task=task, json=schema)
-        found, problem = _shaped(reply, shape)
+        found, problem = shaped(reply, shape)
         if found is not None:
             return found
         repair = f"This cannot be used: {problem}. Answer again, with nothing but the JSON object that was asked for."
         said = [Message("assistant", reply.text)] if reply.text.strip() else []
         messages = [*messages, *said, Message("user", repair)]
         again = self.chat(messages, task=task, json=schema)
-        found, problem = _shaped(again, shape)
+        found, problem = shaped(again, shape)
         if found is None and again.usage.cached:
             again = self.chat(messages, task=task, json=schema, fresh=True)  # an earlier run's failure is not final
-            found, problem = _shaped(again, shape)
+            found, problem = shaped(again, shape)
         if found is None:
             raise ModelError(
                 f"The model {again.model!r} gave no usable JSON for {task!r}, twice: {problem}.",
@@ -133,7 +133,7 @@ def _unless_thinking(on_text: Callable[[str], None] | None) -> Callable[[str], N
     return heard
 
 
-def _shaped(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
+def shaped(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
     """The first object of a reply that has the shape, or None and what is wrong with the first."""
     problem = ""
     try:

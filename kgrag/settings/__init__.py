@@ -10,6 +10,7 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from kgrag.settings.engine import EngineSettings
 from kgrag.settings.gateway import GatewaySettings
 from kgrag.settings.models import ChatSettings, EmbeddingSettings, TagmeSettings
 from kgrag.settings.serving import ServeOptions
@@ -19,6 +20,7 @@ __all__ = [
     "BRIDGE_CAP",
     "ChatSettings",
     "EmbeddingSettings",
+    "EngineSettings",
     "GatewaySettings",
     "GfmTraining",
     "GnnRetTraining",
@@ -139,6 +141,7 @@ class Settings(BaseSettings):
         512, ge=1, description="neighbours are found exactly while a collection's vectors fit into this much memory"
     )
     over_fetch: int = Field(200, ge=1, description="vector index candidates per neighbour search, scored again exactly")
+    engine: EngineSettings = Field(default_factory=EngineSettings)
     local: LocalSettings = Field(default_factory=LocalSettings)
     loading: LoadingSettings = Field(default_factory=LoadingSettings)
     indexing: IndexingSettings = Field(default_factory=IndexingSettings)

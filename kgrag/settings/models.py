@@ -52,6 +52,8 @@ class ChatSettings(BaseModel):
         default_factory=dict, description="model -> price of a million tokens read, and written"
     )
     budget: float | None = Field(None, ge=0, description="what a run may cost, in the currency of the prices")
+    batch_price: float = Field(0.5, ge=0, le=1, description="share of a price that a call in a batch costs (OpenAI's)")
+    batch_seconds: float = Field(30.0, gt=0, description="seconds between two questions how far a batch is")
     cache: bool = Field(True, description="keep replies on disk, and never pay for the same call twice")
     prompts: Path | None = Field(None, description="folder with prompts of your own, in place of those of that name")
 

@@ -22,6 +22,8 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from scripted_batches import Batches
+
 Brain = Callable[[str, list[dict[str, Any]], dict[str, Any]], str | None]
 REPLIES = ("empty", "truncated", "bad-json", "uncounted")
 """Faults that are replies: the client received them whole."""
@@ -38,6 +40,7 @@ class Script:
         self.calls: list[dict[str, Any]] = []
         self.attempts: list[dict[str, Any]] = []
         self.under_way = self.most_under_way = 0
+        self.batches = Batches()
         self.first_brain = brain
         self.think(brain)
 
@@ -77,17 +80,27 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/calls":
             with script.lock:
                 state = {"calls": script.calls, "attempts": script.attempts, "most_under_way": script.most_under_way}
+                state |= {"batches": list(script.batches.batches.values()), "files": list(script.batches.files)}
                 self._json(200, state)
         else:
-            self._error(404, "there is no such address")
+            self._batches(b"")
+
+    def do_DELETE(self) -> None:
+        self._batches(b"")
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}"
         script = self.script
+        if self.path.startswith(("/v1/files", "/v1/batches")):
+            self._batches(body)
+            return
+        asked = json.loads(body)
         if self.path == "/v1/chat/completions":
             self._chat(script, asked)
             return
         match self.path:
+            case "/batches":
+                script.batches.hold, script.batches.ends = asked["hold"], deque(asked["ends"])
             case "/say":
                 with script.lock:
                     script.texts[asked["task"]] = deque(asked["texts"])
@@ -104,6 +117,43 @@ class Handler(BaseHTTPRequestHandler):
                 self._error(404, "there is no such address")
                 return
         self._json(200, {})
+
+    def _batches(self, body: bytes) -> None:
+        batches, path = self.script.batches, self.path.partition("?")[0].strip("/").split("/")
+        if (fault := self.script.fault("batch")) is not None:
+            self._fail(fault, {})
+            return
+        try:
+            match self.command, path:
+                case "POST", ["v1", "files"]:
+                    self._json(200, batches.upload(self.headers["Content-Type"], body))
+                case "GET", ["v1", "files", id, "content"]:
+                    self._send(200, "application/octet-stream", batches.files[id])
+                case "DELETE", ["v1", "files", id]:
+                    del batches.files[id]
+                    self._json(200, {"id": id, "object": "file", "deleted": True})
+                case "POST", ["v1", "batches"]:
+                    self._json(200, batches.begin(json.loads(body)))
+                case "GET", ["v1", "batches"]:
+                    self._json(200, {"object": "list", "data": list(batches.batches.values()), "has_more": False})
+                case "GET", ["v1", "batches", id]:
+                    self._json(200, batches.step(id, self._answer))
+                case "POST", ["v1", "batches", id, "cancel"]:
+                    self._json(200, batches.cancel(id))
+                case _:
+                    self._error(404, "there is no such address")
+        except KeyError as error:
+            self._error(404, f"No such object: {error}")
+
+    def _answer(self, request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """The status and the reply of a request in a batch."""
+        task = request["model"]
+        fault = self.script.fault(task)
+        if fault is not None and fault not in REPLIES:
+            return int(fault.partition(":")[0]), {"error": {"message": fault.partition(":")[2], "code": None}}
+        text = "I would rather not." if fault == "bad-json" else self.script.text(task, request)
+        self.script.calls.append({**request, "task": task, "fault": fault})
+        return 200, _completion(request, text, "stop", _usage(request, text))
 
     def _chat(self, script: Script, request: dict[str, Any]) -> None:
         task = request["model"]

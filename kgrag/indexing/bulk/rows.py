@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kgrag.engines.processes import Processes
 from kgrag.graph import schema
 from kgrag.graph.csv_files import CsvField, FoundColumns, Lines, floats, strings
 from kgrag.graph.local.bulk import Files
@@ -26,7 +27,6 @@ from kgrag.indexing.bulk.documents import Part, Prepared, prepare
 from kgrag.indexing.bulk.files import Partitions, Spill, VectorFile
 from kgrag.indexing.bulk.relations import Counts, Mentioned, Similar, related_rows
 from kgrag.indexing.bulk.tables import NUMBER, Tables
-from kgrag.indexing.bulk.workers import spread
 from kgrag.indexing.finish import STAGES
 from kgrag.indexing.mentions import Gazetteer, bits, is_sure_name, word_stems
 from kgrag.indexing.synonyms import is_fit
@@ -49,6 +49,7 @@ class BulkRows:
         self.added = self.unchanged = self.embedded = self.batches = 0
         self.deferred = Spill(folder / "deferred.rows")
         self._embedder = embedder
+        self._engine = Processes(forked=True)
         self._settings = settings
         self._language = language_of(settings.indexing.language or "en")
         self._folder = folder
@@ -80,7 +81,7 @@ class BulkRows:
         waiting: deque[list[tuple[Document, list[object]]]] = deque()
         work = partial(prepare, self.name, self._settings)
         with self._vectors:
-            for prepared, parts in spread(work, self._groups(items, waiting)):
+            for _, (prepared, parts) in self._engine.each(work, self._groups(items, waiting)):
                 self._write_documents(prepared, waiting.popleft())
                 for part in parts:
                     self._write(part)
@@ -160,7 +161,7 @@ class BulkRows:
             rows = self._passages[number]
             return related_rows(self.name, rows, starts[number], gazetteer, rare, classes, corpus_class, keep, similar)
 
-        for number, (lines, its, its_apart, terms) in enumerate(spread(related, range(len(self._sizes)))):
+        for number, (lines, its, its_apart, terms) in self._engine.each(related, range(len(self._sizes))):
             self._tables.take(lines)
             mentioned.extend(its)
             apart.extend(its_apart)

@@ -1,0 +1,230 @@
+"""Extraction through a Batch API: the passages are sent as files, and the replies fetched when they are there.
+
+The graph remembers what was sent, before it can cost anything: a file is recorded as soon as it is uploaded, and its
+batch is looked for before one is made. So whoever runs it again, on any machine, goes on with the same batches.
+"""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from kgrag import limits
+from kgrag.errors import BudgetError, MismatchError, ModelError
+from kgrag.graph.collections import Collection
+from kgrag.graph.connection import Graph
+from kgrag.indexing.asking import FailedPassage, passage_sources, unread
+from kgrag.indexing.extracted import Extraction
+from kgrag.indexing.extraction import TASK, ExtractionReport, FactWriter, prompt_name, shape, values
+from kgrag.indexing.finish import finish
+from kgrag.models.batches import BatchServer, parts
+from kgrag.models.chat import Reply
+from kgrag.models.chat_cache import Kept
+from kgrag.models.embed import Embedder
+from kgrag.models.openai_chat import OpenAIChat
+from kgrag.models.prompts import load_prompt
+from kgrag.models.tasks import reply_schema, shaped
+from kgrag.settings import Settings
+from kgrag.types import Progress, Usage
+
+_STAGE = "batch"
+_GROUP = 64  # replies written at once
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Requests that were sent: to which server, with which prompt; `id`: of the batch, empty until it is made."""
+
+    server: str
+    file: str
+    prompt: str
+    version: str
+    id: str = ""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What came back."""
+
+    passages: int = 0
+    failures: list[FailedPassage] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    stopped: ModelError | None = None
+
+
+class BatchedExtraction:
+    """An extraction of a collection's passages; see `kgrag.indexing.extraction.extract`."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        collection: Collection,
+        chat: OpenAIChat,
+        embedder: Embedder,
+        settings: Settings,
+        progress: Progress,
+    ) -> None:
+        self._graph, self._collection, self._chat, self._embedder = graph, collection, chat, embedder
+        self._settings, self._progress = settings, progress
+        self._tally = _Tally()
+        self._writers: dict[str, FactWriter] = {}
+
+    def run(self, *, limit: int | None = None, linked: bool = False, cancel: bool = False) -> ExtractionReport:
+        """Go on with the batches that are under way; if there are none, send what is due, `limit` passages at most.
+
+        Waits for all of them, and writes what each gave as soon as it ends. `cancel`: have those under way end now, and
+        send nothing. Raises MismatchError for batches of another server, ConfigurationError, DatabaseError.
+        """
+        started = time.monotonic()
+        with BatchServer(self._settings.chat) as server:
+            try:
+                sent = self._under_way(server)
+                if cancel:
+                    sent = self._cancel(server, sent)
+                else:
+                    sent = self._begin(server, sent or self._send(server, limit, linked))
+                self._wait(server, sent)
+            except ModelError as error:
+                self._tally.stopped = error
+        finish(self._graph, self._collection, self._settings, self._progress, self._embedder)
+        tally, writers = self._tally, self._writers.values()
+        version = load_prompt(prompt_name(linked), self._settings.chat.prompts).version
+        return ExtractionReport(
+            passages=tally.passages,
+            triples=sum(writer.triples for writer in writers),
+            dropped=dict(sum((writer.dropped for writer in writers), Counter())),
+            failures=tuple(tally.failures),
+            left=len(unread(self._graph, self._collection, "extracted", version)),
+            usage=tally.usage,
+            seconds=time.monotonic() - started,
+            stopped=tally.stopped,
+        )
+
+    def _under_way(self, server: BatchServer) -> list[Sent]:
+        kept = self._graph.run("search/batches", collection=self._collection.name)[0]["batches"] or ()
+        sent = [Sent(**json.loads(text)) for text in kept]
+        for other in (each for each in sent if each.server != server.address):
+            raise MismatchError(
+                f"A batch of this collection is under way at {other.server}.",
+                f"Fetch it first: KGRAG_CHAT__BASE_URL={other.server} kgrag extract --batch.",
+            )
+        return sent
+
+    def _record(self, sent: Sequence[Sent]) -> None:
+        rows = [json.dumps(asdict(each)) for each in sent]
+        self._graph.run("write/batches", collection=self._collection.name, batches=rows)
+
+    def _send(self, server: BatchServer, limit: int | None, linked: bool) -> list[Sent]:
+        """Upload what is due, as far as the budget goes, and record it."""
+        prompt = load_prompt(prompt_name(linked), self._settings.chat.prompts)
+        due = unread(self._graph, self._collection, "extracted", prompt.version)[:limit]
+        schema = reply_schema(shape(prompt.name))
+
+        def requests() -> Iterator[tuple[str, dict[str, Any]]]:
+            most = 0.0
+            for source in passage_sources(self._graph, due):
+                request = self._chat.request(prompt.messages(**values(source)), TASK, schema)
+                budget = self._settings.chat.budget
+                most += (self._chat.most(request) or 0.0) * self._settings.chat.batch_price
+                if budget is not None and most > budget:
+                    self._tally.stopped = BudgetError(
+                        f"With the next passage the batch could cost {most:.4f}, and the budget is {budget:g}.",
+                        "Raise KGRAG_CHAT__BUDGET, or run it again: what is left is sent then.",
+                    )
+                    return
+                yield source["id"], request
+
+        sent: list[Sent] = []
+        for part in parts(requests()):
+            sent.append(Sent(server.address, server.upload(part), prompt.name, prompt.version))
+            self._record(sent)
+        return sent
+
+    def _begin(self, server: BatchServer, sent: list[Sent]) -> list[Sent]:
+        for i, each in enumerate(sent):
+            if not each.id:
+                sent[i] = replace(each, id=server.find(each.file) or server.begin(each.file))
+                self._record(sent)
+        return sent
+
+    def _cancel(self, server: BatchServer, sent: list[Sent]) -> list[Sent]:
+        """End what was begun, and forget what was not."""
+        begun = [replace(each, id=id) for each in sent if (id := each.id or server.find(each.file))]
+        self._record(begun)
+        for each in begun:
+            server.cancel(each.id)
+        return begun
+
+    def _wait(self, server: BatchServer, sent: list[Sent]) -> None:
+        """Write what each batch gives when it ends, and forget it."""
+        while sent:
+            states = {each.id: server.state(each.id) for each in sent}
+            self._progress(_STAGE, sum(s.done for s in states.values()), sum(s.total for s in states.values()))
+            ended = [each for each in sent if states[each.id].ended]
+            for each in ended:
+                if refused := states[each.id].refused:
+                    self._tally.stopped = ModelError(
+                        f"The server did not do the batch: {refused}",
+                        "Run it again when that is mended, or without --batch.",
+                    )
+                else:
+                    self._take(server, each)
+                sent.remove(each)
+                self._record(sent)
+                server.forget(each.id)
+            if sent and not ended:
+                left = limits.remaining()
+                seconds = self._settings.chat.batch_seconds
+                time.sleep(seconds if left is None else min(seconds, left))
+
+    def _take(self, server: BatchServer, sent: Sent) -> None:
+        """Write what a batch gave of passages that still wait; it may have been written in part before."""
+        waiting = set(unread(self._graph, self._collection, "extracted", sent.version))
+        group: dict[str, Kept | ModelError] = {}
+        for id, reply in server.replies(sent.id):
+            if id in waiting:
+                group[id] = reply
+            if len(group) == _GROUP:
+                self._write(sent, group)
+                group = {}
+        self._write(sent, group)
+
+    def _write(self, sent: Sent, group: dict[str, Kept | ModelError]) -> None:
+        found: dict[str, Extraction] = {}
+        failed: dict[str, ModelError] = {}
+        for id, kept in group.items():
+            try:
+                found[id] = self._read(sent, kept)
+            except ModelError as error:
+                failed[id] = error
+        if found:
+            writer = self._writers.setdefault(
+                sent.version, FactWriter(self._graph, self._collection, self._embedder, sent.version)
+            )
+            writer.write(found)
+            self._tally.passages += len(found)
+        self._tally.failures += [
+            FailedPassage(
+                source["document"], source["title"], failed[source["id"]].message, failed[source["id"]].remedy
+            )
+            for source in passage_sources(self._graph, sorted(failed))
+        ]
+
+    def _read(self, sent: Sent, kept: Kept | ModelError) -> Extraction:
+        """What a reply says; it is paid for in any case. Raises ModelError."""
+        if isinstance(kept, ModelError):
+            self._tally.usage += Usage(1)
+            raise kept
+        price, model = self._settings.chat.batch_price, self._chat.name(TASK)
+        cost = self._chat.cost(model, kept)
+        usage = Usage(1, 0, kept.prompt_tokens, kept.completion_tokens, None if cost is None else cost * price)
+        self._tally.usage += usage
+        found, problem = shaped(Reply(kept.text, model, usage, kept.cut), shape(sent.prompt))
+        if found is None:
+            raise ModelError(
+                f"The model {model!r} gave no usable JSON for {TASK!r}: {problem}.",
+                "Run it again; without --batch a reply that cannot be used is asked for once more at once.",
+            )
+        return found.first(self._settings.chat.max_facts)

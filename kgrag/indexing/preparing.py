@@ -1,0 +1,61 @@
+"""What is made of documents before it is written: passages, names, vectors; it follows from them alone."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kgrag.indexing import documents as local
+from kgrag.indexing.documents import Held
+from kgrag.indexing.writer import Batch
+from kgrag.languages import Language
+from kgrag.models.embed import Embedder
+from kgrag.settings import IndexingSettings
+from kgrag.types import Document, Replaced
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A document, by its id, that is new or has changed; `replaced`: what it takes the place of."""
+
+    id: str
+    document: Document
+    held: Held
+    replaced: Replaced | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What one transaction writes, and how many vectors were computed for it.
+
+    `alone`: it holds a part of a long document; these must be committed in order, since the last one seals it.
+    """
+
+    batch: Batch
+    embedded: int
+    alone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Preparing:
+    """Cuts documents into passages, finds names in them and embeds what is new. `size`: passages of a transaction."""
+
+    collection: str
+    indexing: IndexingSettings
+    language: Language
+    embedder: Embedder
+    size: int
+
+    def __call__(self, due: Sequence[Due]) -> Iterator[Prepared]:
+        """What is written of documents; nothing of those that hold no text."""
+        for parts in local.split(self._plans(due), self.size):
+            batch, texts = local.lay_out(self.collection, parts, self.language)
+            vectors = self.embedder.embed(texts).tolist()
+            for row, vector in zip([*batch.passages, *batch.triples], vectors, strict=True):
+                row["vector"] = vector
+            yield Prepared(batch, len(texts), any(start > 0 or end < len(p.passages) for p, start, end in parts))
+
+    def _plans(self, due: Sequence[Due]) -> Iterator[local.Plan]:
+        for item in due:
+            plan = local.plan(self.collection, item.document, self.indexing, self.language)
+            plan.held = item.held
+            if plan.passages:
+                yield plan
