@@ -13,6 +13,11 @@ from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.types import Filter
 
 
+def parted(names: str) -> tuple[str, ...]:
+    """The names in a text that has commas between them."""
+    return tuple(filter(None, map(str.strip, names.split(","))))
+
+
 class Federation(Searching):
     """Collections, of one database or of several, whose passages are ranked together; each says its `collection`.
 

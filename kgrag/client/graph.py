@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from kgrag.client.building import silent
 from kgrag.client.collection import Collection
-from kgrag.client.federation import Federation
+from kgrag.client.federation import Federation, parted
 from kgrag.client.models import Models
 from kgrag.errors import NotFoundError
 from kgrag.graph import collections as registry
@@ -197,7 +197,7 @@ class KnowledgeGraph:
 
         A collection whose name holds a comma is found by its whole name.
         """
-        several = tuple(filter(None, map(str.strip, names.split(","))))
+        several = parted(names)
         if len(several) < 2 or registry.find_collection(self.home(names).graph, names) is not None:
             return self[names]
         return self[several]

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from kgrag import limits
 from kgrag.agents.lookup import Lookup
-from kgrag.agents.system import DEFAULT_SYSTEM, DEPTH
+from kgrag.agents.system import DEPTH
 from kgrag.client.building import silent
 from kgrag.client.http import Http, Json
 from kgrag.client.stream import Stream
@@ -65,9 +65,15 @@ class RemoteKnowledgeGraph:
         """Close the connections."""
         self.http.close()
 
-    def __getitem__(self, name: str) -> "RemoteCollection":
-        """The collection of that name, whether it exists yet or not: `ingest` makes it."""
-        return RemoteCollection(self, name)
+    @overload
+    def __getitem__(self, name: str) -> "RemoteCollection": ...
+
+    @overload
+    def __getitem__(self, name: tuple[str, ...]) -> "RemoteSearching": ...
+
+    def __getitem__(self, name: str | tuple[str, ...]) -> "RemoteCollection | RemoteSearching":
+        """The collection of that name, whether it exists yet or not; of several names, all as one."""
+        return RemoteCollection(self, name) if isinstance(name, str) else RemoteSearching(self, name)
 
     def collections(self) -> list[CollectionInfo]:
         """Every collection that the key may see, with its counts."""
@@ -123,15 +129,17 @@ class RemoteKnowledgeGraph:
         return job
 
 
-class RemoteCollection:
-    """A collection of a server by its name: `kg["notes"]`. See `Collection` for what its methods do and raise."""
+class RemoteSearching:
+    """Collections of a server as they are searched and asked: `kg["notes", "ships"]`, or one alone."""
 
-    def __init__(self, kg: RemoteKnowledgeGraph, name: str) -> None:
+    def __init__(self, kg: RemoteKnowledgeGraph, names: Sequence[str]) -> None:
         self.kg = kg
-        self.name = name
+        self.name = ",".join(names)
+        self._named: Json = {"collections": list(names)}
+        self._place = ""
 
     def __repr__(self) -> str:
-        return f"<RemoteCollection {self.name!r}>"
+        return f"<{type(self).__name__} {self.name!r}>"
 
     def search(
         self,
@@ -145,14 +153,14 @@ class RemoteCollection:
     ) -> Ranking:
         """The `k` best passages for a question, each with the trail that led to it."""
         asked = _question(query, filter, knowledge) | {"k": k, "retriever": retriever, "deadline": deadline}
-        return ranking_from_json(self._post("search", asked))
+        return ranking_from_json(self.kg.http.request("POST", f"{self._place}search", asked | self._named))
 
     @overload
     def ask(
         self,
         question: str,
         *,
-        system: str = ...,
+        system: str | None = ...,
         short: bool = ...,
         k: int = ...,
         filter: Filter | None = ...,
@@ -168,7 +176,7 @@ class RemoteCollection:
         self,
         question: str,
         *,
-        system: str = ...,
+        system: str | None = ...,
         short: bool = ...,
         k: int = ...,
         filter: Filter | None = ...,
@@ -183,7 +191,7 @@ class RemoteCollection:
         self,
         question: str,
         *,
-        system: str = DEFAULT_SYSTEM,
+        system: str | None = None,
         short: bool = False,
         k: int = DEPTH,
         filter: Filter | None = None,
@@ -198,7 +206,7 @@ class RemoteCollection:
         asked["choices"] = list(choices)
 
         def heard(hear: Callable[[Event], None]) -> Answer:
-            for name, form in self.kg.http.events("POST", f"{_path(self.name)}/ask", asked):
+            for name, form in self.kg.http.events("POST", f"{self._place}ask", asked | self._named):
                 if name == "Answer":
                     return answer_from_json(form)
                 hear(event_from_json(form))
@@ -208,6 +216,15 @@ class RemoteCollection:
             return Stream(heard, deadline, None, listener)
         with limits.limited(deadline):
             return heard(listener or (lambda event: None))
+
+
+class RemoteCollection(RemoteSearching):
+    """A collection of a server by its name: `kg["notes"]`. See `Collection` for what its methods do and raise."""
+
+    def __init__(self, kg: RemoteKnowledgeGraph, name: str) -> None:
+        super().__init__(kg, [name])
+        self._named = {}
+        self._place = f"{_path(name)}/"
 
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
         """The page, table or section that a question names; None if it names none."""

@@ -169,7 +169,7 @@ def found(ranking: Ranking, collection: str, characters: int) -> SearchReply:
     """The passages of a ranking, their texts of at most so many characters together."""
     share = _share(characters, len(ranking))
     hits = [
-        HitReply(rank=rank, score=round(hit.score, 4), trail=trail(hit), **_passage(hit.passage, collection, share))
+        HitReply(rank=rank, score=round(hit.score, 4), trail=trail(hit), **_passage(hit.passage, share))
         for rank, hit in enumerate(ranking, 1)
     ]
     return SearchReply(collection=collection, retriever=ranking.retriever, hits=hits, notes=list(ranking.notes))
@@ -184,7 +184,7 @@ def answered(answer: Answer, collection: str, characters: int) -> AskReply:
         answer=answer.text,
         found=answer.found,
         problem=answer.problem,
-        citations=[CitationReply(number=c.number, **_passage(c.passage, collection, share)) for c in answer.citations],
+        citations=[CitationReply(number=c.number, **_passage(c.passage, share)) for c in answer.citations],
         calls=answer.usage.calls,
         tokens=answer.usage.prompt_tokens + answer.usage.completion_tokens,
         seconds=round(answer.seconds, 2),
@@ -200,10 +200,10 @@ def looked_up(lookup: Lookup | None, characters: int) -> LookUpReply:
     return LookUpReply(named=True, text=text, found=lookup.found, cut=len(text) < len(whole))
 
 
-def opened(passage: Passage, collection: str, edges: Iterable[Json], characters: int) -> OpenedReply:
+def opened(passage: Passage, edges: Iterable[Json], characters: int) -> OpenedReply:
     """A passage with its neighbours."""
     beside = [NeighbourReply(edge=e["type"], label=e["label"], name=e["name"] or "") for e in edges]
-    return OpenedReply(passage=PassageReply(**_passage(passage, collection, characters)), neighbours=beside)
+    return OpenedReply(passage=PassageReply(**_passage(passage, characters)), neighbours=beside)
 
 
 def listed(rows: Rows, characters: int) -> RowsReply:
@@ -220,10 +220,10 @@ def listed(rows: Rows, characters: int) -> RowsReply:
     return RowsReply(columns=list(rows.columns), rows=kept, cut=cut)
 
 
-def _passage(passage: Passage, collection: str, characters: int) -> Json:
+def _passage(passage: Passage, characters: int) -> Json:
     text = _cut(passage.text, characters)
     return {
-        "uri": address(collection, passage.id),
+        "uri": address(passage.collection, passage.id),
         "id": passage.id,
         "title": passage.title,
         "section": passage.section,

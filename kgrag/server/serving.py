@@ -8,6 +8,7 @@ from fastapi import Depends, Path, Request
 
 from kgrag.client import KnowledgeGraph
 from kgrag.client.collection import Collection
+from kgrag.client.federation import Federation
 from kgrag.graph.collections import find_collection
 from kgrag.server.guard import access_of
 from kgrag.server.jobs import Jobs
@@ -62,9 +63,13 @@ class Caller:
         only that may be.
         """
         self.access.check(role, name)
-        if not new and self.access.collections and find_collection(self.kg.graph, name) is None:
+        if not new and self.access.collections and find_collection(self.kg.home(name).graph, name) is None:
             raise hidden(name, self.access.collections)
         return self.kg[name]
+
+    def among(self, names: tuple[str, ...]) -> Federation:
+        """Several collections as one, all of which the caller may see; to be called in a thread."""
+        return Federation([self.collection(name) for name in names])
 
     def seen(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """The names of collections as they are. Raises NotFoundError for one that the caller may not see."""

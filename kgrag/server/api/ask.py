@@ -1,16 +1,18 @@
 """The route that asks: an answer with its citations, whole or step by step."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
-from kgrag.agents.system import DEFAULT_SYSTEM, DEPTH
+from kgrag.agents.strategy import Strategy
+from kgrag.agents.system import DEPTH
 from kgrag.client.collection import Collection
-from kgrag.events import Answer, Event
+from kgrag.client.federation import Federation
+from kgrag.events import Event
 from kgrag.retrieval.base import Query
-from kgrag.server.api.forms import Expression, Form, Question
+from kgrag.server.api.forms import Among, Expression, Form, Question
 from kgrag.server.asking import check_asked_system
 from kgrag.server.events import MEDIA_TYPE, Events, EventStream
 from kgrag.server.failures import Reply
@@ -28,7 +30,7 @@ class Asking(Form):
     """
 
     question: Question
-    system: Expression = DEFAULT_SYSTEM
+    system: Expression | None = Field(None, description="gear+pathrank, or of several collections single+pathrank")
     short: bool = False
     k: Annotated[int, Field(ge=1, le=200, description="how many passages of the ranking")] = DEPTH
     filter: Filter = Filter()
@@ -37,37 +39,63 @@ class Asking(Form):
     save: bool = False
 
 
-@router.post(
-    "/collections/{collection}/ask",
-    responses={200: {"content": {"application/json": {}, MEDIA_TYPE: {"schema": {"type": "string"}}}}},
-)
+class AskingAmong(Asking):
+    """A question to several collections as one; of these no run is kept."""
+
+    collections: Among
+    save: Literal[False] = False
+
+
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/json": {}, MEDIA_TYPE: {"schema": {"type": "string"}}}}
+}
+
+
+@router.post("/collections/{collection}/ask", responses=_RESPONSES)
 async def ask(caller: Called, request: Request, collection: Named, asked: Asking) -> Response:
     """An answer that the server's language model writes from passages that it cites.
 
     With `Accept: text/event-stream` each step is an event as it happens, named by its type, and the last is the answer,
     named `Answer`, or an `error`. Closing the connection ends the work.
     """
-    chosen = await caller.work(lambda: _checked(caller, collection, asked))
+
+    def strategy() -> Strategy:
+        return _strategy(caller, caller.collection(collection, "write" if asked.save else "read"), asked)
+
+    return await _answered(caller, request, asked, await caller.work(strategy), collection)
+
+
+@router.post("/ask", responses=_RESPONSES)
+async def ask_among(caller: Called, request: Request, asked: AskingAmong) -> Response:
+    """The same from the passages of several collections; each says its `collection`."""
+    strategy = await caller.work(lambda: _strategy(caller, caller.among(asked.collections), asked))
+    return await _answered(caller, request, asked, strategy)
+
+
+async def _answered(
+    caller: Caller, request: Request, asked: Asking, strategy: Strategy, collection: str | None = None
+) -> Response:
+    """The answer, streamed to those who take it so; kept in the collection, if that is asked for."""
 
     def answer(hear: Callable[[Event], None] | None) -> dict[str, Any]:
         query = Query(asked.question, asked.filter, knowledge=asked.knowledge)
-        found: Answer = chosen.system(asked.system).ask(
+        found = strategy.ask(
             query, short=asked.short, depth=asked.k, stream=hear is not None, listener=hear, choices=asked.choices
         )
-        return to_json(found, **({"run": chosen.save(found)} if asked.save else {}))
+        kept = {"run": caller.kg[collection].save(found)} if asked.save and collection is not None else {}
+        return to_json(found, **kept)
 
     if MEDIA_TYPE in request.headers.get("accept", ""):
         return EventStream(_named(caller, answer))
     return Reply(await caller.work(lambda: answer(None)))
 
 
-def _checked(caller: Caller, collection: str, asked: Asking) -> Collection:
-    """The collection, which is there, once all that is asked for may be."""
-    check_asked_system(asked.system)
+def _strategy(caller: Caller, chosen: Collection | Federation, asked: Asking) -> Strategy:
+    """What answers, over collections that are there, once all that is asked for may be."""
+    if asked.system is not None:
+        check_asked_system(asked.system)
     caller.seen(asked.knowledge)
-    chosen = caller.collection(collection, "write" if asked.save else "read")
-    _ = chosen.context
-    return chosen
+    return chosen.system(asked.system)
 
 
 def _named(caller: Caller, answer: Callable[[Callable[[Event], None] | None], dict[str, Any]]) -> Events:

@@ -1,15 +1,17 @@
 """Routes that search: passages for a question, and what stands on a page, in a table or a section that it names."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from pydantic import Field
 
+from kgrag.client.collection import Collection
+from kgrag.client.federation import Federation
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
-from kgrag.server.api.forms import Expression, Form, Question, Seconds
+from kgrag.server.api.forms import Among, Expression, Form, Question, Seconds
 from kgrag.server.asking import check_asked_retriever
-from kgrag.server.serving import Called, Named
-from kgrag.types import Filter
+from kgrag.server.serving import Called, Caller, Named
+from kgrag.types import Filter, Ranking
 from kgrag.wire import plain, to_json
 
 router = APIRouter(tags=["search"])
@@ -27,6 +29,13 @@ class Searching(Form):
     save: bool = False
 
 
+class SearchingAmong(Searching):
+    """A search of several collections as one; of these no run is kept."""
+
+    collections: Among
+    save: Literal[False] = False
+
+
 class Looking(Form):
     """A question that names a page, a table or a section."""
 
@@ -40,16 +49,28 @@ async def search(caller: Called, collection: Named, asked: Searching) -> dict[st
 
     def found() -> dict[str, Any]:
         chosen = caller.collection(collection, "write" if asked.save else "read")
-        ranking = chosen.search(
-            asked.question,
-            k=asked.k,
-            retriever=check_asked_retriever(asked.retriever),
-            filter=asked.filter,
-            knowledge=caller.seen(asked.knowledge),
-        )
+        ranking = _ranking(caller, chosen, asked)
         return to_json(ranking, **({"run": chosen.save(ranking)} if asked.save else {}))
 
     return await caller.work(found, deadline=asked.deadline)
+
+
+@router.post("/search")
+async def search_among(caller: Called, asked: SearchingAmong) -> dict[str, Any]:
+    """The passages of several collections that answer a question best; each says its `collection`."""
+    return await caller.work(
+        lambda: to_json(_ranking(caller, caller.among(asked.collections), asked)), deadline=asked.deadline
+    )
+
+
+def _ranking(caller: Caller, chosen: Collection | Federation, asked: Searching) -> Ranking:
+    return chosen.search(
+        asked.question,
+        k=asked.k,
+        retriever=check_asked_retriever(asked.retriever),
+        filter=asked.filter,
+        knowledge=caller.seen(asked.knowledge),
+    )
 
 
 @router.post("/collections/{collection}/look-up")
