@@ -24,7 +24,7 @@ from kgrag.events import Answer, Answered, Event, Retrieved
 from kgrag.rows import Edge, Node
 from kgrag.rows import Path as GraphPath
 from kgrag.settings import Settings
-from kgrag.types import Filter
+from kgrag.types import Document, Filter, Section
 
 Either = KnowledgeGraph | RemoteKnowledgeGraph
 _NAME = "ships of the coast"
@@ -95,6 +95,25 @@ def test_rankings_and_answers_are_equal(
     assert there.look_up("What is on page 3 of Fjord Queen?") == here.look_up("What is on page 3 of Fjord Queen?")
     here.save(here.search(_QUESTION))
     assert there.runs() == here.runs() != []
+
+
+def test_several_collections_are_searched_and_asked_as_one(
+    local: KnowledgeGraph, remote: RemoteKnowledgeGraph, scripted: Scripted
+) -> None:
+    scripted.say("answer", "In Nordvika [2].")
+    local["towns"].ingest([Document("Nordvika", (Section("Nordvika is a town on the Stilla."),), "Nordvika")])
+    try:
+        here, there = local[_NAME, "towns"], remote[_NAME, "towns"]
+        assert there.search(_QUESTION) == here.search(_QUESTION)
+        assert {hit.passage.collection for hit in there.search("Nordvika")} == {_NAME, "towns"}
+        answer = there.ask(_QUESTION)
+        assert _same(answer) == _same(here.ask(_QUESTION)) and answer.system == "single+pathrank"
+        with pytest.raises(ConfigurationError, match="walks the graph of one collection"):
+            there.ask(_QUESTION, system="gear+pathrank")
+        with pytest.raises(NotFoundError, match="nowhere"):
+            remote[_NAME, "nowhere"].search(_QUESTION)
+    finally:
+        local["towns"].delete()
 
 
 def test_rows_are_equal(local: KnowledgeGraph, remote: RemoteKnowledgeGraph) -> None:

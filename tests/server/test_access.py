@@ -54,6 +54,8 @@ _ROUTES = [
     Case("GET", "/metrics", all=True),
     Case("POST", "/api/v1/cypher", all=True, options=_json(statement="RETURN 1 AS one")),
     Case("POST", "/api/v1/queries/{name}", all=True, options=_json()),
+    Case("POST", "/api/v1/search", options=_json(**_QUESTION, collections=[])),
+    Case("POST", "/api/v1/ask", then=(400,), options=_json(**_QUESTION, collections=[])),  # no model is configured
     Case("GET", _C),
     Case("DELETE", f"{_C}", "admin", then=(404,)),  # of what does not exist
     Case("GET", f"{_C}/inspect"),
@@ -112,7 +114,15 @@ def _ask(client: httpx.Client, case: Case, kg: KnowledgeGraph, collection: str) 
         made["job"] = jobs.submit("prune", collection).id
         if case.path.endswith("/events"):
             jobs.cancel(made["job"])  # else the events go on
-    return client.request(case.method, case.path.format(**made), **case.options)
+    options = dict(case.options)
+    if _is_of_several(case):
+        options["json"] = options["json"] | {"collections": [_NOTES, collection]}
+    return client.request(case.method, case.path.format(**made), **options)
+
+
+def _is_of_several(case: Case) -> bool:
+    """Whether its body names collections."""
+    return "collections" in case.options.get("json", ())
 
 
 @pytest.mark.parametrize("case", _ROUTES, ids=str)
@@ -120,7 +130,7 @@ def test_each_route_under_each_key(case: Case, served: Served, kg: KnowledgeGrap
     for name in (None, "kgrag_unknown"):
         with served.client(name) as client:
             assert _ask(client, case, kg, _SECRET).status_code == 401
-    about_one = "{collection}" in case.path or "{job}" in case.path
+    about_one = "{collection}" in case.path or "{job}" in case.path or _is_of_several(case)
     for name, (role, collections) in _KEYS.items():
         with served.client(name) as client:
             for collection in (_NOTES, _SECRET):

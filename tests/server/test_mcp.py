@@ -94,6 +94,10 @@ def test_tools_read_the_graph(serve: Serve, scripted: Scripted) -> None:
         assert [(c["number"], c["title"]) for c in answer["citations"]] == [(2, "Ole Brandvik")]
         assert not (await _call(client, "look_up", question=_QUESTION, collection=_SHIPS))["named"]
 
+        both = await _call(client, "search", question="Kari Aune and Ole Brandvik", collection=f"{_SHIPS}, {_SECRET}")
+        assert both["collection"] == f"{_SHIPS},{_SECRET}"
+        assert {hit["uri"].split("/")[2] for hit in both["hits"]} == {_SHIPS, _SECRET}
+
         statement = (
             "MATCH (p:Passage {collection: $collection})-[m:MENTIONS]->(e) RETURN p, m, e, 1 AS one ORDER BY p.title"
         )
