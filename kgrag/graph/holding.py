@@ -53,7 +53,7 @@ def alone(graph: Graph, collection: str, kind: str) -> Iterator[None]:
     id, holder = uuid.uuid4().hex, f"{_place()} {os.getpid()}"
     _begin(graph, collection, kind, id, holder)
     ended, lost = threading.Event(), threading.Event()
-    beating = threading.Thread(target=_beat, args=(graph, holder, id, ended, lost), name="kgrag-beat", daemon=True)
+    beating = threading.Thread(target=_keep, args=(graph, holder, id, ended, lost), name="kgrag-hold", daemon=True)
     beating.start()
     token = _HELD.set(collection)
     try:
@@ -70,8 +70,6 @@ def alone(graph: Graph, collection: str, kind: str) -> Iterator[None]:
         _HELD.reset(token)
         ended.set()
         beating.join()
-        with suppress(DatabaseError):  # its lease ends by itself
-            _release(graph, id)
 
 
 def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> None:
@@ -86,7 +84,7 @@ def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> No
     first = None
     while True:
         other = graph.run("write/hold_collection", id=id, properties=properties, seconds=LEASE)[0]["other"]
-        if other is None:
+        if other is None or other["id"] == id:  # ours: the driver has sent it twice
             return
         if _has_died(other["holder"]):
             _release(graph, other["id"])
@@ -121,8 +119,11 @@ def _busy(job: Job) -> BusyError:
     )
 
 
-def _beat(graph: Graph, holder: str, id: str, ended: threading.Event, lost: threading.Event) -> None:
-    """Extend the lease; `lost` is set when that failed for too long, or somebody says to stop."""
+def _keep(graph: Graph, holder: str, id: str, ended: threading.Event, lost: threading.Event) -> None:
+    """Extend the lease, and give it back; `lost` is set when that failed for too long, or somebody says to stop.
+
+    In a thread of its own the limits of the work, which may be over, do not hold.
+    """
     beaten = time.monotonic()
     while not ended.wait(BEAT):
         began = time.monotonic()
@@ -135,3 +136,5 @@ def _beat(graph: Graph, holder: str, id: str, ended: threading.Event, lost: thre
         if stop is not False:
             lost.set()
         beaten = began
+    with suppress(DatabaseError):  # the lease ends by itself
+        _release(graph, id)
