@@ -16,7 +16,7 @@ from contextvars import ContextVar
 import psutil
 
 from kgrag import limits
-from kgrag.errors import BusyError, CancelledError, DatabaseError
+from kgrag.errors import BusyError, CancelledError
 from kgrag.graph import schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.jobs import LEASE, Job, beat_job, job_of
@@ -24,6 +24,8 @@ from kgrag.text import caption
 
 BEAT = 1.0
 """Seconds between signs of life."""
+
+_TRIES = 3  # to give a collection back
 
 _HELD: ContextVar[str | None] = ContextVar("kgrag_held", default=None)  # the collection that this context works on
 
@@ -122,19 +124,22 @@ def _busy(job: Job) -> BusyError:
 def _keep(graph: Graph, holder: str, id: str, ended: threading.Event, lost: threading.Event) -> None:
     """Extend the lease, and give it back; `lost` is set when that failed for too long, or somebody says to stop.
 
-    In a thread of its own the limits of the work, which may be over, do not hold.
+    In a thread of its own the limits of the work, which may be over, do not hold. A Ctrl-C in the middle of a message
+    leaves the driver a broken connection, which raises anything.
     """
     beaten = time.monotonic()
     while not ended.wait(BEAT):
         began = time.monotonic()
         try:
             stop = beat_job(graph, holder, id, "", 0, None)
-        except DatabaseError:
+        except Exception:
             if time.monotonic() - beaten > LEASE:
                 lost.set()
             continue
         if stop is not False:
             lost.set()
         beaten = began
-    with suppress(DatabaseError):  # the lease ends by itself
-        _release(graph, id)
+    for _ in range(_TRIES):
+        with suppress(Exception):  # the lease ends by itself
+            _release(graph, id)
+            return
