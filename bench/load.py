@@ -349,7 +349,7 @@ def main() -> None:
                 time.sleep(ALONE)
             clients = [Client(n, server.port, key, options.think, questions) for n, key in enumerate(others, 1)]
             until = time.monotonic() + 60 * options.minutes
-            threads = [threading.Thread(target=client.run, args=(until,)) for client in clients]
+            threads = [threading.Thread(target=client.run, args=(until,), daemon=True) for client in clients]
             with looking(server):
                 for thread in threads:
                     thread.start()
