@@ -5,10 +5,10 @@
 
 The folder holds corpus.jsonl and queries.jsonl: a collection that is searched and asked; the demo is written to, too.
 The server of KGRAG_HOME is used and the demo in it made anew. `kgrag serve` is a process of its own, and so is the
-language model, which takes 300 ms a call. Each client has a key and waits between two requests, THINK seconds on average
-(exponential, seeded). First one client searches alone. At the end: answers by kind and status, times of searches alone
-and under load, the memory of the server, and whether the graph holds what was uploaded and not deleted, with the digest
-of the same documents read without load.
+language model, which takes 300 ms a call. Each client has a key and waits THINK seconds between two requests, on
+average (exponential, seeded). First one client searches alone. At the end: answers by kind and status, times of
+searches alone and under load, the memory of the server, and whether the graph holds what was uploaded and not deleted,
+with the digest of the same documents read without load.
 """
 
 import argparse
@@ -349,7 +349,7 @@ def main() -> None:
                 time.sleep(ALONE)
             clients = [Client(n, server.port, key, options.think, questions) for n, key in enumerate(others, 1)]
             until = time.monotonic() + 60 * options.minutes
-            threads = [threading.Thread(target=client.run, args=(until,)) for client in clients]
+            threads = [threading.Thread(target=client.run, args=(until,), daemon=True) for client in clients]
             with looking(server):
                 for thread in threads:
                     thread.start()

@@ -8,19 +8,22 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kgrag.errors import BudgetError, CancelledError, DeadlineError
 
 
 @dataclass(slots=True)
 class Limits:
-    """`until`: the deadline by time.monotonic(); `budget` and `spent`, None if unknown: costs of language models."""
+    """`until`: the deadline by time.monotonic(); `budget` and `spent`, None if unknown: costs of language models.
+
+    `cancelled`: flags, each of which cancels the call.
+    """
 
     until: float | None = None
     budget: float | None = None
     spent: float | None = 0.0
-    cancelled: threading.Event = field(default_factory=threading.Event)
+    cancelled: tuple[threading.Event, ...] = ()
 
 
 _LIMITS: ContextVar[Limits | None] = ContextVar("kgrag_limits", default=None)
@@ -30,16 +33,16 @@ _LIMITS: ContextVar[Limits | None] = ContextVar("kgrag_limits", default=None)
 def limited(
     deadline: float | None = None, budget: float | None = None, cancelled: threading.Event | None = None
 ) -> Iterator[None]:
-    """Hold the `with` block to a deadline (seconds from now), a budget, and a flag that cancels it."""
+    """Hold the `with` block to a deadline (seconds from now), a budget, and a flag that cancels it.
+
+    Inside of another one, its deadline and its flag hold, too.
+    """
     if deadline is None and budget is None and cancelled is None:
         yield
         return
     outer = _LIMITS.get()
     limits = Limits(None if deadline is None else time.monotonic() + deadline, budget)
-    if cancelled is not None:
-        limits.cancelled = cancelled
-    elif outer is not None:
-        limits.cancelled = outer.cancelled
+    limits.cancelled = (*(outer.cancelled if outer else ()), *([cancelled] if cancelled else ()))
     if outer is not None and outer.until is not None:
         limits.until = min(outer.until, limits.until or outer.until)
     token = _LIMITS.set(limits)
@@ -57,7 +60,7 @@ def remaining() -> float | None:
     limits = _LIMITS.get()
     if limits is None:
         return None
-    if limits.cancelled.is_set():
+    if any(flag.is_set() for flag in limits.cancelled):
         raise CancelledError("The call was cancelled.")
     if limits.until is None:
         return None

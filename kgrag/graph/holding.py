@@ -16,7 +16,7 @@ from contextvars import ContextVar
 import psutil
 
 from kgrag import limits
-from kgrag.errors import BusyError, CancelledError, DatabaseError
+from kgrag.errors import BusyError, CancelledError
 from kgrag.graph import schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.jobs import LEASE, Job, beat_job, job_of
@@ -24,6 +24,8 @@ from kgrag.text import caption
 
 BEAT = 1.0
 """Seconds between signs of life."""
+
+_TRIES = 3  # to give a collection back
 
 _HELD: ContextVar[str | None] = ContextVar("kgrag_held", default=None)  # the collection that this context works on
 
@@ -53,7 +55,7 @@ def alone(graph: Graph, collection: str, kind: str) -> Iterator[None]:
     id, holder = uuid.uuid4().hex, f"{_place()} {os.getpid()}"
     _begin(graph, collection, kind, id, holder)
     ended, lost = threading.Event(), threading.Event()
-    beating = threading.Thread(target=_beat, args=(graph, holder, id, ended, lost), name="kgrag-beat", daemon=True)
+    beating = threading.Thread(target=_keep, args=(graph, holder, id, ended, lost), name="kgrag-hold", daemon=True)
     beating.start()
     token = _HELD.set(collection)
     try:
@@ -70,8 +72,6 @@ def alone(graph: Graph, collection: str, kind: str) -> Iterator[None]:
         _HELD.reset(token)
         ended.set()
         beating.join()
-        with suppress(DatabaseError):  # its lease ends by itself
-            _release(graph, id)
 
 
 def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> None:
@@ -86,7 +86,7 @@ def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> No
     first = None
     while True:
         other = graph.run("write/hold_collection", id=id, properties=properties, seconds=LEASE)[0]["other"]
-        if other is None:
+        if other is None or other["id"] == id:  # ours: the driver has sent it twice
             return
         if _has_died(other["holder"]):
             _release(graph, other["id"])
@@ -121,17 +121,25 @@ def _busy(job: Job) -> BusyError:
     )
 
 
-def _beat(graph: Graph, holder: str, id: str, ended: threading.Event, lost: threading.Event) -> None:
-    """Extend the lease; `lost` is set when that failed for too long, or somebody says to stop."""
+def _keep(graph: Graph, holder: str, id: str, ended: threading.Event, lost: threading.Event) -> None:
+    """Extend the lease, and give it back; `lost` is set when that failed for too long, or somebody says to stop.
+
+    In a thread of its own the limits of the work, which may be over, do not hold. A Ctrl-C in the middle of a message
+    leaves the driver a broken connection, which raises anything.
+    """
     beaten = time.monotonic()
     while not ended.wait(BEAT):
         began = time.monotonic()
         try:
             stop = beat_job(graph, holder, id, "", 0, None)
-        except DatabaseError:
+        except Exception:
             if time.monotonic() - beaten > LEASE:
                 lost.set()
             continue
         if stop is not False:
             lost.set()
         beaten = began
+    for _ in range(_TRIES):
+        with suppress(Exception):  # the lease ends by itself
+            _release(graph, id)
+            return

@@ -26,6 +26,7 @@ from kgrag.server.working import Workers
 from kgrag.settings import ServeOptions
 
 _GRACE = 10  # seconds that requests under way have when the server ends
+_KEEP_ALIVE = 75  # seconds; longer than clients and proxies keep a connection, or they ask while it is being closed
 _ROUTERS = (
     collections.router, documents.router, jobs.router, search.router, ask.router, passages.router, cypher.router,
     drawings.router, runs.router,
@@ -82,6 +83,7 @@ def config_of(app: FastAPI, options: ServeOptions) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=_GRACE,
+        timeout_keep_alive=_KEEP_ALIVE,
     )
 
 

@@ -60,7 +60,10 @@ class Uploads:
 
     def check_room(self, size: int, most: int) -> None:
         """Raise FullError when `size` bytes more would make over `most` in all."""
-        held = sum(file.stat().st_size for file in self._top.glob("*/*") if file.is_file())
+        held = 0
+        for file in self._top.glob("*/*"):
+            with suppress(FileNotFoundError):  # removed meanwhile
+                held += file.stat().st_size
         if held + size > most:
             raise FullError(
                 f"The server holds {held // 1_000_000:,} MB of uploads; {most // 1_000_000:,} MB is the most.",
@@ -85,9 +88,11 @@ class Uploads:
 
     def list(self, collection: str) -> list[Upload]:
         """What is held of a collection, by name."""
-        names = (file.read_text(encoding="utf-8") for file in self.folder(collection).glob(f"*{_NAME}"))
-        paths = {name: self._path(collection, name) for name in names}
-        return [Upload(name, path, path.stat().st_size) for name, path in sorted(paths.items()) if path.is_file()]
+        found = []
+        for file in self.folder(collection).glob(f"*{_NAME}"):
+            with suppress(FileNotFoundError, NotFoundError):  # removed meanwhile, or not there yet
+                found.append(self.find(collection, file.read_text(encoding="utf-8")))
+        return sorted(found, key=lambda upload: upload.name)
 
     def remove(self, collection: str, name: str) -> bool:
         """Remove an upload; returns whether there was one. Its document stays until it is deleted or pruned."""

@@ -12,6 +12,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.errors import BusyError, CancelledError
 from kgrag.graph import jobs as kept
 from kgrag.graph.holding import alone
+from kgrag.limits import limited
 from kgrag.types import Document, Section
 
 _BOAT = Document("boat", (Section("The boat was built in Larvik."),), "boat")
@@ -70,6 +71,14 @@ def test_a_server_cancels_it(kg: KnowledgeGraph, collection_name: str) -> None:
         until = time.monotonic() + 30
         while time.monotonic() < until:
             kg.graph.run("search/ping")
+    assert kept.list_jobs(kg.graph, [collection_name]) == []
+
+
+def test_its_callers_cancel_it(kg: KnowledgeGraph, collection_name: str) -> None:
+    flag = threading.Event()
+    with pytest.raises(CancelledError), limited(cancelled=flag), alone(kg.graph, collection_name, "ingest"):
+        flag.set()
+        kg.graph.run("search/ping")
     assert kept.list_jobs(kg.graph, [collection_name]) == []
 
 
