@@ -1,6 +1,7 @@
 """Measure the engines of an ingest against each other: here, processes, Ray with two nodes, and one of them killed.
 
     python bench/engines.py --passages 20000           in each engine; the graphs must be the same
+    python bench/engines.py --passages 20000 --prepare the same without the database: what an engine adds by itself
     python bench/engines.py --passages 4000 --extract  extraction with calls of 500 ms, 32 at once, against the ideal
 
 Needs `pip install 'kgrag[ray]'`. Which server: KGRAG_NEO4J_*, else the local one.
@@ -12,7 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,13 @@ from scripted import Scripted
 from synthetic import documents
 
 from kgrag.client import KnowledgeGraph
+from kgrag.engines import open_engine
 from kgrag.indexing.digest import digest
-from kgrag.settings import Settings
+from kgrag.indexing.documents import Held
+from kgrag.indexing.preparing import Due, Preparing
+from kgrag.languages import ENGLISH
+from kgrag.models.embed import load_embedder
+from kgrag.settings import EngineSettings, IndexingSettings, Settings
 
 NAME = "bench engines"
 KILLED = "ray, a node killed"
@@ -98,6 +104,27 @@ def _ingest(engine: str, passages: int, chosen: dict[str, Any], kill: Any) -> di
     return found
 
 
+def prepare(engine: str, passages: int) -> None:
+    """Have an engine prepare made-up passages, which are not written, and print how long that took."""
+    with ExitStack() as stack:
+        chosen = EngineSettings(name="ray" if engine.startswith("ray") else engine)
+        if chosen.name == "ray":
+            chosen = chosen.model_copy(update={"address": stack.enter_context(cluster()).address})
+        work = Preparing(NAME, IndexingSettings(), ENGLISH, load_embedder("wordllama"), 512)
+        made = list(documents(passages, 0, passages * 3))
+        groups = [[Due(d.key, d, Held(), None) for d in made[i : i + 512]] for i in range(0, passages, 512)]
+        started, own = time.monotonic(), time.process_time()
+        first, number = 0.0, 0
+        with open_engine(chosen) as opened:
+            for _, prepared in opened.each(work, groups, models=True):
+                number += sum(part.embedded for part in prepared)
+                first = first or time.monotonic() - started
+        taken, own = time.monotonic() - started, time.process_time() - own
+    assert number == passages
+    print(f"{engine}: prepared in {taken:.1f} s, the first batch after {first:.1f} s; CPU of the driver: {own:.1f} s, "
+          f"load {os.getloadavg()[0]:.1f}", flush=True)  # fmt: skip
+
+
 def extract(passages: int, seconds: float = 0.5, threads: int = 32) -> None:
     """Extract what the passages state with slow calls, and print the share of the ideal."""
     brain = Path(os.environ.get("TMPDIR", "/tmp")) / f"brain-{os.getpid()}.py"
@@ -125,6 +152,7 @@ def extract(passages: int, seconds: float = 0.5, threads: int = 32) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--passages", type=int, default=20_000, metavar="N")
+    parser.add_argument("--prepare", action="store_true", help="measure what comes before the writing alone")
     parser.add_argument("--extract", action="store_true", help="measure extraction instead")
     parser.add_argument("--engine", action="append", choices=["here", "processes", "ray", KILLED], help="repeatable")
     arguments = parser.parse_args()
@@ -133,6 +161,10 @@ def main() -> None:
         extract(arguments.passages)
         return
     engines = arguments.engine or ["here", "processes", "ray", KILLED]
+    if arguments.prepare:
+        for engine in engines:
+            prepare(engine, arguments.passages)
+        return
     digests = {json.dumps(ingest(engine, arguments.passages)) for engine in engines}
     print("the graphs are the same" if len(digests) == 1 else "THE GRAPHS DIFFER")
     sys.exit(len(digests) > 1)

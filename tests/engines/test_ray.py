@@ -25,5 +25,6 @@ def test_ray_makes_the_same_graph(kg: KnowledgeGraph, neo4j_env: dict[str, str],
     assert found["nodes"] == 1  # of two: the other one was killed in the middle
     assert found["refused"] == ["Three is not read.", "Leave it out."]
     assert "3 workers ended at the same work" in found["lost"]
+    assert "no room for a worker: it has 0 GPUs" in found["roomless"]
     assert "There is no Ray cluster at 127.0.0.1:9" in found["nowhere"]
     assert "ray start --head" in found["nowhere"]

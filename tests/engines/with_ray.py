@@ -83,6 +83,7 @@ def main(collection: str) -> None:
         refused = error_of(engine, [1, 2, 3])
         found["refused"] = [refused.message, refused.remedy]
         found["lost"] = str(error_of(engine, [33]))
+        found["roomless"] = str(error_of(engine.model_copy(update={"gpus": 1.0}), [1]))
         found["killed"] = ingested(collection, engine, lambda: cluster.remove_node(other, allow_graceful=False))
         found["nodes"] = len(cluster.list_all_nodes())
     finally:
