@@ -29,7 +29,7 @@ class _Task:
 
 
 class Worker:
-    """What an actor is; several threads may call it."""
+    """What an actor is."""
 
     def __init__(self, parcel: Parcel) -> None:
         self._parcel = parcel
@@ -115,6 +115,8 @@ class Ray(Engine):
                 "its address by --address; without one, a Ray is started on this machine.",
             ) from error
         self._ours = True
+        # what it says of lost workers would stand on standard output, between what is printed for programs
+        self._ray._private.worker._worker_logs_enabled = False
 
 
 def _check_there(address: str | None) -> None:

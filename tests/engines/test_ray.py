@@ -17,10 +17,10 @@ _PYTHON = Path(__file__).parents[2] / ".venv-ray" / "bin" / "python"
 
 
 def test_ray_makes_the_same_graph(kg: KnowledgeGraph, neo4j_env: dict[str, str], collection_name: str) -> None:
-    env = os.environ | neo4j_env | {"RAY_DEDUP_LOGS": "0"}
+    env = os.environ | neo4j_env
     run = subprocess.run([_PYTHON, _PROGRAM, collection_name], env=env, capture_output=True, text=True, timeout=280)
     assert run.returncode == 0, run.stderr[-3000:]
-    found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
+    found: dict[str, Any] = json.loads(run.stdout)  # and nothing beside, whatever Ray has to say
     assert found["ray"] == found["killed"] == found["here"]
     assert found["nodes"] == 1  # of two: the other one was killed in the middle
     assert found["refused"] == ["Three is not read.", "Leave it out."]
