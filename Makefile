@@ -59,7 +59,7 @@ test-browser: $(VENV)/.browser ## Tests that look at Neo4j Browser in Chromium
 	@$(BIN)/python tests/chromium.py >/dev/null
 	$(BIN)/python -m pytest -m "browser and not slow"
 
-FRAMEWORKS := langchain llama-index haystack neo4j-graphrag
+FRAMEWORKS := langchain llama-index haystack neo4j-graphrag ray
 
 .venv-%/.ready: $(SOURCES)
 	$(PYTHON) -m venv .venv-$*

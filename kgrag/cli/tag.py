@@ -1,8 +1,10 @@
 """kgrag tag: TAGME reads the passages of a collection for Wikipedia entities."""
 
+from typing import Any
+
 import click
 
-from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
+from kgrag.cli.connect import as_json, choose_collection, collection_option, connect, engine_options
 from kgrag.cli.console import changed, load_settings, number, print_json
 from kgrag.cli.outcome import end, resumable
 
@@ -14,6 +16,7 @@ from kgrag.cli.outcome import end, resumable
 @click.option("--threads", default=4, show_default=True, type=click.IntRange(1, 64), help="Passages asked for at once.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many passages, for a try.")
 @click.option("--dry-run", is_flag=True, help="Say how many passages are left, and ask nothing.")
+@engine_options
 @as_json
 def tag(
     collection: str | None,
@@ -22,6 +25,7 @@ def tag(
     threads: int,
     limit: int | None,
     dry_run: bool,
+    engine: dict[str, Any],
     as_json: bool,
 ) -> None:
     """Have TAGME name the Wikipedia articles that the passages of a collection speak of.
@@ -40,6 +44,7 @@ def tag(
 
     secret = None if token is None else SecretStr(token)
     settings = changed(load_settings(), "tagme", token=secret, threshold=threshold)
+    settings = changed(settings, "engine", **engine)
     with connect(settings) as kg:
         name = choose_collection(kg, collection)
         if dry_run:

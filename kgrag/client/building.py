@@ -13,7 +13,6 @@ from kgrag.graph.collections import Collection as Record
 from kgrag.graph.holding import alone
 from kgrag.loaders.source import Source
 from kgrag.models.embed import Embedder
-from kgrag.models.openai_chat import load_chat
 from kgrag.retrieval.base import SearchContext
 from kgrag.types import CollectionInfo, IngestReport, Progress, RepairReport
 
@@ -123,11 +122,10 @@ class Building:
         settings, progress = self.kg.settings, progress or silent
         found, model = self._open()
         registry.ensure_indexes(self.kg.graph, found)
-        if batch or cancel:
-            with load_chat(settings) as chat:
-                batched = BatchedExtraction(self.kg.graph, found, chat, model, settings, progress)
-                return batched.run(limit=limit, linked=linked, cancel=cancel)
         with open_engine(settings.engine) as engine:
+            if batch or cancel:
+                batched = BatchedExtraction(self.kg.graph, found, model, settings, progress)
+                return batched.run(limit=limit, linked=linked, cancel=cancel, engine=engine)
             return extract(
                 self.kg.graph, found, tasks, model, settings, progress,
                 threads=threads, limit=limit, linked=linked, engine=engine,

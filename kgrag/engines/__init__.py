@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self, TypeVar
 
 from kgrag.errors import ConfigurationError
-from kgrag.models.parallel import in_parallel
 from kgrag.settings import EngineSettings
 
 T = TypeVar("T")
@@ -43,10 +42,6 @@ class Engine(ABC):
         by the worker. `models`: it computes with a model, which may need a GPU. Raises what `work` raises, EngineError
         when workers are lost again and again.
         """
-
-    def ask(self, work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[tuple[T, R | Exception]]:
-        """The same for work that waits for a server: `threads` items at once, and errors are yielded, not raised."""
-        return in_parallel(work, items, threads)
 
 
 class InProcess(Engine):

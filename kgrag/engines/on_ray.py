@@ -4,6 +4,7 @@ The driver keeps the items: what is under way on an actor that is lost, with its
 """
 
 import os
+import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from kgrag.settings import EngineSettings
 T = TypeVar("T")
 R = TypeVar("R")
 _AHEAD = 2  # items that a worker has at once, so that it does not wait for the next
+_CONNECT = 10.0  # seconds
 _PATIENCE = 120.0  # seconds in which some worker must have begun
 
 
@@ -27,7 +29,7 @@ class _Task:
 
 
 class Worker:
-    """What an actor is; several threads may call it."""
+    """What an actor is."""
 
     def __init__(self, parcel: Parcel) -> None:
         self._parcel = parcel
@@ -103,8 +105,9 @@ class Ray(Engine):
         else:
             options["address"] = address
         try:
+            _check_there(address)
             self._ray.init(**options)
-        except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             where = f"There is no Ray cluster at {address}" if address else "Ray cannot be started on this machine"
             raise EngineError(
                 f"{where}: {str(error).strip().splitlines()[0]}",
@@ -112,6 +115,15 @@ class Ray(Engine):
                 "its address by --address; without one, a Ray is started on this machine.",
             ) from error
         self._ours = True
+        # what it says of lost workers would stand on standard output, between what is printed for programs
+        self._ray._private.worker._worker_logs_enabled = False
+
+
+def _check_there(address: str | None) -> None:
+    """Raise OSError where nobody listens: Ray itself would try again for minutes."""
+    host, colon, port = (address or "").rpartition("://")[2].rpartition(":")
+    if colon and port.isdigit():
+        socket.create_connection((host, int(port)), _CONNECT).close()
 
 
 class _Actors:

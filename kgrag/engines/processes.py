@@ -38,13 +38,10 @@ class Processes(Engine):
     """
 
     def __init__(self, number: int = 0, *, forked: bool = False) -> None:
-        self._number = number or min(_MOST, len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1)
+        cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+        self._number = number or min(_MOST, cores)
         self._forked = forked
-        kinds = multiprocessing.get_all_start_methods()
         self._here = forked and (sys.platform != "linux" or self._number == 1)
-        self._context = multiprocessing.get_context(
-            "fork" if forked and not self._here else "forkserver" if "forkserver" in kinds else "spawn"
-        )
 
     def each(self, work: Callable[[T], R], items: Iterable[T], *, models: bool = False) -> Iterator[tuple[T, R]]:
         """See Engine."""
@@ -80,7 +77,11 @@ class Processes(Engine):
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _start(self, work: Callable[[Any], Any]) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self._number, self._context, initializer=_begin, initargs=(work,))
+        kind = "fork" if self._forked else "spawn" if sys.platform == "win32" else "forkserver"
+        context = multiprocessing.get_context(kind)
+        # the server of forks imports once what each process would import again for each kind of work
+        context.set_forkserver_preload(sorted(name for name in sys.modules if name.startswith("kgrag.")))
+        return ProcessPoolExecutor(self._number, context, initializer=_begin, initargs=(work,))
 
 
 def _take_back(running: "deque[_Task[Any]]") -> None:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from kgrag import limits
+from kgrag.engines import IN_PROCESS, Engine
 from kgrag.errors import BudgetError, MismatchError, ModelError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
@@ -61,17 +62,25 @@ class BatchedExtraction:
         self,
         graph: Graph,
         collection: Collection,
-        chat: OpenAIChat,
         embedder: Embedder,
         settings: Settings,
         progress: Progress,
     ) -> None:
-        self._graph, self._collection, self._chat, self._embedder = graph, collection, chat, embedder
+        """Raises ConfigurationError when no model is set, or a price is missing."""
+        self._graph, self._collection, self._embedder = graph, collection, embedder
+        self._chat = OpenAIChat(settings.chat)  # it says how a request looks, and what it costs; it asks nothing
         self._settings, self._progress = settings, progress
         self._tally = _Tally()
         self._writers: dict[str, FactWriter] = {}
 
-    def run(self, *, limit: int | None = None, linked: bool = False, cancel: bool = False) -> ExtractionReport:
+    def run(
+        self,
+        *,
+        limit: int | None = None,
+        linked: bool = False,
+        cancel: bool = False,
+        engine: Engine = IN_PROCESS,
+    ) -> ExtractionReport:
         """Go on with the batches that are under way; if there are none, send what is due, `limit` passages at most.
 
         Waits for all of them, and writes what each gave as soon as it ends. `cancel`: have those under way end now, and
@@ -88,7 +97,7 @@ class BatchedExtraction:
                 self._wait(server, sent)
             except ModelError as error:
                 self._tally.stopped = error
-        finish(self._graph, self._collection, self._settings, self._progress, self._embedder)
+        finish(self._graph, self._collection, self._settings, self._progress, self._embedder, engine=engine)
         tally, writers = self._tally, self._writers.values()
         version = load_prompt(prompt_name(linked), self._settings.chat.prompts).version
         return ExtractionReport(

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from kgrag.errors import ModelError
 from kgrag.models.chat import no_model
@@ -18,7 +18,7 @@ from kgrag.settings import ChatSettings
 MOST_REQUESTS = 50_000
 MOST_BYTES = 100_000_000
 """Of one batch; the protocol allows twice as many bytes."""
-_ENDPOINT = "/v1/chat/completions"
+_ENDPOINT: Final = "/v1/chat/completions"
 _ENDED = ("completed", "failed", "expired", "cancelled")
 _UNDONE = ("batch_expired", "batch_cancelled")
 

@@ -168,7 +168,7 @@ def sentence_transformer(name: str) -> Any:
         ) from error
 
 
-class OpenAIEmbedder(_Named):
+class OpenAIEmbedder:
     """An embedding model behind any OpenAI-compatible server: that of the settings, else of OPENAI_BASE_URL."""
 
     def __init__(self, name: str, settings: EmbeddingSettings | None = None) -> None:

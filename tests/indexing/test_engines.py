@@ -1,0 +1,65 @@
+"""Ingest, a later change and extraction end in the same graph in whichever engine they are done."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from scripted import Scripted
+
+from kgrag.client import KnowledgeGraph
+from kgrag.indexing.digest import digest
+from kgrag.settings import EngineSettings
+from kgrag.types import Document, IngestReport, Section
+
+pytestmark = pytest.mark.long
+Make = Callable[..., list[Document]]
+_BRAIN = Path(__file__).parent / "reader_brain.py"
+
+
+@pytest.fixture
+def corpus(make_documents: Make) -> tuple[list[Document], list[Document]]:
+    """Documents, one of them long, one empty, one given twice; and others in the place of some."""
+    made = make_documents(0, 30)
+    long = " ".join(section.text for document in made[:20] for section in document.sections)
+    first = [*made, Document("long", (Section(long),), "Long Story"), Document("empty", (Section(" "),)), made[7]]
+    later = [*(replace(d, title=f"{d.title} Keep") for d in made[:10]), replace(first[-3], title="Longer Story")]
+    return first, later
+
+
+@pytest.fixture
+def connect(kg: KnowledgeGraph, scripted: Scripted) -> Iterator[Callable[[str], KnowledgeGraph]]:
+    scripted.brain(_BRAIN)
+    clients = []
+
+    def connected(engine: str) -> KnowledgeGraph:
+        changes = {
+            "engine": EngineSettings(name=engine, workers=2),
+            "chat": scripted.settings(),
+            "batch_passages": 8,
+            "writers": 1,  # of small batches full of the same names: two would wait for each other
+        }
+        clients.append(KnowledgeGraph.connect(settings=kg.settings.model_copy(update=changes)))
+        return clients[-1]
+
+    yield connected
+    for client in clients:
+        client.close()
+
+
+def test_processes_make_the_same_graph(
+    corpus: tuple[list[Document], list[Document]], connect: Callable[[str], KnowledgeGraph], collection_name: str
+) -> None:
+    first, later = corpus
+    found = []
+    for engine in ("here", "processes"):
+        collection = connect(engine)[collection_name]
+        reports: list[IngestReport] = [collection.ingest(first), collection.ingest(later), collection.ingest(later)]
+        extracted = collection.extract()
+        did = [(r.added, r.changed, r.unchanged, r.passages, r.embedded, r.problems) for r in reports]
+        found.append((did, extracted.passages, extracted.triples, digest(collection.kg.graph, collection_name)))
+        collection.delete()
+    assert found[0] == found[1]
+    added, changed, unchanged = found[0][0]
+    assert added[0] == 31 and [p.message for p in added[5]] == ["holds no text"]
+    assert changed[1] == 11 and unchanged[2:5] == (11, 0, 0)
