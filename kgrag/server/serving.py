@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What one application serves."""
+    """What one application serves; `pages`: also to browsers."""
 
     kg: KnowledgeGraph
     keys: Keys
@@ -31,6 +31,7 @@ class Serving:
     metrics: Metrics
     pictures: Pictures
     jobs: Jobs
+    pages: bool
 
 
 def serving_of(request: Request) -> Serving:

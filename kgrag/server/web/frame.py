@@ -22,6 +22,7 @@ PAGES = (
     ("/queries", "Queries", "table_view"),
     ("/compare", "Compare", "compare"),
     ("/runs", "Kept runs", "history"),
+    ("/evaluations", "Evaluations", "leaderboard"),
     ("/names", "Names", "join_inner"),
 )
 """Address, title and icon of the pages that are reached from everywhere."""
@@ -44,10 +45,15 @@ mark { background: var(--mark); color: inherit; padding: 0 .1em; border-radius: 
 .page-picture { position: relative; width: 100%; max-width: 52rem; border: 1px solid var(--line); background: #fff }
 .page-picture img { display: block; width: 100% }
 .page-picture mark { position: absolute; background: #ffd54a; mix-blend-mode: multiply; padding: 0; border-radius: 0 }
+.body--dark canvas { filter: invert(1) hue-rotate(180deg) }
 a.here { font-weight: 600 } a:focus-visible, button:focus-visible { outline: 2px solid #3f85cf; outline-offset: 2px }
 .q-table td { white-space: normal; overflow-wrap: anywhere; min-width: 6rem } .q-table td.text-right { min-width: 0 }
-.body--light .text-primary, .body--light .q-btn.text-primary { color: #1f5fa8 !important }
-.body--dark .text-primary, .body--dark .nicegui-link { color: #8ebdf3 !important } .nicegui-link { color: #1f5fa8 }
+.nicegui-link { color: #1f5fa8 } .body--dark .nicegui-link { color: #8ebdf3 }
+/* what is important in an earlier layer wins: Quasar's colours are in the last */
+@layer overrides {
+  .body--dark .text-primary { color: #8ebdf3 !important } .body--dark .text-negative { color: #ff9a91 !important }
+}
+.body--dark .q-field { --q-primary: #8ebdf3 }
 """
 _THEME = """
 <script>
@@ -87,8 +93,9 @@ async def frame(serving: Serving, request: Request, title: str) -> AsyncIterator
         if session.access is not LOCAL:
             with ui.element("form").props("method=post action=/logout"):
                 ui.button("Log out").props("flat dense no-caps color=white type=submit")
-    with ui.element("div").classes("page") as main:
+    with ui.element("div").classes("page") as main, ui.row().classes("items-center gap-3"):
         heading(title, 1)
+        waiting = ui.spinner().props("aria-label=Loading")
     ui.skip_link(target=main)
     page = asyncio.current_task()
     assert page is not None
@@ -99,6 +106,9 @@ async def frame(serving: Serving, request: Request, title: str) -> AsyncIterator
             yield session
         except KgragError as error:
             problem(error)
+        finally:
+            if not waiting.is_deleted:
+                waiting.delete()
 
 
 def heading(text: str, level: int = 2) -> None:

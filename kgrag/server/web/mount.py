@@ -11,7 +11,20 @@ from starlette.types import Scope
 
 from kgrag.server.guard import DOORS
 from kgrag.server.serving import Serving
-from kgrag.server.web import ask, collections, compare, explore, graph, login, names, passage, queries, runs, upload
+from kgrag.server.web import (
+    ask,
+    collections,
+    compare,
+    evaluations,
+    explore,
+    graph,
+    login,
+    names,
+    passage,
+    queries,
+    runs,
+    upload,
+)
 
 _THREADS = 64  # that wait for the database or a model: a question holds one while it is answered
 
@@ -21,7 +34,7 @@ def mount(app: FastAPI, serving: Serving) -> None:
 
     One process serves them once: NiceGUI keeps its routes for itself.
     """
-    for page in (collections, ask, upload, explore, graph, passage, queries, compare, runs, names):
+    for page in (collections, ask, upload, explore, graph, passage, queries, compare, runs, evaluations, names):
         page.add(serving)
     app.include_router(login.router(serving.keys, secure=serving.options.secure_cookie))
     pages.on_startup(_take_threads)
