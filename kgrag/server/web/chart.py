@@ -239,8 +239,8 @@ def _options(kinds: list[str], nodes: list[dict[str, Any]], edges: list[dict[str
             {
                 "type": "graph",
                 "layout": "none",
-                "left": 40,
-                "right": 40,
+                "left": 70,
+                "right": 70,
                 "top": 20,
                 "bottom": 40,
                 "preserveAspect": "contain",

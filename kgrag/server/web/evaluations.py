@@ -6,6 +6,7 @@ from nicegui import ui
 from kgrag.errors import NotFoundError
 from kgrag.evaluation.baselines import BASELINES
 from kgrag.evaluation.kept import Kept, differ, differences, shared
+from kgrag.evaluation.report import differences_sheet
 from kgrag.evaluation.retrieving import Record
 from kgrag.rows import Rows
 from kgrag.server.serving import Serving
@@ -86,13 +87,11 @@ def _compared(one: Kept, other: Kept) -> None:
     if not pairs:
         ui.label("They were not asked the same questions.").classes("quiet")
         return
-    between, its, others = differences(pairs, min(one.depth, other.depth)), one.measures, other.measures
-    names = (f"1: {one.system}", f"2: {other.system}")
-    rows = [
-        (name, value, others.get(name), *((d.value, d.verdict) if (d := between.get(name)) else ("", "")))
-        for name, value in its.items()
-    ]
-    table(Rows(("measure", *names, "1 - 2", "1 is"), tuple(rows)))
+    between, others = differences(pairs, min(one.depth, other.depth)), other.measures
+    apart = {row[1]: row[2:] for row in differences_sheet(other.system, {one.system: between}).rows}
+    rows = [(name, value, others.get(name), *apart.get(name, ("", "", ""))) for name, value in one.measures.items()]
+    head = ("measure", f"1: {one.system}", f"2: {other.system}", "1 - 2", "95 % interval", "1 is")
+    table(Rows(head, tuple(rows)))
     heading(f"Questions in which they differ: {len(unlike):,} of {len(pairs):,}")
     questions = []
     for a, b in unlike:

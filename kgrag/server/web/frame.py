@@ -39,7 +39,8 @@ input[type=file] { border: 1px solid var(--line); border-radius: .4rem; padding:
 .nicegui-content { padding: 0 }
 .panel { background: var(--surface); border: 1px solid var(--line); border-radius: .6rem; padding: .9rem 1rem;
   width: 100%; min-width: 0 }
-.quiet { color: var(--quiet) } .text { white-space: pre-wrap; overflow-wrap: anywhere }
+.quiet { color: var(--quiet) } .text { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext }
+.text .inline { unicode-bidi: normal } .nicegui-link { overflow-wrap: anywhere }
 .said { display: grid; grid-template-columns: 5rem minmax(0, 1fr); gap: .1rem .6rem; width: 100% }
 mark { background: var(--mark); color: inherit; padding: 0 .1em; border-radius: .15em }
 .page-picture { position: relative; width: 100%; max-width: 52rem; border: 1px solid var(--line); background: #fff }
@@ -52,6 +53,7 @@ a.here { font-weight: 600 } a:focus-visible, button:focus-visible { outline: 2px
 /* what is important in an earlier layer wins: Quasar's colours are in the last */
 @layer overrides {
   .body--dark .text-primary { color: #8ebdf3 !important } .body--dark .text-negative { color: #ff9a91 !important }
+  .q-notification .q-btn { color: #ffffff !important }
 }
 .body--dark .q-field { --q-primary: #8ebdf3 }
 """
@@ -75,8 +77,11 @@ async def frame(serving: Serving, request: Request, title: str) -> AsyncIterator
     ui.add_head_html(_THEME)
     ui.colors(primary="#1f5fa8")
     ui.on_exception(tell)
-    with ui.left_drawer(bordered=True).props(f"breakpoint={_WIDE} width=210") as drawer, ui.element("nav") as ways:
-        ways.props["aria-label"] = "Pages"
+    drawer = ui.left_drawer(
+        value=False, bordered=True
+    )  # without a value it would ask the browser, for a second at most
+    drawer.props(f"show-if-above breakpoint={_WIDE} width=210")
+    with drawer, ui.element("nav").props("aria-label=Pages"):
         for place, name, icon in PAGES:
             with ui.row().classes("items-center gap-3 py-1 no-wrap"):
                 ui.icon(icon).props("aria-hidden=true").classes("quiet text-xl")

@@ -32,7 +32,7 @@ def table(rows: Rows, links: Sequence[str] = ()) -> None:
         for number, (values, to) in enumerate(zip_longest(rows.values, links, fillvalue=""))
     ]
     with ui.element("div").classes("w-full overflow-x-auto").props("tabindex=0 role=region aria-label=Table"):
-        shown = ui.table(rows=listed, columns=columns, row_key="row", pagination=_PAGE).classes("w-max min-w-full")
+        shown = ui.table(rows=listed, columns=columns, row_key="row", pagination=_PAGE).classes("w-fit min-w-full")
         shown.props("flat bordered")
     if links:
         shown.add_slot("body-cell-c0", _LINKED)

@@ -11,6 +11,7 @@ import pytest
 from pages import HOSTILE, LETTERS, QUESTION, SHIPS, Application, Visit, Visitor
 from scripted import Scripted
 
+from kgrag.evaluation.kept import kept
 from kgrag.server.keys import Keys
 
 if TYPE_CHECKING:
@@ -29,24 +30,6 @@ def test_what_documents_say_is_no_html(visit: Visit) -> None:
     assert "broken" not in page.title()
 
 
-def test_the_graph_is_expanded_filtered_and_pinned(visit: Visit) -> None:
-    page = (visitor := visit()).page
-    visitor.go(f"/graph?collection={quote(SHIPS)}&name=Ingrid+Solheim")
-    page.get_by_role("checkbox", name="Entity (1)").wait_for()
-    before = page.get_by_role("checkbox", name=re.compile(r"^Passage \(\d")).inner_text()
-    page.get_by_label("Node", exact=True).click()
-    page.get_by_role("option", name=re.compile(r"\(Passage\)")).first.click()
-    page.get_by_role("button", name="Pin").click()
-    page.get_by_role("button", name="Let go").wait_for()
-    page.get_by_role("button", name="Expand").click()
-    page.get_by_role("checkbox", name=re.compile(r"^Page \(\d")).wait_for()
-    assert page.get_by_role("checkbox", name=re.compile(r"^Passage \(\d")).inner_text() != before
-    page.get_by_role("checkbox", name=re.compile(r"^Passage \(\d")).click()
-    page.get_by_label("Node", exact=True).click()
-    page.get_by_role("option", name=re.compile(r"\(Page\)")).first.wait_for()
-    assert not page.get_by_role("option", name=re.compile(r"\(Passage\)")).count()
-
-
 def test_an_answer_is_kept_and_shown_again(visit: Visit, scripted: Scripted) -> None:
     scripted.say("answer", "In Molde [1].")
     page = (visitor := visit()).page
@@ -59,12 +42,12 @@ def test_an_answer_is_kept_and_shown_again(visit: Visit, scripted: Scripted) -> 
 
 
 def test_each_key_sees_its_collections_alone(
-    chromium: Browser, collections: None, neo4j_env: dict[str, str], tmp_path: Path
+    chromium: Browser, evaluations: Path, neo4j_env: dict[str, str], tmp_path: Path
 ) -> None:
     keys = Keys(tmp_path / "keys.json")
     ships, letters = keys.add("ships", "write", [SHIPS]), keys.add("letters", "read", [LETTERS])
     with (
-        Application({**neo4j_env, "KGRAG_HOME": str(tmp_path)}) as served,
+        Application({**neo4j_env, "KGRAG_HOME": str(tmp_path), "KGRAG_SERVE__EVALUATIONS": str(evaluations)}) as served,
         Visitor(chromium, served.url) as one,
         Visitor(chromium, served.url) as other,
     ):
@@ -82,6 +65,12 @@ def test_each_key_sees_its_collections_alone(
         ):
             other.go(place)
             other.page.get_by_role("alert").get_by_text("There is no collection").wait_for()
+        one.go("/evaluations")
+        one.page.get_by_role("link", name="bm25").wait_for()
+        other.go("/evaluations")
+        other.page.get_by_text("Nothing was measured yet").wait_for()
+        other.go(f"/evaluations/{kept(evaluations)[0].id}")
+        other.page.get_by_role("alert").get_by_text("There is no evaluation").wait_for()
         other.go("/upload")
         other.page.get_by_text("it takes a key of role write").wait_for()
         assert other.page.context.cookies()[0]["httpOnly"]

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def slow(scripted: Scripted) -> Iterator[Scripted]:
     """The language model takes its time."""
-    scripted.say("extract", {"triples": []})
+    scripted.say("extract", {"entities": ["Larvik"], "triples": []})
     scripted.delay(2)
     yield scripted
     scripted.delay(0)
@@ -49,7 +49,7 @@ def test_a_dropped_folder_is_read(visit: Visit, kg: KnowledgeGraph, tmp_path: Pa
 
 
 def test_a_job_is_cancelled_and_retried(visit: Visit, slow: Scripted, kg: KnowledgeGraph, collection_name: str) -> None:
-    kg[collection_name].ingest([Document(f"ship {n}", (Section(f"Ship {n} was built in Larvik."),)) for n in range(40)])
+    kg[collection_name].ingest([Document(f"ship {n}", (Section(f"Ship {n} was built in Larvik."),)) for n in range(24)])
     page = (visitor := visit()).page
     visitor.go(f"/collections/{collection_name}")
     page.get_by_role("button", name="Extract facts").click()
