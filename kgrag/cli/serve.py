@@ -31,11 +31,11 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
     curl -H "Authorization: Bearer $KEY" http://localhost:9000/api/v1/collections
     """
     try:
-        import nicegui  # noqa: F401
         import uvicorn
 
         from kgrag.server.app import check_locked, config_of, create_app
         from kgrag.server.checks import serving_checks
+        from kgrag.server.web.mount import mount
     except ImportError as error:
         raise ConfigurationError(
             f"The server needs the package {error.name}, which is not installed.",
@@ -53,7 +53,8 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
     if not quiet:
         context.with_resource(log_on_stderr())
     with connect(settings) as kg:
-        app = create_app(kg, keys, options, pages=True)
+        app = create_app(kg, keys, options)
+        mount(app, app.state.serving)
         config = config_of(app, options)
         with config.bind_socket() as listening:
             note(f"Serving on http://{options.host}:{listening.getsockname()[1]} (Ctrl-C ends it).")

@@ -144,7 +144,8 @@ class Experiment:
         with ExitStack() as stack:
             logs = {}
             if self.out is not None:
-                subject, held = self._subject(data, searched), self._held(searched)
+                subject = self._subject(data, searched)
+                held = searched.name if searched is not None and self.per_question is None else ""
                 logs = {name: stack.enter_context(RecordFile(self.out, name, subject, held)) for name in self._systems}
             kept = sum(log.find(q) is not None for log in logs.values() for q in data.questions)
             if kept:
@@ -268,10 +269,6 @@ class Experiment:
         if reader is not None and not reader.has_triples():
             notes.append(f"Collection {reader.collection.name} holds no triples, so that all densities are 0.")
         return {what: grouped(data, what, reader) for what in self.by}, notes
-
-    def _held(self, searched: Collection | None) -> str:
-        """The collection that is still there when all was asked, if there is one."""
-        return searched.name if searched is not None and self.per_question is None else ""
 
     def _subject(self, data: Dataset, searched: Collection | None) -> dict[str, Any]:
         """All that a record depends on besides its question; where a model is set, its prompts and the agents, too."""

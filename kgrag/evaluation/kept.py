@@ -13,6 +13,9 @@ from kgrag.evaluation.records import KEYS, record_of
 from kgrag.evaluation.retrieving import Record
 from kgrag.evaluation.significance import Difference
 
+FIRST = 5
+"""Documents in which two systems are compared, question by question."""
+
 _HEAD = {"system", "dataset", "depth", "embedder"}
 _ASKED = {"question", "text", "gold", "answers"}
 
@@ -52,9 +55,10 @@ def shared(one: Kept, other: Kept) -> list[tuple[Record, Record]]:
 
 
 def differ(one: Record, other: Record) -> bool:
-    """Whether two systems found the gold of a question elsewhere, or answered it in other words."""
+    """Whether two systems have other gold of a question among the first `FIRST`, or answered it in other words."""
     said, heard = (None if its.answer is None else its.answer.text for its in (one, other))
-    return one.ranks != other.ranks or said != heard
+    found, known = ([rank is not None and rank <= FIRST for rank in its.ranks] for its in (one, other))
+    return found != known or said != heard
 
 
 def differences(pairs: list[tuple[Record, Record]], depth: int) -> dict[str, Difference]:
@@ -67,7 +71,7 @@ def differences(pairs: list[tuple[Record, Record]], depth: int) -> dict[str, Dif
 def _read(path: Path) -> Kept | None:
     """A file of records. None for another, and for one that holds none yet."""
     with path.open("rb") as file:
-        head, *_ = [*_objects(iter([file.readline()])), {}]
+        head = next(_objects(iter([file.readline()])), {})
         if not head.keys() >= _HEAD:
             return None
         rows = {row["identity"]: row for row in _objects(file) if row.keys() >= KEYS | _ASKED}

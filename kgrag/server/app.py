@@ -31,11 +31,8 @@ _ROUTERS = (
 )  # fmt: skip
 
 
-def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions, *, pages: bool = False) -> FastAPI:
-    """The application, not yet running; one of a process may have the `pages` for browsers.
-
-    Raises ConfigurationError without keys on another address than loopback.
-    """
+def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI:
+    """The application, not yet running. Raises ConfigurationError without keys on another address than loopback."""
     unlocked = check_locked(keys, options)
     workers, pictures = Workers(options.concurrency, options.deadline, options.budget), Pictures(kg.settings.loading)
     metrics, work = Metrics(), Jobs(kg, options.job_workers)
@@ -54,7 +51,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions, *, pages: 
         default_response_class=Reply,
         lifespan=lifespan,
     )
-    app.state.serving = Serving(kg, keys, options, workers, metrics, pictures, work, pages)
+    app.state.serving = Serving(kg, keys, options, workers, metrics, pictures, work)
     api = APIRouter(prefix=API)
     for router in _ROUTERS:
         api.include_router(router)
@@ -70,10 +67,6 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions, *, pages: 
     app.add_middleware(Guard, keys=keys, hosts=options.hosts, unlocked=unlocked)
     app.add_middleware(Record, metrics=metrics)
     app.add_middleware(openai.OpenAIErrors)  # what is added last is outermost
-    if pages:
-        from kgrag.server.web.mount import mount
-
-        mount(app, app.state.serving)
     return app
 
 

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What one application serves; `pages`: also to browsers."""
+    """What one application serves; `pages`: the web application, too."""
 
     kg: KnowledgeGraph
     keys: Keys
@@ -31,7 +31,7 @@ class Serving:
     metrics: Metrics
     pictures: Pictures
     jobs: Jobs
-    pages: bool
+    pages: bool = False
 
 
 def serving_of(request: Request) -> Serving:

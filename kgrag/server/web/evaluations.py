@@ -5,7 +5,7 @@ from nicegui import ui
 
 from kgrag.errors import NotFoundError
 from kgrag.evaluation.baselines import BASELINES
-from kgrag.evaluation.kept import Kept, differ, differences, shared
+from kgrag.evaluation.kept import FIRST, Kept, differ, differences, shared
 from kgrag.evaluation.report import differences_sheet
 from kgrag.evaluation.retrieving import Record
 from kgrag.rows import Rows
@@ -93,6 +93,7 @@ def _compared(one: Kept, other: Kept) -> None:
     head = ("measure", f"1: {one.system}", f"2: {other.system}", "1 - 2", "95 % interval", "1 is")
     table(Rows(head, tuple(rows)))
     heading(f"Questions in which they differ: {len(unlike):,} of {len(pairs):,}")
+    ui.label(f"Other gold is among the first {FIRST}, or the answer is another one.").classes("quiet")
     questions = []
     for a, b in unlike:
         (ranks_1, said_1), (ranks_2, said_2) = _told(a), _told(b)

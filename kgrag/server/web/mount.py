@@ -2,6 +2,7 @@
 
 from asyncio import get_running_loop
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from fastapi import FastAPI
 from nicegui import app as pages
@@ -40,6 +41,7 @@ def mount(app: FastAPI, serving: Serving) -> None:
     pages.on_startup(_take_threads)
     ui.run_with(app, title="kgrag", dark=None, language="en-US", show_welcome_message=False)
     app.router.routes[-1] = _Pages("/", pages)
+    app.state.serving = replace(serving, pages=True)
 
 
 class _Pages(Mount):

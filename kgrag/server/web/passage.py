@@ -11,7 +11,7 @@ from nicegui import ui
 
 from kgrag.errors import InputError, NotFoundError
 from kgrag.retrieval.snippet import crop, snippet
-from kgrag.server.pictures import Picture
+from kgrag.server.pictures import Box, Picture
 from kgrag.server.serving import Serving
 from kgrag.server.web.addresses import address
 from kgrag.server.web.evidence import LONG, Open
@@ -109,12 +109,16 @@ def _draw(picture: Picture, passage: Passage, number: int) -> None:
         image = ui.element("img")
         image.props["src"] = f"data:image/png;base64,{b64encode(picture.png).decode()}"
         image.props["alt"] = f"Page {number} of {passage.title}, the passage's words marked"
-        for box in boxes:
-            ui.element("mark").props("aria-hidden=true").style(
-                f"left: {box.x0:.2%}; top: {box.y0:.2%}; width: {box.x1 - box.x0:.2%}; height: {box.y1 - box.y0:.2%}"
-            )
-    if not boxes:
+        marks = [ui.element("mark").props("aria-hidden=true").style(_place(box)) for box in boxes]
+    if marks:
+        ui.run_javascript(f"getHtmlElement({marks[0].id}).scrollIntoView({{block: 'center'}})")
+    else:
         ui.label("The passage does not stand on this page.").classes("quiet")
+
+
+def _place(box: Box) -> str:
+    """Where a box stands on its page."""
+    return f"left: {box.x0:.2%}; top: {box.y0:.2%}; width: {box.x1 - box.x0:.2%}; height: {box.y1 - box.y0:.2%}"
 
 
 def _neighbours(edges: Sequence[dict[str, Any]], collection: str) -> None:

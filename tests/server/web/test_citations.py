@@ -11,7 +11,8 @@ from urllib.parse import quote
 import pdfplumber
 import pytest
 from markdown_it import MarkdownIt
-from pages import DESIGNED, QUESTION, SHIPS, Visit
+from openai import OpenAI
+from pages import DESIGNED, QUESTION, SHIPS, Application, Visit
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
@@ -73,6 +74,21 @@ def test_what_is_cited_is_marked(visit: Visit, scripted: Scripted, book: Path) -
     dialog.get_by_role("button", name="Next page").click()
     dialog.get_by_text("Page 4 of 8").wait_for()
     assert "broken" not in page.title()
+
+
+def test_a_citation_of_a_chat_client_opens_the_passage(
+    visit: Visit, application: Application, scripted: Scripted
+) -> None:
+    scripted.say("answer", "In Molde [1].")
+    with OpenAI(base_url=f"{application.url}/v1", api_key="none") as client:
+        completion = client.chat.completions.create(
+            model=f"{SHIPS}:single+pathrank", messages=[{"role": "user", "content": QUESTION}]
+        )
+    (annotation,) = completion.choices[0].message.annotations or ()
+    page = (visitor := visit()).page
+    visitor.go(annotation.url_citation.url.removeprefix(application.url))
+    page.get_by_role("heading", name="Passage").wait_for()
+    page.get_by_text(DESIGNED).wait_for()
 
 
 @pytest.mark.timeout(600)

@@ -9,6 +9,7 @@ import io
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -21,6 +22,7 @@ from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.demo import COLLECTION, corpus, questions
+from kgrag.errors import NotFoundError
 from kgrag.evaluation.datasets import Corpus, Dataset, Question
 from kgrag.evaluation.experiment import Experiment
 from kgrag.evaluation.kept import kept
@@ -35,23 +37,29 @@ _DOCS = Path(__file__).parents[3] / "docs"
 _REPORTS = "reports"
 _MOST = 600_000  # bytes of all pictures
 _STYLE = "body { font: 12pt/1.5 serif; margin: 0 2em } article { break-after: page }"
-_ANSWER = "Larvik [1]. The Fram was designed by Colin Archer [2], who grew up there."
+_QUESTION, _ANSWER = "Where did Colin Archer grow up?", "In Larvik, in a house at the waterfront [1]."
 
 
-@pytest.fixture(scope="module")
-def runs(chromium: Browser, kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The demo, articles of it as a PDF in another collection, and the folder of what was measured on the demo."""
-    folder = tmp_path_factory.mktemp("runs")
+@pytest.fixture
+def printed(chromium: Browser, tmp_path: Path) -> Path:
+    """Articles of the demo as a PDF."""
     with corpus() as files:
-        kg[COLLECTION].ingest(files)
         markdown = [path.read_text(encoding="utf-8") for path in sorted((files / "people").glob("*.md"))]
     articles = "".join(f"<article>{MarkdownIt().render(text)}</article>" for text in markdown)
-    printed = tmp_path_factory.mktemp("books") / "Polar people.pdf"
+    path = tmp_path / "Polar people.pdf"
     with chromium.new_context() as context:
         page = context.new_page()
         page.set_content(f"<!doctype html><title>Polar people</title><style>{_STYLE}</style>{articles}")
-        page.pdf(path=printed, format="A5")
-    kg[_REPORTS].ingest([printed])
+        page.pdf(path=path, format="A5")
+    return path
+
+
+@pytest.fixture
+def runs(kg: KnowledgeGraph, tmp_path: Path) -> Iterator[Path]:
+    """The folder of what was measured on the demo."""
+    folder = tmp_path / "runs"
+    with corpus() as files:
+        kg[COLLECTION].ingest(files)
     keys = {its.title: its.key for its in kg[COLLECTION].documents(limit=1000)}
     asked = tuple(
         Question(its.question, its.question, tuple(map(keys.__getitem__, its.documents)), (its.answer,))
@@ -60,8 +68,9 @@ def runs(chromium: Browser, kg: KnowledgeGraph, tmp_path_factory: pytest.TempPat
     data = Dataset(Path("polar"), asked, frozenset(), Corpus(lambda _: iter(())))
     Experiment(["pathrank", "hybrid", "bm25"], data, out=folder, collection=kg[COLLECTION]).run()
     yield folder
-    for name in (COLLECTION, _REPORTS):
-        kg[name].delete()
+    kg[COLLECTION].delete()
+    with suppress(NotFoundError):
+        kg[_REPORTS].delete()
 
 
 @pytest.fixture
@@ -79,7 +88,7 @@ def visitor(
 
 
 @pytest.mark.timeout(600)
-def test_the_pictures_of_the_documentation(visitor: Visitor, runs: Path, tmp_path: Path) -> None:
+def test_the_pictures_of_the_documentation(visitor: Visitor, printed: Path, runs: Path, tmp_path: Path) -> None:
     folder, page = Path(os.environ.get("SCREENSHOTS", tmp_path)), visitor.page
     question = questions()[0].question
 
@@ -88,13 +97,17 @@ def test_the_pictures_of_the_documentation(visitor: Visitor, runs: Path, tmp_pat
         page.wait_for_timeout(1000)  # until what moves has come to rest
         Image.open(io.BytesIO(page.screenshot())).save(folder / f"{name}.webp", quality=80, method=6)
 
+    visitor.go(f"/upload?collection={_REPORTS}")
+    page.locator("input[type=file]:not([webkitdirectory])").set_input_files(printed)
+    page.get_by_text("done", exact=True).wait_for(timeout=120_000)
+
     visitor.go("/")
     for name in (COLLECTION, _REPORTS):
         page.get_by_role("link", name=name, exact=True).wait_for()
     keep("collections")
 
-    visitor.go(f"/ask?collection={_REPORTS}&system=single%2Bpathrank&q={quote(question)}")
-    page.get_by_text("Larvik").first.wait_for()
+    visitor.go(f"/ask?collection={_REPORTS}&system=single%2Bpathrank&q={quote(_QUESTION)}")
+    page.get_by_role("link", name=re.compile(r"^\[1\] Polar people, p")).wait_for()
     keep("ask")
     page.get_by_role("link", name="[1]", exact=True).click()
     page.get_by_role("dialog").locator(".page-picture mark").first.wait_for()
@@ -108,6 +121,8 @@ def test_the_pictures_of_the_documentation(visitor: Visitor, runs: Path, tmp_pat
     visitor.go(f"/evaluations/{pathrank}?beside={bm25}")
     page.get_by_role("heading", name=re.compile("^Questions in which they differ")).wait_for()
     keep("evaluation")
+    page.get_by_role("link", name=question).click()
+    page.get_by_role("link", name=re.compile(r"^1\. ")).wait_for()
 
     texts = "".join(path.read_text(encoding="utf-8") for path in (*_DOCS.glob("*.md"), _DOCS.parent / "README.md"))
     made = {path.name for path in folder.glob("*.webp")}
