@@ -8,8 +8,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import httpx
 
@@ -75,7 +76,7 @@ class Visitor:
         self._url = url
         self.wrong: list[str] = []
         self.page: Page = self._context.new_page()
-        self.page.set_default_timeout(30_000)
+        self.page.set_default_timeout(60_000)
         self.page.on("console", lambda said: self.wrong.append(said.text) if said.type == "error" else None)
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
         self.page.on("request", lambda asked: self._check(asked.url))
@@ -111,3 +112,12 @@ class Visitor:
 
 Visit = Callable[..., Visitor]
 """Opens a browser."""
+
+
+def print_pdf(chromium: Browser, path: Path, html: str, **options: Any) -> Path:
+    """A PDF of some HTML, on pages of A5; `options` of Playwright's `page.pdf`."""
+    with chromium.new_context() as context:
+        page = context.new_page()
+        page.set_content(f"<!doctype html>{html}")
+        page.pdf(path=path, format="A5", **options)
+    return path

@@ -12,7 +12,7 @@ import pdfplumber
 import pytest
 from markdown_it import MarkdownIt
 from openai import OpenAI
-from pages import DESIGNED, QUESTION, SHIPS, Application, Visit
+from pages import DESIGNED, QUESTION, SHIPS, Application, Visit, print_pdf
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
@@ -42,19 +42,15 @@ def manual(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
     markdown = MarkdownIt("commonmark").enable("table")
     articles = [f"<article>{markdown.render(path.read_text(encoding='utf-8'))}</article>" for path in _DOCS]
     articles.insert(len(articles) // 2, f"<article>{_CHAPTER}</article>")
-    path = tmp_path_factory.mktemp("manual") / "manual.pdf"
-    with chromium.new_context() as context:
-        page = context.new_page()
-        page.set_content(f"<!doctype html><title>Manual</title><style>{_STYLE}</style>{''.join(articles)}")
-        page.pdf(
-            path=path,
-            format="A5",
-            display_header_footer=True,
-            header_template=f"{_EDGE}The manual</div>",
-            footer_template=f"{_EDGE}Leaf <span class='pageNumber'></span></div>",
-            margin={"top": "18mm", "bottom": "18mm", "left": "12mm", "right": "12mm"},
-        )
-    return path
+    return print_pdf(
+        chromium,
+        tmp_path_factory.mktemp("manual") / "manual.pdf",
+        f"<title>Manual</title><style>{_STYLE}</style>{''.join(articles)}",
+        display_header_footer=True,
+        header_template=f"{_EDGE}The manual</div>",
+        footer_template=f"{_EDGE}Leaf <span class='pageNumber'></span></div>",
+        margin={"top": "18mm", "bottom": "18mm", "left": "12mm", "right": "12mm"},
+    )
 
 
 def test_what_is_cited_is_marked(visit: Visit, scripted: Scripted, book: Path) -> None:

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import pytest
 from markdown_it import MarkdownIt
-from pages import Application, Visitor
+from pages import Application, Visitor, print_pdf
 from PIL import Image
 from scripted import Scripted
 
@@ -46,12 +46,8 @@ def printed(chromium: Browser, tmp_path: Path) -> Path:
     with corpus() as files:
         markdown = [path.read_text(encoding="utf-8") for path in sorted((files / "people").glob("*.md"))]
     articles = "".join(f"<article>{MarkdownIt().render(text)}</article>" for text in markdown)
-    path = tmp_path / "Polar people.pdf"
-    with chromium.new_context() as context:
-        page = context.new_page()
-        page.set_content(f"<!doctype html><title>Polar people</title><style>{_STYLE}</style>{articles}")
-        page.pdf(path=path, format="A5")
-    return path
+    html = f"<title>Polar people</title><style>{_STYLE}</style>{articles}"
+    return print_pdf(chromium, tmp_path / "Polar people.pdf", html)
 
 
 @pytest.fixture
