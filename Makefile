@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(wildcard pyproject.toml constraints.txt)
 
-.PHONY: help setup demo test test-long test-newest test-models test-browser test-adapters test-slow bench lint types docs check clean
+.PHONY: help setup demo test test-long test-newest test-models test-browser test-adapters test-slow screenshots bench lint types docs check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -58,6 +58,9 @@ test-browser: $(VENV)/.browser ## Tests that look at Neo4j Browser in Chromium
 		apt-get install -qy --no-install-recommends chromium fonts-liberation; } || true
 	@$(BIN)/python tests/chromium.py >/dev/null
 	$(BIN)/python -m pytest -m "browser and not slow"
+
+screenshots: $(VENV)/.browser ## Make the pictures of docs/ anew
+	SCREENSHOTS=docs/images $(BIN)/python -m pytest tests/server/web/test_screenshots.py
 
 FRAMEWORKS := langchain llama-index haystack neo4j-graphrag ray
 

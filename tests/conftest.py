@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from chromium import MISSING, find_chromium
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
@@ -41,6 +43,8 @@ test_settings.__test__ = False  # type: ignore[attr-defined]
 def pytest_configure() -> None:
     """Take Ctrl-C, and let processes that tests start take it: a shell has those in its background ignore it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    hypothesis_settings.register_profile("busy", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+    hypothesis_settings.load_profile("busy")  # how fast a machine is at the moment says nothing of the code
 
 
 @pytest.fixture(scope="session", autouse=True)

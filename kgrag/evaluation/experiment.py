@@ -145,7 +145,8 @@ class Experiment:
             logs = {}
             if self.out is not None:
                 subject = self._subject(data, searched)
-                logs = {name: stack.enter_context(RecordFile(self.out, name, subject)) for name in self._systems}
+                held = searched.name if searched is not None and self.per_question is None else ""
+                logs = {name: stack.enter_context(RecordFile(self.out, name, subject, held)) for name in self._systems}
             kept = sum(log.find(q) is not None for log in logs.values() for q in data.questions)
             if kept:
                 notes.append(

@@ -22,6 +22,9 @@ from kgrag.evaluation.ledger import Ledger
 from kgrag.evaluation.retrieving import AnswerRecord, Grade, Iteration, Record
 from kgrag.types import Usage
 
+KEYS = {"identity", "documents", "ranks", "seconds"}
+"""What the line of a record has at least."""
+
 _UNPLAIN = re.compile(r"[^\w.]+")
 
 
@@ -40,17 +43,20 @@ class RecordFile:
     Questions that failed are not known, so that they are asked again.
     """
 
-    def __init__(self, folder: Path, system: str, subject: Mapping[str, Any]) -> None:
-        """Open the file, which is made if need be. Raises InputError when it cannot be written."""
+    def __init__(self, folder: Path, system: str, subject: Mapping[str, Any], collection: str = "") -> None:
+        """Open the file, which is made if need be; its first line names the `collection`, for people.
+
+        Raises InputError when it cannot be written.
+        """
         self._system = system
         head = dict(sorted({"system": system, **subject}.items()))
         written = json.dumps(head, ensure_ascii=False, sort_keys=True)
         digest = hashlib.blake2b(written.encode(), digest_size=6).hexdigest()
         self.path = folder / f"{_UNPLAIN.sub('-', system).strip('-')[:80]}-{digest}.jsonl"
         self._records: dict[str, dict[str, Any]] = {}
-        self._file = Ledger(self.path, head)
+        self._file = Ledger(self.path, {**head, **({"collection": collection} if collection else {})})
         for row in self._file.rows:
-            if {"identity", "documents", "ranks", "seconds"} <= row.keys():
+            if row.keys() >= KEYS:
                 self._records.pop(row["identity"], None)
                 if not row.get("error"):
                     self._records[row["identity"]] = row
@@ -66,12 +72,7 @@ class RecordFile:
     def find(self, question: Question) -> Record | None:
         """The record of a question that was answered before, in the same words and with the same gold."""
         found = self._records.get(_identity(question))
-        if found is None:
-            return None
-        documents, ranks, seconds = tuple(found["documents"]), tuple(found["ranks"]), float(found["seconds"])
-        answer = _answer(found["answer"]) if "answer" in found else None
-        usage = Usage(**found["usage"]) if "usage" in found else Usage()
-        return Record(self._system, question, documents, ranks, seconds, answer=answer, usage=usage)
+        return None if found is None else record_of(self._system, question, found)
 
     def add(self, record: Record) -> None:
         """Write a record to the file at once."""
@@ -79,6 +80,9 @@ class RecordFile:
         row = {
             "question": question.id,
             "identity": _identity(question),
+            "text": question.text,
+            "gold": question.gold,
+            "answers": question.answers,
             "system": record.system,
             "documents": record.documents,
             "ranks": record.ranks,
@@ -90,6 +94,20 @@ class RecordFile:
             **({"error": record.error} if record.error else {}),
         }
         self._file.add(row)
+
+
+def record_of(system: str, question: Question, row: Mapping[str, Any]) -> Record:
+    """The record that a line of a file holds."""
+    return Record(
+        system,
+        question,
+        tuple(row["documents"]),
+        tuple(row["ranks"]),
+        float(row["seconds"]),
+        row.get("error", ""),
+        _answer(row["answer"]) if "answer" in row else None,
+        Usage(**row.get("usage", {})),
+    )
 
 
 def _values(answer: AnswerRecord, question: Question) -> dict[str, Any]:

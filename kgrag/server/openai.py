@@ -7,8 +7,9 @@ what the server's own model is, and how it samples, is a matter of the server.
 import json
 import time
 import uuid
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal
-from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, Field
@@ -28,7 +29,8 @@ from kgrag.server.conversation import Said
 from kgrag.server.events import Events, EventStream
 from kgrag.server.failures import Reply
 from kgrag.server.serving import Called, Caller
-from kgrag.types import Usage
+from kgrag.server.web.addresses import address
+from kgrag.types import Passage, Usage
 
 PREFIX = "/v1"
 router = APIRouter(prefix=PREFIX, tags=["openai"])
@@ -103,7 +105,7 @@ async def completions(caller: Called, asked: Chat) -> Response:
     if turns and len(turns[-1].content) > _LONGEST and not conversation.is_chore(turns):
         raise InputError(f"A question has at most {_LONGEST:,} characters.", "Upload long texts as documents.")
     chosen, system = await caller.work(lambda: _meant(caller, asked.model))
-    completion = _Completion(asked.model, f"{caller.request.base_url}api/v1/collections/{quote(chosen.name, safe='')}")
+    completion = _Completion(asked.model, partial(_link, caller, chosen.name))
     if not asked.stream:
         said = await caller.work(lambda: conversation.reply(chosen, system, turns))
         return Reply(completion.whole(said))
@@ -119,10 +121,10 @@ async def others(path: str) -> None:
 
 
 class _Completion:
-    """An answer in OpenAI's forms. `address`: that of the collection, for links to what is cited."""
+    """An answer in OpenAI's forms. `link`: the address of a passage that is cited."""
 
-    def __init__(self, model: str, address: str) -> None:
-        self._address = address
+    def __init__(self, model: str, link: Callable[[Passage], str]) -> None:
+        self._link = link
         self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
 
     def whole(self, said: Said) -> dict[str, Any]:
@@ -161,7 +163,7 @@ class _Completion:
                     "start_index": mark.start,
                     "end_index": mark.end,
                     "title": mark.citation.passage.title or mark.citation.passage.document,
-                    "url": f"{self._address}/passage?id={mark.citation.passage.id}",
+                    "url": self._link(mark.citation.passage),
                 },
             }
             for mark in said.marks
@@ -230,6 +232,15 @@ def _meant(caller: Caller, model: str) -> tuple[Collection, str]:
     check_asked_system(system)
     _ = chosen.context  # which raises where there is no such collection, before the answer has begun
     return chosen, system
+
+
+def _link(caller: Caller, collection: str, passage: Passage) -> str:
+    """The page of a passage, or without pages what REST says of it."""
+    if caller.serving.pages:
+        place = address("passage", collection, passage.id)
+    else:
+        place = address("api", "v1", "collections", collection, "passage", id=passage.id)
+    return f"{str(caller.request.base_url).rstrip('/')}{place}"
 
 
 def _model(name: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -25,6 +25,8 @@ from kgrag.server.uploads import Uploads
 from kgrag.settings import LoadingSettings
 
 _RUN = 3  # words in a row that are no coincidence
+_FAR = 6  # words in a row that are none where the text goes on elsewhere
+_TAKEN, _GIVEN = "", " "  # in place of words that were found; no word is like them
 _GAP = 3  # words between two runs that belong to them: hyphenated, or spelt with other characters
 _FORMAT = "kgrag.loaders.pdf_pictures:Pictures"
 
@@ -110,19 +112,27 @@ def file_of(kg: KnowledgeGraph, collection: str, document: str) -> Path:
     )
 
 
-def _found(text: str, words: Sequence[str]) -> Iterator[int]:
-    """The places of those words of a page that a text consists of."""
+def _found(text: str, words: Sequence[str]) -> list[int]:
+    """The places of those words of a page that a text consists of; its parts may stand there in another order."""
     wanted, there = _plain(text.split()), _plain(words)
-    least = min(_RUN, len(wanted))
-    runs = [
-        run for run in SequenceMatcher(None, wanted, there, autojunk=False).get_matching_blocks()
-        if run.size and (run.size >= least or run.size == len(there))
-    ]  # fmt: skip
-    end = None
-    for run in runs:
-        start = end if end is not None and run.b - end <= _GAP else run.b
-        end = run.b + run.size
-        yield from range(start, end)
+    least, found = min(_RUN, len(wanted)), set[int]()
+    while runs := _runs(wanted, there, least):
+        last = runs[0]
+        for run in runs:
+            end = run.b + run.size
+            spelt = run.a > last.a + last.size and run.b - last.b - last.size <= _GAP
+            found.update(range(last.b + last.size if spelt else run.b, end))
+            last = run
+            wanted[run.a : run.a + run.size] = [_TAKEN] * run.size
+            there[run.b : end] = [_GIVEN] * run.size
+        least = _FAR
+    return sorted(found)
+
+
+def _runs(wanted: Sequence[str], there: Sequence[str], least: int) -> list[Match]:
+    """Words in a row that both have, in an order that both have."""
+    matching = SequenceMatcher(None, wanted, there, autojunk=False).get_matching_blocks()
+    return [run for run in matching if run.size and (run.size >= least or run.size == len(there))]
 
 
 def _plain(words: Sequence[str]) -> list[str]:

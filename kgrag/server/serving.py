@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What one application serves."""
+    """What one application serves; `pages`: the web application, too."""
 
     kg: KnowledgeGraph
     keys: Keys
@@ -32,6 +32,7 @@ class Serving:
     metrics: Metrics
     pictures: Pictures
     jobs: Jobs
+    pages: bool = False
 
 
 def serving_of(request: Request) -> Serving:

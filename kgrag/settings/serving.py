@@ -1,5 +1,7 @@
 """Settings of `kgrag serve`."""
 
+from pathlib import Path
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -24,3 +26,4 @@ class ServeOptions(BaseModel):
     held_mb: int = Field(20_480, ge=1, description="size of all uploads that are held; further ones get 507")
     body_seconds: float = Field(20.0, gt=0, description="seconds in which each part of a request has to arrive")
     job_workers: int = Field(1, ge=1, le=16, description="jobs that run side by side")
+    evaluations: Path | None = Field(None, description="folder of `kgrag eval --out`, whose runs the pages show")

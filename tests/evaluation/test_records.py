@@ -49,6 +49,9 @@ def test_a_record_says_what_was_asked_and_found(tmp_path: Path) -> None:
     del row["identity"]
     assert row == {
         "question": "q1",
+        "text": "Who?",
+        "gold": ["a", "b"],
+        "answers": [],
         "system": "rrf(bm25, dense)",
         "documents": ["x", "b"],
         "ranks": [None, 2],

@@ -47,7 +47,7 @@ def test_the_seed_decides_and_blocks_do_not_matter_to_the_answer(monkeypatch: py
         assert (a.low, a.high) == pytest.approx((b.low, b.high), abs=0.02)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=2, max_size=30))
 def test_swapping_the_systems_turns_the_sign(values: list[float]) -> None:
     baseline = column(values[::-1])

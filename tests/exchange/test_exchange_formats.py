@@ -49,7 +49,7 @@ def _items(*properties: dict[str, Any]) -> list[Item]:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(properties=st.lists(_PROPERTIES, min_size=1, max_size=4))
 def test_any_properties(
     tmp_path_factory: pytest.TempPathFactory, format: str, properties: list[dict[str, Any]]

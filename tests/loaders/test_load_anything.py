@@ -58,7 +58,7 @@ def check_storable(document: Document) -> None:
     assert isinstance(document.metadata, Mapping)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(suffix=st.sampled_from([".xyz", *(e for form in LOADERS.values() for e in form.extensions)]), content=CONTENT)
 @example(suffix=".html", content=b"<![foo")
 @example(suffix=".html", content=b"<!doctype [")
@@ -84,7 +84,7 @@ def test_cleaning_twice_changes_nothing(text: str) -> None:
     assert clean(clean(text)) == clean(text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.dictionaries(
         st.text(st.characters(), max_size=8),

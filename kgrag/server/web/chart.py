@@ -7,20 +7,27 @@ read out: the list of nodes beside it leads to the same.
 from collections import Counter
 from typing import Any, cast
 
+import numpy as np
 import rustworkx
 from nicegui import ui
 from nicegui.events import EChartPointClickEventArguments
+from numpy.typing import NDArray
 
 from kgrag.drawing import Drawing, DrawnNode, drawing, look
 from kgrag.server.web.addresses import address
 from kgrag.server.web.session import Session
 
+Places = NDArray[np.float64]
+"""Where nodes stand: across and down."""
+
 MOST = 300
 """Nodes that one picture shows."""
 
 _AROUND = 40  # edges that an expanded node brings
-_FIELD = 500.0  # half the width that nodes are laid out in
+_FIELD = np.array([800.0, 500.0])  # half the width and half the height that nodes are laid out in
 _SIZE = 0.55  # of the circles in Neo4j Browser
+_FEW = 40  # nodes that leave circles as large as that; of more they are smaller, so that all cover as much
+_CROWD = 150  # nodes from which on they are spread evenly, however closely they are tied
 _PLACES = """(() => {
   const data = getElement(%d).chart.getModel().getSeriesByIndex(0).getData();
   return Array.from({length: data.count()}, (_, i) => [data.getId(i), ...data.getItemLayout(i)]);
@@ -34,7 +41,7 @@ class Chart:
         self._session, self._collection = session, collection
         self._nodes: dict[str, DrawnNode] = {}
         self._edges: dict[tuple[str, str, str], str] = {}
-        self._places: dict[str, tuple[float, float]] = {}
+        self._places: dict[str, Places] = {}
         self._pinned: set[str] = set()
         self._hidden: set[str] = set()
         self._by_name: dict[tuple[str, str], str] = {}
@@ -81,19 +88,25 @@ class Chart:
         kept = {number[id] for id in fixed if id in number}
         if len(kept) == len(ids):
             return
-        places = {number[id]: (x / _FIELD, y / _FIELD) for id, (x, y) in self._places.items() if id in number}
+        places = {number[id]: tuple(at / _FIELD) for id, at in self._places.items() if id in number}
         for node in graph.node_indices():  # what is new begins beside what it is tied to
             if kept and node not in places:
                 x, y = next((places[other] for other in graph.neighbors(node) if other in places), (0.0, 0.0))
                 places[node] = (x + 0.05 * (node % 7 - 3), y + 0.05 * (node % 5 - 2))
         laid = rustworkx.spring_layout(graph, pos=places if kept else None, fixed=kept or None, num_iter=200, seed=1)
-        self._places = {ids[node]: (float(x) * _FIELD, float(y) * _FIELD) for node, (x, y) in laid.items()}
+        found = np.array([laid[node] for node in graph.node_indices()])
+        self._places = dict(zip(ids, (found if kept else _spread(found)) * _FIELD, strict=True))
 
     def _show(self) -> None:
         kinds = Counter(node.label for node in self._nodes.values())
         shown = {id: node for id, node in self._nodes.items() if node.label not in self._hidden}
         labels = list(kinds)
-        nodes = [self._circle(node, id, labels.index(node.label)) for id, node in shown.items()]
+        ties = Counter(id for edge in self._edges for id in edge[:2])
+        size = _SIZE * min(1.0, (_FEW / max(1, len(shown))) ** 0.5)
+        nodes = [
+            self._circle(node, id, labels.index(node.label), size * (1 + ties[id] ** 0.5 / 8))
+            for id, node in shown.items()
+        ]
         edges = [
             {
                 "source": start,
@@ -111,12 +124,14 @@ class Chart:
         self._kinds.clear()
         with self._kinds:
             for kind, number in kinds.items():
-                ui.icon("circle").style(f"color: {look('node', kind)[0]}").props("aria-hidden=true")
-                box = ui.checkbox(f"{kind} ({number})", value=kind not in self._hidden)
-                box.on_value_change(lambda e, kind=kind: self._filter(kind, e.value))
+                with ui.row().classes("items-center gap-0 no-wrap"):
+                    ui.icon("circle").style(f"color: {look('node', kind)[0]}").props("aria-hidden=true")
+                    box = ui.checkbox(f"{kind} ({number})", value=kind not in self._hidden)
+                    box.on_value_change(lambda e, kind=kind: self._filter(kind, e.value))
 
-    def _circle(self, node: DrawnNode, id: str, kind: int) -> dict[str, Any]:
-        x, y = self._places[id]
+    def _circle(self, node: DrawnNode, id: str, kind: int, size: float) -> dict[str, Any]:
+        """A node; `size`: how large its circle is, beside that in Neo4j Browser."""
+        x, y = map(float, self._places[id])
         pinned = {"borderColor": "#b3261e", "borderWidth": 3} if id in self._pinned else {}
         return {
             "id": id,
@@ -124,7 +139,7 @@ class Chart:
             "x": x,
             "y": y,
             "category": kind,
-            "symbolSize": look("node", node.label)[1] * _SIZE,
+            "symbolSize": look("node", node.label)[1] * size,
             "itemStyle": pinned,
         }
 
@@ -141,7 +156,7 @@ class Chart:
     async def _see(self) -> None:
         """Learn where nodes were dragged to."""
         for id, x, y in await ui.run_javascript(f"return {_PLACES % self._chart.id}") or ():
-            self._places[id] = (x, y)
+            self._places[id] = np.array([x, y])
 
     def _clicked(self, event: EChartPointClickEventArguments) -> None:
         if event.data_type == "node":
@@ -206,6 +221,16 @@ async def around_entity(session: Session, collection: str, name: str) -> Drawing
     return drawing(await session.saved_query("around", {"entity": name, "edges": _AROUND}, collection))
 
 
+def _spread(places: Places) -> Places:
+    """Places [nodes, 2] between -1 and 1; the more there are, the more evenly they fill that, in the same order."""
+    low, high = places.min(axis=0), places.max(axis=0)
+    found = (places - low) / np.maximum(high - low, 1e-9)
+    even = places.argsort(axis=0).argsort(axis=0) / max(1, len(places) - 1)
+    share = 0.7 * min(1.0, len(places) / _CROWD)
+    mixed: Places = 2 * ((1 - share) * found + share * even) - 1
+    return mixed
+
+
 def _options(kinds: list[str], nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "tooltip": {"renderMode": "richText", "confine": True},
@@ -214,6 +239,11 @@ def _options(kinds: list[str], nodes: list[dict[str, Any]], edges: list[dict[str
             {
                 "type": "graph",
                 "layout": "none",
+                "left": 70,
+                "right": 70,
+                "top": 20,
+                "bottom": 40,
+                "preserveAspect": "contain",
                 "roam": True,
                 "draggable": True,
                 "categories": [{"name": kind, "itemStyle": {"color": look("node", kind)[0]}} for kind in kinds],
@@ -221,13 +251,15 @@ def _options(kinds: list[str], nodes: list[dict[str, Any]], edges: list[dict[str
                 "links": edges,
                 "edgeSymbol": ["none", "arrow"],
                 "edgeSymbolSize": 7,
-                "lineStyle": {"opacity": 0.7},
+                "lineStyle": {"opacity": 0.5},
                 "label": {
                     "show": True,
                     "position": "bottom",
                     "color": "#10161d",
                     "textBorderColor": "#ffffff",
                     "textBorderWidth": 3,
+                    "fontSize": 11,
+                    "minMargin": 6,
                     "width": 130,
                     "overflow": "truncate",
                 },

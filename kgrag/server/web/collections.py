@@ -46,12 +46,7 @@ def add(serving: Serving) -> None:
             if session.access.may("write") and info.kind != KNOWLEDGE:
                 await _work(session, name)
             heading("Health")
-            waiting = ui.spinner()
-            try:
-                inspection = await session.collection(name).inspect()
-            finally:
-                waiting.delete()
-            _health(inspection)
+            _health(await session.collection(name).inspect())
 
 
 def _card(info: CollectionInfo) -> None:

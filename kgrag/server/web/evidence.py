@@ -11,11 +11,12 @@ from kgrag.retrieval.trail import trail
 from kgrag.server.web.addresses import address
 from kgrag.types import Hit, Passage
 
-Open = Callable[[Passage], Awaitable[None]]
-"""What happens when a passage is chosen."""
+Open = Callable[[Passage, str], Awaitable[None]]
+"""What happens when a passage is chosen, for the sake of a text: a question and perhaps its answer."""
 
 _CITED = re.compile(r"\[(\d+)\]")
-_LONG = 420  # characters of a passage before it is opened
+LONG = 420
+"""Characters of a passage that are shown before it is opened."""
 
 
 def answer_text(answer: Answer, collection: str, open: Open) -> None:
@@ -24,7 +25,7 @@ def answer_text(answer: Answer, collection: str, open: Open) -> None:
     with ui.element("p").classes("text text-base"):
         for place, part in enumerate(_CITED.split(answer.text)):
             if place % 2 and int(part) in cited:
-                _link(f"[{part}]", cited[int(part)], collection, open)
+                _link(f"[{part}]", cited[int(part)], _said(answer), collection, open)
             elif part:
                 ui.label(f"[{part}]" if place % 2 else part).classes("inline")
 
@@ -34,8 +35,9 @@ def citations(answer: Answer, collection: str, open: Open) -> None:
     with ui.element("ol").classes("flex flex-col gap-2 w-full"):
         for citation in answer.citations:
             with ui.element("li").classes("panel"):
-                _link(f"[{citation.number}] {citation.passage.heading}", citation.passage, collection, open)
-                _excerpt(citation.passage, f"{answer.question} {answer.text}")
+                heading = f"[{citation.number}] {citation.passage.heading}"
+                _link(heading, citation.passage, _said(answer), collection, open)
+                _excerpt(citation.passage, _said(answer))
 
 
 def hits(found: Iterable[Hit], question: str, collection: str, open: Open) -> None:
@@ -43,19 +45,24 @@ def hits(found: Iterable[Hit], question: str, collection: str, open: Open) -> No
     with ui.element("ol").classes("flex flex-col gap-2 w-full"):
         for rank, hit in enumerate(found, 1):
             with ui.element("li").classes("panel"):
-                _link(f"{rank}. {hit.passage.heading}", hit.passage, collection, open)
+                _link(f"{rank}. {hit.passage.heading}", hit.passage, question, collection, open)
                 _excerpt(hit.passage, question)
                 ui.label(trail(hit)).classes("quiet text-sm text")
 
 
-def _link(text: str, passage: Passage, collection: str, open: Open) -> None:
+def _said(answer: Answer) -> str:
+    """The question and the answer, whose words the best part of a passage shares."""
+    return f"{answer.question} {answer.text}"
+
+
+def _link(text: str, passage: Passage, sought: str, collection: str, open: Open) -> None:
     """A link to a passage that opens it over the page; it can be copied, and opened beside it."""
     link = ui.link(text, address("passage", collection, passage.id)).classes("font-medium")
-    link.on("click.prevent", lambda: open(passage))
+    link.on("click.prevent", lambda: open(passage, sought))
 
 
 def _excerpt(passage: Passage, question: str) -> None:
-    part = snippet(passage.text, question, _LONG)
+    part = snippet(passage.text, question, LONG)
     with ui.element("p").classes("text"):
         end = 0
         for start, stop in part.marks:

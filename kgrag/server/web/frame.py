@@ -22,6 +22,7 @@ PAGES = (
     ("/queries", "Queries", "table_view"),
     ("/compare", "Compare", "compare"),
     ("/runs", "Kept runs", "history"),
+    ("/evaluations", "Evaluations", "leaderboard"),
     ("/names", "Names", "join_inner"),
 )
 """Address, title and icon of the pages that are reached from everywhere."""
@@ -38,16 +39,23 @@ input[type=file] { border: 1px solid var(--line); border-radius: .4rem; padding:
 .nicegui-content { padding: 0 }
 .panel { background: var(--surface); border: 1px solid var(--line); border-radius: .6rem; padding: .9rem 1rem;
   width: 100%; min-width: 0 }
-.quiet { color: var(--quiet) } .text { white-space: pre-wrap; overflow-wrap: anywhere }
+.quiet { color: var(--quiet) } .text { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext }
+.text .inline { unicode-bidi: normal } .nicegui-link { overflow-wrap: anywhere }
 .said { display: grid; grid-template-columns: 5rem minmax(0, 1fr); gap: .1rem .6rem; width: 100% }
 mark { background: var(--mark); color: inherit; padding: 0 .1em; border-radius: .15em }
 .page-picture { position: relative; width: 100%; max-width: 52rem; border: 1px solid var(--line); background: #fff }
 .page-picture img { display: block; width: 100% }
 .page-picture mark { position: absolute; background: #ffd54a; mix-blend-mode: multiply; padding: 0; border-radius: 0 }
+.body--dark canvas { filter: invert(1) hue-rotate(180deg) }
 a.here { font-weight: 600 } a:focus-visible, button:focus-visible { outline: 2px solid #3f85cf; outline-offset: 2px }
 .q-table td { white-space: normal; overflow-wrap: anywhere; min-width: 6rem } .q-table td.text-right { min-width: 0 }
-.body--light .text-primary, .body--light .q-btn.text-primary { color: #1f5fa8 !important }
-.body--dark .text-primary, .body--dark .nicegui-link { color: #8ebdf3 !important } .nicegui-link { color: #1f5fa8 }
+.nicegui-link { color: #1f5fa8 } .body--dark .nicegui-link { color: #8ebdf3 }
+/* what is important in an earlier layer wins: Quasar's colours are in the last */
+@layer overrides {
+  .body--dark .text-primary { color: #8ebdf3 !important } .body--dark .text-negative { color: #ff9a91 !important }
+  .q-notification .q-btn { color: #ffffff !important }
+}
+.body--dark .q-field { --q-primary: #8ebdf3 }
 """
 _THEME = """
 <script>
@@ -69,8 +77,11 @@ async def frame(serving: Serving, request: Request, title: str) -> AsyncIterator
     ui.add_head_html(_THEME)
     ui.colors(primary="#1f5fa8")
     ui.on_exception(tell)
-    with ui.left_drawer(bordered=True).props(f"breakpoint={_WIDE} width=210") as drawer, ui.element("nav") as ways:
-        ways.props["aria-label"] = "Pages"
+    drawer = ui.left_drawer(
+        value=False, bordered=True
+    )  # without a value it would ask the browser, for a second at most
+    drawer.props(f"show-if-above breakpoint={_WIDE} width=210")
+    with drawer, ui.element("nav").props("aria-label=Pages"):
         for place, name, icon in PAGES:
             with ui.row().classes("items-center gap-3 py-1 no-wrap"):
                 ui.icon(icon).props("aria-hidden=true").classes("quiet text-xl")
@@ -87,8 +98,9 @@ async def frame(serving: Serving, request: Request, title: str) -> AsyncIterator
         if session.access is not LOCAL:
             with ui.element("form").props("method=post action=/logout"):
                 ui.button("Log out").props("flat dense no-caps color=white type=submit")
-    with ui.element("div").classes("page") as main:
+    with ui.element("div").classes("page") as main, ui.row().classes("items-center gap-3"):
         heading(title, 1)
+        waiting = ui.spinner().props("aria-label=Loading")
     ui.skip_link(target=main)
     page = asyncio.current_task()
     assert page is not None
@@ -99,6 +111,9 @@ async def frame(serving: Serving, request: Request, title: str) -> AsyncIterator
             yield session
         except KgragError as error:
             problem(error)
+        finally:
+            if not waiting.is_deleted:
+                waiting.delete()
 
 
 def heading(text: str, level: int = 2) -> None:

@@ -2,6 +2,7 @@
 
 from asyncio import get_running_loop
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from fastapi import FastAPI
 from nicegui import app as pages
@@ -11,7 +12,20 @@ from starlette.types import Scope
 
 from kgrag.server.guard import DOORS
 from kgrag.server.serving import Serving
-from kgrag.server.web import ask, collections, compare, explore, graph, login, names, passage, queries, runs, upload
+from kgrag.server.web import (
+    ask,
+    collections,
+    compare,
+    evaluations,
+    explore,
+    graph,
+    login,
+    names,
+    passage,
+    queries,
+    runs,
+    upload,
+)
 
 _THREADS = 64  # that wait for the database or a model: a question holds one while it is answered
 
@@ -21,12 +35,13 @@ def mount(app: FastAPI, serving: Serving) -> None:
 
     One process serves them once: NiceGUI keeps its routes for itself.
     """
-    for page in (collections, ask, upload, explore, graph, passage, queries, compare, runs, names):
+    for page in (collections, ask, upload, explore, graph, passage, queries, compare, runs, evaluations, names):
         page.add(serving)
     app.include_router(login.router(serving.keys, secure=serving.options.secure_cookie))
     pages.on_startup(_take_threads)
     ui.run_with(app, title="kgrag", dark=None, language="en-US", show_welcome_message=False)
     app.router.routes[-1] = _Pages("/", pages)
+    app.state.serving = replace(serving, pages=True)
 
 
 class _Pages(Mount):

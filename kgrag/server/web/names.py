@@ -21,11 +21,7 @@ def add(serving: Serving) -> None:
         async with frame(serving, request, "Names") as session:
             chosen, known = await session.choose(collection)
             collection_choice(chosen, known, lambda other: address("names", collection=other))
-            waiting = ui.spinner()
-            try:
-                found = await session.collection(chosen).resolve()
-            finally:
-                waiting.delete()
+            found = await session.collection(chosen).resolve()
             ui.label(f"{found.names:,} names were compared. Nothing is merged: names are tied, and can be untied.")
             for title, pairs in (("Doubtful", found.doubtful), ("Surely one entity's", found.same)):
                 heading(f"{title}: {len(pairs):,}")
@@ -34,19 +30,21 @@ def add(serving: Serving) -> None:
 
 
 def _pair(session: Session, collection: str, pair: NamePair) -> None:
-    with ui.element("article").classes("panel flex flex-wrap items-center gap-3") as panel:
+    with ui.element("article").classes("panel flex flex-wrap items-center gap-3").props("aria-live=polite"):
         for name in (pair.one, pair.other):
             ui.link(name, address("explore", collection=collection, name=name)).classes("font-medium")
-        ui.label(f"{pair.score:.2f}, {pair.evidence}").classes("quiet text-sm text grow")
+        told = ui.label(f"{pair.score:.2f}, {pair.evidence}").classes("quiet text-sm text grow")
         if not session.access.may("write"):
             return
 
         async def decide(same: bool) -> None:
             await session.collection(collection, "write").decide(pair, same=same)
-            panel.clear()
-            with panel:
-                ui.label(f"{pair.one} and {pair.other}: {'tied' if same else 'kept apart'}.").classes("text")
+            told.text = "Tied." if same else "Kept apart."
+            for meaning, button in buttons.items():
+                button.set_enabled(meaning != same)
 
+        buttons: dict[bool, ui.button] = {}
         for title, same in (("The same", True), ("Not the same", False)):
             button = ui.button(title, on_click=lambda same=same: decide(same)).props("outline dense no-caps")
             button.props["aria-label"] = f"{title}: {pair.one}, {pair.other}"
+            buttons[same] = button

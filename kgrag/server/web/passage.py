@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import Any
 
@@ -9,11 +10,11 @@ from fastapi import Request
 from nicegui import ui
 
 from kgrag.errors import InputError, NotFoundError
-from kgrag.retrieval.snippet import crop
-from kgrag.server.pictures import Picture
+from kgrag.retrieval.snippet import crop, snippet
+from kgrag.server.pictures import Box, Picture
 from kgrag.server.serving import Serving
 from kgrag.server.web.addresses import address
-from kgrag.server.web.evidence import Open
+from kgrag.server.web.evidence import LONG, Open
 from kgrag.server.web.frame import frame, heading
 from kgrag.server.web.session import Session
 from kgrag.types import Passage
@@ -33,7 +34,7 @@ def add(serving: Serving) -> None:
 def opener(session: Session, collection: str) -> Open:
     """What opens a passage over the page."""
 
-    async def open(passage: Passage) -> None:
+    async def open(passage: Passage, sought: str) -> None:
         with ui.dialog().props("full-width position=top") as dialog, ui.card().classes("w-full max-w-5xl"):
             with ui.row().classes("w-full items-start no-wrap justify-between"):
                 heading(passage.heading)
@@ -41,13 +42,13 @@ def opener(session: Session, collection: str) -> Open:
             dialog.props["aria-label"] = passage.heading
             dialog.on("hide", dialog.delete)
             dialog.open()
-            await show(session, collection, passage)
+            await show(session, collection, passage, sought)
 
     return open
 
 
-async def show(session: Session, collection: str, passage: Passage) -> None:
-    """The passage, and what stands around it."""
+async def show(session: Session, collection: str, passage: Passage, sought: str = "") -> None:
+    """The passage, and what stands around it; of its pages first the one that says most about what is sought."""
     with ui.row().classes("gap-4 items-center"):
         ui.label(passage.heading).classes("font-semibold text")
         ui.link("Its page", address("passage", collection, passage.id))
@@ -55,7 +56,7 @@ async def show(session: Session, collection: str, passage: Passage) -> None:
     if passage.source:
         ui.label(passage.source).classes("quiet text-sm text")
     if passage.page is not None:
-        await _Pages(session, collection, passage).turn(passage.page)
+        await _Pages(session, collection, passage).begin(passage.page, passage.last_page or passage.page, sought)
     with ui.element("section").classes("panel"):
         heading("Its text")
         ui.label(passage.text).classes("text")
@@ -69,10 +70,24 @@ class _Pages:
         self._session, self._collection, self._passage = session, collection, passage
         self._panel = ui.element("section").classes("w-full flex flex-col gap-2")
 
+    async def begin(self, first: int, last: int, sought: str) -> None:
+        """Show that one of some pages on which the part of the passage stands that says most about what is sought."""
+        part, most = snippet(self._passage.text, sought, LONG).text, 0
+        found = first
+        if last > first:
+            for number in range(first, last + 1):
+                with suppress(InputError, NotFoundError):
+                    lines = len((await self._picture(number)).boxes(part))
+                    found, most = (number, lines) if lines > most else (found, most)
+        await self.turn(found)
+
+    async def _picture(self, number: int) -> Picture:
+        return await self._session.picture(self._collection, self._passage.document, number)
+
     async def turn(self, number: int) -> None:
         """Show the page with that number."""
         try:
-            picture = await self._session.picture(self._collection, self._passage.document, number)
+            picture = await self._picture(number)
         except (InputError, NotFoundError) as error:
             with self._panel:
                 ui.label(error.in_full).classes("quiet text")
@@ -94,12 +109,16 @@ def _draw(picture: Picture, passage: Passage, number: int) -> None:
         image = ui.element("img")
         image.props["src"] = f"data:image/png;base64,{b64encode(picture.png).decode()}"
         image.props["alt"] = f"Page {number} of {passage.title}, the passage's words marked"
-        for box in boxes:
-            ui.element("mark").props("aria-hidden=true").style(
-                f"left: {box.x0:.2%}; top: {box.y0:.2%}; width: {box.x1 - box.x0:.2%}; height: {box.y1 - box.y0:.2%}"
-            )
-    if not boxes:
+        marks = [ui.element("mark").props("aria-hidden=true").style(_place(box)) for box in boxes]
+    if marks:
+        ui.run_javascript(f"getHtmlElement({marks[0].id}).scrollIntoView({{block: 'center'}})")
+    else:
         ui.label("The passage does not stand on this page.").classes("quiet")
+
+
+def _place(box: Box) -> str:
+    """Where a box stands on its page."""
+    return f"left: {box.x0:.2%}; top: {box.y0:.2%}; width: {box.x1 - box.x0:.2%}; height: {box.y1 - box.y0:.2%}"
 
 
 def _neighbours(edges: Sequence[dict[str, Any]], collection: str) -> None:

@@ -10,6 +10,7 @@ from fastapi import Request
 from kgrag.client.aio import AsyncCollection, in_thread
 from kgrag.drawing import Drawing
 from kgrag.errors import AccessError, NotFoundError
+from kgrag.evaluation.kept import Kept, kept
 from kgrag.events import Answer, Event
 from kgrag.graph.collections import DEFAULT_COLLECTION, KNOWLEDGE
 from kgrag.graph.runs import Run
@@ -122,6 +123,19 @@ class Session:
         """The kept answers of the collections that the visitor may see, newest first."""
         access = self.access
         return [run for run in await in_thread(self._serving.kg.runs) if access.sees(run.collection)]
+
+    async def evaluations(self) -> list[Kept]:
+        """What was measured on the collections that the visitor may see, newest first.
+
+        What is of no collection is for those who may see all. Raises NotFoundError where no folder is set.
+        """
+        access, folder = self.access, self._serving.options.evaluations
+        if folder is None:
+            raise NotFoundError(
+                "The server does not know where evaluations are kept.",
+                "Start it with the folder of `kgrag eval --out`: KGRAG_SERVE__EVALUATIONS=runs/",
+            )
+        return [its for its in await in_thread(kept, folder) if access.sees(its.collection)]
 
     # ----- work in the background
 

@@ -1,5 +1,8 @@
 """Rows of a query as a table, and its nodes and paths as a drawing."""
 
+from collections.abc import Sequence
+from itertools import zip_longest
+
 from nicegui import ui
 
 from kgrag.drawing import drawing
@@ -12,17 +15,27 @@ _PAGE = 25  # rows
 _LONGEST = 600  # characters of a cell
 
 
-def table(rows: Rows) -> None:
-    """The rows; long texts are cut short."""
+_LINKED = """<q-td :props="props">
+<a v-if="props.row.to" class="nicegui-link" :href="props.row.to">{{ props.value }}</a>
+<span v-else>{{ props.value }}</span>
+</q-td>"""
+
+
+def table(rows: Rows, links: Sequence[str] = ()) -> None:
+    """The rows; long texts are cut short. `links`: for each row the address that its first cell leads to, if any."""
     columns = [
         {"name": f"c{place}", "label": name, "field": f"c{place}", "align": "left", "sortable": True}
         for place, name in enumerate(rows.columns)
     ]
     listed = [
-        {"row": number, **{f"c{place}": _shown(value) for place, value in enumerate(values)}}
-        for number, values in enumerate(rows.values)
+        {"row": number, "to": to, **{f"c{place}": _shown(value) for place, value in enumerate(values)}}
+        for number, (values, to) in enumerate(zip_longest(rows.values, links, fillvalue=""))
     ]
-    ui.table(rows=listed, columns=columns, row_key="row", pagination=_PAGE).classes("w-full").props("flat bordered")
+    with ui.element("div").classes("w-full overflow-x-auto").props("tabindex=0 role=region aria-label=Table"):
+        shown = ui.table(rows=listed, columns=columns, row_key="row", pagination=_PAGE).classes("w-fit min-w-full")
+        shown.props("flat bordered")
+    if links:
+        shown.add_slot("body-cell-c0", _LINKED)
     if rows.cut:
         ui.label(f"Not all of them: {rows.cut}").classes("quiet")
 

@@ -7,13 +7,21 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import httpx
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+
+SHIPS, LETTERS = "ships & <b>boats", "letters"
+QUESTION = "Where was the designer of the Aurora born?"
+DESIGNED = "The schooner Aurora was designed by Ingrid Solheim, who was born in Molde in 1861."
+HOSTILE = "Solheim kept <script>document.title = 'broken'</script> **notes** and [links](javascript:alert(1))."
+"""Of the collections that every test here finds, and of what their documents say."""
 
 _NARROW, _WIDE = (390, 844), (1280, 900)
 
@@ -58,13 +66,17 @@ class Application:
 class Visitor:
     """Somebody with a browser of their own. What its console says and whom it asks is kept in `wrong`."""
 
-    def __init__(self, chromium: Browser, url: str, *, narrow: bool = False) -> None:
+    def __init__(self, chromium: Browser, url: str, *, narrow: bool = False, dark: bool = False) -> None:
         width, height = _NARROW if narrow else _WIDE
-        self._context = chromium.new_context(viewport={"width": width, "height": height}, locale="en-US")
+        self._context = chromium.new_context(
+            viewport={"width": width, "height": height},
+            locale="en-US",
+            color_scheme="dark" if dark else "light",
+        )
         self._url = url
         self.wrong: list[str] = []
         self.page: Page = self._context.new_page()
-        self.page.set_default_timeout(30_000)
+        self.page.set_default_timeout(60_000)
         self.page.on("console", lambda said: self.wrong.append(said.text) if said.type == "error" else None)
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
         self.page.on("request", lambda asked: self._check(asked.url))
@@ -85,9 +97,27 @@ class Visitor:
         """Open an address of the application."""
         self.page.goto(f"{self._url}{place}")
 
+    def settle(self) -> None:
+        """Wait until all of the page is there."""
+        self.page.get_by_role("heading", level=1).wait_for()
+        self.page.wait_for_function("!document.querySelector('.q-spinner')")
+
     def log_in(self, token: str) -> None:
         """With a key."""
         self.go("/")
         self.page.get_by_label("Your key").fill(token)
         self.page.get_by_role("button", name="Log in").click()
         self.page.get_by_role("heading", name="Collections").wait_for()
+
+
+Visit = Callable[..., Visitor]
+"""Opens a browser."""
+
+
+def print_pdf(chromium: Browser, path: Path, html: str, **options: Any) -> Path:
+    """A PDF of some HTML, on pages of A5; `options` of Playwright's `page.pdf`."""
+    with chromium.new_context() as context:
+        page = context.new_page()
+        page.set_content(f"<!doctype html>{html}")
+        page.pdf(path=path, format="A5", **options)
+    return path

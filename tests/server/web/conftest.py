@@ -1,0 +1,86 @@
+"""A server with two small collections, and browsers that look at it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from made_pdfs import Maker, prose
+from pages import DESIGNED, HOSTILE, LETTERS, QUESTION, SHIPS, Application, Visit, Visitor
+from scripted import Scripted
+
+from kgrag.client import KnowledgeGraph
+from kgrag.evaluation.datasets import Corpus, Dataset, Question
+from kgrag.evaluation.experiment import Experiment
+from kgrag.types import Document, Section
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="session")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A PDF of eight pages, of which the third says who designed the Aurora."""
+    path, chance = tmp_path_factory.mktemp("books") / "voyage.pdf", random.Random(4)
+    maker = Maker(path)
+    for number in range(1, 9):
+        maker.text(f"Chapter {number}", size=16, font="Helvetica-Bold")
+        for place in range(5):
+            maker.text(prose(chance, 5))
+            if (number, place) == (3, 2):
+                maker.text(DESIGNED)
+            if (number, place) == (6, 2):
+                maker.text(HOSTILE)
+        maker.page()
+    maker.canvas.save()
+    return path
+
+
+@pytest.fixture(scope="session")
+def collections(kg: KnowledgeGraph, book: Path) -> Iterator[None]:
+    """A collection of ships, and one of letters."""
+    kg[SHIPS].ingest([book])
+    kg[LETTERS].ingest([Document("Kari", (Section("Kari Aune keeps a secret in Larvik."),), "Kari")])
+    yield
+    for name in (SHIPS, LETTERS):
+        kg[name].delete()
+
+
+@pytest.fixture(scope="session")
+def evaluations(collections: None, kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of what was measured on the ships: two retrievers, two questions."""
+    folder = tmp_path_factory.mktemp("runs")
+    (voyage,) = kg[SHIPS].documents()
+    asked = (
+        Question("born", QUESTION, (voyage.key,), ("Molde",)),
+        Question("none", "Who sailed to the Azores?", ("azores.pdf",), ("Nobody",)),
+    )
+    data = Dataset(Path("sea"), asked, frozenset(), Corpus(lambda _: iter(())))
+    Experiment(["bm25", "dense"], data, out=folder, collection=kg[SHIPS]).run()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def application(evaluations: Path, neo4j_env: dict[str, str], scripted_server: Scripted) -> Iterator[Application]:
+    """A server of them, without keys, with a language model that says what it is told to."""
+    environment = {**neo4j_env, **scripted_server.env(), "KGRAG_SERVE__EVALUATIONS": str(evaluations)}
+    with Application(environment) as served:
+        yield served
+
+
+@pytest.fixture
+def visit(chromium: Browser, application: Application) -> Iterator[Visit]:
+    """Opens browsers; in the end nothing went wrong in them."""
+    visitors: list[Visitor] = []
+
+    def opened(**options: bool) -> Visitor:
+        visitors.append(Visitor(chromium, application.url, **options))
+        return visitors[-1]
+
+    yield opened
+    for visitor in visitors:
+        visitor.page.context.close()
+        assert visitor.wrong == []

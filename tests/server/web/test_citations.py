@@ -1,0 +1,147 @@
+"""Citations open the page of the PDF with the cited words marked, and no others."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
+
+import pdfplumber
+import pytest
+from markdown_it import MarkdownIt
+from openai import OpenAI
+from pages import DESIGNED, QUESTION, SHIPS, Application, Visit, print_pdf
+from scripted import Scripted
+
+from kgrag.client import KnowledgeGraph
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator
+
+pytestmark = pytest.mark.browser
+
+_DOCS = sorted((Path(__file__).parents[3] / "docs").glob("*.md"))
+_CHAPTER = f"<h2>A schooner</h2><p>She sailed for forty years. {DESIGNED} Nobody else drew a line of her.</p>"
+_STYLE = "body { font: 13pt/1.5 serif } article { column-count: 2; column-gap: 3em } table { font-size: 8pt }"
+_EDGE = '<div style="font-size: 8px; width: 100%; text-align: center">'
+
+
+class Word(NamedTuple):
+    """A word of a page; its middle as shares of the page from its top left corner."""
+
+    text: str
+    x: float
+    y: float
+
+
+@pytest.fixture(scope="module")
+def manual(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project's own documentation as a book: headings, tables, columns and a line at the foot of each page."""
+    markdown = MarkdownIt("commonmark").enable("table")
+    articles = [f"<article>{markdown.render(path.read_text(encoding='utf-8'))}</article>" for path in _DOCS]
+    articles.insert(len(articles) // 2, f"<article>{_CHAPTER}</article>")
+    return print_pdf(
+        chromium,
+        tmp_path_factory.mktemp("manual") / "manual.pdf",
+        f"<title>Manual</title><style>{_STYLE}</style>{''.join(articles)}",
+        display_header_footer=True,
+        header_template=f"{_EDGE}The manual</div>",
+        footer_template=f"{_EDGE}Leaf <span class='pageNumber'></span></div>",
+        margin={"top": "18mm", "bottom": "18mm", "left": "12mm", "right": "12mm"},
+    )
+
+
+def test_what_is_cited_is_marked(visit: Visit, scripted: Scripted, book: Path) -> None:
+    scripted.say("answer", "In Molde [1]. <script>document.title = 'broken'</script> **so it is**")
+    page = (visitor := visit()).page
+    visitor.go(f"/ask?collection={quote(SHIPS)}&system=single%2Bpathrank")
+    page.get_by_label("Question").fill(QUESTION)
+    page.get_by_label("Question").press("Enter")
+    page.get_by_text("**so it is**").wait_for()
+    page.get_by_text(re.compile("^found$")).first.wait_for()
+    page.get_by_role("link", name="[1]", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("Page 3 of 8").wait_for()
+    marked, others = _parted(_words(book, 3), dialog)
+    assert set(DESIGNED.split()) <= {word.text for word in marked}
+    assert {"Chapter"} <= {word.text for word in others}
+    dialog.get_by_role("button", name="Next page").click()
+    dialog.get_by_text("Page 4 of 8").wait_for()
+    assert "broken" not in page.title()
+
+
+def test_a_citation_of_a_chat_client_opens_the_passage(
+    visit: Visit, application: Application, scripted: Scripted
+) -> None:
+    scripted.say("answer", "In Molde [1].")
+    with OpenAI(base_url=f"{application.url}/v1", api_key="none") as client:
+        completion = client.chat.completions.create(
+            model=f"{SHIPS}:single+pathrank", messages=[{"role": "user", "content": QUESTION}]
+        )
+    (annotation,) = completion.choices[0].message.annotations or ()
+    page = (visitor := visit()).page
+    visitor.go(annotation.url_citation.url.removeprefix(application.url))
+    page.get_by_role("heading", name="Passage").wait_for()
+    page.get_by_text(DESIGNED).wait_for()
+
+
+@pytest.mark.timeout(600)
+def test_a_book_is_uploaded_asked_and_its_words_found(
+    visit: Visit, scripted: Scripted, kg: KnowledgeGraph, collection_name: str, manual: Path
+) -> None:
+    scripted.say("answer", "In Molde [1].")
+    page = (visitor := visit()).page
+    visitor.go("/")
+    page.get_by_label("Its name").fill(collection_name)
+    files = page.locator("input[type=file]:not([webkitdirectory])")
+    files.wait_for()
+    files.set_input_files(manual)
+    job = page.get_by_role("article").filter(has_text=collection_name)
+    job.get_by_role("progressbar").wait_for()
+    job.get_by_text("done", exact=True).wait_for(timeout=240_000)
+    assert kg[collection_name].info().counts["Page"] >= 60
+
+    visitor.go(f"/ask?collection={collection_name}&system=single%2Bpathrank&q={quote(QUESTION)}")
+    page.get_by_role("link", name="[1]", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    shown = dialog.get_by_text(re.compile(r"^Page \d+ of \d+$"))
+    shown.wait_for()
+    number, pages = map(int, re.findall(r"\d+", shown.inner_text()))
+    assert pages >= 60
+    marked, others = _parted(_words(manual, number), dialog)
+    passage = kg[collection_name].search(QUESTION, k=1)[0].passage
+    assert set(DESIGNED.split()) <= {word.text for word in marked}
+    others_too = Counter(word.text for word in marked) - Counter(passage.text.split())
+    assert [word for word in others_too if word.rstrip("-") not in "".join(passage.text.split())] == []
+    assert {"manual", "Leaf", str(number)} <= {word.text for word in others}
+    assert not {word.text for word in others} & {"Aurora", "Ingrid", "Solheim,", "Molde"}
+
+
+def _words(book: Path, number: int) -> list[Word]:
+    """The words on a page."""
+    with pdfplumber.open(book) as pdf:
+        page = pdf.pages[number - 1]
+        return [
+            Word(its["text"], (its["x0"] + its["x1"]) / 2 / page.width, (its["top"] + its["bottom"]) / 2 / page.height)
+            for its in page.extract_words()
+        ]
+
+
+def _parted(words: list[Word], dialog: Locator) -> tuple[list[Word], list[Word]]:
+    """The words whose middle lies in a box that is drawn over the page, and the others."""
+    dialog.locator(".page-picture mark").first.wait_for()
+    picture = dialog.locator(".page-picture").bounding_box()
+    assert picture is not None
+    boxes = []
+    for mark in dialog.locator(".page-picture mark").all():
+        box = mark.bounding_box()
+        assert box is not None
+        x, y = (box["x"] - picture["x"]) / picture["width"], (box["y"] - picture["y"]) / picture["height"]
+        boxes.append((x, y, x + box["width"] / picture["width"], y + box["height"] / picture["height"]))
+    inside = [any(x0 <= word.x <= x1 and y0 <= word.y <= y1 for x0, y0, x1, y1 in boxes) for word in words]
+    return (
+        [word for word, within in zip(words, inside, strict=True) if within],
+        [word for word, within in zip(words, inside, strict=True) if not within],
+    )

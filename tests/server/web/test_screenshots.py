@@ -1,0 +1,127 @@
+"""The pictures of the documentation: made anew from the demo, of pages that hold what the texts beside them say.
+
+`make screenshots` writes them to docs/images; the test only looks whether they could be made.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+from markdown_it import MarkdownIt
+from pages import Application, Visitor, print_pdf
+from PIL import Image
+from scripted import Scripted
+
+from kgrag.client import KnowledgeGraph
+from kgrag.demo import COLLECTION, corpus, questions
+from kgrag.errors import NotFoundError
+from kgrag.evaluation.datasets import Corpus, Dataset, Question
+from kgrag.evaluation.experiment import Experiment
+from kgrag.evaluation.kept import kept
+from kgrag.server.keys import Keys
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.browser
+
+_DOCS = Path(__file__).parents[3] / "docs"
+_REPORTS = "reports"
+_MOST = 600_000  # bytes of all pictures
+_STYLE = "body { font: 12pt/1.5 serif; margin: 0 2em } article { break-after: page }"
+_QUESTION, _ANSWER = "Where did Colin Archer grow up?", "In Larvik, in a house at the waterfront [1]."
+
+
+@pytest.fixture
+def printed(chromium: Browser, tmp_path: Path) -> Path:
+    """Articles of the demo as a PDF."""
+    with corpus() as files:
+        markdown = [path.read_text(encoding="utf-8") for path in sorted((files / "people").glob("*.md"))]
+    articles = "".join(f"<article>{MarkdownIt().render(text)}</article>" for text in markdown)
+    html = f"<title>Polar people</title><style>{_STYLE}</style>{articles}"
+    return print_pdf(chromium, tmp_path / "Polar people.pdf", html)
+
+
+@pytest.fixture
+def runs(kg: KnowledgeGraph, tmp_path: Path) -> Iterator[Path]:
+    """The folder of what was measured on the demo."""
+    folder = tmp_path / "runs"
+    with corpus() as files:
+        kg[COLLECTION].ingest(files)
+    keys = {its.title: its.key for its in kg[COLLECTION].documents(limit=1000)}
+    asked = tuple(
+        Question(its.question, its.question, tuple(map(keys.__getitem__, its.documents)), (its.answer,))
+        for its in questions()
+    )
+    data = Dataset(Path("polar"), asked, frozenset(), Corpus(lambda _: iter(())))
+    Experiment(["pathrank", "hybrid", "bm25"], data, out=folder, collection=kg[COLLECTION]).run()
+    yield folder
+    kg[COLLECTION].delete()
+    with suppress(NotFoundError):
+        kg[_REPORTS].delete()
+
+
+@pytest.fixture
+def visitor(
+    chromium: Browser, runs: Path, neo4j_env: dict[str, str], scripted: Scripted, tmp_path: Path
+) -> Iterator[Visitor]:
+    """Somebody who sees these two collections."""
+    key = Keys(tmp_path / "keys.json").add("anna", "write", [COLLECTION, _REPORTS])
+    scripted.say("answer", _ANSWER)
+    environment = {**neo4j_env, **scripted.env(), "KGRAG_HOME": str(tmp_path), "KGRAG_SERVE__EVALUATIONS": str(runs)}
+    with Application(environment) as served, Visitor(chromium, served.url) as visitor:
+        visitor.log_in(key)
+        yield visitor
+        assert visitor.wrong == []
+
+
+@pytest.mark.timeout(600)
+def test_the_pictures_of_the_documentation(visitor: Visitor, printed: Path, runs: Path, tmp_path: Path) -> None:
+    folder, page = Path(os.environ.get("SCREENSHOTS", tmp_path)), visitor.page
+    question = questions()[0].question
+
+    def keep(name: str) -> None:
+        visitor.settle()
+        page.wait_for_timeout(1000)  # until what moves has come to rest
+        Image.open(io.BytesIO(page.screenshot())).save(folder / f"{name}.webp", quality=80, method=6)
+
+    visitor.go(f"/upload?collection={_REPORTS}")
+    page.locator("input[type=file]:not([webkitdirectory])").set_input_files(printed)
+    page.get_by_text("done", exact=True).wait_for(timeout=120_000)
+
+    visitor.go("/")
+    for name in (COLLECTION, _REPORTS):
+        page.get_by_role("link", name=name, exact=True).wait_for()
+    keep("collections")
+
+    visitor.go(f"/ask?collection={_REPORTS}&system=single%2Bpathrank&q={quote(_QUESTION)}")
+    page.get_by_role("link", name=re.compile(r"^\[1\] Polar people, p")).wait_for()
+    keep("ask")
+    page.get_by_role("link", name="[1]", exact=True).click()
+    page.get_by_role("dialog").locator(".page-picture mark").first.wait_for()
+    keep("page")
+
+    visitor.go(f"/graph?collection={COLLECTION}&q={quote(question)}")
+    page.get_by_role("checkbox", name=re.compile(r"^Question \(1\)")).wait_for()
+    keep("trail")
+
+    pathrank, bm25 = (next(its.id for its in kept(runs) if its.system == name) for name in ("pathrank", "bm25"))
+    visitor.go(f"/evaluations/{pathrank}?beside={bm25}")
+    page.get_by_role("heading", name=re.compile("^Questions in which they differ")).wait_for()
+    keep("evaluation")
+    page.get_by_role("link", name=question).click()
+    page.get_by_role("link", name=re.compile(r"^1\. ")).wait_for()
+
+    texts = "".join(path.read_text(encoding="utf-8") for path in (*_DOCS.glob("*.md"), _DOCS.parent / "README.md"))
+    made = {path.name for path in folder.glob("*.webp")}
+    assert made == set(re.findall(r"images/([\w-]+\.webp)\)", texts))
+    assert made == {path.name for path in (_DOCS / "images").iterdir()}
+    assert sum(path.stat().st_size for path in (_DOCS / "images").iterdir()) < _MOST
