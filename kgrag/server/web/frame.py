@@ -75,7 +75,7 @@ async def frame(serving: Serving, request: Request, title: str) -> AsyncIterator
     ui.page_title(f"{title} · kgrag")
     ui.add_css(_STYLE)
     ui.add_head_html(_THEME)
-    ui.colors(primary="#1f5fa8")
+    ui.colors(primary="#1f5fa8", positive="#1b7a34", warning="#8a5a00")  # white can be read on each
     ui.on_exception(tell)
     drawer = ui.left_drawer(
         value=False, bordered=True
