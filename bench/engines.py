@@ -38,7 +38,7 @@ KILLED = "ray, a node killed"
 BRAIN = """
 import json, re
 FACT = re.compile(r"([A-Z][a-z]+ [A-Z][a-z]+) (built|founded|ruled|visited|designed|married|taught|described|"
-                  r"discovered|succeeded) ([A-Z][a-z]+ [A-Z][a-z]+)\\\\.")
+                  r"discovered|succeeded) ([A-Z][a-z]+ [A-Z][a-z]+)[.]")
 
 def reply(task, messages, request):
     triples = [list(found) for found in FACT.findall(messages[-1]["content"])]
