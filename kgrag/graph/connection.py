@@ -29,6 +29,7 @@ from pydantic import SecretStr
 from kgrag import limits
 from kgrag.errors import ConfigurationError, DatabaseError, MismatchError, without_login
 from kgrag.graph.queries import Query, catalogue
+from kgrag.spans import span
 
 T = TypeVar("T")
 OnQuery = Callable[[str, Mapping[str, Any]], None]
@@ -172,7 +173,7 @@ class Graph:
     def _run(self, name: str, mode: str, text: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
         timeout = limits.remaining()
         start = time.perf_counter()
-        with translated(self.uri):
+        with translated(self.uri), span("query", query=name) as noted:
             for listener in self._listeners:
                 listener(name, parameters)
             if mode == "auto":
@@ -185,6 +186,7 @@ class Graph:
                     database_=self.database,
                     bookmark_manager_=self._bookmarks,
                 ).records
+            noted["records"] = len(records)
         _LOG.debug("%s: %.1f ms, %d records", name, 1000 * (time.perf_counter() - start), len(records))
         return records
 

@@ -20,6 +20,7 @@ from kgrag.models.dialect import LIMITS, Dialect, shorter
 from kgrag.models.endpoint import Endpoint
 from kgrag.models.pace import Pace
 from kgrag.settings import ChatSettings, Settings
+from kgrag.spans import span
 from kgrag.types import Usage
 
 if TYPE_CHECKING:
@@ -98,7 +99,10 @@ class OpenAIChat:
     ) -> Reply:
         """See ChatModel."""
         started = time.perf_counter()
-        reply = self._reply(self.request(messages, task, json), on_text, fresh)
+        with span("chat", task=task) as noted:
+            reply = self._reply(self.request(messages, task, json), on_text, fresh)
+            noted |= {"model": reply.model, "kept": reply.usage.cached, "read": reply.usage.prompt_tokens}
+            noted["written"] = reply.usage.completion_tokens
         _LOG.info(
             "%s: %s read %d tokens and wrote %d in %.1f s%s",
             task,

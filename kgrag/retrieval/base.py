@@ -20,6 +20,7 @@ from kgrag.models.tasks import Listener, Tasks
 from kgrag.options import Options, resolve
 from kgrag.retrieval.expression import Expression
 from kgrag.settings import BRIDGE_CAP
+from kgrag.spans import span
 from kgrag.types import Filter, Hit, Passage, Ranking, Step
 
 __all__ = [
@@ -302,12 +303,13 @@ class Retriever(ABC):
 
     def ranked(self, query: Query, n: int) -> list[Scored]:
         """What `rank` gives, also when the collection was made or embedded again since it was opened."""
-        try:
-            return self.rank(query, n)[:n]
-        except MismatchError:  # an index is gone
-            if not self.context.refresh():
-                raise
-            return self.rank(query, n)[:n]
+        with span("rank", retriever=type(self).name):
+            try:
+                return self.rank(query, n)[:n]
+            except MismatchError:  # an index is gone
+                if not self.context.refresh():
+                    raise
+                return self.rank(query, n)[:n]
 
     @property
     def contexts(self) -> tuple[SearchContext, ...]:

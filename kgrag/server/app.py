@@ -22,6 +22,7 @@ from kgrag.server.pictures import Pictures
 from kgrag.server.record import API, Metrics, Record
 from kgrag.server.serving import Serving
 from kgrag.server.throttle import Throttle
+from kgrag.server.tracing import Tracing
 from kgrag.server.working import Workers
 from kgrag.settings import ServeOptions
 
@@ -34,14 +35,17 @@ _ROUTERS = (
 
 
 def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI:
-    """The application, not yet running. Raises ConfigurationError without keys on another address than loopback."""
+    """The application, not yet running.
+
+    Raises ConfigurationError without keys on another address than loopback, and as `Tracing` does.
+    """
     unlocked = check_locked(keys, options)
     workers, pictures = Workers(options.concurrency, options.deadline, options.budget), Pictures(kg.settings.loading)
-    metrics, work = Metrics(), Jobs(kg, options.job_workers)
+    metrics, tracing, work = Metrics(), Tracing(), Jobs(kg, options.job_workers)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        with workers, pictures, work:
+        with tracing, workers, pictures, work:
             yield
 
     app = FastAPI(
@@ -67,7 +71,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     add_handlers(app)
     app.add_middleware(Throttle, options=options)
     app.add_middleware(Guard, keys=keys, hosts=options.hosts, unlocked=unlocked)
-    app.add_middleware(Record, metrics=metrics)
+    app.add_middleware(Record, metrics=metrics, tracing=tracing)
     app.add_middleware(openai.OpenAIErrors)  # what is added last is outermost
     return app
 

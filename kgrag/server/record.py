@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgrag.server.failures import response, told
 from kgrag.server.keys import Access
+from kgrag.server.tracing import Tracing
 
 access_log = logging.getLogger("kgrag.server.access")
 
@@ -55,16 +56,23 @@ class Metrics:
 class Record:
     """The outermost layer: notes a request, and answers it if what is inside fails."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, tracing: Tracing) -> None:
         self._app = app
         self._metrics = metrics
+        self._tracing = tracing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        given = Headers(scope=scope).get("x-request-id", "")
+        headers = Headers(scope=scope)
+        with self._tracing.request(headers) as span:
+            await self._answer(scope, receive, send, headers.get("x-request-id", ""), span)
+
+    async def _answer(
+        self, scope: Scope, receive: Receive, send: Send, given: str, span: dict[str, str | int | float]
+    ) -> None:
         id = given if _ID.fullmatch(given) else secrets.token_hex(8)
         status = 0
 
@@ -87,6 +95,8 @@ class Record:
         finally:
             self._metrics.under_way.dec()
             self._note(scope, id, status, time.perf_counter() - begun)
+            span |= {"http.request.method": _method(scope), "http.route": _route(scope), "request": id}
+            span["http.response.status_code"] = status
 
     def _note(self, scope: Scope, id: str, status: int, seconds: float) -> None:
         route = _route(scope)

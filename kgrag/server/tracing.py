@@ -1,0 +1,67 @@
+"""Spans of a server's requests, sent to a collector of OpenTelemetry.
+
+They are sent where the environment says that they are wanted, by the names that OpenTelemetry gives its settings:
+OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT), OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, ...
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from kgrag import __version__
+from kgrag.errors import ConfigurationError
+from kgrag.spans import span, traced
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+
+_WANTED = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+
+
+class Tracing:
+    """The spans of one application. A context manager: what is left to be sent is sent at its end."""
+
+    def __init__(self) -> None:
+        """Raises ConfigurationError when spans are wanted and their package is not installed."""
+        self._provider: TracerProvider | None = None
+        if not any(map(os.environ.get, _WANTED)):
+            return
+        try:
+            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+            from opentelemetry.sdk import trace
+            from opentelemetry.sdk.resources import Resource
+            from opentelemetry.sdk.trace.export import BatchSpanProcessor
+        except ImportError as error:
+            raise ConfigurationError(
+                f"{_WANTED[0]} is set, and OpenTelemetry is not installed.",
+                "pip install 'kgrag[otel]', or unset it.",
+            ) from error
+        named = {"service.name": os.environ.get("OTEL_SERVICE_NAME") or "kgrag", "service.version": __version__}
+        self._provider = trace.TracerProvider(resource=Resource.create(named), shutdown_on_exit=False)
+        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+
+    def __enter__(self) -> "Tracing":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._provider is not None:
+            self._provider.shutdown()
+
+    def request(self, headers: Mapping[str, str]) -> AbstractContextManager[dict[str, str | int | float]]:
+        """The span of a request, a part of the caller's trace if its headers name one."""
+        return nullcontext({}) if self._provider is None else self._request(self._provider, headers)
+
+    @contextmanager
+    def _request(
+        self, provider: "TracerProvider", headers: Mapping[str, str]
+    ) -> Iterator[dict[str, str | int | float]]:
+        from opentelemetry.context import attach, detach
+        from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+        token = attach(TraceContextTextMapPropagator().extract(headers))
+        try:
+            with traced(provider.get_tracer("kgrag", __version__)), span("request") as attributes:
+                yield attributes
+        finally:
+            detach(token)

@@ -1,0 +1,112 @@
+"""Spans reach a collector over HTTP, tied to the caller's trace, and hold no texts."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from scripted import Scripted
+from served import Served
+
+from kgrag.client import KnowledgeGraph
+from kgrag.types import Document, Section
+
+_TRACE = "0af7651916cd43dd8448eb211c80319c"
+
+
+class Collector:
+    """Takes what is sent to it; `bodies` as they came."""
+
+    def __init__(self) -> None:
+        self.bodies: list[bytes] = []
+        bodies = self.bodies
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
+                self.send_response(200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = HTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def spans(self) -> list[Span]:
+        """All spans so far."""
+        requests = [ExportTraceServiceRequest.FromString(body) for body in self.bodies]
+        return [
+            s for r in requests for resource in r.resource_spans for scope in resource.scope_spans for s in scope.spans
+        ]
+
+
+@pytest.fixture
+def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
+    found = Collector()
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{found.server.server_port}")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
+    yield found
+    found.server.shutdown()
+    found.server.server_close()
+
+
+def attributes(span: Span) -> dict[str, object]:
+    return {a.key: a.value.string_value or a.value.int_value for a in span.attributes}
+
+
+def test_a_question_is_a_trace_without_its_words(
+    kg: KnowledgeGraph, collection_name: str, scripted: Scripted, collector: Collector, tmp_path: Path
+) -> None:
+    scripted.say("answer", "In Nordvika, of course [1].")
+    kg[collection_name].ingest([Document("d", (Section("Ole Brandvik was born in Nordvika."),), "Ole Brandvik")])
+    settings = kg.settings.model_copy(update={"chat": scripted.settings()})
+    with (
+        KnowledgeGraph.connect(settings=settings) as other,
+        Served(other, tmp_path) as server,
+        server.client() as client,
+    ):
+        place = f"/api/v1/collections/{collection_name}"
+        asked = {"question": "Where was Ole Brandvik born?", "system": "single+pathrank"}
+        traced = {"traceparent": f"00-{_TRACE}-b7ad6b7169203331-01"}
+        assert client.post(f"{place}/ask", json=asked, headers=traced).json()["found"]
+        assert client.get(f"{place}/passage", params={"id": "nobody here"}).status_code == 404
+    spans = [span for span in collector.spans if span.trace_id.hex() == _TRACE]
+    by_id = {span.span_id: span for span in spans}
+    (request,) = [span for span in spans if span.name == "request"]
+    assert request.parent_span_id.hex() == "b7ad6b7169203331"
+    told = attributes(request)
+    assert told["http.route"] == "/api/v1/collections/{collection}/ask" and told["http.response.status_code"] == 200
+    chat = next(attributes(span) for span in spans if span.name == "chat")
+    assert chat["kgrag.task"] == "answer" and chat["kgrag.written"]
+    queries = [span for span in spans if span.name == "query"]
+    assert "expand/pathrank" in {attributes(span)["kgrag.query"] for span in queries}
+    assert all(span.parent_span_id in by_id for span in spans if span is not request)
+    failed = [span for span in collector.spans if attributes(span).get("http.response.status_code") == 404]
+    assert len(failed) == 1
+    everything = b"".join(collector.bodies)
+    for text in (b"Brandvik", b"Nordvika", b"nobody", b"born"):
+        assert text not in everything
+
+
+def test_a_collector_that_is_gone_holds_up_nobody(
+    kg: KnowledgeGraph, collection_name: str, collector: Collector, tmp_path: Path
+) -> None:
+    collector.server.server_close()
+    with Served(kg, tmp_path) as server, server.client() as client:
+        assert client.get("/api/v1/collections").status_code == 200
+
+
+def test_nothing_is_imported_where_nobody_collects() -> None:
+    program = (
+        "import sys, kgrag.server.tracing as t; t.Tracing(); print(any('opentelemetry' in m for m in sys.modules))"
+    )
+    told = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert told.stdout.strip() == "False"
