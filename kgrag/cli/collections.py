@@ -112,12 +112,13 @@ def digest(collection: str, whole: bool, as_json: bool) -> None:
         from kgrag.graph.contents import fingerprint
         from kgrag.indexing.digest import digest as compute
 
-        open_collection(kg.graph, collection)
+        graph = kg.home(collection).graph
+        open_collection(graph, collection)
         if whole:
-            found = fingerprint(kg.graph, collection)
+            found = fingerprint(graph, collection)
             hashes = found.hashes() | {"all": found.total()}
         else:
-            hashes = compute(kg.graph, collection)
+            hashes = compute(graph, collection)
     if as_json:
         print_json(hashes)
         return

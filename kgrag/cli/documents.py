@@ -270,11 +270,12 @@ def _confirm(kg: "KnowledgeGraph", collection: str, documents: Sequence[str]) ->
     """Ask on a terminal; elsewhere refuse."""
     from kgrag.graph.collections import DOCUMENTS, describe, open_collection
 
-    found = open_collection(kg.graph, collection)
+    graph = kg.home(collection).graph
+    found = open_collection(graph, collection)
     if documents:
         what = f"{number(len(set(documents)), 'document')} of collection {collection}"
     else:
-        counts = describe(kg.graph, found).counts
+        counts = describe(graph, found).counts
         kinds = {"Document": "document", "Passage": "passage"} if found.kind == DOCUMENTS else {"Triple": "fact"}
         held = ", ".join(number(counts.get(label, 0), name) for label, name in kinds.items())
         what = f"collection {collection} ({held})"

@@ -16,6 +16,7 @@ from kgrag.client.models import Models
 from kgrag.errors import NotFoundError
 from kgrag.graph import collections as registry
 from kgrag.graph import reader, runs, schema
+from kgrag.graph.collections import Collection as Record
 from kgrag.graph.connection import Graph
 from kgrag.graph.routes import open_route, route
 from kgrag.graph.runs import Run
@@ -226,8 +227,12 @@ class KnowledgeGraph:
 
     def collections(self) -> list[CollectionInfo]:
         """Every collection with its counts, also those that routes lead to."""
+        return [registry.describe(self.home(found.name).graph, found) for found in self.records()]
+
+    def records(self) -> list[Record]:
+        """The same as they are recorded, without counts."""
         return [
-            registry.describe(kg.graph, found)
+            found
             for pattern, kg in self._databases()
             for found in registry.list_collections(kg.graph)
             if route(self.settings.routes, found.name) == pattern

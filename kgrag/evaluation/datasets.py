@@ -182,7 +182,6 @@ class Dataset:
         `into`: a KnowledgeGraph, or the collection itself. Raises MismatchError when it has another embedder.
         """
         from kgrag.client import KnowledgeGraph
-        from kgrag.graph.collections import describe, open_collection
 
         kg = into if isinstance(into, KnowledgeGraph) else into.kg
         most = kg.settings.max_file_mb
@@ -190,7 +189,7 @@ class Dataset:
             name = collection or self.collection(embedder or kg.settings.embedder, most, kg.settings.indexing)
             into = kg[name]
         report = into.ingest(self.documents(most), embedder=embedder, progress=progress)
-        total = describe(kg.graph, open_collection(kg.graph, into.name)).counts.get("Document", 0)
+        total = into.info().counts.get("Document", 0)
         return Ingested(into, report, total - report.added - report.changed - report.unchanged)
 
     def first(self, number: int | None) -> Self:

@@ -21,7 +21,7 @@ from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.collection import Collection
 from kgrag.errors import InputError, NotFoundError
 from kgrag.events import Answered
-from kgrag.graph.collections import DOCUMENTS, find_collection, list_collections
+from kgrag.graph.collections import DOCUMENTS, find_collection
 from kgrag.models.chat import Message as Turn
 from kgrag.server import conversation
 from kgrag.server.asking import check_asked_system
@@ -82,8 +82,7 @@ async def models(caller: Called) -> dict[str, Any]:
     """The collections of documents that the key may see."""
 
     def names() -> list[str]:
-        found = list_collections(caller.kg.graph)
-        return [c.name for c in found if c.kind == DOCUMENTS and caller.access.sees(c.name)]
+        return [c.name for c in caller.kg.records() if c.kind == DOCUMENTS and caller.access.sees(c.name)]
 
     return {"object": "list", "data": [_model(name) for name in await caller.work(names)]}
 
@@ -226,7 +225,7 @@ def _data(name: str, form: Any) -> str:
 def _meant(caller: Caller, model: str) -> tuple[Collection, str]:
     """The collection and the system that a model names. Raises NotFoundError, RefusedError."""
     name, system = model, DEFAULT_SYSTEM
-    if ":" in model and (not caller.access.sees(model) or find_collection(caller.kg.graph, model) is None):
+    if ":" in model and (not caller.access.sees(model) or find_collection(caller.kg.home(model).graph, model) is None):
         name, _, system = model.rpartition(":")
     chosen = caller.collection(name)
     check_asked_system(system)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, InputError, KgragError, NotFoundError
 from kgrag.graph import collections as registry
+from kgrag.graph.connection import Graph
 from kgrag.graph.jobs import Job
 from kgrag.indexing.pruning import find_gone
 from kgrag.loaders.base import clean
@@ -92,6 +93,11 @@ class Work:
     progress: Progress
     again: bool
 
+    @property
+    def graph(self) -> Graph:
+        """The database that the collection lies in."""
+        return self.kg.home(self.name).graph
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -121,7 +127,7 @@ def checked_options(kg: KnowledgeGraph, uploads: Uploads, kind: str, collection:
             f"The options of a job {kind!r} are invalid: {place}: {first['msg']}.", f"There are: {known}."
         ) from error
     if not KINDS[kind].new:
-        registry.check_documents(registry.open_collection(kg.graph, collection))
+        registry.check_documents(registry.open_collection(kg.home(collection).graph, collection))
     if isinstance(options, IngestOptions):
         names = dict.fromkeys(uploads.find(collection, name).name for name in options.uploads)
         options = options.model_copy(update={"uploads": tuple(names)})
@@ -155,7 +161,7 @@ def _ingest(work: Work, options: IngestOptions) -> Outcome:
 def _drop_unread(work: Work, names: set[str]) -> None:
     """Hold those of some files no longer that gave no document at all."""
     root = clean(work.uploads.folder(work.name).resolve().as_posix())
-    found = work.kg.graph.run("search/files_in", collection=work.name, prefixes=sorted(names), roots=[root])
+    found = work.graph.run("search/files_in", collection=work.name, prefixes=sorted(names), roots=[root])
     for name in names.difference(row["prefix"] for row in found):
         work.uploads.remove(work.name, name)
 
@@ -202,10 +208,10 @@ def _delete(work: Work, options: DeleteOptions) -> Outcome:
 
 def _prune(work: Work, options: Options) -> Outcome:
     """Delete the documents of uploads that are no longer held."""
-    record = registry.open_collection(work.kg.graph, work.name)
+    record = registry.open_collection(work.graph, work.name)
     held = dict.fromkeys((upload.name for upload in work.uploads.list(work.name)), "")
     folder = str(work.uploads.folder(work.name).resolve())
-    gone = find_gone(work.kg.graph, record, Scan(folder, held, folders=[""]))
+    gone = find_gone(work.graph, record, Scan(folder, held, folders=[""]))
     removed = work.kg[work.name].delete(gone, missing_ok=True, progress=work.progress)
     return Outcome({"documents": gone, "passages": removed})
 
