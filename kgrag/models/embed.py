@@ -5,9 +5,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 from pydantic import SecretStr
 
@@ -139,9 +140,44 @@ class BiEncoder(_Named):
         return self._questions.embed(texts)
 
 
+class Remembering:
+    """An `embedder` whose vectors of the texts asked for last are kept: questions come again. Safe to share."""
+
+    MOST: ClassVar[int] = 1024
+    """Texts whose vectors are kept."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.name = embedder.name
+        self.dimension = embedder.dimension
+        self.embedder = embedder
+        self._kept: LRUCache[tuple[bool, str], NDArray[np.float32]] = LRUCache(self.MOST)
+        self._lock = threading.Lock()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See Embedder."""
+        return self._vectors(texts, False)
+
+    def embed_questions(self, texts: Sequence[str]) -> Vectors:
+        """See BiEncoder."""
+        return self._vectors(texts, True)
+
+    def _vectors(self, texts: Sequence[str], asked: bool) -> Vectors:
+        with self._lock:
+            found = {text: kept for text in texts if (kept := self._kept.get((asked, text))) is not None}
+        if new := [text for text in dict.fromkeys(texts) if text not in found]:
+            made = embed_questions(self.embedder, new) if asked else self.embedder.embed(new)
+            rows = {text: row.copy() for text, row in zip(new, made, strict=True)}
+            found |= rows
+            with self._lock:
+                self._kept.update({(asked, text): row for text, row in rows.items()})
+        return np.array([found[text] for text in texts], np.float32).reshape(len(texts), self.dimension)
+
+
 def embed_questions(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     """The vectors of questions; only a bi-encoder makes them in another way than those of passages."""
-    return embedder.embed_questions(texts) if isinstance(embedder, BiEncoder) else embedder.embed(texts)
+    if isinstance(embedder, BiEncoder | Remembering):
+        return embedder.embed_questions(texts)
+    return embedder.embed(texts)
 
 
 def sentence_transformer(name: str) -> Any:

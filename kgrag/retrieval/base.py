@@ -15,7 +15,7 @@ from pydantic import Field
 
 from kgrag.errors import ConfigurationError, InputError, MismatchError
 from kgrag.graph.reader import Reader, Row
-from kgrag.models.embed import Embedder, embed_questions, load_embedder
+from kgrag.models.embed import Embedder, Remembering, embed_questions, load_embedder
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.options import Options, resolve
 from kgrag.retrieval.expression import Expression
@@ -121,7 +121,7 @@ class SearchContext:
         cache: Path | None = None,
     ) -> None:
         self.reader = reader
-        self.embedder = embedder
+        self.embedder: Embedder = Remembering(embedder)
         self.defaults = defaults or {}
         self.agents = agents or {}
         self.tasks = tasks
@@ -175,7 +175,7 @@ class SearchContext:
         before = self.reader.collection
         now = self.reader.refresh()
         if now.embedder != before.embedder and self._load is not None:
-            self.embedder = self._load(now.embedder)
+            self.embedder = Remembering(self._load(now.embedder))
         if now != before:
             with self._lock:
                 self._shared.clear()

@@ -2,9 +2,10 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from made_models import sentence_encoder
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, NotFoundError
-from kgrag.models.embed import embed_questions, load_embedder, unit
+from kgrag.models.embed import Remembering, Vectors, WordLlamaEmbedder, embed_questions, load_embedder, unit
 from kgrag.retrieval.base import Query
 from kgrag.types import Document, Section
 
@@ -29,6 +30,31 @@ def test_vectors(name: str) -> None:
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2]
     assert embedder.embed([]).shape == (0, embedder.dimension)
     assert embedder.name == name
+
+
+def test_vectors_of_what_was_asked_before_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Counting(WordLlamaEmbedder):
+        asked: ClassVar[list[str]] = []
+
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            self.asked.extend(texts)
+            return super().embed(texts)
+
+    plain = load_embedder("wordllama")
+    remembering = Remembering(counting := Counting())
+    for texts in ([TEXTS[0]], TEXTS, [*TEXTS, TEXTS[1]], []):
+        assert np.array_equal(remembering.embed(texts), plain.embed(texts))
+    assert counting.asked == TEXTS and remembering.dimension == plain.dimension
+    changed = remembering.embed(TEXTS[:1])
+    changed[:] = 0
+    assert np.array_equal(remembering.embed(TEXTS[:1]), plain.embed(TEXTS[:1]))
+    monkeypatch.setattr(Remembering, "MOST", 2)
+    few = Remembering(counting)
+    counting.asked.clear()
+    for text in ("one", "two", "three", "three", "one"):
+        few.embed([text])
+    assert counting.asked == ["one", "two", "three", "one"]
+    assert np.array_equal(embed_questions(few, ["three"]), plain.embed(["three"]))
 
 
 def test_unit_of_nothing() -> None:
