@@ -150,6 +150,7 @@ class AsyncKnowledgeGraph:
 
     close = _graph(KnowledgeGraph.close)
     collections = _graph(KnowledgeGraph.collections)
+    records = _graph(KnowledgeGraph.records)
     cypher = _graph(KnowledgeGraph.cypher)
     saved_query = _graph(KnowledgeGraph.saved_query)
     passage = _graph(KnowledgeGraph.passage)

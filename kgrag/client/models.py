@@ -34,6 +34,11 @@ class Models:
                 self._tasks = Tasks(self._chat, chat.prompts, max_facts=chat.max_facts)
             return self._tasks
 
+    @property
+    def loaded(self) -> tuple[str, ...]:
+        """The names of the embedders that were asked for."""
+        return tuple(self._embedders)
+
     def embedder(self, embedder: str | Embedder | None = None) -> Embedder:
         """An embedder by its name, by default that of the settings; loaded once, and one that is given is kept."""
         with self._lock:

@@ -42,7 +42,6 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
     """Write a batch of documents in one transaction. Raises MismatchError when the collection was removed meanwhile."""
 
     def work(tx: Transaction) -> None:
-        _check_there(tx, collection)
         touched: set[str] = set()
         if batch.stale_triples:
             touched.update(r["entity"] for r in tx.run("write/remove_triples", ids=batch.stale_triples))
@@ -81,6 +80,7 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
         write_pages(tx, batch.pages)
         if batch.sealed:
             tx.run("write/seal", rows=batch.sealed, collection=collection.name)
+        _check_there(tx, collection)  # last: what was removed a moment ago is seen, too
 
     graph.write(work)
 

@@ -83,9 +83,9 @@ def test_an_ingest_of_nothing_new_loads_no_embedder(
     kg[collection_name].ingest(SHIPS)
     with KnowledgeGraph.connect(settings=graph_settings) as other:
         assert other[collection_name].ingest(SHIPS).unchanged == 2
-        assert other._embedders == {}
+        assert other.models.loaded == ()
         other[collection_name].ingest([Document("larvik", (Section("Larvik lies in Norway."),), "Larvik")])
-        assert list(other._embedders) == ["wordllama"]
+        assert other.models.loaded == ("wordllama",)
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "dense", "hybrid", "pathrank", "ppr", "kgp", "gnn-ret", "knn", "tfidf"])

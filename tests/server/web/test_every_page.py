@@ -5,7 +5,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from pages import QUESTION, SHIPS, Visit
 
 from kgrag.client import KnowledgeGraph
@@ -50,7 +49,9 @@ def made(kg: KnowledgeGraph, evaluations: Path) -> Iterator[dict[str, str]]:
 def test_every_page_fits_and_can_be_read_out(
     visit: Visit, made: dict[str, str], narrow: bool, dark: bool, tmp_path: Path
 ) -> None:
-    page = (visitor := visit(narrow=narrow, dark=dark)).page
+    from axe_playwright_python.sync_playwright import Axe  # which the tests without a browser lack
+
+    page, axe = (visitor := visit(narrow=narrow, dark=dark)).page, Axe()
     found = []
     for name, place in _PLACES.items():
         visitor.go(place.format(**made))
@@ -60,7 +61,7 @@ def test_every_page_fits_and_can_be_read_out(
         assert not page.get_by_role("alert").count(), page.get_by_role("alert").inner_text()
         found += [
             (name, its["id"], its["nodes"][0]["html"], its["nodes"][0]["failureSummary"])
-            for its in Axe().run(page).response["violations"]
+            for its in axe.run(page).response["violations"]
             if its["impact"] in ("serious", "critical")
         ]
     print(f"Screenshots: {tmp_path}")
