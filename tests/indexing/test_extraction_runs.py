@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from queries_run import modes_of_queries
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import BudgetError, ConfigurationError, UnavailableError
-from kgrag.graph import connection
-from kgrag.graph.connection import lookup
 from kgrag.indexing.digest import digest
 from kgrag.types import Document
 
@@ -66,12 +65,10 @@ def test_half_then_half_is_all_at_once(
     whole, triples = digest(kg.graph, corpus), report.triples
     calls = len(scripted.calls)
 
-    modes = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection, "lookup", lambda *call: modes.append(lookup(*call).mode) or lookup(*call))
+    with modes_of_queries() as modes:
         assert kg[corpus].extract().passages == 0
         assert kg[corpus].ingest(made).unchanged == 30
-    assert not {"write", "auto"} & set(modes)
+    assert not {"write", "auto"} & modes
     assert len(scripted.calls) == calls
     assert digest(kg.graph, corpus) == whole
 

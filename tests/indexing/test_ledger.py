@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from neighbours import overlap, similar
+from queries_run import modes_of_queries
 
 from kgrag.client import KnowledgeGraph
-from kgrag.graph import connection
-from kgrag.graph.connection import lookup
 from kgrag.indexing.digest import digest
 from kgrag.models.embed import Vectors, WordLlamaEmbedder
 from kgrag.types import Document, Section
@@ -80,13 +79,11 @@ def test_deleting_is_never_having_had(kg: KnowledgeGraph, collection_name: str, 
 def test_unchanged_input_writes_nothing(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
     documents = make_documents(0, 60)
     kg[collection_name].ingest(documents)
-    modes = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection, "lookup", lambda *call: modes.append(lookup(*call).mode) or lookup(*call))
+    with modes_of_queries() as modes:
         report = kg[collection_name].ingest(documents)
     assert (report.unchanged, report.added, report.changed, report.embedded) == (60, 0, 0, 0)
     assert "read" in modes
-    assert not {"write", "auto"} & set(modes)
+    assert not {"write", "auto"} & modes
 
 
 def test_a_changed_document_keeps_its_unchanged_passages(

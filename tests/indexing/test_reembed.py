@@ -67,7 +67,7 @@ def test_reembed_is_resumed(kg: KnowledgeGraph, collection_name: str, make_docum
     assert found.embedding == "embedding_b"
     assert found.discard is None
 
-    kg._embedders["letters"] = going_on
+    kg.models._embedders["letters"] = going_on
     try:
         ranking = kg[collection_name].search(documents[7].text, retriever="dense", k=3)
         assert ranking.hits[0].score > 0.9
@@ -76,7 +76,7 @@ def test_reembed_is_resumed(kg: KnowledgeGraph, collection_name: str, make_docum
         assert not kg[collection_name].build_tree().written
         assert not kg[collection_name].build_communities().written
     finally:
-        del kg._embedders["letters"]
+        del kg.models._embedders["letters"]
     kg[collection_name].reembed("wordllama")
     assert kg[collection_name].search("Banor built near", retriever="dense") == before
     assert kg[collection_name].search("Banor built near", retriever="raptor") == topics
