@@ -2,6 +2,7 @@ import pytest
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, KgragError, NotFoundError
+from kgrag.models.embed import load_embedder
 from kgrag.retrieval.base import SearchContext
 from kgrag.retrieval.bm25 import Bm25
 from kgrag.retrieval.compose import Hybrid, Rrf
@@ -134,7 +135,7 @@ def test_a_cut_and_a_concatenation(kg: KnowledgeGraph, collection_name: str) -> 
 
 
 def test_settings_from_the_environment_are_kept_where_an_option_says_nothing() -> None:
-    context = SearchContext(None, None, {"pathrank": {"cap": 9}, "rrf": 30})  # type: ignore[arg-type]
+    context = SearchContext(None, load_embedder("wordllama"), {"pathrank": {"cap": 9}, "rrf": 30})  # type: ignore[arg-type]
     retriever = make_retriever("pathrank(omega=0)", context)
     assert isinstance(retriever, PathRank)
     assert retriever.settings.cap == 9
