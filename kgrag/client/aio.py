@@ -8,12 +8,13 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 from kgrag import limits
 from kgrag.agents.strategy import Strategy
 from kgrag.client.collection import Collection
 from kgrag.client.graph import KnowledgeGraph
+from kgrag.client.searching import Searching
 from kgrag.events import Answer, Event
 
 P = ParamSpec("P")
@@ -33,6 +34,16 @@ async def in_thread(work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) 
         return await asyncio.to_thread(run)
     finally:
         cancelled.set()
+
+
+def _searching(
+    method: Callable[Concatenate[Searching, P], R],
+) -> Callable[Concatenate["AsyncSearching", P], Coroutine[Any, Any, R]]:
+    async def run(self: "AsyncSearching", /, *args: P.args, **kwargs: P.kwargs) -> R:
+        own: Callable[P, R] = getattr(self.sync, method.__name__)  # that of a collection, or of several
+        return await in_thread(own, *args, **kwargs)
+
+    return _named(run, method)
 
 
 def _collection(
@@ -58,12 +69,42 @@ def _named(run: F, method: Callable[..., Any]) -> F:
     return run
 
 
-class AsyncCollection:
-    """A Collection whose methods are awaited; `sync` is the Collection itself."""
+class AsyncSearching:
+    """Several collections as one, whose methods are awaited; `sync` is the Federation itself."""
 
-    def __init__(self, sync: Collection) -> None:
+    sync: Searching
+
+    def __init__(self, sync: Searching) -> None:
         self.sync = sync
         self.name = sync.name
+
+    retriever = _searching(Searching.retriever)
+    system = _searching(Searching.system)
+    search = _searching(Searching.search)
+    look_up = _searching(Searching.look_up)
+
+    async def ask(self, question: str, *, system: str | Strategy | None = None, **options: Any) -> Answer:
+        """See Searching.ask; `stream` gives the events."""
+        return await in_thread(lambda: self.sync.ask(question, system=system, **options))
+
+    async def stream(
+        self, question: str, *, system: str | Strategy | None = None, **options: Any
+    ) -> AsyncIterator[Event | Answer]:
+        """The events of a question as they happen, and at the end its answer; leaving the loop cancels it."""
+        stream = self.sync.ask(question, system=system, stream=True, **options)
+        events = iter(stream)
+        try:
+            while (event := await asyncio.to_thread(next, events, None)) is not None:
+                yield event
+            yield stream.answer
+        finally:
+            stream.close()
+
+
+class AsyncCollection(AsyncSearching):
+    """A Collection whose methods are awaited; `sync` is the Collection itself."""
+
+    sync: Collection
 
     ingest = _collection(Collection.ingest)
     extract = _collection(Collection.extract)
@@ -82,10 +123,6 @@ class AsyncCollection:
     delete = _collection(Collection.delete)
     reembed = _collection(Collection.reembed)
     repair = _collection(Collection.repair)
-    retriever = _collection(Collection.retriever)
-    system = _collection(Collection.system)
-    search = _collection(Collection.search)
-    look_up = _collection(Collection.look_up)
     passage = _collection(Collection.passage)
     save = _collection(Collection.save)
     runs = _collection(Collection.runs)
@@ -97,23 +134,6 @@ class AsyncCollection:
     question_parameters = _collection(Collection.question_parameters)
     ask_cypher = _collection(Collection.ask_cypher)
     export = _collection(Collection.export)
-
-    async def ask(self, question: str, *, system: str | Strategy | None = None, **options: Any) -> Answer:
-        """See Collection.ask; `stream` gives the events."""
-        return await in_thread(lambda: self.sync.ask(question, system=system, **options))
-
-    async def stream(
-        self, question: str, *, system: str | Strategy | None = None, **options: Any
-    ) -> AsyncIterator[Event | Answer]:
-        """The events of a question as they happen, and at the end its answer; leaving the loop cancels it."""
-        stream = self.sync.ask(question, system=system, stream=True, **options)
-        events = iter(stream)
-        try:
-            while (event := await asyncio.to_thread(next, events, None)) is not None:
-                yield event
-            yield stream.answer
-        finally:
-            stream.close()
 
 
 class AsyncKnowledgeGraph:
@@ -144,9 +164,24 @@ class AsyncKnowledgeGraph:
     ) -> None:
         await self.close()
 
-    def __getitem__(self, name: str) -> AsyncCollection:
+    @overload
+    def __getitem__(self, name: str) -> AsyncCollection: ...
+
+    @overload
+    def __getitem__(self, name: tuple[str, ...]) -> AsyncSearching: ...
+
+    def __getitem__(self, name: str | tuple[str, ...]) -> AsyncCollection | AsyncSearching:
         """See KnowledgeGraph."""
-        return AsyncCollection(self.sync[name])
+        return AsyncCollection(self.sync[name]) if isinstance(name, str) else AsyncSearching(self.sync[name])
+
+    async def among(self, names: str) -> AsyncCollection | AsyncSearching:
+        """See KnowledgeGraph."""
+        found = await in_thread(self.sync.among, names)
+        return AsyncCollection(found) if isinstance(found, Collection) else AsyncSearching(found)
+
+    async def home(self, collection: str) -> Self:
+        """See KnowledgeGraph."""
+        return type(self)(await in_thread(self.sync.home, collection))
 
     close = _graph(KnowledgeGraph.close)
     collections = _graph(KnowledgeGraph.collections)

@@ -1,7 +1,5 @@
 """What `kgrag eval --out` keeps, read again: a system with what it was measured on, and two on the same questions."""
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +7,7 @@ from typing import Any
 
 from kgrag.evaluation import summary
 from kgrag.evaluation.datasets import Question
+from kgrag.evaluation.ledger import objects
 from kgrag.evaluation.records import KEYS, record_of
 from kgrag.evaluation.retrieving import Record
 from kgrag.evaluation.significance import Difference
@@ -71,10 +70,10 @@ def differences(pairs: list[tuple[Record, Record]], depth: int) -> dict[str, Dif
 def _read(path: Path) -> Kept | None:
     """A file of records. None for another, and for one that holds none yet."""
     with path.open("rb") as file:
-        head = next(_objects(iter([file.readline()])), {})
+        head = next(objects([file.readline()]), {})
         if not head.keys() >= _HEAD:
             return None
-        rows = {row["identity"]: row for row in _objects(file) if row.keys() >= KEYS | _ASKED}
+        rows = {row["identity"]: row for row in objects(file) if row.keys() >= KEYS | _ASKED}
     if not rows:
         return None
     system = str(head["system"])
@@ -92,14 +91,3 @@ def _read(path: Path) -> Kept | None:
 
 def _question(row: dict[str, Any]) -> Question:
     return Question(row["question"], row["text"], tuple(row["gold"]), tuple(row["answers"]))
-
-
-def _objects(lines: Iterator[bytes]) -> Iterator[dict[str, Any]]:
-    """The objects of lines; one that a kill cut short, or that is being written, is left out."""
-    for line in lines:
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(row, dict):
-            yield row

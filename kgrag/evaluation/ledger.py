@@ -1,7 +1,8 @@
 """A JSON Lines file that grows by a line whenever something is done, so that interrupted work goes on where it was."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -49,16 +50,19 @@ class Ledger:
 
     def _read(self) -> Iterator[dict[str, Any]]:
         self._file.seek(0)
-        end = 0
-        for line in self._file.readlines():
-            if not line.endswith(b"\n"):
-                break
-            end += len(line)
-            try:
-                row = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(row, dict):
-                yield row
+        lines = list(takewhile(lambda line: line.endswith(b"\n"), self._file.readlines()))
+        end = sum(map(len, lines))
         self._file.truncate(end)
         self._file.seek(end)
+        return objects(lines)
+
+
+def objects(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """The objects of lines; one that a kill cut short, or that is being written, is left out."""
+    for line in lines:
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(row, dict):
+            yield row

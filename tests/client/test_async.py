@@ -8,6 +8,8 @@ import pytest
 from scripted import Scripted
 
 from kgrag.client import AsyncCollection, AsyncKnowledgeGraph, Collection, KnowledgeGraph
+from kgrag.client.aio import AsyncSearching
+from kgrag.client.searching import Searching
 from kgrag.events import Answer
 from kgrag.settings import Settings
 from kgrag.types import Document, Section
@@ -15,13 +17,18 @@ from kgrag.types import Document, Section
 SHIPS = [Document(f"s{n}", (Section(f"Ship {n} was designed by Colin Archer."),), f"Ship {n}") for n in range(3)]
 
 
-@pytest.mark.parametrize(("twin", "sync"), [(AsyncCollection, Collection), (AsyncKnowledgeGraph, KnowledgeGraph)])
+@pytest.mark.parametrize(
+    ("twin", "sync"),
+    [(AsyncSearching, Searching), (AsyncCollection, Collection), (AsyncKnowledgeGraph, KnowledgeGraph)],
+)
 def test_the_twins_have_the_same_methods(twin: type, sync: type) -> None:
+    twins = (twin, sync, AsyncSearching)
+
     def public(kind: type) -> set[str]:
-        return {name for name, value in vars(kind).items() if not name.startswith("_") and callable(value)}
+        its = {name for each in (kind, *kind.__bases__) if each in twins for name in vars(each)}
+        return {name for name in its if not name.startswith("_") and callable(getattr(kind, name))}
 
     by_hand = {"ask_many", "draw", "load_in_bulk", "import_knowledge", "tasks", "language_model", "embedder"}
-    by_hand |= {"home", "among"}  # which ask nobody, or are of several collections
     assert public(sync) - by_hand <= public(twin) | {"connect", "local"}
     for name in public(twin) - {"connect", "local", "stream"}:
         assert inspect.iscoroutinefunction(getattr(twin, name)), name
@@ -72,3 +79,28 @@ def test_answers_stream_and_a_cancelled_task_ends_its_call(
     answer, _ = asyncio.run(work())
     assert answer.text == "Colin Archer [1]"
     assert time.monotonic() - started < 60
+
+
+def test_several_collections_are_awaited_as_one(
+    graph_settings: Settings, collection_name: str, scripted: Scripted
+) -> None:
+    scripted.say("answer", "Colin Archer [1].")
+    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
+
+    async def work() -> None:
+        async with await AsyncKnowledgeGraph.connect(settings=settings) as kg:
+            other = f"{collection_name} too"
+            await kg[collection_name].ingest(SHIPS[:1])
+            await kg[other].ingest(SHIPS[1:])
+            try:
+                both = kg[collection_name, other]
+                found = await both.search("Colin Archer", k=5)
+                assert {hit.passage.collection for hit in found} == {collection_name, other}
+                assert await (await kg.among(f"{collection_name}, {other}")).search("Colin Archer", k=5) == found
+                answer = await both.ask("Who designed Ship 1?")
+                assert (answer.text, answer.system) == ("Colin Archer [1].", "single+pathrank")
+                assert (await both.system()).name == "single+pathrank"
+            finally:
+                await kg[other].delete()
+
+    asyncio.run(work())

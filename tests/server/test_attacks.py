@@ -166,6 +166,9 @@ def _asked(question: str = "vault code", **more: Any) -> dict[str, Any]:
 
 _SCOPES: list[tuple[str, str, dict[str, Any]]] = [
     ("GET", f"{_S}", {}),
+    ("POST", f"{_API}/search", _asked(collections=[_MINE, _SECRET])),
+    ("POST", f"{_API}/ask", _asked(collections=[_MINE, _SECRET])),
+    ("POST", f"{_API}/search", _asked(collections=[f"{_MINE},{_SECRET}"])),
     ("GET", f"{_API}/collections/{_MINE}%2F..%2F{_SECRET}", {}),
     ("GET", f"{_API}/collections/{_MINE}/../{_SECRET}/documents", {}),
     ("GET", f"{_API}/collections/{_SECRET.upper()}", {}),
@@ -240,6 +243,8 @@ def test_a_reader_of_one_collection_reaches_no_other(
 
 _MESSAGES: list[tuple[str, dict[str, Any]]] = [
     ("search", {"question": "vault code", "collection": _SECRET}),
+    ("search", {"question": "vault code", "collection": f"{_MINE}, {_SECRET}"}),
+    ("ask", {"question": "vault code", "collection": f"{_MINE},{_SECRET}"}),
     ("search", {"question": "vault code", "retriever": f"bridges(bm25, knowledge=('{_SECRET}',))"}),
     ("passage", {"id": "{passage}"}),
     ("passage", {"id": "{passage}", "collection": _SECRET}),
@@ -394,7 +399,8 @@ def test_files_that_would_do_harm_do_none(locked: Served, kg: KnowledgeGraph) ->
         assert last["state"] == "done", last
         held = {u["name"] for u in client.get(f"{_C}/uploads").json()["uploads"]}
         documents = client.get(f"{_C}/documents").json()["documents"]
-        assert {"evil.html", "formula.csv"} <= held and not held & {"bomb.zip", "slip.zip", "deep.json", "entity.docx"}
+        assert {"evil.html", "formula.csv"} <= held
+        assert not held & {"bomb.zip", "slip.zip", "deep.json", "entity.docx", "polyglot.pdf", "empty.md"}
         for document in documents:
             opened = client.get(f"{_C}/passage", params={"id": document["key"]})
             assert opened.headers["content-type"] == _JSON
