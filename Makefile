@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(wildcard pyproject.toml constraints.txt)
 
-.PHONY: help setup demo test test-long test-newest test-models test-browser test-adapters test-slow screenshots bench lint types docs check clean
+.PHONY: help setup demo test test-long test-newest test-models test-browser test-adapters test-slow screenshots bench soak lint types docs check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -80,6 +80,12 @@ bench: $(VENV)/.ready ## Ingest against the lower bound and LightRAG, bulk load,
 	$(BIN)/python bench/ingest.py --synthetic 20000
 	$(BIN)/python bench/ingest.py --synthetic 2000 --triples 9 --lightrag
 	$(BIN)/python bench/traversal.py --size 17k --size 100k --compare
+
+HOURS ?= 1
+SEED ?= 1
+
+soak: $(VENV)/.ready ## A week in an hour: users, failing models, kills, then the same quietly; HOURS=0.1 for a try-out, SEED=1
+	$(BIN)/python bench/soak.py --hours $(HOURS) --seed $(SEED)
 
 lint: $(VENV)/.ready ## Style
 	$(BIN)/ruff check .

@@ -124,9 +124,13 @@ class Client:
     def search(self, collection: str | None = None) -> None:
         """Search, and note how long it took if it was answered."""
         place = collection or self._chance.choice((READ, READ, WRITTEN))
-        begun = time.perf_counter()
-        if self._request("search", "POST", f"collections/{place}/search", json=self._question(place)) is not None:
-            self.searches.append(1000 * (time.perf_counter() - begun))
+        self._request("search", "POST", f"collections/{place}/search", json=self._question(place))
+
+    def note(self, kind: str, outcome: str, seconds: float, error: dict[str, str] | None = None) -> None:
+        """Something was answered, or failed: with an `error` and its `remedy`, where the server said them."""
+        self.answers[kind, outcome] += 1
+        if (kind, outcome) == ("search", "200"):
+            self.searches.append(1000 * seconds)
 
     def settle(self, until: float) -> None:
         """Have every job of this client end well; cancelled ones, and those whose server died, go on."""
@@ -140,7 +144,8 @@ class Client:
                 elif job["state"] == "failed" and "has no document" in job["error"]:
                     self._ended(id)  # the request was sent twice, and the first one has deleted it
                 elif job["state"] in ("failed", "cancelled"):
-                    self.answers["settle", f"retried: {job['error'] or 'cancelled'}"] += 1
+                    failed = {"error": job["error"], "remedy": job["remedy"]} if job["error"] else None
+                    self.note("job", f"{job['state']}, retried", 0.0, failed)
                     self._request("settle", "POST", f"jobs/{id}/retry")
             if time.monotonic() > until:
                 raise SystemExit(f"Jobs that do not end: {', '.join(self._jobs)}")
@@ -198,30 +203,36 @@ class Client:
 
     def _request(self, kind: str, method: str, path: str, **given: Any) -> Any:
         """What the server replies; None, if that is an error or nothing."""
+        begun = time.perf_counter()
         try:
             reply = self._http.request(method, path, **given)
         except httpx.HTTPError as error:
-            self.answers[kind, type(error).__name__] += 1
+            self.note(kind, type(error).__name__, time.perf_counter() - begun)
             return None
-        self.answers[kind, str(reply.status_code)] += 1
-        return reply.json() if reply.is_success else None
+        taken, said = time.perf_counter() - begun, reply.json()
+        self.note(kind, str(reply.status_code), taken, None if reply.is_success else said)
+        return said if reply.is_success else None
 
     def _stream(self, kind: str, method: str, path: str, **given: Any) -> None:
         """Follow events to the end, or leave after the first one."""
-        status, last = "", ""
+        status, last, told = "", "", None
+        begun = time.perf_counter()
         try:
             with self._http.stream(method, path, headers={"Accept": "text/event-stream"}, **given) as reply:
                 status = str(reply.status_code)
+                if not reply.is_success:
+                    told = json.loads(reply.read())
                 for line in reply.iter_lines():
                     if line.startswith("event: "):
                         last = line.removeprefix("event: ")
                         if kind.startswith("leave"):
                             break
                     elif last == "error" and line.startswith("data: "):
-                        last = json.loads(line.removeprefix("data: "))["kind"]
+                        told = json.loads(line.removeprefix("data: "))
+                        last = told["kind"]
         except httpx.HTTPError as error:
             last = type(error).__name__
-        self.answers[kind, f"{status} {last}".strip()] += 1
+        self.note(kind, f"{status} {last}".strip(), time.perf_counter() - begun, told)
 
 
 @contextmanager

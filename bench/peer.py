@@ -31,10 +31,7 @@ def compare(
 
     `seconds`: what plain writes of kgrag's own rows of them took there.
     """
-    assert settings.neo4j_uri is not None and settings.neo4j_password is not None
-    server = {"URI": settings.neo4j_uri, "USERNAME": settings.neo4j_user, "DATABASE": settings.neo4j_database}
-    server["PASSWORD"] = settings.neo4j_password.get_secret_value()
-    taken = _measure([list(entities), list(relations)], server)
+    taken = measure(list(entities), list(relations), settings)
     if isinstance(taken, str):
         return f"LightRAG     {taken}"
     return (
@@ -45,8 +42,11 @@ def compare(
     )
 
 
-def _measure(rows: list[Any], server: dict[str, str]) -> Any:
+def measure(entities: list[str], relations: list[tuple[str, str, str]], settings: "Settings") -> Any:
     """What the child prints, or why there is nothing."""
+    assert settings.neo4j_uri is not None and settings.neo4j_password is not None
+    server = {"URI": settings.neo4j_uri, "USERNAME": settings.neo4j_user, "DATABASE": settings.neo4j_database}
+    server["PASSWORD"] = settings.neo4j_password.get_secret_value()
     python = ENVIRONMENT / "bin" / "python"
     if not python.exists():
         print("installing LightRAG into build/lightrag ...", file=sys.stderr)
@@ -56,7 +56,7 @@ def _measure(rows: list[Any], server: dict[str, str]) -> Any:
             return f"skipped: {', '.join(PACKAGES)} cannot be installed"
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.json"
-        file.write_text(json.dumps(rows))
+        file.write_text(json.dumps([entities, relations]))
         child = subprocess.run(
             [str(python), __file__, str(file)],
             env={"PATH": os.environ["PATH"], "HOME": folder} | {f"NEO4J_{key}": value for key, value in server.items()},

@@ -46,14 +46,16 @@ class PowerLaw:
         return np.minimum(np.searchsorted(self._shares, chance.random(shape)), len(self._shares) - 1)
 
 
-def documents(number: int, triples: int, names: int, words: int = 12, seed: int = 7) -> Iterator[Document]:
-    """`number` documents of one passage with `triples` facts each, stated in its text, too.
+def documents(
+    number: int, triples: int, names: int, words: int = 12, seed: int = 7, start: int = 0
+) -> Iterator[Document]:
+    """The documents from `start` (in thousands) to `number`, of one passage with `triples` facts stated in its text.
 
     The i-th is about thing i and tells of others: of a million ends of triples the commonest thing has some 70,000.
     """
     things, vocabulary = PowerLaw(names), PowerLaw(_VOCABULARY, shift=1)
     facts = max(triples, 1)
-    for block in range(0, number, _BLOCK):
+    for block in range(start, number, _BLOCK):
         chance = np.random.default_rng([seed, block])
         ends = things.draw(chance, _BLOCK, facts, 2).tolist()
         verbs = chance.integers(len(_PREDICATES), size=(_BLOCK, facts)).tolist()

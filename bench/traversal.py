@@ -118,12 +118,12 @@ def measure(
             )
             row["load"] = load_figures(graph, report) | {"peak_mb": dict(memory.peaks)}
         with KnowledgeGraph.local(settings) as kg:
-            kg._embedders[HashingEmbedder.name] = HashingEmbedder()
+            kg.embedder(HashingEmbedder())
             row["counts"] = kg.collections()[0].counts
             if row["counts"]["Passage"] != graph.passages:
                 raise SystemExit(f"{settings.home} holds another graph, of {row['counts']['Passage']:,} passages")
             if number:
-                row["latency"] = latency(kg, retrievers, questions(number + WARM_UP, graph.names), steps)
+                row["latency"] = latency({kg: questions(number + WARM_UP, graph.names)}, retrievers, steps)[0]
         row["peak_mb"] = dict(memory.peaks)
     if compare and "load" in row:
         with own_home(indexing) as settings, Memory(settings.home) as memory, KnowledgeGraph.local(settings) as kg:
@@ -153,44 +153,45 @@ def rates(graph: Graph, seconds: float) -> Row:
     }
 
 
-def latency(kg: KnowledgeGraph, retrievers: list[str], asked: list[str], steps: int = 1) -> dict[str, Row]:
-    """Milliseconds of a search: each question goes to every retriever, the first few questions not counted.
+def latency(asked: dict[KnowledgeGraph, list[str]], retrievers: list[str], steps: int = 1) -> list[dict[str, Row]]:
+    """Milliseconds of a search, by graph and retriever; the graphs are asked by turns, each its own questions.
 
-    `steps`: questions whose searches share what a retriever remembers.
+    Each question goes to every retriever, the first few questions not counted. `steps`: questions whose searches share
+    what a retriever remembers.
     """
-    taken: dict[str, list[float]] = {name: [] for name in retrievers}
-    hits = dict.fromkeys(retrievers, 0)
-    found = {name: kg[COLLECTION].retriever(name) for name in retrievers}
-    memory: dict[Any, Any] = {}
-    for i, question in enumerate(asked):
+    lanes = [{name: kg[COLLECTION].retriever(name) for name in retrievers} for kg in asked]
+    taken: list[dict[str, list[float]]] = [{name: [] for name in retrievers} for _ in asked]
+    hits = [dict.fromkeys(retrievers, 0) for _ in asked]
+    memories: list[dict[Any, Any]] = [{} for _ in asked]
+    for i, turn in enumerate(zip(*asked.values(), strict=True)):
         if i % steps == 0:
-            memory = {}
-        for name, retriever in found.items():
-            begun = time.perf_counter()
-            ranking = retriever.retrieve(Query(question, memory=memory), 8)
-            if i >= WARM_UP:
-                taken[name].append((time.perf_counter() - begun) * 1e3)
-                hits[name] += len(ranking) > 0
-    rows: dict[str, Row] = {}
-    for name, its in taken.items():
-        p50, p95 = np.percentile(its, [50, 95])
-        over = np.median(np.subtract(its, taken[retrievers[0]]))
-        rows[name] = {
-            "p50_ms": float(p50),
-            "p95_ms": float(p95),
-            "over_ms": float(over),
-            "questions": len(its),
-            "answered": hits[name],
-        }
-    return rows
+            memories = [{} for _ in asked]
+        for lane, question in enumerate(turn):
+            for name, retriever in lanes[lane].items():
+                begun = time.perf_counter()
+                ranking = retriever.retrieve(Query(question, memory=memories[lane]), 8)
+                if i >= WARM_UP:
+                    taken[lane][name].append((time.perf_counter() - begun) * 1e3)
+                    hits[lane][name] += len(ranking) > 0
+    return [
+        {name: figures(its, its_all[retrievers[0]]) | {"answered": hit[name]} for name, its in its_all.items()}
+        for its_all, hit in zip(taken, hits, strict=True)
+    ]
+
+
+def figures(taken: list[float], first: list[float]) -> Row:
+    """Percentiles of milliseconds, and how much more they are than those of the first retriever."""
+    p50, p95 = np.percentile(taken, [50, 95])
+    over = np.median(np.subtract(taken, first))
+    return {"p50_ms": float(p50), "p95_ms": float(p95), "over_ms": float(over), "questions": len(taken)}
 
 
 @contextmanager
-def own_home(indexing: IndexingSettings, kept: Path | None = None) -> Iterator[Settings]:
+def own_home(indexing: IndexingSettings, kept: Path | None = None, **local: str) -> Iterator[Settings]:
     """Settings of a server in a folder of its own; it is stopped at the end, and the folder removed unless `kept`."""
     home = kept.resolve() if kept else Path(tempfile.mkdtemp(prefix="kgrag-bench-"))
     plain = Settings(neo4j_uri=None, home=home, indexing=indexing)
-    settings = plain.model_copy(update={"local": plain.local.model_copy(update=PORTS)})
+    settings = plain.model_copy(update={"local": plain.local.model_copy(update=PORTS | local)})
     try:
         yield settings
     finally:

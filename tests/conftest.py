@@ -57,6 +57,7 @@ def _no_settings_from_outside() -> Iterator[None]:
                 patch.delenv(name)
         if line:
             patch.setenv("KGRAG_LOCAL__VERSION", line)
+        patch.setenv("KGRAG_OLD_VECTORS_SECONDS", "0")  # nobody searches while a test embeds again
         yield
 
 

@@ -1,29 +1,41 @@
-"""Which queries are run, apart from those that say who is at work."""
+"""Which queries are run, apart from those that say who is at work; and what they touch."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from kgrag.graph import connection
-from kgrag.graph.connection import lookup
+from kgrag.graph.connection import Graph, lookup
 from kgrag.graph.queries import Query
 
 _AT_WORK = ("write/hold_collection", "write/beat_job", "write/release_collection")
 
 
 @contextmanager
-def modes_of_queries() -> Iterator[set[str]]:
-    """The modes (read, write, ...) of the queries that run while the `with` block does."""
-    modes = set()
+def queries_run() -> Iterator[dict[str, Query]]:
+    """The queries, by their names, that run while the `with` block does."""
+    found: dict[str, Query] = {}
 
     def noted(name: str, parameters: dict[str, Any]) -> Query:
         query = lookup(name, parameters)
         if name not in _AT_WORK:
-            modes.add(query.mode)
+            found[name] = query
         return query
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connection, "lookup", noted)
-        yield modes
+        yield found
+
+
+def db_hits(graph: Graph, name: str, **parameters: Any) -> int:
+    """What the server touches when it runs a query: nodes, edges, properties and index entries."""
+
+    def hits(plan: Mapping[str, Any]) -> int:
+        return int(plan.get("dbHits", 0)) + sum(map(hits, plan.get("children", ())))
+
+    query = lookup(name, parameters)
+    summary = graph._driver.execute_query("PROFILE " + query.text, parameters).summary
+    assert summary.profile is not None
+    return hits(summary.profile)

@@ -1,28 +1,41 @@
 // Record the share of a collection's passages that mention two names or more that can serve as bridges; and the same
-// without the mentions that are known from triples alone (density0).
+// without the mentions that are known from triples alone (density0). Of a large collection, that of a sample.
 // mode: write
 // $collection: STRING - name of the collection
 // $cap: INTEGER = 50 - passages that a bridge may have
+// $below: STRING - the sample: passages whose ids, which are hashes, come before it; null for all of them
 MATCH (c:Collection {name: $collection})
 CALL () {
+  WITH 1 AS all WHERE $below IS NULL
   MATCH (p:Passage {collection: $collection})
-  WITH sum(CASE WHEN COUNT { (p)-[:MENTIONS]->(e:Entity) WHERE e.df > 1 AND e.df <= $cap } > 1 THEN 1.0 ELSE 0.0 END) AS joining, count(p) AS passages
-  RETURN CASE WHEN passages > 0 THEN joining / passages ELSE 0.0 END AS density
+  RETURN collect(p) AS passages
 }
-CALL (c, density) {
-  WITH c, density WHERE NOT EXISTS { (:Triple {collection: $collection}) }
-  RETURN density AS density0
-  UNION
-  WITH c WHERE EXISTS { (:Triple {collection: $collection}) }
-  CALL () {
-    MATCH (e:Entity {collection: $collection}) WHERE e.df > 1
-    MATCH (e)<-[m:MENTIONS]-(p:Passage) WHERE m.via <> 'triple'
-    WITH e, collect(p) AS passages WHERE size(passages) > 1 AND size(passages) <= $cap
+CALL () {
+  WITH 1 AS sample WHERE $below IS NOT NULL
+  MATCH (p:Passage) USING INDEX p:Passage(id) WHERE p.id < $below AND p.collection = $collection
+  RETURN collect(p) AS some
+}
+WITH c, passages + some AS passages
+CALL (passages) {
+  UNWIND passages AS p
+  WITH p WHERE COUNT { (p)-[:MENTIONS]->(e:Entity) WHERE e.df > 1 AND e.df <= $cap } > 1
+  RETURN count(p) AS joining
+}
+CALL (passages, joining) {
+  WITH joining WHERE NOT EXISTS { (:Triple {collection: $collection}) }
+  RETURN joining AS joining0
+  UNION ALL
+  WITH passages WHERE EXISTS { (:Triple {collection: $collection}) }
+  CALL (passages) {
     UNWIND passages AS p
+    MATCH (p)-[m:MENTIONS]->(e:Entity) WHERE m.via <> 'triple' AND e.df > 1
+    WITH e, collect(p) AS its
+    WHERE COUNT { MATCH (e)<-[o:MENTIONS]-(:Passage) WHERE o.via <> 'triple' RETURN o LIMIT $cap + 1 } IN range(2, $cap)
+    UNWIND its AS p
     WITH p, count(*) AS names WHERE names > 1
-    RETURN count(p) AS joining
+    RETURN count(p) AS joining0
   }
-  CALL () { MATCH (p:Passage {collection: $collection}) RETURN count(p) AS passages }
-  RETURN CASE WHEN passages > 0 THEN joining * 1.0 / passages ELSE 0.0 END AS density0
+  RETURN joining0
 }
-SET c.density = density, c.density0 = density0
+WITH c, joining, joining0, CASE size(passages) WHEN 0 THEN 1.0 ELSE toFloat(size(passages)) END AS passages
+SET c.density = joining / passages, c.density0 = joining0 / passages

@@ -10,8 +10,8 @@ MATCH (p:Passage {id: row.passage})
 MATCH (s:Entity {id: row.subject.id})
 MATCH (o:Entity {id: row.object.id})
 MERGE (t:Triple {id: row.id})
-ON CREATE SET t += row.properties, t.given = false
-SET t:$($labels), t.extracted = $version, p.todo = coalesce(p.todo, []) + [stage IN ['mentions'] WHERE NOT stage IN coalesce(p.todo, [])]
+ON CREATE SET t = row.properties, t.given = false, t:$($labels)
+SET t.extracted = $version
 MERGE (p)-[:STATES]->(t)
 MERGE (t)-[a:SUBJECT]->(s)
 ON CREATE SET a.given = false
@@ -19,5 +19,6 @@ MERGE (t)-[b:OBJECT]->(o)
 ON CREATE SET b.given = false
 SET a.extracted = true, a.aliases = row.subject.aliases, a.wikipedia = row.subject.wikipedia,
     b.extracted = true, b.aliases = row.object.aliases, b.wikipedia = row.object.wikipedia
+FOREACH (p IN CASE WHEN 'mentions' IN p.todo THEN [] ELSE [p] END | SET p.todo = coalesce(p.todo, []) + 'mentions')
 WITH t, row
 CALL db.create.setNodeVectorProperty(t, $embedding, row.vector)

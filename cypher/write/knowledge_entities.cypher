@@ -5,5 +5,5 @@
 // $labels: LIST<STRING> - the collection's own label
 UNWIND $rows AS row
 MERGE (e:Entity {id: row.id})
-ON CREATE SET e.collection = $collection, e.df = 0, e.ntit = 0, e.phrases = 0, e.named = true
-SET e += row, e:$($labels)
+ON CREATE SET e = row, e.collection = $collection, e.df = 0, e.ntit = 0, e.phrases = 0, e.named = true, e:$($labels)
+ON MATCH SET e += row

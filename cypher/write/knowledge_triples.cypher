@@ -7,6 +7,7 @@ UNWIND $rows AS row
 MATCH (s:Entity {id: row.subject})
 MATCH (o:Entity {id: row.object})
 MERGE (t:Triple {id: row.properties.id})
-SET t += row.properties, t.collection = $collection, t:$($labels)
+ON CREATE SET t = row.properties, t.collection = $collection, t:$($labels)
+ON MATCH SET t += row.properties
 MERGE (t)-[:SUBJECT]->(s)
 MERGE (t)-[:OBJECT]->(o)

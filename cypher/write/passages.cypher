@@ -7,8 +7,7 @@
 UNWIND $rows AS row
 MATCH (d:Document {id: row.document})
 MERGE (p:Passage {id: row.id})
-ON CREATE SET p += row.properties, p.todo = $todo
-SET p:$($labels)
+ON CREATE SET p = row.properties, p.todo = $todo, p:$($labels)
 MERGE (d)-[:HAS_PASSAGE]->(p)
 WITH p, row
 CALL db.create.setNodeVectorProperty(p, $embedding, row.vector)

@@ -75,7 +75,7 @@ def repair(collection: str | None, as_json: bool) -> None:
     kgrag repair --json
     """
     with connect() as kg, progress_bars() as progress:
-        names = [collection] if collection is not None else [info.name for info in kg.collections()]
+        names = [collection] if collection is not None else [record.name for record in kg.records()]
         reports = {name: kg[name].repair(progress=progress) for name in names}
     if as_json:
         print_json(reports)

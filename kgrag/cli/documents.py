@@ -1,5 +1,6 @@
 """kgrag ingest, delete: documents go into the graph and out of it."""
 
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from kgrag.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:
     from kgrag.client import KnowledgeGraph
+    from kgrag.indexing.bulk import HandOver
     from kgrag.types import IngestReport, Problem
 
 _NAMES = 12  # of extensions or encodings that are named
@@ -48,6 +50,7 @@ def loading_options(command: F) -> F:
 @click.option("--strict", is_flag=True, help="End with 5 if anything could not be read.")
 @engine_options
 @click.option("--bulk", is_flag=True, help="Load a first, large collection into this machine's empty Neo4j, faster.")
+@click.option("--files", metavar="DIR", help="With --bulk: write files that another server imports, and say how.")
 @click.option("--replace-database", is_flag=True, help="With --bulk: give up all the database holds; a dump is kept.")
 @as_json
 def ingest(
@@ -65,6 +68,7 @@ def ingest(
     strict: bool,
     engine: dict[str, Any],
     bulk: bool,
+    files: str | None,
     replace_database: bool,
     as_json: bool,
 ) -> None:
@@ -102,7 +106,8 @@ def ingest(
     a Ray cluster (pip install 'kgrag[ray]'), whose machines need the same kgrag. The graph is the same.
 
     With --bulk the same graph is made through files and Neo4j's import tool. The server is down meanwhile; an
-    interrupted load leaves the database as it was.
+    interrupted load leaves the database as it was. With --files DIR the files are for another server: they are written
+    into a new folder, and what to run there is printed.
 
     \b
     kgrag ingest notes/                                  into the collection "default"
@@ -113,16 +118,18 @@ def ingest(
     kgrag ingest notes/ --strict --json > report.json    for a script
     kgrag ingest wikipedia.jsonl --engine ray --address head:6379
     kgrag ingest wikipedia.jsonl --bulk -c wiki          a million passages, into an empty database
+    kgrag ingest wikipedia.jsonl --bulk --files out/     the same for a server elsewhere
     """
     from kgrag.client import DEFAULT_COLLECTION, KnowledgeGraph
+    from kgrag.indexing.bulk import HandOver
     from kgrag.loaders import Columns
 
     if replace_database and not bulk:
         raise click.UsageError("--replace-database goes with --bulk.")
     if (yes or force) and not prune:
         raise click.UsageError("--yes and --force go with --prune.")
-    if bulk and any(engine.values()):
-        raise click.UsageError("--bulk has an engine of its own: processes of this machine.")
+    if files is not None and (not bulk or replace_database):
+        raise click.UsageError("--files goes with --bulk, and without --replace-database.")
     if prune and bulk:
         raise click.UsageError("--bulk makes a new collection: there is nothing to --prune.")
     if prune and not yes and not sys.stdin.isatty():
@@ -131,14 +138,21 @@ def ingest(
     collection = DEFAULT_COLLECTION if collection is None else collection
     columns = Columns(key=key_column, title=title_column, text=text_column)
     try:
-        if bulk:
+        settings = changed(load_settings(), "engine", **engine)
+        if files is not None:
             with progress_bars() as progress:
-                report: IngestReport = KnowledgeGraph.load_in_bulk(
+                report: IngestReport = KnowledgeGraph.write_bulk_files(
+                    list(paths), files, collection, embedder=embedder, language=language, columns=columns, root=root,
+                    settings=settings, progress=progress,
+                )  # fmt: skip
+        elif bulk:
+            with progress_bars() as progress:
+                report = KnowledgeGraph.load_in_bulk(
                     list(paths), collection, embedder=embedder, language=language, columns=columns, root=root,
-                    replace_database=replace_database, settings=load_settings(), progress=progress,
+                    replace_database=replace_database, settings=settings, progress=progress,
                 )  # fmt: skip
         else:
-            with interruptible(), connect(changed(load_settings(), "engine", **engine)) as kg:
+            with interruptible(), connect(settings) as kg:
                 with progress_bars() as progress:
                     report = kg[collection].ingest(
                         list(paths), embedder=embedder, language=language, columns=columns, root=root,
@@ -150,7 +164,9 @@ def ingest(
                     report = replace(report, pruned=len(report.gone))
     except KeyboardInterrupt:
         note(
-            "Stopped. The database is what it was, or if the import was through already, complete but for its indexes."
+            "Stopped. There are no files; run the same command again."
+            if files is not None
+            else "Stopped. The database is what it was, or if the import was through, complete but for its indexes."
             if bulk
             else "Stopped; what was committed stays. Run the same command again to go on."
         )
@@ -165,6 +181,8 @@ def ingest(
             click.echo(line)
         if (dump := getattr(report, "dump", None)) is not None:
             click.echo(f"What the database held before is kept in {dump}")
+        if isinstance(report, HandOver) and report.files:
+            print_hand_over(report, settings.neo4j_database, collection)
     print_changes(report, prune)
     print_problems(report.problems)
     if not (read or report.gone or report.unsettled):
@@ -226,6 +244,20 @@ def summary(report: "IngestReport", collection: str) -> Iterator[str]:
     rate = f", {report.passages / report.seconds:,.0f} passages/s" if report.passages >= 10 and report.seconds else ""
     written = f"{number(report.passages, 'passage')} written, {number(report.embedded, 'vector')} computed"
     yield f"{written} in {report.seconds:.1f} s{rate}"
+
+
+def print_hand_over(report: "HandOver", database: str, collection: str) -> None:
+    """Print what to do with the files of a collection."""
+    click.echo(f"{number(report.files, 'file')}, {report.bytes / 1e6:,.0f} MB, in {report.folder}")
+    click.echo("\nOn the server, while it is down, or in a cluster has no database of that name:")
+    for line in report.commands(database):
+        click.echo(f"  {line}")
+    click.echo("When it runs again, with KGRAG_NEO4J_URI as its address, for constraints and indexes:")
+    click.echo(f"  kgrag repair {shlex.quote(collection)}")
+    if report.left:
+        click.echo(
+            f"Then the {number(report.left, 'document')} that CSV cannot hold: the same kgrag ingest without --bulk"
+        )
 
 
 def print_changes(report: "IngestReport", prune: bool = False) -> None:

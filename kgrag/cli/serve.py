@@ -7,6 +7,8 @@ from kgrag.cli.console import changed, load_settings, log_on_stderr, note
 from kgrag.cli.outcome import end_with_checks
 from kgrag.errors import ConfigurationError
 
+RANKINGS = 1000  # kept for those who ask the same
+
 
 @click.command()
 @click.option("--host", metavar="ADDRESS", help="Where to listen; keys open others than 127.0.0.1.")
@@ -42,6 +44,8 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
     from kgrag.server.keys import Keys
 
     settings = changed(load_settings(), "serve", host=host, port=port)
+    if "rankings" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"rankings": RANKINGS})
     keys, options = Keys.of(settings), settings.serve
     if check:
         end_with_checks(serving_checks(settings), as_json)

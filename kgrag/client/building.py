@@ -191,7 +191,8 @@ class Building:
         """Say that two names which `resolve` found are one entity's, or not; a later `resolve` keeps to it."""
         from kgrag.indexing.resolution.resolve import decide
 
-        decide(self.kg.graph, self._documents(), names, same=same)
+        with alone(self.kg.graph, self.name, "decide"):
+            decide(self.kg.graph, self._documents(), names, same=same)
 
     @by_one("unresolve")
     def unresolve(self) -> int:

@@ -7,6 +7,7 @@ from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEFAULT_SYSTEM, make_system
 from kgrag.client.building import Building, silent
+from kgrag.client.rankings import Rankings
 from kgrag.client.searching import Searching
 from kgrag.events import Answer
 from kgrag.graph import collections as registry
@@ -56,6 +57,11 @@ class Collection(Building, Searching):
             return self._context
 
     # ----- rankings and answers out
+
+    @property
+    def rankings(self) -> Rankings:
+        """See Searching."""
+        return self.kg.rankings
 
     def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:
         """See Searching."""

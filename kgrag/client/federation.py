@@ -6,6 +6,7 @@ from kgrag.agents.lookup import Lookup
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import STRATEGIES, split_system
 from kgrag.client.collection import Collection
+from kgrag.client.rankings import Rankings
 from kgrag.client.searching import Searching
 from kgrag.retrieval.base import Retriever
 from kgrag.retrieval.federated import Federated
@@ -33,6 +34,11 @@ class Federation(Searching):
 
     def __repr__(self) -> str:
         return f"<Federation {self.name!r}>"
+
+    @property
+    def rankings(self) -> Rankings:
+        """See Searching."""
+        return self.collections[0].rankings
 
     def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:
         """See Searching."""

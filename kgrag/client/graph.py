@@ -13,18 +13,20 @@ from kgrag.client.building import silent
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation, parted
 from kgrag.client.models import Models
+from kgrag.client.rankings import Rankings
 from kgrag.errors import NotFoundError
 from kgrag.graph import collections as registry
 from kgrag.graph import reader, runs, schema
 from kgrag.graph.collections import Collection as Record
 from kgrag.graph.connection import Graph
+from kgrag.graph.holding import alone, check_idle
 from kgrag.graph.routes import open_route, route
 from kgrag.graph.runs import Run
 from kgrag.models.chat import no_model
-from kgrag.models.embed import Embedder, load_embedder
+from kgrag.models.embed import Embedder
 from kgrag.models.tasks import Tasks
 from kgrag.settings import Settings
-from kgrag.types import CollectionInfo, Passage, Progress, Ranking, Unchanged
+from kgrag.types import CollectionInfo, Passage, Progress, Ranking
 
 if TYPE_CHECKING:
     from neo4j_viz import VisualizationGraph
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from kgrag.events import Answer
     from kgrag.exchange.importing import ImportReport
     from kgrag.graph.gateway import PlanKind
-    from kgrag.indexing.bulk import BulkReport
+    from kgrag.indexing.bulk import BulkReport, HandOver
     from kgrag.indexing.knowledge import KnowledgeReport, Selection
     from kgrag.loaders import Columns
     from kgrag.loaders.source import Source
@@ -55,6 +57,7 @@ class KnowledgeGraph:
         self.graph = graph
         self.settings = settings
         self.models = models or Models(settings)
+        self.rankings = Rankings(settings.rankings)
         self._collections: dict[str, Collection] = {}
         self._elsewhere: dict[str, KnowledgeGraph] = {}
         self._lock = threading.RLock()
@@ -117,20 +120,38 @@ class KnowledgeGraph:
         be replaced: then a dump of it is kept, and put back if the load fails. Raises ConfigurationError for another
         server, LocalServerError if the import fails.
         """
+        from kgrag.client.ingestion import first_load
         from kgrag.indexing.bulk import load
-        from kgrag.indexing.detection import in_language
-        from kgrag.loaders.source import items_of
 
-        settings = settings or Settings()
-        if language is not None:
-            settings = in_language(settings, language)
-        items, total, scan = items_of(source, columns, settings, root)
-        named = embedder or settings.embedder
-        model = load_embedder(named, settings.embedding) if isinstance(named, str) else named
+        items, total, scan, model, settings = first_load(source, embedder, language, columns, root, settings)
         report = load(
-            (item for item in items if not isinstance(item, Unchanged)), collection, model, settings,
-            progress or silent, replace_database=replace_database, total=total,
-        )  # fmt: skip
+            items, collection, model, settings, progress or silent, replace_database=replace_database, total=total
+        )
+        return report if scan is None else replace(report, skipped=scan.skipped, converted=scan.converted)
+
+    @staticmethod
+    def write_bulk_files(
+        source: "Source",
+        folder: str | Path,
+        collection: str = DEFAULT_COLLECTION,
+        *,
+        embedder: str | Embedder | None = None,
+        language: str | None = None,
+        columns: "Columns | None" = None,
+        root: str | Path | None = None,
+        settings: Settings | None = None,
+        progress: Progress | None = None,
+    ) -> "HandOver":
+        """Write a first, large collection into the files of an empty folder, which another server imports.
+
+        The report's `commands()` are what to run on that server; then `kg[collection].repair()` makes the indexes.
+        Raises InputError if the folder holds anything, LocalServerError if it cannot be written.
+        """
+        from kgrag.client.ingestion import first_load
+        from kgrag.indexing.bulk import write_files
+
+        items, total, scan, model, settings = first_load(source, embedder, language, columns, root, settings)
+        report = write_files(items, collection, model, settings, Path(folder), progress or silent, total=total)
         return report if scan is None else replace(report, skipped=scan.skipped, converted=scan.converted)
 
     @staticmethod
@@ -320,13 +341,16 @@ class KnowledgeGraph:
     def migrate(self) -> list[str]:
         """Bring the database to this version's schema; returns the steps taken.
 
-        Interrupted while it counts words and names, `repair` or the next ingest of a collection goes on.
+        Interrupted while it counts words and names, `repair` or the next ingest of a collection goes on. Raises
+        BusyError while somebody works on a collection.
         """
         from kgrag.indexing.finish import finish
 
+        check_idle(self.graph)
         done = schema.migrate(self.graph)
         for collection in registry.list_collections(self.graph) if done else ():
-            finish(self.graph, collection, self.settings, silent)
+            with alone(self.graph, collection.name, "migrate"):
+                finish(self.graph, collection, self.settings, silent)
         return done
 
     def import_export(

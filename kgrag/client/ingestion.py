@@ -12,11 +12,12 @@ from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.pruning import find_gone, known_files
 from kgrag.indexing.reembed import discard_old_vectors
 from kgrag.loaders.source import Source, first_document, items_of
-from kgrag.models.embed import DeferredEmbedder, Embedder
-from kgrag.types import FileState, IngestReport, Progress, Scan
+from kgrag.models.embed import DeferredEmbedder, Embedder, load_embedder
+from kgrag.settings import Settings
+from kgrag.types import Document, FileState, IngestReport, Problem, Progress, Scan, Unchanged
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kgrag.client.graph import KnowledgeGraph
     from kgrag.loaders import Columns
@@ -61,7 +62,7 @@ def ingest(
         model = _embedder_of(kg, existing, embedder)
         registry.check_indexing(existing, settings.indexing)
         registry.ensure_indexes(graph, existing)
-        discard_old_vectors(graph, existing)
+        discard_old_vectors(graph, existing, settings)
     else:
         model = kg.embedder(embedder)
         if settings.indexing.language is None:
@@ -96,3 +97,21 @@ def noted(report: IngestReport, scan: Scan | None) -> IngestReport:
     if scan is None:
         return report
     return replace(report, skipped=scan.skipped, converted=scan.converted, unsettled=scan.unsettled)
+
+
+def first_load(
+    source: Source,
+    embedder: str | Embedder | None,
+    language: str | None,
+    columns: "Columns | None",
+    root: str | Path | None,
+    settings: Settings | None,
+) -> "tuple[Iterator[Document | Problem], int | None, Scan | None, Embedder, Settings]":
+    """What a load without a database works on: documents, their number if known, the scan, the embedder, settings."""
+    settings = settings or Settings()
+    if language is not None:
+        settings = in_language(settings, language)
+    items, total, scan = items_of(source, columns, settings, root)
+    named = embedder or settings.embedder
+    model = load_embedder(named, settings.embedding) if isinstance(named, str) else named
+    return (item for item in items if not isinstance(item, Unchanged)), total, scan, model, settings

@@ -9,6 +9,7 @@ from kgrag import limits
 from kgrag.agents.lookup import Lookup
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEPTH
+from kgrag.client.rankings import Rankings
 from kgrag.client.stream import Stream
 from kgrag.errors import ConfigurationError
 from kgrag.events import Answer
@@ -28,6 +29,11 @@ class Searching(ABC):
 
     name: str
     usual: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def rankings(self) -> Rankings:
+        """Those that were asked for before."""
 
     @abstractmethod
     def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:
@@ -60,7 +66,10 @@ class Searching(ABC):
             raise ConfigurationError(f"k is invalid: {k} passages.", "Ask for 1 or more.")
         with limits.limited(deadline):
             searcher = with_bridges(self.retriever(retriever), knowledge)
-            return searcher.retrieve(Query(query, filter or Filter()), k)
+            asked = Query(query, filter or Filter())
+            if isinstance(retriever, Retriever):  # of which only its maker knows what it depends on
+                return searcher.retrieve(asked, k)
+            return self.rankings.ranking(searcher, asked, k)
 
     @overload
     def ask(

@@ -16,12 +16,11 @@ from kgrag.exchange.form import Footer, Header, damaged, foreign, read_errors
 from kgrag.graph.contents import EdgeRecord, Item, NodeRecord
 from kgrag.graph.csv_files import ARRAY_DELIMITER, CsvField, FoundColumns, Table, can_head
 from kgrag.graph.description import describe
-from kgrag.graph.local.bulk import Files, import_arguments
+from kgrag.graph.local.bulk import ARGUMENTS, Files, import_arguments
 from kgrag.graph.schema import labels_of
 from kgrag.graph.values import JSON, VECTOR, from_json, kind, parsed, text, to_json, vector, vector_text
 
 MANIFEST = "kgrag.json"
-ARGUMENTS = "neo4j-admin.args"
 _NUMBER = 1  # of the only collection in a database that the import tool makes
 _FIELD = re.compile(r'"([^"]*(?:""[^"]*)*)"(?:,|\Z)|([^",]*)(?:,|\Z)')
 _MORE = "kgrag_more"  # the column of properties whose names cannot head one

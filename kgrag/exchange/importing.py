@@ -14,6 +14,7 @@ from kgrag.graph import collections as registry
 from kgrag.graph import schema
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.contents import LABELS, LOCAL, Fingerprint, Item, NodeRecord, vectors_of
+from kgrag.graph.holding import alone
 from kgrag.types import Progress
 
 _NODES = 1000  # a transaction
@@ -40,7 +41,8 @@ def import_export(graph: Graph, source: str, name: str | None, progress: Progres
 
     The file is first read through, so one that is damaged changes nothing. Interrupted and run again, it goes on where
     it was; until it is complete, nobody can use the collection. Raises InputError for what is no whole export,
-    MismatchError if it is of another schema, or if there is a collection of that name.
+    MismatchError if it is of another schema, or if there is a collection of that name, and BusyError while somebody
+    else works on one.
     """
     started = time.monotonic()
     with received(source) as path:
@@ -51,8 +53,8 @@ def import_export(graph: Graph, source: str, name: str | None, progress: Progres
         registry.check_name(name)
         _check_free(graph, name, header)
         found = _read_through(reader, progress)
-        schema.ensure_schema(graph)
-        resumed = _Import(graph, reader, name, found, progress).run()
+        with alone(graph, name, "import"):
+            resumed = _Import(graph, reader, name, found, progress).run()
     edges = sum(n for kind, n in found.counts.items() if kind not in LABELS)
     return ImportReport(
         collection=name,

@@ -23,7 +23,8 @@ class Collection:
     """A collection as it is recorded in the graph.
 
     `embedding` is the property that holds its vectors now; `reembedding` names the embedder of vectors that are being
-    made beside them, `discard` the property whose old vectors are to be removed; `indexed`: its indexes are made;
+    made beside them, `discard` the property whose old vectors are to be removed, each with the rest that names an index
+    of them outside the graph; `indexed`: its indexes are made;
     `language`: whose words its texts are read with. `kind`: DOCUMENTS, or KNOWLEDGE: facts without passages and
     vectors, imported from files with the fingerprints `sources`.
     """
@@ -36,7 +37,10 @@ class Collection:
     schema_version: int
     indexing: IndexingSettings
     reembedding: str | None = None
+    reembedding_dimension: int = 0
     discard: str | None = None
+    discard_embedder: str = ""
+    discard_dimension: int = 0
     indexed: bool = False
     language: Language = ENGLISH
     kind: str = DOCUMENTS
@@ -271,7 +275,10 @@ def recorded(properties: dict[str, Any]) -> Collection:
         schema_version=properties["schema_version"],
         indexing=IndexingSettings(**json.loads(properties["settings"])),
         reembedding=properties.get("reembedding"),
+        reembedding_dimension=properties.get("reembedding_dimension") or 0,
         discard=properties.get("discard"),
+        discard_embedder=properties.get("discard_embedder") or "",
+        discard_dimension=properties.get("discard_dimension") or 0,
         indexed=properties.get("indexed", False),
         language=language_of(properties.get("language") or "en"),
         kind=properties.get("kind") or DOCUMENTS,

@@ -37,6 +37,7 @@ OnQuery = Callable[[str, Mapping[str, Any]], None]
 
 _LOG = logging.getLogger("kgrag.graph")
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^/]")
+_OTHER_LENGTH = re.compile(r"Index query vector has \d+ dimensions")
 _NO_INDEX = re.compile(r"There is no such (?:fulltext|vector) schema index: (\w+)")
 _LEASE = 60  # seconds
 _LEADERS = 3  # members that a statement is sent to while each no longer leads
@@ -52,7 +53,7 @@ class Transaction:
     def run(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
         """Run a query of the catalogue and return its records."""
         query = lookup(name, parameters)
-        return list(self._transaction.run(query.text, parameters))
+        return list(self._transaction.run(query.text, _unwritten(parameters)))
 
 
 class Graph:
@@ -113,7 +114,7 @@ class Graph:
         query = lookup(name, parameters)
         limits.remaining()
         with self.reading(_FETCH_SIZE) as session:
-            yield from session.run(query.text, parameters)
+            yield from session.run(query.text, _unwritten(parameters))
 
     @contextmanager
     def reading(self, fetch_size: int, seconds: float | None = None) -> Iterator[neo4j.Session]:
@@ -132,6 +133,12 @@ class Graph:
         """Run `work` in one write transaction; it may be called again after a transient error, so it must be pure."""
         with translated(self.uri), self._session() as session:
             return session.execute_write(lambda tx: work(Transaction(tx)))
+
+    def state(self) -> str:
+        """What changes with each transaction that writes into the database, whoever's it is."""
+        with translated(self.uri), self._session(access=neo4j.READ_ACCESS) as session:
+            session.run(catalogue()["search/ping"].text).consume()
+            return " ".join(sorted(session.last_bookmarks().raw_values))
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:
@@ -176,6 +183,7 @@ class Graph:
         with translated(self.uri), span("query", query=name) as noted:
             for listener in self._listeners:
                 listener(name, parameters)
+            parameters = _unwritten(parameters)
             if mode == "auto":
                 records = self._run_at_leader(text, parameters)
             else:  # unlike a session's transaction it begins and asks in one message
@@ -212,6 +220,21 @@ class Graph:
             default_access_mode=access,
             bookmark_manager=self._bookmarks,
         )
+
+
+class _Unwritten(list[Any]):
+    """A list whose values are not written out.
+
+    The driver makes a text of all parameters for its log, even where nobody logs: for rows with vectors that took as
+    long as the server took to write them. Texts of documents have no place in a log either.
+    """
+
+    def __repr__(self) -> str:
+        return f"[{len(self)} values]"
+
+
+def _unwritten(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _Unwritten(value) if isinstance(value, list) else value for key, value in parameters.items()}
 
 
 @contextmanager
@@ -301,6 +324,11 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
         if isinstance(error, Neo4jError) and (missing := _NO_INDEX.search(error.message or "")):
             raise MismatchError(
                 f"The index {missing[1]} is missing.", "Make again what is missing: kgrag repair"
+            ) from error
+        if isinstance(error, Neo4jError) and _OTHER_LENGTH.search(error.message or ""):
+            raise MismatchError(
+                "The vectors of the index have another length than the question's.",
+                "Try again: the collection was embedded again a moment ago. If it stays so: kgrag repair",
             ) from error
         if isinstance(error, Neo4jError | DriverError):
             raise DatabaseError(f"Neo4j failed: {error}", "The server's log says more: `kgrag logs`.") from error

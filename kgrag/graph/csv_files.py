@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,14 +59,19 @@ class Lines:
 
 
 class Table(Lines):
-    """A CSV file; its header, in a file of its own, is written at the end."""
+    """A CSV file, or with `part` several of about so many characters.
 
-    def __init__(self, folder: Path, name: str, columns: Sequence[str]) -> None:
+    The header, in a file of its own, is written at the end.
+    """
+
+    def __init__(self, folder: Path, name: str, columns: Sequence[str], part: int | None = None) -> None:
         super().__init__()
         self.columns = list(columns)
         self.path = folder / f"{name}.csv"
         self.header = folder / f"{name}-header.csv"
-        self._file = self.path.open("w", encoding="utf-8", errors="replace", newline="", buffering=1 << 20)
+        self.parts = [self.path]
+        self._part = part
+        self._file, self._written = _opened(self.path), 0
 
     def take(self, lines: Lines) -> None:
         """Write rows that were held."""
@@ -80,7 +86,15 @@ class Table(Lines):
         self.header.write_text(",".join(self.columns) + "\n", encoding="utf-8")
 
     def _put(self, line: str) -> None:
-        self._file.write(line)
+        if self._part is not None and self._written >= self._part:
+            self._file.close()
+            self.parts.append(self.path.with_stem(f"{self.path.stem}-{len(self.parts) + 1}"))
+            self._file, self._written = _opened(self.parts[-1]), 0
+        self._written += self._file.write(line)
+
+
+def _opened(path: Path) -> TextIO:
+    return path.open("w", encoding="utf-8", errors="replace", newline="", buffering=1 << 20)
 
 
 def fields(*values: object) -> CsvField:

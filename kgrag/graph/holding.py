@@ -74,6 +74,13 @@ def alone(graph: Graph, collection: str, kind: str) -> Iterator[None]:
         beating.join()
 
 
+def check_idle(graph: Graph, collection: str | None = None) -> None:
+    """Raise BusyError while somebody else works on a collection, or without one on any."""
+    for row in graph.run("search/held_jobs", collection=collection):
+        if row["job"]["collection"] != _HELD.get() and not _has_died(row["job"]["holder"]):
+            raise _busy(job_of(row["job"]))
+
+
 def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> None:
     properties = {
         "name": caption(f"{kind} {collection}"),

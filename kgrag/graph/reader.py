@@ -45,11 +45,14 @@ class Reader:
         """The values of the rows of a read query, one by one."""
         return (r.values() for r in self.graph.stream(name, **parameters))
 
-    def refresh(self) -> Collection:
-        """Open the collection again, and return it. Raises NotFoundError when it is gone."""
-        self.collection = open_collection(self.graph, self.collection.name)
-        self._index = None if self._make_index is None else self._make_index(self.collection)
-        return self.collection
+    def found(self) -> Collection:
+        """The collection as it is recorded now. Raises NotFoundError when it is gone."""
+        return open_collection(self.graph, self.collection.name)
+
+    def open(self, collection: Collection) -> None:
+        """Read the collection as it is recorded now."""
+        index = None if self._make_index is None else self._make_index(collection)
+        self._index, self.collection = index, collection
 
     def fulltext(self, text: str, limit: int, only: Filter | None = None) -> Scores:
         """(passage id, BM25 score) of the passages that share a word with `text`, best first, ties by id."""

@@ -13,7 +13,7 @@ from kgrag.text import LONGEST_NAME, caption, passage_stems, title_stems
 
 SCHEMA_VERSION = 9
 SLOTS = ("embedding", "embedding_b")
-_PATIENCE = 3600  # seconds: a bulk load makes indexes over millions of nodes
+_PATIENCE = 24 * 3600  # seconds: of five million vectors an index takes more than an hour
 
 
 def ensure_schema(graph: Graph) -> None:
@@ -107,6 +107,11 @@ def ensure_shared_indexes(graph: Graph) -> None:
             graph.run("schema/range", label=node.label, properties=properties, index=index)
         for index, name in _texts(node).items():
             graph.run("schema/text", label=node.label, properties=[name], index=index)
+    await_all(graph)
+
+
+def await_all(graph: Graph) -> None:
+    """Wait until all indexes of the database answer. Raises DatabaseError if they do not in a day."""
     graph.run("schema/await", seconds=_PATIENCE)
 
 
@@ -247,10 +252,10 @@ def ensure_collection_indexes(graph: Graph, name: str, number: int, dimension: i
     graph.run("write/collection_indexed", name=name)
 
 
-def await_collection_indexes(graph: Graph, number: int, embedding: str, seconds: int = 3600) -> None:
+def await_collection_indexes(graph: Graph, number: int, embedding: str) -> None:
     """Wait until the indexes of a collection answer. Raises DatabaseError if they do not in time."""
     for name in collection_indexes(number, embedding):
-        graph.run("schema/await_index", index=name, seconds=seconds)
+        graph.run("schema/await_index", index=name, seconds=_PATIENCE)
 
 
 def collection_indexes(number: int, embedding: str) -> list[str]:

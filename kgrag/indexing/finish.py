@@ -12,6 +12,7 @@ from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.schema import await_collection_indexes
+from kgrag.indexing.density import record_density
 from kgrag.indexing.index_sync import synchronise
 from kgrag.indexing.keywords import link_keywords, spread_words
 from kgrag.indexing.mentions import link_mentions, spread_names
@@ -20,14 +21,14 @@ from kgrag.indexing.statistics import count_statistics
 from kgrag.indexing.synonyms import link_synonyms
 from kgrag.indexing.work import Work
 from kgrag.models.embed import Embedder
-from kgrag.settings import BRIDGE_CAP, Settings
+from kgrag.settings import Settings
 from kgrag.types import Progress
 
 
 def _mentions(work: Work) -> None:
     spread_names(work)
     link_mentions(work)
-    work.graph.run("write/density", collection=work.name, cap=BRIDGE_CAP)
+    record_density(work)
 
 
 def _keywords(work: Work) -> None:

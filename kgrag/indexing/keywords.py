@@ -77,7 +77,7 @@ def _weight(count: int, rarity: int) -> float:
 
 def spread_words(work: Work) -> int:
     """Mark the passages whose keywords may change; returns floor(log2(number of passages))."""
-    passages = work.count_passages()
+    passages = work.passages
     corpus_class = int(math.log2(passages)) if passages else 0
     if work.graph.run("search/corpus_class", collection=work.name)[0]["class"] != corpus_class:
         work.graph.run("write/due_all_passages", collection=work.name, stage="keywords")

@@ -6,7 +6,7 @@ in texts: the longest name wins there, and "mayor of bergen" would hide "bergen"
 to 5; names of triples apart: our own experiment.
 """
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -21,13 +21,15 @@ from kgrag.names import capitalised_phrases, find_names
 from kgrag.text import name_stems, normalise, stems, tokens
 
 _BATCH = 1000
+_FEW = 20
+"""When the passages are less than one of so many, their candidates are looked up, and not all names read."""
 
 
 class Gazetteer:
     """The names of a collection that are looked for in texts."""
 
     def __init__(
-        self, collection: str, known: set[str], pipeline: str | None = None, language: Language = ENGLISH
+        self, collection: str, known: Container[str], pipeline: str | None = None, language: Language = ENGLISH
     ) -> None:
         """`known`: normal forms; `pipeline`: of spaCy, which finds more names in a text."""
         self.known = known
@@ -38,20 +40,50 @@ class Gazetteer:
     @classmethod
     def of_graph(cls, work: Work) -> Self:
         """The gazetteer as the graph has it now."""
-        known: set[str] = set()
-        single: list[str] = []
-        language = work.collection.language
-        for record in work.graph.stream("search/gazetteer", collection=work.name):
-            if is_sure_name(record["name"], record["title"], language):
-                known.add(record["name"])
-            else:
-                single.append(record["name"])
-        known.update(_proper(work, single))
-        return cls(work.name, known, work.collection.indexing.pipeline, language)
+        rows = work.graph.stream("search/gazetteer", collection=work.name)
+        return cls(work.name, _known(work, rows), work.collection.indexing.pipeline, work.collection.language)
+
+    @classmethod
+    def of_texts(cls, work: Work, sources: Iterable[Row]) -> Self:
+        """What the gazetteer of the graph knows of the names that may stand in some passages.
+
+        `sources`: rows of `cypher/search/mention_sources.cypher`.
+        """
+        tried = _Tried()
+        recorder = cls(work.name, tried, work.collection.indexing.pipeline, work.collection.language)
+        for source in sources:
+            mentions(source, recorder)
+        ids = [entity_id(work.name, name) for name in sorted(tried.names)]
+        rows = work.graph.run("search/gazetteer_of", ids=ids)
+        return cls(work.name, _known(work, rows), recorder.pipeline, recorder.language)
 
     def entity(self, name: str) -> str:
         """The id that an entity with this normalised name has, whether there is one or not."""
         return entity_id(self._collection, name)
+
+
+class _Tried(Container[str]):
+    """Knows no name, and keeps those that it is asked for: with names known, fewer would be asked for."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        self.names.add(str(name))
+        return False
+
+
+def _known(work: Work, rows: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Those that are looked for, of rows of `cypher/search/gazetteer.cypher`."""
+    known: set[str] = set()
+    single: list[str] = []
+    for record in rows:
+        if is_sure_name(record["name"], record["title"], work.collection.language):
+            known.add(record["name"])
+        else:
+            single.append(record["name"])
+    known.update(_proper(work, single))
+    return known
 
 
 def is_sure_name(normal: str, is_title: bool, language: Language) -> bool:
@@ -102,8 +134,13 @@ def link_mentions(work: Work) -> None:
     due = work.due("Passage", "mentions")
     if not due:
         return
-    read, compute = partial(work.rows, "search/mention_sources"), partial(_mentions, Gazetteer.of_graph(work))
-    for ids, (found, phrases) in work.computed(due, _BATCH, "mentions", read, compute):
+    whole = None if len(due) * _FEW < work.passages else Gazetteer.of_graph(work)
+
+    def read(ids: list[str]) -> tuple[list[Row], Gazetteer | None]:
+        rows = work.rows("search/mention_sources", ids)
+        return rows, Gazetteer.of_texts(work, rows) if whole is None else None
+
+    for ids, (found, phrases) in work.computed(due, _BATCH, "mentions", read, partial(_mentions, whole)):
         tried = {row["entity"]: name for its in phrases.values() for name, row in its.items()}
         single = {name for name in tried.values() if " " not in name}
         common = single.difference(_proper(work, sorted(single)))
@@ -120,12 +157,18 @@ def link_mentions(work: Work) -> None:
 
 
 def _mentions(
-    gazetteer: Gazetteer, batch: tuple[list[str], list[Row]]
+    whole: Gazetteer | None, batch: tuple[list[str], tuple[list[Row], Gazetteer | None]]
 ) -> tuple[dict[str, dict[str, Row]], dict[str, dict[str, Row]]]:
-    """The mentions of the passages of a batch, and their other phrases: passage -> what `mentions` gives."""
+    """The mentions of the passages of a batch, and their other phrases: passage -> what `mentions` gives.
+
+    A batch has a gazetteer of its own where there is none of all.
+    """
     found: dict[str, dict[str, Row]] = {}
     phrases: dict[str, dict[str, Row]] = {}
-    for source in batch[1]:
+    sources, own = batch[1]
+    gazetteer = own or whole
+    assert gazetteer is not None
+    for source in sources:
         found[source["id"]], phrases[source["id"]] = mentions(source, gazetteer)
     return found, phrases
 

@@ -77,7 +77,7 @@ def ingest(
     size = settings.batch_passages
     prepare = Preparing(collection.name, collection.indexing, collection.language, embedder, size)
     while True:
-        with _Writers(graph, collection, settings.writers) as writers:
+        with Writers(graph, collection, settings.writers) as writers:
             groups = _some(_due(graph, collection, source, tally, scan), size)
             for group, prepared in engine.each(prepare, groups, models=True):
                 written: set[str] = set()
@@ -219,7 +219,7 @@ def _group(stream: Iterator[Document | Problem | Unchanged]) -> list[Document | 
     return group
 
 
-class _Writers:
+class Writers:
     """Transactions side by side, never more waiting than there are writers; the first failure is raised."""
 
     def __init__(self, graph: Graph, collection: Collection, number: int) -> None:
@@ -229,7 +229,7 @@ class _Writers:
         self._pool = ThreadPoolExecutor(number, thread_name_prefix="kgrag-writer")
         self._running: set[Future[None]] = set()
 
-    def __enter__(self) -> "_Writers":
+    def __enter__(self) -> "Writers":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -26,7 +26,8 @@ class Due:
 class Prepared:
     """What one transaction writes, and how many vectors were computed for it.
 
-    `alone`: it holds a part of a long document; these must be committed in order, since the last one seals it.
+    `alone`: it holds a part of a long document, and these must be committed in order, since the last one seals it; or
+    it takes something back, and so changes words and entities wherever it comes upon them.
     """
 
     batch: Batch
@@ -51,7 +52,8 @@ class Preparing:
             vectors = self.embedder.embed(texts).tolist()
             for row, vector in zip([*batch.passages, *batch.triples], vectors, strict=True):
                 row["vector"] = vector
-            yield Prepared(batch, len(texts), any(start > 0 or end < len(p.passages) for p, start, end in parts))
+            alone = any(start > 0 or end < len(p.passages) or p.held.known for p, start, end in parts)
+            yield Prepared(batch, len(texts), alone)
 
     def _plans(self, due: Sequence[Due]) -> Iterator[local.Plan]:
         for item in due:

@@ -1,11 +1,15 @@
 """Embedding a collection again, with another embedder: new vectors and index beside the old, swapped when complete."""
 
+import time
+from dataclasses import replace
+
+from kgrag import limits
 from kgrag.graph import schema
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
 from kgrag.indexing.finish import finish
-from kgrag.indexing.index_sync import index_of
+from kgrag.indexing.index_sync import index_of, synchronise
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.text import embedding_text
@@ -17,42 +21,61 @@ _BATCH = 512
 def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, progress: Progress) -> Collection:
     """Embed every passage, triple and name of a collection with `embedder`; searches use the old vectors until the end.
 
-    Interrupted and run again, it goes on where it was. Returns the collection as it is afterwards.
+    These stay for a while, since others open the collection again every few seconds only. Interrupted and run again, it
+    goes on where it was. Returns the collection as it is afterwards.
     """
-    collection = before = open_collection(graph, name)
-    discard_old_vectors(graph, collection)
+    collection = open_collection(graph, name)
+    discard_old_vectors(graph, collection, settings)
+    swapped = None
     if (collection.embedder, collection.dimension) != (embedder.name, embedder.dimension):
         slot = next(s for s in schema.SLOTS if s != collection.embedding)
-        if collection.reembedding not in (None, embedder.name):
-            _discard(graph, collection, slot)  # another embedder's unfinished work
+        if (other := collection.reembedding) is not None and other != embedder.name:
+            dimension = collection.reembedding_dimension
+            _discard(graph, replace(collection, embedder=other, dimension=dimension, embedding=slot), settings)
         graph.run("write/begin_reembed", name=name, embedder=embedder.name, dimension=embedder.dimension, slot=slot)
         schema.ensure_vector_indexes(graph, collection.number, embedder.dimension, slot)
         for label in describe().labels("embedded"):
             add_vectors(graph, name, label, slot, embedder, progress)
         schema.await_collection_indexes(graph, collection.number, slot)
+        new = replace(collection, embedder=embedder.name, dimension=embedder.dimension, embedding=slot)
+        synchronise(graph, new, settings, progress)  # an index outside the graph is whole before it is searched
+        graph.run("write/due_all_passages", collection=name, stage="similar")
+        graph.run("write/due_named_entities", collection=name, stage="similar")
         graph.run("write/swap_embedding", name=name)
+        swapped = time.monotonic()
         collection = open_collection(graph, name)
-        discard_old_vectors(graph, collection)
     finish(graph, collection, settings, progress, embedder)
-    if collection.embedding != before.embedding and (old := index_of(before, settings)) is not None:
-        old.drop()
-    return collection
+    if swapped is not None:
+        _wait(swapped + settings.old_vectors_seconds, progress)
+        discard_old_vectors(graph, collection, settings)
+    return open_collection(graph, name)
 
 
-def discard_old_vectors(graph: Graph, collection: Collection) -> None:
-    """Remove what a swap left behind; nearest neighbours and similar names must be found again."""
+def discard_old_vectors(graph: Graph, collection: Collection, settings: Settings) -> None:
+    """Remove what a swap left behind, with its indexes."""
     if collection.discard is None:
         return
-    graph.run("write/due_all_passages", collection=collection.name, stage="similar")
-    graph.run("write/due_named_entities", collection=collection.name, stage="similar")
-    _discard(graph, collection, collection.discard)
+    old = replace(collection, embedder=collection.discard_embedder, dimension=collection.discard_dimension)
+    _discard(graph, replace(old, embedding=collection.discard), settings)
     graph.run("write/end_discard", name=collection.name)
 
 
-def _discard(graph: Graph, collection: Collection, slot: str) -> None:
-    schema.drop_vector_indexes(graph, collection.number, slot)
+def _wait(until: float, progress: Progress) -> None:
+    """Searches that began before use the old vectors: they have until then (time.monotonic) to end."""
+    begun = time.monotonic()
+    while (left := until - time.monotonic()) > 0:
+        limits.remaining()
+        progress("searches end", int(time.monotonic() - begun), int(until - begun))
+        time.sleep(min(left, 1.0))
+
+
+def _discard(graph: Graph, old: Collection, settings: Settings) -> None:
+    """Remove the vectors of a collection as it was, with their indexes."""
+    schema.drop_vector_indexes(graph, old.number, old.embedding)
+    if (index := index_of(old, settings)) is not None:
+        index.drop()
     for label in describe().labels("embedded"):
-        graph.run("write/drop_vectors", label=label, collection=collection.name, embedding=slot)
+        graph.run("write/drop_vectors", label=label, collection=old.name, embedding=old.embedding)
 
 
 def add_vectors(graph: Graph, name: str, label: str, slot: str, embedder: Embedder, progress: Progress) -> int:

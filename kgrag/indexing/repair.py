@@ -24,11 +24,12 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
     """
     began = time.monotonic()
     collection = open_collection(graph, name)
-    discard_old_vectors(graph, collection)
+    discard_old_vectors(graph, collection, settings)
     slot = collection.embedding
     indexes = _indexes(graph, collection.number, slot)
     if indexes:
         progress("indexes", 0, len(indexes))
+        schema.ensure_schema(graph)  # of a database that was just imported, nothing says what its schema is
         schema.ensure_shared_indexes(graph)
         schema.ensure_collection_indexes(graph, name, collection.number, collection.dimension, slot)
         progress("indexes", len(indexes), len(indexes))

@@ -12,6 +12,9 @@ from kgrag.indexing import neighbours
 from kgrag.indexing.work import Work
 
 _BATCH = 1000
+_SEARCHES = 200
+"""How many vectors are read and compared in the time of one search of the index, about."""
+_SMALL = 20_000  # vectors that are compared all the same: that is exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +39,15 @@ def link_similar(work: Work) -> None:
     if work.collection.indexing.similar == 0:
         work.done("Passage", due, "similar")
         return
-    link_nearest(work, Kind("Passage", work.collection.indexing.similar), due, work.count_passages)
+    link_nearest(work, Kind("Passage", work.collection.indexing.similar), due, lambda: work.passages)
 
 
 def link_nearest(work: Work, kind: Kind, due: Sequence[str], count: Callable[[], int]) -> None:
     """Write the neighbours of the nodes `due`, and of those that one of them comes close to; `count`s all vectors."""
     total = count()
-    if total * work.collection.dimension * 4 > work.settings.exact_neighbours_mb * 2**20:
+    held = total * work.collection.dimension * 4
+    few = total > max(_SMALL, _SEARCHES * len(due))
+    if few or held > work.settings.exact_neighbours_mb * 2**20:
         _by_index(work, kind, due)
     else:
         _exactly(work, kind, due, total)
@@ -80,7 +85,7 @@ def _exactly(work: Work, kind: Kind, due: Sequence[str], total: int) -> None:
 
 
 def _by_index(work: Work, kind: Kind, due: Sequence[str]) -> None:
-    """For vectors that do not fit into memory: candidates from the vector index, scored exactly on the server."""
+    """For more vectors than are worth reading: candidates from the vector index, scored exactly on the server."""
     displaced = _write_by_index(work, kind, due, spread=True)
     _write_by_index(work, kind, displaced, spread=False)
 

@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, Self, TypeVar
 
 from kgrag.engines import IN_PROCESS, Engine
@@ -128,8 +129,9 @@ class Work:
         if ids:
             self.graph.run("write/done", label=label, ids=list(ids), stage=stage)
 
-    def count_passages(self) -> int:
-        """How many passages the collection has; recorded on it, too."""
+    @cached_property
+    def passages(self) -> int:
+        """How many passages the collection has: counted once, and recorded on it."""
         return int(self.graph.run("write/count_passages", collection=self.name)[0]["passages"])
 
     def word_phrases(self, ids: list[str]) -> list[str]:
@@ -145,7 +147,7 @@ class Work:
         if not due:
             return
         new = f"new {describe().node(label).plural}"
-        if len(due) > max(1000, self.count_passages() // 4):
+        if len(due) > max(1000, self.passages // 4):
             self.graph.run("write/due_all_passages", collection=self.name, stage=stage)
             for ids in self.batches(due, 10_000, new):
                 self.done(label, ids, mark)

@@ -14,6 +14,8 @@ from kgrag.indexing.pages import PageRows, write_pages
 from kgrag.indexing.statistics import statistics, write_statistics
 
 Row = dict[str, Any]
+_OWN = ("id", "passage", "properties", "vector")  # of a triple, what is no entity's
+_ENDS = ("id", "subject", "object")
 
 
 @dataclass(slots=True)
@@ -39,7 +41,11 @@ class Batch:
 
 
 def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
-    """Write a batch of documents in one transaction. Raises MismatchError when the collection was removed meanwhile."""
+    """Write a batch of documents in one transaction. Raises MismatchError when the collection was removed meanwhile.
+
+    What belongs to the documents alone goes first. The entities, which other transactions write, too, are locked after
+    it, all at once and in the order of their ids: transactions wait for one another only then, and never in a circle.
+    """
 
     def work(tx: Transaction) -> None:
         touched: set[str] = set()
@@ -59,6 +65,14 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
             )
         if batch.sealed:
             tx.run("write/order", rows=batch.sealed)
+        if batch.triples:
+            tx.run(
+                "write/triples",
+                rows=[{key: row[key] for key in _OWN} for row in batch.triples],
+                labels=[collection.label("Triple")],
+                embedding=collection.embedding,
+            )
+        write_pages(tx, batch.pages)
         if batch.entities:
             rows = sorted(batch.entities.values(), key=lambda row: str(row["id"]))
             tx.run("write/entities", rows=rows, collection=collection.name, labels=[collection.label("Entity")])
@@ -69,15 +83,9 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
             if rows:
                 tx.run("write/about", label=label, rows=sorted(rows, key=lambda row: str(row["entity"])))
         if batch.triples:
-            tx.run(
-                "write/triples",
-                rows=batch.triples,
-                labels=[collection.label("Triple")],
-                embedding=collection.embedding,
-            )
+            tx.run("write/triple_ends", rows=[{key: row[key] for key in _ENDS} for row in batch.triples])
         if touched:
             tx.run("write/settle_entities", ids=sorted(touched))
-        write_pages(tx, batch.pages)
         if batch.sealed:
             tx.run("write/seal", rows=batch.sealed, collection=collection.name)
         _check_there(tx, collection)  # last: what was removed a moment ago is seen, too

@@ -5,6 +5,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
@@ -25,6 +26,7 @@ from kgrag.types import Filter, Hit, Passage, Ranking, Step
 
 __all__ = [
     "BRIDGE_CAP",
+    "FRESH",
     "Evidence",
     "FusionOptions",
     "Query",
@@ -38,6 +40,9 @@ __all__ = [
     "Use",
     "VectorOptions",
 ]
+FRESH = 5.0
+"""Seconds after which an open collection is looked at again: was it embedded again meanwhile?"""
+
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
 Scale = Literal["cosine", "share", "relevance", "rank"]
@@ -122,6 +127,7 @@ class SearchContext:
     ) -> None:
         self.reader = reader
         self.embedder: Embedder = Remembering(embedder)
+        self._opened = time.monotonic()
         self.defaults = defaults or {}
         self.agents = agents or {}
         self.tasks = tasks
@@ -167,20 +173,30 @@ class SearchContext:
             return self.embedder
         return load_embedder(name) if self._load is None else self._load(name)
 
-    def refresh(self) -> bool:
-        """Open the collection again; whether it has changed: been made again, or embedded again.
+    def keep_up(self) -> None:
+        """Open the collection again if that was too long ago: old vectors do not stay for ever.
+
+        One that has been migrated to a newer schema meanwhile is read on as it was opened.
+        """
+        if time.monotonic() - self._opened > FRESH:
+            with suppress(MismatchError):
+                self.refresh()
+
+    def refresh(self) -> None:
+        """Open the collection again, which may have been made again, or embedded again.
 
         Raises NotFoundError when it is gone.
         """
-        before = self.reader.collection
-        now = self.reader.refresh()
+        self._opened = time.monotonic()
+        before, now = self.reader.collection, self.reader.found()
+        if now == before:
+            return
         if now.embedder != before.embedder and self._load is not None:
             self.embedder = Remembering(self._load(now.embedder))
-        if now != before:
-            with self._lock:
-                self._shared.clear()
-                self._kept.clear()
-        return now != before
+        self.reader.open(now)  # last: those who rank meanwhile see by it that they rank again
+        with self._lock:
+            self._shared.clear()
+            self._kept.clear()
 
 
 class Searchable(Protocol):
@@ -302,14 +318,22 @@ class Retriever(ABC):
         return Ranking(question.text, self.name, hits, self.notes(scored))
 
     def ranked(self, query: Query, n: int) -> list[Scored]:
-        """What `rank` gives, also when the collection was made or embedded again since it was opened."""
+        """What `rank` gives, also when the collection was made or embedded again since it was opened, or meanwhile."""
         with span("rank", retriever=type(self).name):
-            try:
-                return self.rank(query, n)[:n]
-            except MismatchError:  # an index is gone
-                if not self.context.refresh():
-                    raise
-                return self.rank(query, n)[:n]
+            self.context.keep_up()
+            for last in (False, True):
+                before = self.context.reader.collection
+                try:
+                    found = self.rank(query, n)[:n]
+                except Exception as error:
+                    if isinstance(error, MismatchError):  # an index is gone, or of vectors of another length
+                        self.context.refresh()
+                    if last or self.context.reader.collection == before:
+                        raise
+                else:
+                    if last or self.context.reader.collection == before:  # not partly with old vectors
+                        break
+            return found
 
     @property
     def contexts(self) -> tuple[SearchContext, ...]:

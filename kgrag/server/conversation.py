@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from kgrag.client.collection import Collection
+from kgrag.agents.strategy import Strategy
 from kgrag.errors import ModelError
 from kgrag.events import Answer, Citation
 from kgrag.indexing.asking import Meter
 from kgrag.models.chat import Message
-from kgrag.models.tasks import Listener
+from kgrag.models.tasks import Listener, Tasks
 from kgrag.retrieval.base import Query
 from kgrag.types import Usage
 
@@ -50,17 +50,19 @@ class Said:
     usage: Usage = field(default_factory=Usage)
 
 
-def reply(collection: Collection, system: str, messages: Sequence[Message], hear: Listener | None = None) -> Said:
-    """What is said to the last message; `hear` is told of each step and of the answer as it grows.
+def reply(name: str, system: Strategy, tasks: Tasks, messages: Sequence[Message], hear: Listener | None = None) -> Said:
+    """What is said to the last message, of the collections of that name by a system over them.
+
+    `hear` is told of each step and of the answer as it grows.
 
     A follow-up question is understood from what was said before it. What a client asks about the conversation itself,
     such as a title, is answered without a search, and where nothing was asked, nobody is. Raises ModelError when there
-    is no answer, ConfigurationError when no language model is configured.
+    is no answer.
     """
     spoken = [m for m in messages if m.role in ("user", "assistant") and m.content.strip()]
     if not spoken or spoken[-1].role != "user":
-        return Said(f"Ask a question about the documents of {collection.name}.")
-    meter, tasks = Meter(), collection.kg.language_model()
+        return Said(f"Ask a question about the documents of {name}.")
+    meter = Meter()
     if is_chore(spoken):
         answer = tasks.chat(list(messages), task="title")
         return Said(answer.text, usage=answer.usage)
@@ -68,7 +70,7 @@ def reply(collection: Collection, system: str, messages: Sequence[Message], hear
     if before := spoken[:-1][-_TURNS:]:
         history = "\n".join(f"{m.role.capitalize()}: {m.content[:_LONGEST]}" for m in before)
         question = tasks.with_listener(meter).text("follow-up", history=history, question=question)
-    found = collection.system(system).ask(Query(question), stream=hear is not None, listener=hear)
+    found = system.ask(Query(question), stream=hear is not None, listener=hear)
     if found.problem and not found.text:
         raise ModelError(found.problem)
     return replace(with_sources(found), usage=found.usage + meter.total)

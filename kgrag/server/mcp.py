@@ -5,7 +5,9 @@ all, statements of one's own are not offered, since Cypher cannot be held to a c
 reaches the model with it; others do not reach it, they are logged.
 """
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from typing import Annotated, Any, ParamSpec, TypeVar
 
@@ -179,9 +181,21 @@ class Tools:
         return self.kg[choose_collection(self.kg.graph) if name is None else name]
 
 
+@contextmanager
+def _logging_kept() -> Iterator[None]:
+    """While the block runs, the handlers of the root logger are set; MCPServer would add one that logs all twice."""
+    root, none = logging.getLogger(), logging.NullHandler()
+    root.addHandler(none)
+    try:
+        yield
+    finally:
+        root.removeHandler(none)
+
+
 def mcp_server(tools: Tools) -> MCPServer:
     """A server with these tools, not yet running: `run("stdio")` serves one client on standard input and output."""
-    server = MCPServer("kgrag", title="kgrag", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
+    with _logging_kept():
+        server = MCPServer("kgrag", title="kgrag", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
     offered: list[Callable[..., Any]] = [
         tools.describe, tools.search, tools.ask, tools.look_up, tools.passage, tools.saved_query
     ]  # fmt: skip

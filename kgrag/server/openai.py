@@ -1,7 +1,7 @@
 """The routes of OpenAI's API that chat clients use: collections are the models, and answers cite their passages.
 
-A model is COLLECTION, or COLLECTION:SYSTEM such as notes:gear+pathrank. What a client sets of sampling is passed over;
-what the server's own model is, and how it samples, is a matter of the server.
+A model is COLLECTION, or COLLECTION:SYSTEM such as notes:gear+pathrank; "notes, letters" is both as one. What a client
+sets of sampling is passed over; what the server's own model is, and how it samples, is a matter of the server.
 """
 
 import json
@@ -17,8 +17,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgrag import wire
-from kgrag.agents.system import DEFAULT_SYSTEM
-from kgrag.client.collection import Collection
+from kgrag.agents.strategy import Strategy
+from kgrag.client.federation import parted
+from kgrag.client.searching import Searching
 from kgrag.errors import InputError, NotFoundError
 from kgrag.events import Answered
 from kgrag.graph.collections import DOCUMENTS, find_collection
@@ -70,7 +71,9 @@ class StreamOptions(BaseModel):
 class Chat(BaseModel):
     """A conversation to be gone on with; other keys of OpenAI's are passed over."""
 
-    model: Annotated[str, Field(min_length=1, max_length=700, description="COLLECTION or COLLECTION:SYSTEM")]
+    model: Annotated[
+        str, Field(min_length=1, max_length=700, description="COLLECTION, COLLECTION:SYSTEM or COLLECTION, COLLECTION")
+    ]
     messages: Annotated[list[ChatMessage], Field(max_length=1000)]
     stream: bool = False
     stream_options: StreamOptions | None = None
@@ -103,12 +106,12 @@ async def completions(caller: Called, asked: Chat) -> Response:
     turns = [message.turn() for message in asked.messages]
     if turns and len(turns[-1].content) > _LONGEST and not conversation.is_chore(turns):
         raise InputError(f"A question has at most {_LONGEST:,} characters.", "Upload long texts as documents.")
-    chosen, system = await caller.work(lambda: _meant(caller, asked.model))
-    completion = _Completion(asked.model, partial(_link, caller, chosen.name))
+    name, system, tasks = await caller.work(lambda: (*_meant(caller, asked.model), caller.kg.language_model()))
+    completion = _Completion(asked.model, partial(_link, caller))
     if not asked.stream:
-        said = await caller.work(lambda: conversation.reply(chosen, system, turns))
+        said = await caller.work(lambda: conversation.reply(name, system, tasks, turns))
         return Reply(completion.whole(said))
-    heard = caller.serving.workers.stream(lambda hear: conversation.reply(chosen, system, turns, hear))
+    heard = caller.serving.workers.stream(lambda hear: conversation.reply(name, system, tasks, turns, hear))
     usage = asked.stream_options is not None and asked.stream_options.include_usage
     return EventStream(completion.chunks(heard, usage), _data)
 
@@ -222,23 +225,35 @@ def _data(name: str, form: Any) -> str:
     return f"data: {'[DONE]' if form is None else wire.dumps(form)}\n\n"
 
 
-def _meant(caller: Caller, model: str) -> tuple[Collection, str]:
-    """The collection and the system that a model names. Raises NotFoundError, RefusedError."""
-    name, system = model, DEFAULT_SYSTEM
-    if ":" in model and (not caller.access.sees(model) or find_collection(caller.kg.home(model).graph, model) is None):
+def _meant(caller: Caller, model: str) -> tuple[str, Strategy]:
+    """The name of the collections that a model names, and the system over them. Raises NotFoundError, RefusedError."""
+    name, system, chosen = model, None, _named(caller, model)
+    if chosen is None and ":" in model:
         name, _, system = model.rpartition(":")
-    chosen = caller.collection(name)
-    check_asked_system(system)
-    _ = chosen.context  # which raises where there is no such collection, before the answer has begun
-    return chosen, system
+        chosen = _named(caller, name)
+    chosen = chosen or caller.collection(name)
+    check_asked_system(system or chosen.usual)
+    return name, chosen.system(system)  # raises where there is no such collection, before the answer has begun
 
 
-def _link(caller: Caller, collection: str, passage: Passage) -> str:
+def _named(caller: Caller, name: str) -> Searching | None:
+    """A collection that the caller may see, or several that have commas between them; None where one is not there."""
+
+    def exists(one: str) -> bool:
+        return caller.access.sees(one) and find_collection(caller.kg.home(one).graph, one) is not None
+
+    several = parted(name)
+    if len(several) < 2 or exists(name):
+        return caller.collection(name) if exists(name) else None
+    return caller.among(several) if all(map(exists, several)) else None
+
+
+def _link(caller: Caller, passage: Passage) -> str:
     """The page of a passage, or without pages what REST says of it."""
     if caller.serving.pages:
-        place = address("passage", collection, passage.id)
+        place = address("passage", passage.collection, passage.id)
     else:
-        place = address("api", "v1", "collections", collection, "passage", id=passage.id)
+        place = address("api", "v1", "collections", passage.collection, "passage", id=passage.id)
     return f"{str(caller.request.base_url).rstrip('/')}{place}"
 
 

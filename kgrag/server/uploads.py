@@ -4,6 +4,7 @@ import hashlib
 import re
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -17,6 +18,7 @@ from kgrag.loaders.base import clean
 _LONGEST = 500  # characters of a name
 _SUFFIX = re.compile(r"(\.[a-z]{1,8})?\.[a-z0-9]{1,8}$")  # which tells a file's format: .pdf, .warc.gz
 _NAME = ".name"
+_COUNTED = 60.0  # seconds after which other servers and removals may have changed what is held
 _LEFT = 3600  # seconds without a change after which nobody writes a file any more
 
 
@@ -34,6 +36,9 @@ class Uploads:
 
     def __init__(self, home: Path) -> None:
         self._top = home / "uploads"
+        self._lock = threading.Lock()
+        self._held: int | None = None  # bytes, when they were counted last, and what came since
+        self._counted = 0.0
 
     def folder(self, collection: str) -> Path:
         """Where the uploads of a collection lie."""
@@ -56,19 +61,36 @@ class Uploads:
             except BaseException:
                 Path(file.name).unlink(missing_ok=True)
                 raise
-        return self.find(collection, name)
+        kept = self.find(collection, name)
+        with self._lock:
+            if self._held is not None:
+                self._held += kept.size
+        return kept
+
+    def held(self, *, now: bool = False) -> int:
+        """Bytes that all uploads have, as counted in the last minute, and with `now` this moment."""
+        with self._lock:
+            if now or self._held is None or time.monotonic() - self._counted > _COUNTED:
+                self._held, self._counted = self._count(), time.monotonic()
+            return self._held
 
     def check_room(self, size: int, most: int) -> None:
         """Raise FullError when `size` bytes more would make over `most` in all."""
-        held = 0
-        for file in self._top.glob("*/*"):
-            with suppress(FileNotFoundError):  # removed meanwhile
-                held += file.stat().st_size
+        if self.held() + size <= most:
+            return
+        held = self.held(now=True)
         if held + size > most:
             raise FullError(
                 f"The server holds {held // 1_000_000:,} MB of uploads; {most // 1_000_000:,} MB is the most.",
                 "Remove uploads or collections that are no longer wanted, or set KGRAG_SERVE__HELD_MB.",
             )
+
+    def _count(self) -> int:
+        held = 0
+        for file in self._top.glob("*/*"):
+            with suppress(FileNotFoundError):  # removed meanwhile
+                held += file.stat().st_size
+        return held
 
     def tidy(self) -> None:
         """Remove what uploads that were interrupted have left."""

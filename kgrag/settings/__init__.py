@@ -18,6 +18,7 @@ from kgrag.settings.training import GfmTraining, GnnRetTraining, NextEvidenceTra
 
 __all__ = [
     "BRIDGE_CAP",
+    "DENSITY_SAMPLE",
     "ChatSettings",
     "EmbeddingSettings",
     "EngineSettings",
@@ -38,6 +39,9 @@ __all__ = [
 
 BRIDGE_CAP = 50
 """Passages that a name may have to serve as a bridge; part of the graph (a collection's name density)."""
+
+DENSITY_SAMPLE = 100_000
+"""Passages that the density is counted on, about: of a larger collection, those whose ids come first."""
 
 
 class LocalSettings(BaseModel):
@@ -137,10 +141,24 @@ class Settings(BaseSettings):
     max_file_mb: int = Field(64, ge=1, description="larger files are reported, not read (JSON Lines and CSV stream)")
     writers: int = Field(2, ge=1, le=16, description="transactions written side by side while ingesting")
     batch_passages: int = Field(512, ge=1, description="passages embedded and written per batch")
+    bulk_part_mb: int = Field(
+        1024, ge=1, description="files that `kgrag ingest --bulk --files` writes are no larger than this, about"
+    )
     exact_neighbours_mb: int = Field(
-        512, ge=1, description="neighbours are found exactly while a collection's vectors fit into this much memory"
+        512,
+        ge=1,
+        description="neighbours are found exactly while a collection's vectors fit into this much memory, unless "
+        "only a few of many thousands are new",
     )
     over_fetch: int = Field(200, ge=1, description="vector index candidates per neighbour search, scored again exactly")
+    rankings: int = Field(
+        0, ge=0, description="rankings kept until the database is written to; where it is not set, 1000 by kgrag serve"
+    )
+    old_vectors_seconds: float = Field(
+        10.0,
+        ge=0,
+        description="seconds that old vectors stay after `kgrag reembed`, for searches that began before it ended",
+    )
     engine: EngineSettings = Field(default_factory=EngineSettings)
     local: LocalSettings = Field(default_factory=LocalSettings)
     loading: LoadingSettings = Field(default_factory=LoadingSettings)

@@ -28,7 +28,16 @@ def test_the_twins_have_the_same_methods(twin: type, sync: type) -> None:
         its = {name for each in (kind, *kind.__bases__) if each in twins for name in vars(each)}
         return {name for name in its if not name.startswith("_") and callable(getattr(kind, name))}
 
-    by_hand = {"ask_many", "draw", "load_in_bulk", "import_knowledge", "tasks", "language_model", "embedder"}
+    by_hand = {
+        "ask_many",
+        "draw",
+        "load_in_bulk",
+        "write_bulk_files",
+        "import_knowledge",
+        "tasks",
+        "language_model",
+        "embedder",
+    }
     assert public(sync) - by_hand <= public(twin) | {"connect", "local"}
     for name in public(twin) - {"connect", "local", "stream"}:
         assert inspect.iscoroutinefunction(getattr(twin, name)), name

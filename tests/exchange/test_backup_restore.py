@@ -14,7 +14,6 @@ from whole_graph import make_whole, query
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import InputError, LocalServerError, MismatchError, NotFoundError
-from kgrag.exchange.csv_folder import ARGUMENTS
 from kgrag.graph import schema
 from kgrag.graph.contents import fingerprint
 from kgrag.graph.local import LocalServer, bulk
@@ -172,7 +171,7 @@ def test_neo4j_admin_reads_the_csv(own: Settings, tmp_path: Path) -> None:
     server = LocalServer(other)
     try:
         with server.offline():
-            command = server.home.admin_command("database", "import", "full", DATABASE, f"@{folder / ARGUMENTS}")
+            command = server.home.admin_command("database", "import", "full", DATABASE, f"@{folder / bulk.ARGUMENTS}")
             environment = os.environ | server.home.admin_environment()
             subprocess.run([find_java(server.line().java).path, *command], cwd=folder, env=environment, check=True)
             bulk.write_note(server.home, bulk.Note(DATABASE, "index", None))

@@ -5,6 +5,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +15,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.errors import BusyError, CancelledError
 from kgrag.graph import jobs as kept
 from kgrag.graph.holding import alone
+from kgrag.indexing.resolution.resolve import NamePair
 from kgrag.limits import limited
 from kgrag.types import Document, Section
 
@@ -24,6 +28,16 @@ with KnowledgeGraph.connect() as kg, alone(kg.graph, sys.argv[1], "extract"):
     print("holds", flush=True)
     sys.stdin.read()
 """
+
+
+@contextmanager
+def _held_by_another(env: dict[str, str], collection: str) -> Iterator["subprocess.Popen[str]"]:
+    """Another process extracts from a collection in this block."""
+    command = [sys.executable, "-c", _HOLDS, collection]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=os.environ | env, stdin=pipe, stdout=pipe, text=True) as other:
+        assert other.stdout is not None and other.stdout.readline() == "holds\n"
+        yield other
 
 
 def test_a_job_is_respected(kg: KnowledgeGraph, collection_name: str) -> None:
@@ -65,6 +79,30 @@ def test_a_job_waits_for_a_program(kg: KnowledgeGraph, collection_name: str) -> 
     kept.end_job(kg.graph, "a server", waiting.id, "done")
 
 
+def test_imports_and_migrations_keep_to_it(
+    kg: KnowledgeGraph, neo4j_env: dict[str, str], collection_name: str, tmp_path: Path
+) -> None:
+    export, facts = tmp_path / "notes.jsonl", tmp_path / "facts.csv"
+    facts.write_text("Fram,built in,Larvik\n")
+    kg[collection_name].ingest([_BOAT])
+    kg[collection_name].export(str(export))
+    other = f"{collection_name}-other"
+    with _held_by_another(neo4j_env, other):
+        for work in (
+            lambda: kg.import_export(str(export), other),
+            lambda: KnowledgeGraph.import_knowledge(facts, other, settings=kg.settings),
+            kg.migrate,
+        ):
+            with pytest.raises(BusyError, match="extract"):
+                work()
+        pair = NamePair("Fram", "Polar ship Fram", 1.0, "", "joined", "rules", ("1", "2"))
+        with _held_by_another(neo4j_env, collection_name), pytest.raises(BusyError):
+            kg[collection_name].decide(pair, same=True)
+    assert kg.migrate() == []
+    kg.import_export(str(export), other)
+    kg[other].delete()
+
+
 def test_a_server_cancels_it(kg: KnowledgeGraph, collection_name: str) -> None:
     with pytest.raises(CancelledError, match="Run it again"), alone(kg.graph, collection_name, "ingest"):
         kept.cancel_job(kg.graph, kept.list_jobs(kg.graph, [collection_name])[0].id)
@@ -85,11 +123,7 @@ def test_its_callers_cancel_it(kg: KnowledgeGraph, collection_name: str) -> None
 def test_one_that_was_killed_is_not_waited_for(
     kg: KnowledgeGraph, neo4j_env: dict[str, str], collection_name: str
 ) -> None:
-    command = [sys.executable, "-c", _HOLDS, collection_name]
-    with subprocess.Popen(
-        command, env=os.environ | neo4j_env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as other:
-        assert other.stdout is not None and other.stdout.readline() == "holds\n"
+    with _held_by_another(neo4j_env, collection_name) as other:
         with pytest.raises(BusyError, match=f"extract for process {other.pid} "):
             kg[collection_name].ingest([_BOAT])
         other.kill()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from queries_run import modes_of_queries
+from queries_run import queries_run
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
@@ -65,10 +65,10 @@ def test_half_then_half_is_all_at_once(
     whole, triples = digest(kg.graph, corpus), report.triples
     calls = len(scripted.calls)
 
-    with modes_of_queries() as modes:
+    with queries_run() as run:
         assert kg[corpus].extract().passages == 0
         assert kg[corpus].ingest(made).unchanged == 30
-    assert not {"write", "auto"} & modes
+    assert {query.mode for query in run.values()} == {"read"}
     assert len(scripted.calls) == calls
     assert digest(kg.graph, corpus) == whole
 

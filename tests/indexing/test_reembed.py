@@ -1,5 +1,6 @@
 """Embedding again: the old vectors serve until the new ones are complete; interrupted, it goes on where it was."""
 
+import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 from neighbours import similar
 
 from kgrag.client import KnowledgeGraph
+from kgrag.errors import MismatchError
 from kgrag.graph import collections
-from kgrag.models.embed import Vectors, unit
+from kgrag.models.embed import Vectors, WordLlamaEmbedder, unit
+from kgrag.settings import Settings
 from kgrag.types import Document
 
 pytestmark = pytest.mark.long
@@ -89,6 +92,59 @@ def test_reembed_is_resumed(kg: KnowledgeGraph, collection_name: str, make_docum
         ).single()
     assert left is not None
     assert left["n"] == 0
+
+
+def test_searches_go_on_meanwhile(
+    graph_settings: Settings, kg: KnowledgeGraph, collection_name: str, make_documents: Make
+) -> None:
+    documents = make_documents(0, 200)
+    waiting = KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"old_vectors_seconds": 12.0}))
+    kg[collection_name].ingest(documents)
+    over, failed, asked = threading.Event(), [], []
+
+    def search(number: int) -> None:
+        retrievers = ("dense", "hybrid", "pathrank", "ppr")
+        while not over.is_set() and not failed:
+            try:
+                found = kg[collection_name].search(documents[7].text, retriever=retrievers[number % 4], k=3)
+                asked.append(found.hits[0].passage.id)
+            except Exception as error:
+                failed.append(error)
+
+    threads = [threading.Thread(target=search, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        for embedder in (LetterEmbedder(), WordLlamaEmbedder()):
+            kg.models._embedders[embedder.name] = embedder
+            before = len(asked)
+            waiting[collection_name].reembed(embedder)
+            assert not failed, failed
+            assert len(asked) > before
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+        waiting.close()
+        kg[collection_name].reembed("wordllama")
+        del kg.models._embedders["letters"]
+    assert not failed, failed
+
+
+def test_searches_go_on_after_a_newer_kgrag_migrated(
+    kg: KnowledgeGraph, collection_name: str, make_documents: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgrag.retrieval.base.FRESH", 0.0)
+    kg[collection_name].ingest(make_documents(0, 5))
+    before = kg[collection_name].search("Banor built near")
+    version = "MATCH (s:Schema) SET s.version = s.version + $change"
+    kg.graph._driver.execute_query(version, change=1)
+    try:
+        assert kg[collection_name].search("Banor built near") == before
+        with pytest.raises(MismatchError):
+            kg[collection_name].ingest(make_documents(5, 5))
+    finally:
+        kg.graph._driver.execute_query(version, change=-1)
 
 
 def test_another_embedder_takes_over(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:

@@ -13,6 +13,7 @@ from kgrag.demo import corpus, questions
 from kgrag.errors import DatabaseError, MismatchError, NotFoundError
 from kgrag.indexing.index_sync import difference, index_of
 from kgrag.models.embed import Vectors, WordLlamaEmbedder, unit
+from kgrag.passages.lance import LanceIndex
 from kgrag.settings import Settings
 from kgrag.types import Document, Filter, Section
 
@@ -138,6 +139,33 @@ def test_other_vectors_take_the_place_of_the_old(outside: KnowledgeGraph, collec
     assert apart(outside, collection_name) == (0, 0)
     assert outside[collection_name].search("Larvik", retriever="dense", k=1)[0].passage.title == "Larvik"
     assert len(tables(outside)) == len(before) and len(tables(outside) - before) == 1
+
+
+def test_an_interrupted_reembed_leaves_no_index(
+    outside: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = outside[collection_name]
+    notes.ingest([Document(n, (Section(f"{n} lies in Norway."),), n) for n in ("Larvik", "Bergen")])
+    before = tables(outside)
+
+    def interrupt(index: LanceIndex) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LanceIndex, "drop", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            notes.reembed(Shorter())
+    outside.models._embedders["shorter"] = Shorter()
+    try:
+        with KnowledgeGraph.connect(settings=outside.settings) as fresh:
+            fresh.models._embedders["shorter"] = Shorter()
+            assert len(fresh[collection_name].search("Norway", retriever="hybrid")) == 2
+        assert len(tables(outside)) == len(before) + 1
+        notes.reembed(Shorter())
+        assert apart(outside, collection_name) == (0, 0)
+        assert len(tables(outside)) == len(before) and not before.issubset(tables(outside))
+    finally:
+        del outside.models._embedders["shorter"]
 
 
 def test_a_folder_that_cannot_be_written_loses_nothing(

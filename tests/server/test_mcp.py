@@ -1,6 +1,7 @@
 """The collections as tools: the official client starts `kgrag mcp` and calls it over standard input and output."""
 
 import asyncio
+import logging
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from scripted import Scripted
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import KgragError
 from kgrag.server.asking import check_asked_retriever, check_asked_system
+from kgrag.server.mcp import Tools, mcp_server
 from kgrag.types import Document, Section
 
 _SHIPS = "ships of the coast"
@@ -150,6 +152,12 @@ def test_options_that_name_files_addresses_and_collections_are_refused(asked: st
         check_asked_retriever(asked)
     with pytest.raises(KgragError, match="cannot be set here"):
         check_asked_system(f"single+{asked}")
+
+
+def test_the_logging_of_the_program_stays_as_it_is(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    mcp_server(Tools(kg, ()))
+    assert logging.getLogger().handlers == []
 
 
 def test_options_that_are_numbers_or_fixed_words_are_taken() -> None:

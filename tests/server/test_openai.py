@@ -92,6 +92,23 @@ def test_an_answer_has_its_sources(client: OpenAI, scripted: Scripted) -> None:
     assert [call["task"] for call in scripted.calls] == ["answer"]
 
 
+@pytest.mark.parametrize("system", ["", ":single+hybrid"])
+def test_several_collections_are_one_model(client: OpenAI, server: Served, scripted: Scripted, system: str) -> None:
+    scripted.say("answer", "In Nordvika [1], which [2] and [3] tell.")
+    both = f"{_SHIPS}, {_LETTERS}{system}"
+    asked = "Where was Ole Brandvik born, and what does Kari Aune keep?"
+    completion = client.chat.completions.create(model=both, messages=[_user(asked)])
+    annotations = completion.choices[0].message.annotations or []
+    opened = [
+        client._client.get(a.url_citation.url, headers={"Authorization": f"Bearer {client.api_key}"}).json()["passage"]
+        for a in annotations
+    ]
+    assert {passage["collection"] for passage in opened} == {_SHIPS, _LETTERS}
+    assert client.models.retrieve(both).id == both
+    with _client(server, server.tokens["some"]) as narrow, pytest.raises(openai.NotFoundError):
+        narrow.chat.completions.create(model=both, messages=[_user(asked)])
+
+
 def test_an_answer_is_streamed_as_it_is_written(client: OpenAI, scripted: Scripted) -> None:
     scripted.say("answer", "He was born in Nordvika [2], as [9] and the steamer [1] tell. " + "It is a town. " * 20)
     stream = client.chat.completions.create(

@@ -199,6 +199,14 @@ def test_whoever_watches_over_it_is_told(client: httpx.Client) -> None:
     client.get(_C)
     told = client.get("/metrics").text
     assert 'kgrag_requests_total{method="GET",route="/api/v1/collections/{collection}",status="200"}' in told
+    values = dict(line.rsplit(" ", 1) for line in told.splitlines() if not line.startswith("#"))
+    held = client.get(_C).json()["counts"]["Passage"]
+    collection = _C.rpartition("/")[2]
+    assert float(values[f'kgrag_nodes{{collection="{collection}",label="Passage"}}']) == held > 0
+    live, most = (float(values[f"kgrag_neo4j_heap_{kind}_bytes"]) for kind in ("live", "limit"))
+    assert 0 < live < most
+    assert 0 < float(values["kgrag_neo4j_files"]) < float(values["kgrag_neo4j_files_limit"])
+    assert float(values["kgrag_home_free_bytes"]) > 0 and values["kgrag_database_up"] == "1.0"
 
 
 def test_every_answer_has_an_id_and_headers_for_browsers(client: httpx.Client) -> None:

@@ -24,6 +24,9 @@ from kgrag.graph.local.home import Home
 from kgrag.types import Progress
 
 _ADMIN_TOOL = "org.neo4j.cli.AdminTool"
+ARGUMENTS = "neo4j-admin.args"
+"""The file that names files to the import tool, for those who run it themselves."""
+
 _BUFFER = 4 << 20  # bytes that the import tool reads at once; a row must fit in
 
 
@@ -50,9 +53,14 @@ class Files:
     multiline: Sequence[Path]
     longest: int
 
+    @property
+    def paths(self) -> list[Path]:
+        """All of them."""
+        return [path for _, paths in (*self.nodes, *self.relationships) for path in paths]
+
     def size(self) -> int:
         """Bytes in all."""
-        return sum(path.stat().st_size for _, paths in (*self.nodes, *self.relationships) for path in paths)
+        return sum(path.stat().st_size for path in self.paths)
 
 
 @dataclass(frozen=True, slots=True)

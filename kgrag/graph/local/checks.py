@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from kgrag.errors import KgragError
+from kgrag.graph import vitals
+from kgrag.graph.connection import Graph
 from kgrag.graph.local import config
 from kgrag.graph.local.files import free_bytes, megabytes
 from kgrag.graph.local.jars import SERVER, lock_groups, locked_version
@@ -36,7 +38,12 @@ def run_checks(settings: Settings) -> Iterator[Check]:
     yield _python()
     yield _packages()
     if settings.neo4j_uri is not None:
-        yield _remote(settings)
+        found = _remote(settings)
+        yield found
+        if found.ok:
+            user, password, database = settings.neo4j_user, settings.neo4j_password, settings.neo4j_database
+            with Graph(settings.neo4j_uri, user, password, database) as graph:
+                yield from _heap(graph, "server.memory.heap.max_size")
         return
     server = LocalServer(settings)
     status = server.status()
@@ -47,6 +54,10 @@ def run_checks(settings: Settings) -> Iterator[Check]:
     yield _ports(settings, status)
     yield _password(server)
     yield _answer(line, status)
+    if status.answering:
+        there = server.ensure_running()
+        with Graph(there.uri, there.user, there.password, there.database) as graph:
+            yield from _heap(graph, "KGRAG_LOCAL__HEAP")
 
 
 def _python() -> Check:
@@ -135,6 +146,14 @@ def _answer(line: Line, status: ServerStatus) -> Check:
     locked = locked_version(line)
     newer = "" if status.version == locked else f"; {locked} from the next start"
     return Check("Server", True, f"Neo4j {status.version} answers at {status.uri}{newer}")
+
+
+def _heap(graph: Graph, setting: str) -> Iterator[Check]:
+    """Whether queries have room; nothing, where the server does not tell."""
+    if (heap := vitals.heap(graph)) is not None:
+        full = heap.share > vitals.LIVE
+        detail = f"{megabytes(heap.live)} of {megabytes(heap.most)} are left in use when garbage is collected"
+        yield Check("Heap", not full, detail, f"Set {setting} higher, and start Neo4j again." if full else "")
 
 
 def _remote(settings: Settings) -> Check:

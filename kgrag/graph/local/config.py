@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from kgrag.errors import LocalServerError
+from kgrag.errors import ConfigurationError, LocalServerError
 from kgrag.graph.local.files import write_atomic
 from kgrag.graph.local.lines import Line
 from kgrag.settings import LocalSettings
@@ -79,7 +79,10 @@ def browser_url(ports: Ports) -> str:
 
 
 def conf_text(settings: LocalSettings, line: Line, ports: Ports, plugins: Sequence[str], guide: str) -> str:
-    """The text of neo4j.conf; `guide` is the address of the guide that Browser opens."""
+    """The text of neo4j.conf; `guide` is the address of the guide that Browser opens.
+
+    Raises ConfigurationError if the heap setting is no memory size.
+    """
     values = {
         "server.default_listen_address": HOST,
         "server.bolt.listen_address": f"{HOST}:{ports.bolt}",
@@ -92,8 +95,9 @@ def conf_text(settings: LocalSettings, line: Line, ports: Ports, plugins: Sequen
         "db.memory.transaction.max": settings.transaction_memory,
         # Without this an empty server takes half a gigabyte of disk.
         "db.tx_log.preallocate": "false",
-        # Of 1 MB by default, which makes a segment of 10,000 vectors, and a search goes through all segments.
-        "internal.dbms.index.vector.population_ram_buffer_size": "128",
+        # A search goes through all segments of a vector index, and each buffer that is full makes one: of 10,000
+        # vectors with the megabyte of the default. Two indexes are made at a time, each with a buffer.
+        "internal.dbms.index.vector.population_ram_buffer_size": str(max(128, memory_size(settings.heap) >> 23)),
         "dbms.security.auth_enabled": "true",
         "dbms.usage_report.enabled": "false",
         "client.allow_telemetry": "false",
@@ -117,6 +121,16 @@ def ports_of(conf: Path) -> Ports | None:
         return None
     found = dict(re.findall(r"^server\.(bolt|http)\.listen_address=.*:(\d+)$", text, re.MULTILINE))
     return Ports(int(found["bolt"]), int(found["http"])) if len(found) == 2 else None
+
+
+def memory_size(text: str) -> int:
+    """A JVM memory size ("512m", "2g") in bytes. Raises ConfigurationError."""
+    units = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+    unit = units.get(text[-1:].lower(), 1)
+    number = text if unit == 1 else text[:-1]
+    if not number.isdecimal():
+        raise ConfigurationError(f"KGRAG_LOCAL__HEAP={text} is not a memory size.", "Write for example 512m or 2g.")
+    return int(number) * unit
 
 
 class PasswordFile:

@@ -6,9 +6,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from kgrag.errors import ConfigurationError
 from kgrag.graph.local.browser_jar import copy_folder, place_browser
-from kgrag.graph.local.config import PasswordFile, Ports, browser_url, conf_text, ports_of
+from kgrag.graph.local.config import PasswordFile, Ports, browser_url, conf_text, memory_size, ports_of
 from kgrag.graph.local.files import private_folder, write_atomic
 from kgrag.graph.local.jars import SERVER, Jar, JarStore, lock_groups
 from kgrag.graph.local.java import Java
@@ -151,16 +150,6 @@ class Home:
 
     def _write_memory(self, **values: list[str]) -> None:
         write_atomic(self._memory_file, json.dumps(self._memory() | values) + "\n")
-
-
-def memory_size(text: str) -> int:
-    """A JVM memory size ("512m", "2g") in bytes. Raises ConfigurationError."""
-    units = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-    unit = units.get(text[-1:].lower(), 1)
-    number = text if unit == 1 else text[:-1]
-    if not number.isdecimal():
-        raise ConfigurationError(f"KGRAG_LOCAL__HEAP={text} is not a memory size.", "Write for example 512m or 2g.")
-    return int(number) * unit
 
 
 def _link_or_copy(source: Path, target: Path) -> None:

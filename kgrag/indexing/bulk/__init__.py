@@ -1,20 +1,25 @@
-"""Bulk load: a first, large collection into the local server, through files and `neo4j-admin database import`.
+"""Bulk load: a first, large collection through files and `neo4j-admin database import`.
 
 The graph is the one that an ingest makes. Until the import begins, the database is not touched; an import that breaks
 off is undone; after it the collection is complete but for its indexes, which any later command makes if need be.
+For another server the files are handed over in a folder, with the arguments of the import tool.
 """
 
+import shlex
+import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kgrag.errors import ConfigurationError, MismatchError
+from kgrag.errors import ConfigurationError, InputError, MismatchError
 from kgrag.graph import schema
 from kgrag.graph.collections import check_name, open_collection
 from kgrag.graph.connection import Graph
+from kgrag.graph.holding import check_idle
 from kgrag.graph.local import LocalServer, bulk
+from kgrag.graph.local.bulk import ARGUMENTS, import_arguments
 from kgrag.graph.local.files import disk_errors, locked
 from kgrag.indexing.bulk.rows import BulkRows
 from kgrag.indexing.detection import first_language, in_language
@@ -23,8 +28,6 @@ from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.types import Document, IngestReport, Problem, Progress
 
-_PATIENCE = 24 * 3600  # seconds
-
 
 @dataclass(frozen=True, slots=True)
 class BulkReport(IngestReport):
@@ -32,6 +35,27 @@ class BulkReport(IngestReport):
 
     stages: dict[str, float] = field(default_factory=dict)
     dump: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver(IngestReport):
+    """Files of a collection that are ready to be imported, in a folder, `bytes` in all.
+
+    `left`: documents that are not in them, since CSV cannot hold their metadata as it is or one of the same key came
+    before: an ingest into the collection, once it is there, adds them.
+    """
+
+    folder: Path = Path()
+    files: int = 0
+    bytes: int = 0
+    left: int = 0
+
+    def commands(self, database: str) -> list[str]:
+        """What to run on the server, in the folder; it must not run, or not have that database yet."""
+        return [
+            f"cd {shlex.quote(str(self.folder))}",
+            f"neo4j-admin database import full {shlex.quote(database)} --overwrite-destination @{ARGUMENTS}",
+        ]
 
 
 def load(
@@ -55,9 +79,7 @@ def load(
     clock = _Clock()
     with locked(server.home.root / ".bulk-lock", progress), bulk.work_folder(server.home) as folder:
         _check_empty(server, settings, replace_database, progress)
-        if settings.indexing.language is None:
-            source, language = first_language(source)
-            settings = in_language(settings, language)
+        source, settings = _with_language(source, settings)
         rows = BulkRows(folder, name, embedder, settings)
         with disk_errors(folder, "KGRAG_HOME"):
             with clock("documents"):
@@ -82,7 +104,7 @@ def load(
                 progress("full-text indexes", 0, None)
                 with graph.exclusively():
                     schema.ensure_fulltext_indexes(graph, collection.number)
-                graph.run("schema/await", seconds=_PATIENCE)
+                schema.await_all(graph)
             with clock("vector indexes"):
                 progress("vector indexes", 0, None)
                 bulk.complete(server.home, graph)
@@ -102,11 +124,78 @@ def load(
     )
 
 
+def write_files(
+    source: Iterable[Document | Problem],
+    name: str,
+    embedder: Embedder,
+    settings: Settings,
+    folder: Path,
+    progress: Progress,
+    *,
+    total: int | None = None,
+) -> HandOver:
+    """Write the files of a first, large collection into a folder, to be imported elsewhere; no server is needed.
+
+    The folder appears under its name when it is complete: an interrupted one begins again. Raises InputError if it
+    holds anything, LocalServerError if it cannot be written.
+    """
+    check_name(name)
+    started = time.monotonic()
+    folder = folder.absolute()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} is not an empty folder.", "Name another, or a new one.")
+    source, settings = _with_language(source, settings)
+    part = folder.with_name(f".{folder.name}.part")
+    with disk_errors(folder, "--files"):
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        try:
+            rows = BulkRows(part, name, embedder, settings, part=settings.bulk_part_mb << 20)
+            rows.read(source, progress, total)
+            if not rows.passages:
+                return HandOver(problems=tuple(rows.problems))
+            rows.relate(progress)
+            files = rows.files()
+            left = len(rows.deferred)
+            shutil.rmtree(rows.scratch)
+            for empty in set(part.iterdir()).difference(files.paths):
+                empty.unlink()
+            arguments = "".join(f"{argument}\n" for argument in import_arguments(files, part))
+            (part / ARGUMENTS).write_text(arguments, encoding="utf-8")
+            size, number = files.size(), len(files.paths)
+            part.replace(folder)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    return HandOver(
+        added=rows.added,
+        unchanged=rows.unchanged,
+        passages=rows.passages,
+        embedded=rows.embedded,
+        embedded_batches=rows.batches,
+        problems=tuple(rows.problems),
+        seconds=time.monotonic() - started,
+        folder=folder,
+        files=number,
+        bytes=size,
+        left=left,
+    )
+
+
+def _with_language(
+    source: Iterable[Document | Problem], settings: Settings
+) -> tuple[Iterable[Document | Problem], Settings]:
+    """The settings with a language: that of the first documents, unless they name one."""
+    if settings.indexing.language is not None:
+        return source, settings
+    source, language = first_language(source)
+    return source, in_language(settings, language)
+
+
 def _local_server(settings: Settings) -> LocalServer:
     if settings.neo4j_uri is not None:
         raise ConfigurationError(
             f"A bulk load needs the local server; KGRAG_NEO4J_URI names {settings.neo4j_uri}.",
-            "Leave out --bulk, or unset KGRAG_NEO4J_URI.",
+            "Leave out --bulk, or unset KGRAG_NEO4J_URI; --files DIR writes files that another server imports.",
         )
     return LocalServer(settings)
 
@@ -118,6 +207,7 @@ def _check_empty(server: LocalServer, settings: Settings, replace: bool, progres
     endpoint = server.ensure_running(progress=progress)
     with Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph:
         bulk.complete(server.home, graph)
+        check_idle(graph)
         found = bulk.occupants(graph)
     if found and not replace:
         raise MismatchError(

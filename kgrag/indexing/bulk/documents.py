@@ -15,7 +15,8 @@ from kgrag.indexing.pages import PageRows
 from kgrag.indexing.statistics import statistics
 from kgrag.indexing.writer import Batch, Row
 from kgrag.languages import language_of
-from kgrag.settings import Settings
+from kgrag.models.embed import Embedder, Vectors
+from kgrag.settings import IndexingSettings
 from kgrag.types import Document
 
 _PAGES = {label: [column.partition(":")[0] for column in NODES[label]] for label in ("Page", "Table")}
@@ -30,17 +31,26 @@ class Prepared:
     has_text: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Some documents that are prepared together; `number` tells which, since groups come back in any order."""
+
+    number: int
+    documents: Sequence[Document]
+
+
 @dataclass(slots=True)
 class Part:
-    """Some passages of a group of documents, but for vectors.
+    """Some passages of a group of documents.
 
-    `lines`: rows by table; `triples`: rows of Triple that end before the vector; `texts`: what is embedded, passages
-    first; `kept`: the passages for the second pass, pickled; `words`, `names`: rows to be counted, dealt;
-    `titles`: entities, and titles that name them, 64 bits each.
+    `lines`: rows by table; `triples`: rows of Triple that end before the vector; `texts`: what is still to be embedded,
+    passages first, or else their `vectors`; `kept`: the passages for the second pass, pickled; `words`, `names`: rows
+    to be counted, dealt; `titles`: entities, and titles that name them, 64 bits each.
     """
 
     passages: int
     texts: list[str]
+    vectors: Vectors | None = None
     kept: bytes = b""
     words: list[bytes] = field(default_factory=list)
     names: list[bytes] = field(default_factory=list)
@@ -49,33 +59,44 @@ class Part:
     titles: "tuple[array[int], array[int]]" = field(default_factory=lambda: (array("Q"), array("Q")))
 
 
-def prepare(collection: str, settings: Settings, documents: Sequence[Document]) -> tuple[list[Prepared], list[Part]]:
-    """What is written of documents: their passages in parts, about as many in each as a batch has."""
-    language = language_of(settings.indexing.language or "en")
-    plans = [local.plan(collection, document, settings.indexing, language) for document in documents]
-    about: dict[str, list[str]] = {}  # entities that the title of a document names
-    parts = []
-    for pieces in local.split((plan for plan in plans if plan.passages), settings.batch_passages):
-        batch, texts = local.lay_out(collection, pieces, language)
-        part = Part(len(batch.passages), texts)
-        _add_about(part, about, pieces, batch)
-        _add_passages(part, about, pieces, batch)
-        _add_pages(part, batch.pages)
-        _add_triples(part, collection, batch)
-        words, names = statistics(
-            collection,
-            [row["properties"] for row in batch.passages],
-            pipeline=settings.indexing.pipeline,
-            language=language,
-        )
-        part.words = partition((r["id"], r["stem"], r["n"], r["upper"], r["lower"]) for r in words)
-        titled = {r["entity"] for r in (*batch.about, *batch.passages_about)}
-        part.names = partition(
-            [(r["id"], r["normal"], None, r["name"], r["n"], False) for r in names]
-            + [(r["id"], r["normal"], r["name"], None, 0, r["id"] in titled) for r in batch.entities.values()]
-        )
-        parts.append(part)
-    return [Prepared(plan.id, plan.content_hash, bool(plan.passages)) for plan in plans], parts
+@dataclass(frozen=True, slots=True)
+class BulkPreparing:
+    """Cuts documents into passages and finds names in them, `size` passages at a time; with an embedder it embeds."""
+
+    collection: str
+    indexing: IndexingSettings
+    size: int
+    embedder: Embedder | None
+
+    def __call__(self, group: Group) -> tuple[list[Prepared], list[Part]]:
+        """What is written of documents, their passages in parts."""
+        language = language_of(self.indexing.language or "en")
+        plans = [local.plan(self.collection, document, self.indexing, language) for document in group.documents]
+        about: dict[str, list[str]] = {}  # entities that the title of a document names
+        parts = []
+        for pieces in local.split((plan for plan in plans if plan.passages), self.size):
+            batch, texts = local.lay_out(self.collection, pieces, language)
+            part = Part(len(batch.passages), texts)
+            if self.embedder is not None:
+                part.texts, part.vectors = [], self.embedder.embed(texts)
+            _add_about(part, about, pieces, batch)
+            _add_passages(part, about, pieces, batch)
+            _add_pages(part, batch.pages)
+            _add_triples(part, self.collection, batch)
+            words, names = statistics(
+                self.collection,
+                [row["properties"] for row in batch.passages],
+                pipeline=self.indexing.pipeline,
+                language=language,
+            )
+            part.words = partition((r["id"], r["stem"], r["n"], r["upper"], r["lower"]) for r in words)
+            titled = {r["entity"] for r in (*batch.about, *batch.passages_about)}
+            part.names = partition(
+                [(r["id"], r["normal"], None, r["name"], r["n"], False) for r in names]
+                + [(r["id"], r["normal"], r["name"], None, 0, r["id"] in titled) for r in batch.entities.values()]
+            )
+            parts.append(part)
+        return [Prepared(plan.id, plan.content_hash, bool(plan.passages)) for plan in plans], parts
 
 
 def _add_about(

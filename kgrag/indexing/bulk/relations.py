@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from kgrag.graph.csv_files import Lines, floats, integers, strings
 from kgrag.identity import keyword_id
+from kgrag.indexing.density import sample_bound
 from kgrag.indexing.keywords import terms_of, top_terms
 from kgrag.indexing.mentions import Gazetteer, add_rare, bits, mentions
 from kgrag.indexing.writer import Row
 from kgrag.models.embed import Vectors
-from kgrag.settings import BRIDGE_CAP
+from kgrag.settings import BRIDGE_CAP, DENSITY_SAMPLE
 
 
 class Similar:
@@ -66,28 +67,35 @@ def among(keys: NDArray[np.uint64], ids: Iterable[str]) -> set[str]:
 class Mentioned:
     """The entities that passages mention, one passage after the other: 64 bits of each, and how many a passage has."""
 
+    passages: "array[int]" = field(default_factory=lambda: array("Q"))
     entities: "array[int]" = field(default_factory=lambda: array("Q"))
     sizes: "array[int]" = field(default_factory=lambda: array("L"))
 
-    def add(self, entities: Iterable[str]) -> None:
+    def add(self, passage: str, entities: Iterable[str]) -> None:
         """Add a passage's."""
         before = len(self.entities)
+        self.passages.append(bits(passage))
         self.entities.extend(map(bits, entities))
         self.sizes.append(len(self.entities) - before)
 
     def extend(self, other: "Mentioned") -> None:
         """Add those of the passages that follow."""
+        self.passages.extend(other.passages)
         self.entities.extend(other.entities)
         self.sizes.extend(other.sizes)
 
-    def density(self) -> float:
+    def density(self, sample: int = DENSITY_SAMPLE) -> float:
         """The share of the passages that mention two names or more that can serve as bridges (write/density)."""
         keys = np.frombuffer(self.entities, np.uint64)
         df = np.array(Counts.of(self.entities).get(keys), np.int64)
         bridges = np.concatenate([[0], np.cumsum((df > 1) & (df <= BRIDGE_CAP))])
         ends = np.cumsum(np.frombuffer(self.sizes, np.dtype("L")))
         begins = np.concatenate([[0], ends[:-1]]).astype(np.int64)
-        return float(np.mean(bridges[ends.astype(np.int64)] - bridges[begins] > 1)) if len(ends) else 0.0
+        joining = bridges[ends.astype(np.int64)] - bridges[begins] > 1
+        bound = sample_bound(len(joining), sample)
+        if bound is not None:
+            joining = joining[np.frombuffer(self.passages, np.uint64) < bound]
+        return float(np.mean(joining)) if len(joining) else 0.0
 
 
 def related_rows(
@@ -120,8 +128,11 @@ def related_rows(
             flags = ("true" if mention[flag] else "" for flag in ("stated", "about"))
             more = ",".join((mention["via"], str(integers(mention["positions"]) or ""), *flags))
             lines["MENTIONS"].link(id, entity, more.rstrip(","))
-        mentioned.add(found[id])
-        apart.add(entity for entity, mention in found[id].items() if mention["via"] != "triple")
+        mentioned.add(id, found[id])
+        apart.add(
+            id,
+            (entity for entity, mention in found[id].items() if mention["via"] != "triple"),
+        )
         written = p["words"].split()
         its = terms_of(written, p["stems"].split()[: len(written)], gazetteer.language)
         for stem, weight in top_terms(its, classes, corpus_class, keep):

@@ -5,17 +5,16 @@ on disk; in memory are 64 bits for each name, document and mention, the words of
 """
 
 from array import array
-from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate, count, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kgrag.engines import Engine, open_engine
 from kgrag.engines.processes import Processes
 from kgrag.graph import schema
 from kgrag.graph.csv_files import CsvField, FoundColumns, Lines, floats, strings
@@ -23,7 +22,7 @@ from kgrag.graph.local.bulk import Files
 from kgrag.identity import content_hash, document_id, keyword_id, word_id
 from kgrag.indexing import documents as local
 from kgrag.indexing import neighbours
-from kgrag.indexing.bulk.documents import Part, Prepared, prepare
+from kgrag.indexing.bulk.documents import BulkPreparing, Group, Part, Prepared
 from kgrag.indexing.bulk.files import Partitions, Spill, VectorFile
 from kgrag.indexing.bulk.relations import Counts, Mentioned, Similar, related_rows
 from kgrag.indexing.bulk.tables import NUMBER, Tables
@@ -43,26 +42,30 @@ _HERE = ("words", "mentions", "keywords", "similar")  # stages whose work is don
 class BulkRows:
     """A collection as files: `read` the documents, `relate` them, then `files` names what is to be imported."""
 
-    def __init__(self, folder: Path, name: str, embedder: Embedder, settings: Settings) -> None:
+    def __init__(
+        self, folder: Path, name: str, embedder: Embedder, settings: Settings, *, part: int | None = None
+    ) -> None:
+        """The tables are written into `folder`, in files of about `part` bytes; what waits, into `scratch` in there."""
         self.name = name
+        self.scratch = folder / "scratch"
+        self.scratch.mkdir()
         self.problems: list[Problem] = []
         self.added = self.unchanged = self.embedded = self.batches = 0
-        self.deferred = Spill(folder / "deferred.rows")
+        self.deferred = Spill(self.scratch / "deferred.rows")
         self._embedder = embedder
-        self._engine = Processes(forked=True)
+        self._processes = Processes(forked=True)
         self._settings = settings
         self._language = language_of(settings.indexing.language or "en")
-        self._folder = folder
         self._now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._tables = Tables(folder)
+        self._tables = Tables(folder, part)
         self._metadata = FoundColumns(self._tables["Document"])
         self._seen: dict[int, int] = {}
-        self._passages = Spill(folder / "passages.rows")
+        self._passages = Spill(self.scratch / "passages.rows")
         self._sizes: list[int] = []  # of the values in there
-        self._vectors = VectorFile(folder / "vectors.f32", embedder.dimension)
-        self._words = Partitions(folder, "words")
-        self._names = Partitions(folder, "names")
-        self._entities = Spill(folder / "entities.rows")
+        self._vectors = VectorFile(self.scratch / "vectors.f32", embedder.dimension)
+        self._words = Partitions(self.scratch, "words")
+        self._names = Partitions(self.scratch, "names")
+        self._entities = Spill(self.scratch / "entities.rows")
         self._titles = (array("Q"), array("Q"))  # entity, title: 64 bits each
 
     @property
@@ -78,24 +81,33 @@ class BulkRows:
         What cannot stand in the files as the graph would hold it is put into `deferred`: a second version of a
         document, and metadata of an odd name or of changing types.
         """
-        waiting: deque[list[tuple[Document, list[object]]]] = deque()
-        work = partial(prepare, self.name, self._settings)
-        with self._vectors:
-            for _, (prepared, parts) in self._engine.each(work, self._groups(items, waiting)):
-                self._write_documents(prepared, waiting.popleft())
+        waiting: dict[int, list[tuple[Document, list[object]]]] = {}
+        settings = self._settings
+        with self._vectors, self._preparing() as engine:
+            embedder = None if engine is self._processes else self._embedder  # models do not stand a fork
+            prepare = BulkPreparing(self.name, settings.indexing, settings.batch_passages, embedder)
+            groups = self._groups(items, waiting)
+            for group, (prepared, parts) in engine.each(prepare, groups, models=embedder is not None):
+                self._write_documents(prepared, waiting.pop(group.number))
                 for part in parts:
                     self._write(part)
                 progress("documents", self.added + self.unchanged, total)
         progress("documents", self.added + self.unchanged, total)
 
+    def _preparing(self) -> Engine:
+        """The engine that the settings name; unless they do, processes of this machine."""
+        return self._processes if self._settings.engine.name == "here" else open_engine(self._settings.engine)
+
     def _groups(
-        self, items: Iterable[Document | Problem], waiting: "deque[list[tuple[Document, list[object]]]]"
-    ) -> Iterator[list[Document]]:
+        self, items: Iterable[Document | Problem], waiting: dict[int, list[tuple[Document, list[object]]]]
+    ) -> Iterator[Group]:
         """Documents that are loaded, some at a time; with the fields of their metadata they are put into `waiting`."""
         stream = self._fresh(items)
-        while group := list(islice(stream, _GROUP)):
-            waiting.append(group)
-            yield [document for document, _ in group]
+        for number in count():
+            waiting[number] = list(islice(stream, _GROUP))
+            if not waiting[number]:
+                return
+            yield Group(number, [document for document, _ in waiting[number]])
 
     def _fresh(self, items: Iterable[Document | Problem]) -> Iterator[tuple[Document, list[object]]]:
         for item in items:
@@ -129,9 +141,9 @@ class BulkRows:
         return CsvField(self._now)
 
     def _write(self, part: Part) -> None:
-        vectors = self._embedder.embed(part.texts)
-        self.embedded += len(part.texts)
-        self.batches += bool(part.texts)
+        vectors = self._embedder.embed(part.texts) if part.vectors is None else part.vectors
+        self.embedded += len(vectors)
+        self.batches += len(vectors) > 0
         self._vectors.add(vectors[: part.passages])
         for row, vector in zip(part.triples, floats(vectors[part.passages :]), strict=True):
             self._tables["Triple"].write(row, vector)
@@ -161,7 +173,7 @@ class BulkRows:
             rows = self._passages[number]
             return related_rows(self.name, rows, starts[number], gazetteer, rare, classes, corpus_class, keep, similar)
 
-        for number, (lines, its, its_apart, terms) in self._engine.each(related, range(len(self._sizes))):
+        for number, (lines, its, its_apart, terms) in self._processes.each(related, range(len(self._sizes))):
             self._tables.take(lines)
             mentioned.extend(its)
             apart.extend(its_apart)

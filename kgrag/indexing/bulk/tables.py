@@ -51,12 +51,12 @@ _SEVERAL = {"PASSAGE_ABOUT": "ABOUT", "PAGE_NEXT": "NEXT", "PAGE_CONTAINS": "CON
 
 
 class Tables:
-    """The tables of nodes and of relationships, each a file in a folder."""
+    """The tables of nodes and of relationships, each a file in a folder, or with `part` files of about that size."""
 
-    def __init__(self, folder: Path) -> None:
-        self.nodes = {label: Table(folder, label, columns) for label, columns in NODES.items()}
+    def __init__(self, folder: Path, part: int | None = None) -> None:
+        self.nodes = {label: Table(folder, label, columns, part) for label, columns in NODES.items()}
         self.edges = {
-            kind: Table(folder, kind, (f":START_ID({start})", f":END_ID({end})", *more))
+            kind: Table(folder, kind, (f":START_ID({start})", f":END_ID({end})", *more), part)
             for kind, (start, end, *more) in EDGES.items()
         }
 
@@ -73,11 +73,11 @@ class Tables:
         tables = [*self.nodes.values(), *self.edges.values()]
         for table in tables:
             table.close()
-        nodes = {label: (t.header, t.path) for label, t in self.nodes.items() if t.rows}
-        edges = {kind: (t.header, t.path) for kind, t in self.edges.items() if t.rows}
+        nodes = {label: (t.header, *t.parts) for label, t in self.nodes.items() if t.rows}
+        edges = {kind: (t.header, *t.parts) for kind, t in self.edges.items() if t.rows}
         return Files(
             nodes=[(":".join(schema.labels_of(label, NUMBER)), paths) for label, paths in nodes.items()],
             relationships=[(_SEVERAL.get(kind, kind), paths) for kind, paths in edges.items()],
-            multiline=[t.path for t in tables if t.multiline],
+            multiline=[path for t in tables if t.multiline for path in t.parts],
             longest=4 * max(t.longest for t in tables),  # bytes of characters
         )

@@ -20,6 +20,7 @@ from typing import IO, cast
 from kgrag.errors import InputError
 from kgrag.graph import collections as registry
 from kgrag.graph.connection import Graph
+from kgrag.graph.holding import alone, check_idle
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.graph.local.files import disk_errors, locked
 from kgrag.indexing.knowledge.statements import Entry, code
@@ -108,6 +109,7 @@ def import_knowledge(
             return KnowledgeReport(name, known=True, seconds=time.monotonic() - started)
         about = _names_of(graph, selection.about)
         empty = local is not None and not bulk.occupants(graph)
+        check_idle(graph, None if empty else name)  # before much is read for nothing
     with disk_errors(home, "KGRAG_HOME"), Store(place, source) as store:
         resumed = store.lines
         with _timed(stages, "reading"):
@@ -119,7 +121,11 @@ def import_knowledge(
         if local is not None and empty:
             entities, facts = _in_bulk(local, settings, name, source, language, store, progress, stages, selection.part)
         else:
-            with _endpoint(settings, local, progress) as graph, _timed(stages, "transactions"):
+            with (
+                _endpoint(settings, local, progress) as graph,
+                alone(graph, name, "import facts"),
+                _timed(stages, "transactions"),
+            ):
                 collection = registry.create_knowledge(graph, name, language.code)
                 entities, facts = write_transactions(graph, collection, store, progress, part=selection.part)
                 graph.run("write/knowledge_source", name=name, source=source)

@@ -1,10 +1,13 @@
 """Routes for whoever watches over the server: is it alive, is it ready, what does it do."""
 
+import asyncio
+
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from kgrag.errors import DatabaseError
 from kgrag.server.failures import Reply, response
+from kgrag.server.gauges import Gauges
 from kgrag.server.serving import Called, serving_of
 
 router = APIRouter(tags=["health"])
@@ -29,6 +32,9 @@ async def ready(request: Request) -> Response:
 
 @router.get("/metrics")
 async def metrics(caller: Called) -> Response:
-    """Counts and times of requests, as Prometheus reads them (a key of all collections)."""
+    """Requests, and how near limits are, as Prometheus reads them (a key of all collections)."""
     caller.access.check_all()
-    return Response(caller.serving.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+    serving = caller.serving
+    gauges = Gauges(serving.kg, serving.jobs.uploads, serving.options.held_mb)
+    now = await asyncio.to_thread(gauges.text)  # also when the server has as much to do as it can
+    return Response(serving.metrics.text() + now, media_type=CONTENT_TYPE_LATEST)

@@ -80,15 +80,15 @@ def test_names_are_tied_and_untied(visit: Visit, kg: KnowledgeGraph, collection_
     pair = look()
     assert set(pair.split(", ")) == {"Ada Maria Lund", "Ada M Lund"}
     page.get_by_role("button", name=f"The same: {pair}", exact=True).click()
-    page.get_by_text("Tied.").wait_for()
+    page.get_by_text("Tied.", exact=True).wait_for()
     assert _tied(kg, collection_name) == 1
     assert look() == pair
     page.get_by_text("somebody says so").wait_for()
     page.get_by_role("button", name=f"Not the same: {pair}").click()
-    page.get_by_text("Kept apart.").wait_for()
+    page.get_by_text("Kept apart.", exact=True).wait_for()
     assert _tied(kg, collection_name) == 0
     page.get_by_role("button", name=f"The same: {pair}", exact=True).click()
-    page.get_by_text("Tied.").wait_for()
+    page.get_by_text("Tied.", exact=True).wait_for()
     assert _tied(kg, collection_name) == 1
 
 

@@ -1,0 +1,288 @@
+"""A week in an hour: readers, writers, failing models, backups and kills of every part, then the same work quietly.
+
+    python bench/soak.py --hours 1 --seed 1 --out build/soak           (make soak HOURS=1 SEED=1)
+    python bench/soak.py --hours 0.1                                    a try-out
+
+Neo4j, `kgrag serve`, a Python program and a language model run as processes of their own, in a folder of their own
+that is removed at the end. People use REST and /mcp as load.py has them; the Python program searches here and through
+the server; an operator runs commands on a folder that changes, one in four killed on its way; the model fails in
+bursts. The server, Neo4j and the Python program are killed, and backups made, in the first 45 % of the time: what
+they hold of memory after that is one process's. When the time is up, everything that is left undone is finished by the
+same commands again; then the collections are made again from the same documents without any disturbance, and their
+digests compared. What a user would be left alone with (a traceback, a 500, an error without a remedy), memory that
+rises in the second half of an hour, and a digest that differs are findings: it ends with 1 if there is any.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psutil
+from load import READ, WRITTEN, Served, fresh, prepare
+from scripted import Scripted
+from soak_report import Sample, by_part, report, slope
+from soak_users import FILES, Ledger, Operator, PythonUser, RestUser, use_mcp
+from synthetic import documents, questions
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import KgragError
+from kgrag.graph import vitals
+from kgrag.graph.connection import Graph
+from kgrag.graph.local import LocalServer
+from kgrag.indexing.digest import digest
+from kgrag.limits import limited
+from kgrag.server.keys import Keys
+from kgrag.settings import Settings
+from kgrag.wire import dumps
+
+PEOPLE = 6
+THINK = 4.0  # seconds between two requests of one of them, on average
+SEARCHED = 500  # passages of the collection that is only read
+KILLED = 0.45  # the share of the time in which what lives long is killed
+ROUNDS = {"server": 2, "Neo4j": 2, "Python client": 1}  # how often, in an hour or less
+FAULTS = (
+    "500", "503", "429:1", "quota", "timeout", "cut", "malformed", "html", "empty", "truncated", "bad-json",
+)  # fmt: skip
+CALM = 20.0  # seconds between two bursts of faults, on average
+PATIENCE = 900.0  # seconds in which jobs must have come to an end
+JUDGED = 0.5  # hours from which on memory is judged: before, everything still warms up
+LOOK = 5.0  # seconds between two looks at memory
+NEO4J, HEAP = "Neo4j", "Neo4j: heap after collection"
+
+
+def make_corpus(folder: Path) -> None:
+    """The folder that load.prepare reads."""
+    folder.mkdir()
+    made = documents(SEARCHED, triples=3, names=SEARCHED)
+    rows = ({"id": d.key, "title": d.title, "text": d.text} for d in made)
+    (folder / "corpus.jsonl").write_text("".join(dumps(row) + "\n" for row in rows), encoding="utf-8")
+    asked = ({"question": question} for question in questions(200, SEARCHED))
+    (folder / "queries.jsonl").write_text("".join(dumps(row) + "\n" for row in asked), encoding="utf-8")
+
+
+class Heap:
+    """What of Neo4j's heap is in use after its last collections of garbage, in MB."""
+
+    def __init__(self, local: LocalServer) -> None:
+        there = local.ensure_running()
+        self._graph = Graph(there.uri, there.user, there.password, there.database)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._graph.close()
+
+    def live(self) -> float | None:
+        """None while Neo4j does not answer."""
+        try:
+            with limited(LOOK):
+                found = vitals.heap(self._graph)
+        except KgragError:
+            return None
+        return found and found.live / 1e6
+
+
+@contextmanager
+def looking(
+    parts: dict[str, Callable[[], int | None]], heap: Heap, ledger: Ledger, samples: list[Sample]
+) -> Iterator[None]:
+    """Note the memory of the parts, by their process ids, and the heap while the block runs."""
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(LOOK):
+            for part, pid_of in parts.items():
+                try:
+                    if (pid := pid_of()) is not None:
+                        used = psutil.Process(pid).memory_info().rss / 1e6
+                        samples.append(Sample(ledger.now, part, pid, used))
+                        if part == NEO4J and (live := heap.live()) is not None:
+                            samples.append(Sample(ledger.now, HEAP, pid, live))
+                except psutil.NoSuchProcess:
+                    continue  # it was killed
+
+    looker = threading.Thread(target=look, daemon=True)
+    looker.start()
+    try:
+        yield
+    finally:
+        over.set()
+        looker.join(60)
+
+
+def break_model(model: Scripted, chance: random.Random, until: float) -> None:
+    """Have the model fail, in bursts of one kind, until then (time.monotonic)."""
+    while (left := until - time.monotonic()) > 0:
+        time.sleep(min(chance.expovariate(1 / CALM), left))
+        task = chance.choice(("extract", "extract", None))
+        model.fail(*[chance.choice(FAULTS)] * chance.choice((1, 1, 2, 5, 20)), task=task)
+
+
+def kill_parts(
+    ledger: Ledger, server: Served, local: LocalServer, python: PythonUser, chance: random.Random, seconds: float
+) -> None:
+    """Kill what lives long, and start it again, at times drawn for the first part of so many seconds."""
+    begun = time.monotonic()
+    victims = [part for part, times in ROUNDS.items() for _ in range(times)]
+    chance.shuffle(victims)
+    for at, victim in zip(sorted(chance.uniform(0.03, KILLED) * seconds for _ in victims), victims, strict=True):
+        time.sleep(max(0.0, begun + at - time.monotonic()))
+        print(f"{ledger.now / 60:5.1f} min: killing {victim}", flush=True)
+        match victim:
+            case "server":
+                with ledger.down("server"):
+                    server.process.kill()
+                    server.process.wait()
+                    server.start()
+            case "Neo4j":
+                if (pid := local.status().pid) is not None:  # a backup may have stopped it
+                    with ledger.down("Neo4j"):
+                        os.kill(pid, signal.SIGKILL)
+                        local.ensure_running()
+            case _:
+                python.kill()
+
+
+def digests(settings: Settings) -> dict[str, dict[str, str]]:
+    """Those of each collection."""
+    with KnowledgeGraph.local(settings) as kg:
+        return {name: digest(kg.graph, name) for name in (READ, WRITTEN, FILES)}
+
+
+def compare(
+    settings: Settings, operator: Operator, people: list[RestUser], untouched: dict[str, str]
+) -> tuple[dict[str, bool], list[str]]:
+    """Whether each collection is as if nothing had happened, and what differs."""
+    held = {name: text for person in people for name, text in person.held.items()}
+    with KnowledgeGraph.local(settings) as kg:
+        there = {d.key for d in kg[WRITTEN].documents(limit=100_000) if d.key.startswith("boats/")}
+    loaded = digests(settings)
+    with KnowledgeGraph.local(settings) as kg:
+        fresh(kg, held)
+    operator.again()
+    operator.finish()
+    calm = digests(settings) | {READ: untouched}
+    findings = [
+        f"the digest of {name!r} differs in {label}"
+        for name, found in loaded.items()
+        for label, value in found.items()
+        if calm[name][label] != value
+    ]
+    findings += [f"{len(held.keys() - there)} uploads are missing"] if held.keys() - there else []
+    findings += [f"{len(there - held.keys())} deleted uploads are there"] if there - held.keys() else []
+    return {name: loaded[name] == calm[name] for name in loaded}, findings
+
+
+def run(hours: float, seed: int, out: Path, home: Path) -> list[str]:
+    """Run it; returns the findings."""
+    seconds = 3600 * hours
+    settings = Settings(_env_file=None, home=home / "kgrag")  # type: ignore[call-arg]
+    local = LocalServer(settings)
+    samples: list[Sample] = []
+    make_corpus(home / "corpus")
+    with ExitStack() as stack:
+        model = stack.enter_context(Scripted(Path(__file__).with_name("soak_brain.py")))
+        model.delay(0.1)
+        stack.callback(local.stop)
+        with KnowledgeGraph.local(settings) as kg:
+            asked = prepare(kg, home / "corpus")
+            fresh(kg, {})
+            untouched = digest(kg.graph, READ)
+        keys = Keys.of(settings)
+        tokens = [keys.add(f"soak-{number}", "write") for number in range(PEOPLE + 1)]
+        named = model.env(timeout=5.0, cache=False)
+        env = os.environ | named | {"KGRAG_HOME": str(settings.home)}
+        server = stack.enter_context(Served(settings, named))
+        ledger = Ledger()
+        url = f"http://127.0.0.1:{server.port}"
+        python = PythonUser(ledger, [url, tokens[-1], str(seed)], asked[READ], env)
+        stack.callback(python.stop)
+        operator = Operator(ledger, home, random.Random(f"{seed} operator"), env)
+        until = time.monotonic() + seconds
+        users = [RestUser(ledger, seed * 100 + n, server.port, key, THINK, asked) for n, key in enumerate(tokens[:-1])]
+        drawn = [random.Random(f"{seed} {n}") for n in range(3)]
+        pids = {
+            "kgrag serve": lambda: server.process.pid,
+            NEO4J: lambda: local.status().pid,
+            "Python client": lambda: python.process.pid,
+        }
+        work: list[Callable[[], object]] = [
+            *((lambda user=user: user.use(until)) for user in users),
+            lambda: use_mcp(ledger, server, tokens[-1], asked[READ], drawn[0], until),
+            lambda: operator.work(until, time.monotonic() + KILLED * seconds),
+            lambda: break_model(model, drawn[1], until),
+            lambda: kill_parts(ledger, server, local, python, drawn[2], seconds),
+        ]
+        failures: list[str] = []
+        threads = [threading.Thread(target=guarded, args=(one, failures), daemon=True) for one in work]
+        heap = Heap(local)
+        stack.callback(heap.close)
+        with looking(pids, heap, ledger, samples):
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        print(f"{ledger.now / 60:5.1f} min: finishing", flush=True)
+        model.reset()
+        local.ensure_running()
+        for user in users:
+            user.settle(time.monotonic() + PATIENCE)
+        python.stop()
+        operator.finish()
+        log = (settings.home / "load.log").read_text(encoding="utf-8", errors="replace")
+        print(f"{ledger.now / 60:5.1f} min: the same quietly", flush=True)
+        equal, differences = compare(settings, operator, users, untouched)
+    findings = [*failures, *ledger.findings(), *differences]
+    if "Traceback" in log:
+        findings.append(f"a traceback in the log of the server: {log[log.index('Traceback') :][:2000]}")
+    for part, found in by_part(samples).items():
+        grown = slope(found, seconds)
+        # Neo4j's memory grows to what its settings allow, whatever it holds; what it holds is its heap.
+        if hours >= JUDGED and part != NEO4J and grown is not None and not grown.flat:
+            findings.append(f"the memory of {part} rises by {grown.slope:.3f} ± {grown.error:.3f} MB a minute")
+    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
+    report(out, ledger, samples, seconds, {"hours": hours, "seed": seed, "load": load}, equal, findings)
+    return findings
+
+
+def guarded(work: Callable[[], object], failures: list[str]) -> None:
+    """Do some work in a thread; that it fails is a finding."""
+    try:
+        work()
+    except Exception as error:
+        failures.append(f"the soak itself failed: {type(error).__name__}: {error}")
+        raise
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hours", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("build/soak"), help="folder of the report")
+    parser.add_argument("--keep", action="store_true", help="leave the folder of the database and the logs")
+    options = parser.parse_args()
+    for ended in (signal.SIGINT, signal.SIGTERM):  # a shell has what runs in its background ignore Ctrl-C
+        signal.signal(ended, signal.default_int_handler)
+    options.out.mkdir(parents=True, exist_ok=True)
+    home = Path(tempfile.mkdtemp(prefix="kgrag-soak-"))
+    try:
+        findings = run(options.hours, options.seed, options.out, home)
+    finally:
+        if options.keep:
+            print(f"The database and the logs are in {home}")
+        else:
+            shutil.rmtree(home, ignore_errors=True)
+    print(f"{options.out / 'report.md'}: {len(findings) or 'no'} findings", *findings, sep="\n  ")
+    raise SystemExit(1 if findings else 0)
+
+
+if __name__ == "__main__":
+    main()

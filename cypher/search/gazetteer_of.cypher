@@ -1,0 +1,10 @@
+// Those of some entities that are names looked for in texts: of titles, and phrases of two passages or more.
+// mode: read
+// $ids: LIST<STRING> - entity ids
+// -> name: STRING - normal form
+// -> title: BOOLEAN - whether a title or heading bears it
+UNWIND $ids AS id
+MATCH (e:Entity {id: id})
+WITH e, EXISTS { (e)<-[:ABOUT]-() } AS title
+WHERE e.phrases > 1 OR title
+RETURN e.normal AS name, title

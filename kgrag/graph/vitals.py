@@ -1,0 +1,73 @@
+"""How near the database is to its limits: what it holds, and what its server has left."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kgrag.errors import DatabaseError, DeadlineError
+from kgrag.graph import collections, schema
+from kgrag.graph.connection import Graph
+
+LIVE = 0.85
+"""The share of the heap from which on what is left after a collection of garbage leaves too little for queries."""
+
+COUNTED = ("Passage", "Triple", "Entity")
+
+
+@dataclass(frozen=True, slots=True)
+class Heap:
+    """The heap of the server in bytes; `live`: what was left when garbage was collected last."""
+
+    used: int
+    live: int
+    most: int
+
+    @property
+    def share(self) -> float:
+        """How much of it is live, from 0 to 1."""
+        return self.live / self.most
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The server's machine: bytes of memory, and files and connections that its process holds open."""
+
+    memory: int
+    files: int
+    most_files: int
+
+
+def counts(graph: Graph) -> dict[str, dict[str, int]]:
+    """Passages, triples and entities of each collection: collection -> label -> number. Reads no node."""
+    found = {row["label"]: row["number"] for row in graph.run("search/label_counts")}
+    return {
+        one.name: {label: found.get(schema.label_of(label, one.number), 0) for label in COUNTED}
+        for one in collections.list_collections(graph)
+    }
+
+
+def jobs(graph: Graph) -> dict[str, tuple[int, float]]:
+    """State -> how many jobs are in it, and how many seconds ago the oldest was asked for."""
+    return {row["state"]: (row["number"], row["seconds"]) for row in graph.run("search/job_counts")}
+
+
+def heap(graph: Graph) -> Heap | None:
+    """The heap of the server, in a cluster of the leader; None where it does not tell, as in Aura."""
+    row = _told(graph, "search/heap")
+    return None if row is None else Heap(**row)
+
+
+def machine(graph: Graph) -> Machine | None:
+    """The machine of the same; None where it does not tell."""
+    row = _told(graph, "search/machine")
+    return None if row is None else Machine(**row)
+
+
+def _told(graph: Graph, query: str) -> Mapping[str, Any] | None:
+    try:
+        rows = graph.run(query)
+    except DeadlineError:
+        raise
+    except DatabaseError:  # the procedure is not there, or not for this user
+        return None
+    return dict(rows[0]) if rows and None not in rows[0].values() else None
