@@ -318,20 +318,25 @@ class Retriever(ABC):
         return Ranking(question.text, self.name, hits, self.notes(scored))
 
     def ranked(self, query: Query, n: int) -> list[Scored]:
-        """What `rank` gives, also when the collection was made or embedded again since it was opened, or meanwhile."""
+        """What `rank` gives, also when the collection was made or embedded again since it was opened, or meanwhile.
+
+        A ranking takes several queries, and none of them holds what it read: one that fails on what was removed in
+        between is made again.
+        """
         with span("rank", retriever=type(self).name):
             self.context.keep_up()
-            for last in (False, True):
+            for left in (2, 1, 0):
                 before = self.context.reader.collection
                 try:
                     found = self.rank(query, n)[:n]
                 except Exception as error:
                     if isinstance(error, MismatchError):  # an index is gone, or of vectors of another length
                         self.context.refresh()
-                    if last or self.context.reader.collection == before:
+                    removed = isinstance(error, LookupError | TypeError)  # nothing has its id, or its text is null
+                    if not left or not (removed or self.context.reader.collection != before):
                         raise
                 else:
-                    if last or self.context.reader.collection == before:  # not partly with old vectors
+                    if not left or self.context.reader.collection == before:  # not partly with old vectors
                         break
             return found
 

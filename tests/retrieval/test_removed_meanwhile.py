@@ -1,0 +1,89 @@
+"""Searches while documents come and go: a ranking never fails on a passage that was there a moment ago."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.types import Document, Section
+
+_NAME = "retrieval-removed"
+_PLAIN = [name for name, entry in RETRIEVERS.items() if not entry.needs]
+_PLACES = ["Bergen", "Visby", "Riga", "Lübeck"]
+_ROUNDS = 12
+
+
+def _document(i: int) -> Document:
+    place, next_place = _PLACES[i % 4], _PLACES[(i + 1) % 4]
+    text = f"Skipper Olaf Number{i} of {place} sold amber to Skipper Olaf Number{(i + 1) % 40} in {next_place}."
+    return Document(f"s{i}", (Section(text),), f"Skipper Olaf Number{i}")
+
+
+@contextmanager
+def _coming_and_going(kg: KnowledgeGraph) -> Iterator[None]:
+    """Half of the documents are removed and added, again and again."""
+    over = threading.Event()
+    moving = [_document(i) for i in range(0, 40, 2)]
+    failed: list[BaseException] = []
+
+    def move() -> None:
+        try:
+            while not over.is_set():
+                kg[_NAME].delete([document.key for document in moving])
+                kg[_NAME].ingest(moving)
+        except BaseException as error:  # shown by the test
+            failed.append(error)
+
+    thread = threading.Thread(target=move)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+    assert not failed
+
+
+@pytest.fixture
+def skippers(kg: KnowledgeGraph) -> Iterator[str]:
+    kg[_NAME].ingest([_document(i) for i in range(40)])
+    yield _NAME
+    kg[_NAME].delete()
+
+
+def test_what_is_removed_between_two_queries_of_a_ranking(
+    kg: KnowledgeGraph, skippers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [hit.passage.document for hit in kg[skippers].search("Who sold amber?", retriever="ppr", k=40)]
+    gone = found[:3]
+    context, asked = kg[skippers].context, []
+    row = context.row
+
+    def removing(name: str, /, **parameters: Any) -> dict[str, Any]:
+        if name == "expand/ppr_names":  # the walk is over, its trails are not told
+            asked.append(name)
+            if len(asked) == 1:
+                kg[skippers].delete(gone)
+        return row(name, **parameters)
+
+    monkeypatch.setattr(context, "row", removing)
+    ranking = kg[skippers].search("Who sold amber?", retriever="ppr", k=40)
+    assert len(asked) == 2
+    assert {hit.passage.document for hit in ranking} == set(found) - set(gone)
+
+
+@pytest.mark.long
+def test_rankings_while_documents_come_and_go(kg: KnowledgeGraph, skippers: str) -> None:
+    stay = {f"s{i}" for i in range(1, 40, 2)}
+    with _coming_and_going(kg):
+        for i in range(_ROUNDS):
+            asked = f"To whom did Skipper Olaf Number{i} sell amber, and where did that skipper live?"
+            for retriever in _PLAIN:
+                ranking = kg[skippers].search(asked, retriever=retriever, k=40)
+                assert len({hit.passage.id for hit in ranking}) == len(ranking)
+    last = kg[skippers].search("Who sold amber?", retriever="dense", k=40)
+    assert stay <= {hit.passage.document for hit in last}
