@@ -55,6 +55,7 @@ CALM = 20.0  # seconds between two bursts of faults, on average
 PATIENCE = 900.0  # seconds in which jobs must have come to an end
 JUDGED = 0.5  # hours from which on memory is judged: before, everything still warms up
 LOOK = 5.0  # seconds between two looks at memory
+KEPT = 100  # rankings that the server keeps: of the usual 1,000, it would still gather some after an hour
 NEO4J, HEAP = "Neo4j", "Neo4j: heap after collection"
 
 
@@ -199,7 +200,7 @@ def run(hours: float, seed: int, out: Path, home: Path) -> list[str]:
         tokens = [keys.add(f"soak-{number}", "write") for number in range(PEOPLE + 1)]
         named = model.env(timeout=5.0, cache=False)
         env = os.environ | named | {"KGRAG_HOME": str(settings.home)}
-        server = stack.enter_context(Served(settings, named))
+        server = stack.enter_context(Served(settings, named | {"KGRAG_RANKINGS": str(KEPT)}))
         ledger = Ledger()
         url = f"http://127.0.0.1:{server.port}"
         python = PythonUser(ledger, [url, tokens[-1], str(seed)], asked[READ], env)
