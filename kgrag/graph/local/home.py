@@ -91,6 +91,7 @@ class Home:
             "-XX:+UseParallelGC" if memory_size(heap) <= _SMALL_HEAP else "-XX:+UseG1GC",
             "-XX:+ExitOnOutOfMemoryError",
             *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPEN_MODULES),
+            *(f"--add-modules={name}" for name in java.modules),
             "-Dio.netty.tryReflectionSetAccessible=true",
             "-Dlog4j2.disable.jmx=true",
             line.main_class,

