@@ -27,8 +27,8 @@ class Java:
     def modules(self) -> tuple[str, ...]:
         """Modules that Neo4j asks for where Java has them.
 
-        Lucene compares vectors by the processor's vector instructions then, which makes an index in three quarters of the time; a
-        Java before 21 does not let it.
+        Lucene compares vectors by the processor's vector instructions then, which makes an index in three quarters of
+        the time; a Java before 21 does not let it.
         """
         try:
             held = (self.path.resolve().parent.parent / "release").read_text(encoding="utf-8")
