@@ -1,7 +1,9 @@
 // Cancel a job: at once if nobody works on it, else by telling whoever does.
 // mode: write
 // $id: STRING - job id
-MATCH (j:Job {id: $id}) WHERE j.state IN ['queued', 'running']
+MATCH (j:Job {id: $id})
+SET j.attempt = j.attempt  // its lock: what is read from here on stays true
+WITH j WHERE j.state IN ['queued', 'running']
 SET j.stop = true
 WITH j WHERE j.state = 'queued' OR j.lease < datetime() AND j.outside IS NULL
 SET j.state = 'cancelled', j.ended = datetime.realtime()

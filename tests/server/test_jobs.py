@@ -11,7 +11,7 @@ import pytest
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, DatabaseError, InputError, KgragError, NotFoundError
 from kgrag.graph import jobs as kept
-from kgrag.graph.connection import Graph
+from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.jobs import Job
 from kgrag.indexing.digest import digest
 from kgrag.server.jobs import Jobs
@@ -279,3 +279,37 @@ def test_uploads_lie_under_hashes_whole_or_not_at_all(tmp_path: Path) -> None:
     assert not uploads.remove("../../notes", "x.tar.gz")
     uploads.clear("../../notes")
     assert uploads.list("../../notes") == []
+
+
+@pytest.mark.parametrize("late", ["beat", "cancel"])
+def test_what_is_told_of_a_job_while_it_ends_comes_too_late(
+    kg: KnowledgeGraph, collection_name: str, late: str
+) -> None:
+    kg[collection_name].ingest([])
+    id = kept.add_job(kg.graph, "prune", collection_name, {}).id
+    claimed = kept.claim_job(kg.graph, "one")
+    assert claimed is not None
+    assert claimed.id == id
+
+    def tell() -> None:
+        if late == "beat":
+            kept.beat_job(kg.graph, "one", id, "names", 3, 4)
+        else:
+            kept.cancel_job(kg.graph, id)
+
+    telling = threading.Thread(target=tell)
+    outcome = {"error": None, "remedy": None, "error_kind": None, "result": None}
+
+    def end(tx: Transaction) -> None:
+        tx.run("write/end_job", id=id, holder="one", state="failed", **outcome)
+        telling.start()
+        time.sleep(0.5)  # so that the other has begun
+
+    kg.graph.write(end)
+    telling.join()
+    ended = kept.find_job(kg.graph, id)
+    assert (ended.state, ended.stage, ended.done) == ("failed", "", 0)
+    kept.retry_job(kg.graph, id)
+    assert kept.claim_job(kg.graph, "another") is not None
+    assert kept.beat_job(kg.graph, "another", id, "names", 1, 4) is False  # nobody wants it to stop
+    kept.end_job(kg.graph, "another", id, "done")
