@@ -335,6 +335,7 @@ class Retriever(ABC):
                     removed = isinstance(error, LookupError | TypeError)  # nothing has its id, or its text is null
                     if not left or not (removed or self.context.reader.collection != before):
                         raise
+                    _LOG.info("%s: made again after %r", self.name, error)
                 else:
                     if not left or self.context.reader.collection == before:  # not partly with old vectors
                         break
