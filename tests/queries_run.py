@@ -9,6 +9,7 @@ import pytest
 from kgrag.graph import connection
 from kgrag.graph.connection import Graph, lookup
 from kgrag.graph.queries import Query
+from kgrag.retrieval.base import Retriever
 
 _AT_WORK = ("write/hold_collection", "write/beat_job", "write/release_collection")
 
@@ -27,6 +28,16 @@ def queries_run() -> Iterator[dict[str, Query]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connection, "lookup", noted)
         yield found
+
+
+def queries_of(retriever: Retriever, question: str, k: int) -> list[str]:
+    """The names of the queries of a search for k passages, in order, when its collection was opened just now."""
+    retriever.context.refresh()  # else a search in a slow run might do so, and this is not what is counted
+    found: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "lookup", lambda name, given: found.append(name) or lookup(name, given))
+        assert len(retriever.retrieve(question, k)) == k
+    return found
 
 
 def db_hits(graph: Graph, name: str, **parameters: Any) -> int:

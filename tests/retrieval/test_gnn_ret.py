@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from coast import TEXTS, coast_documents
 from numpy.typing import NDArray
+from queries_run import queries_of
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
-from kgrag.graph import connection
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.gnn_ret import Edge, GnnRet, Memory, distance, nearest, neighbours_of, propagate, remember
 from kgrag.retrieval.registry import check_retriever
@@ -237,12 +237,7 @@ def test_hubs_tie_nothing(kg: KnowledgeGraph, coast: str) -> None:
 
 
 def test_a_layer_is_a_round_trip(kg: KnowledgeGraph, coast: str) -> None:
-    retriever = kg[coast].retriever("gnn-ret(alphas=(0.5, 0.5))")
-    calls: list[str] = []
-    with pytest.MonkeyPatch.context() as patch:
-        lookup = connection.lookup
-        patch.setattr(connection, "lookup", lambda name, given: calls.append(name) or lookup(name, given))
-        assert len(retriever.retrieve(_QUESTION, 5)) == 5
+    calls = queries_of(kg[coast].retriever("gnn-ret(alphas=(0.5, 0.5))"), _QUESTION, 5)
     assert calls == ["search/vector", *["expand/gnn_ret"] * 2, "search/entity_captions", "search/passages"]
 
 
