@@ -60,7 +60,7 @@ def visible(text: str) -> str:
 
 def number(count: int, thing: str) -> str:
     """A count with its thing: "1 passage", "1,200 passages", "2 summaries"."""
-    several = f"{thing[:-1]}ies" if thing.endswith(("ry", "ty")) else f"{thing}s"
+    several = f"{thing[:-1]}ies" if thing.endswith(("ry", "ty", "ly")) else f"{thing}s"
     return f"{count:,} {thing if count == 1 else several}"
 
 

@@ -83,10 +83,14 @@ def extract(
 
 
 def _text(report: "ExtractionReport", collection: str) -> str:
+    from kgrag.models.tasks import LONGER
+
     dropped = sum(report.dropped.values())
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(report.dropped.items(), key=lambda item: -item[1]))
     left_out = f", {dropped:,} left out ({reasons})" if dropped else ""
     lines = [f"Collection {collection}: {number(report.passages, 'passage')} extracted, {report.left:,} left"]
     rate = f", {report.passages / report.seconds:,.1f} passages/s" if report.passages >= 10 and report.seconds else ""
     lines.append(f"{number(report.triples, 'triple')} written{left_out} in {report.seconds:.1f} s{rate}")
+    if report.cut:
+        lines.append(f"{number(report.cut, 'reply')} cut off; what was whole was used. {LONGER}")
     return "\n".join(lines + ([usage_line(report.usage)] if report.usage.calls else []))

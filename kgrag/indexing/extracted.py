@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 from urllib.parse import unquote
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, ValidationInfo, model_validator
 
 from kgrag import identity
 from kgrag.indexing.writer import Row
@@ -62,8 +62,9 @@ def _object(properties: Mapping[str, Any]) -> Mapping[str, Any]:
 class Extraction(BaseModel):
     """A reply: the entities and triples of a passage, as objects, or as strings and arrays. `unread`: what is neither.
 
-    `beyond`: triples that were left out because there are too many. It is refused (ValueError) when it lacks one of the
-    lists, or when nothing that a list holds can be read.
+    `beyond`: triples that were left out because there are too many; `cut`: the reply was cut off, and this is what was
+    whole of it. It is refused (ValueError) when it lacks one of the lists, or when nothing that a list holds can be
+    read.
     """
 
     REPLY: ClassVar[Mapping[str, Any]] = _reply()
@@ -72,10 +73,11 @@ class Extraction(BaseModel):
     triples: list[Triple]
     unread: int = 0
     beyond: int = 0
+    cut: bool = False
 
     @model_validator(mode="before")
     @classmethod
-    def _lenient(cls, value: Any) -> Any:
+    def _lenient(cls, value: Any, info: ValidationInfo) -> Any:
         names = ("entities", "triples")
         if isinstance(value, dict) and all(name in value for name in names):
             value = {name: [] if value[name] is None else value[name] for name in names}
@@ -87,7 +89,8 @@ class Extraction(BaseModel):
             if items and not any(items):
                 raise ValueError(f"{str(value[name][0])[:80]!r} is none of the {name} that were asked for")
         unread = triples.count(None)
-        return {"entities": [e for e in entities if e], "triples": [t for t in triples if t], "unread": unread}
+        kept = {"entities": [e for e in entities if e], "triples": [t for t in triples if t]}
+        return kept | {"unread": unread, "cut": bool((info.context or {}).get("cut"))}
 
     def first(self, most: int) -> Self:
         """The same with `most` triples at most."""

@@ -37,13 +37,15 @@ _WRITTEN = {"extract": 450, "extract-linked": 550}
 class ExtractionReport:
     """What an extraction did.
 
-    `passages` were extracted, which gave `triples`; `dropped`: reason -> triples that were left out. `left`: passages
-    that still wait, the `failures` among them. `stopped`: why it ended early, if it did.
+    `passages` were extracted, which gave `triples`; `dropped`: reason -> triples that were left out. `cut`: replies
+    that were cut off, of which what was whole was used. `left`: passages that still wait, the `failures` among them.
+    `stopped`: why it ended early, if it did.
     """
 
     passages: int = 0
     triples: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
+    cut: int = 0
     failures: tuple[FailedPassage, ...] = ()
     left: int = 0
     usage: Usage = field(default_factory=Usage)
@@ -96,6 +98,7 @@ def extract(
         passages=outcome.written,
         triples=writer.triples,
         dropped=dict(writer.dropped),
+        cut=writer.cut,
         failures=tuple(outcome.failures),
         left=len(waiting) - outcome.written,
         usage=usage.total,
@@ -136,13 +139,14 @@ def values(source: Mapping[str, Any]) -> dict[str, str]:
 class FactWriter:
     """Writes what was extracted with a version of a prompt, some passages a transaction.
 
-    `triples` counts those kept, `dropped` the others.
+    `triples` counts those kept, `dropped` the others, `cut` the replies that were cut off.
     """
 
     def __init__(self, graph: Graph, collection: Collection, embedder: Embedder, version: str) -> None:
         self._graph, self._collection, self._embedder, self._version = graph, collection, embedder, version
         self.triples = 0
         self.dropped: Counter[str] = Counter()
+        self.cut = 0
 
     def write(self, extracted: Mapping[str, Extraction]) -> None:
         """Write what some passages gave, by their ids."""
@@ -155,6 +159,7 @@ class FactWriter:
         self._graph.write(lambda tx: self._write(tx, list(extracted), facts))
         self.triples += len(facts.triples)
         self.dropped += facts.dropped
+        self.cut += sum(extraction.cut for extraction in extracted.values())
 
     def _write(self, tx: Transaction, passages: list[str], facts: FactRows) -> None:
         there = {r["id"] for r in tx.run("write/extracted", ids=passages, version=self._version)}

@@ -20,7 +20,8 @@ Listener = Callable[[Event], None]
 Shape = TypeVar("Shape", bound=BaseModel)
 
 _LOG = logging.getLogger(__name__)
-_LONGER = "Raise KGRAG_CHAT__MAX_TOKENS, or switch off the model's thinking by KGRAG_CHAT__EXTRA_BODY."
+LONGER = "Raise KGRAG_CHAT__MAX_TOKENS, or switch off the model's thinking by KGRAG_CHAT__EXTRA_BODY."
+"""What to do about replies that were cut off because they grew too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Tasks:
         if not said:
             raise ModelError(
                 f"The model {reply.model!r} replied nothing to {task!r}.",
-                _LONGER if reply.cut else "Try another model.",
+                LONGER if reply.cut else "Try another model.",
             )
         return said
 
@@ -85,7 +86,7 @@ class Tasks:
         if found is None:
             raise ModelError(
                 f"The model {again.model!r} gave no usable JSON for {task!r}, twice: {problem}.",
-                _LONGER
+                LONGER
                 if again.cut
                 else "Try another model for this task, for example KGRAG_CHAT__MODELS='{\"" + task + '": "MODEL"}\'.',
             )
@@ -134,12 +135,15 @@ def _unless_thinking(on_text: Callable[[str], None] | None) -> Callable[[str], N
 
 
 def shaped(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
-    """The first object of a reply that has the shape, or None and what is wrong with the first."""
+    """The first object of a reply that has the shape, or None and what is wrong with the first.
+
+    The validators of the shape are told by their context whether the reply was `cut` off.
+    """
     problem = ""
     try:
         for value in json_in(reply.text):
             try:
-                found = shape.model_validate(value)
+                found = shape.model_validate(value, context={"cut": reply.cut})
             except ValidationError as error:
                 problem = problem or _complaint(error)
             else:

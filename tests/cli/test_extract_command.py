@@ -81,6 +81,14 @@ def test_failures_are_listed_and_tried_again(cli: CommandLine, ships: str, model
     assert len(model.calls) == calls + 1
 
 
+def test_what_was_cut_off_is_told(cli: CommandLine, ships: str, model: Scripted) -> None:
+    model.say("extract", _REPLY | {"triples": [["Fram", f"sailed {n}", "Colin Archer"] for n in range(20)]})
+    model.fail("truncated", task="extract")
+    result = cli("extract", "-c", ships, "--threads", "1", "--limit", "2", env=_env(model))
+    assert "\n1 reply cut off; what was whole was used. Raise KGRAG_CHAT__MAX_TOKENS, or switch off" in result.stdout
+    assert 20 < int(re.findall(r"(\d+) triples written", result.stdout)[0]) < 40
+
+
 def test_what_stops_it(cli: CommandLine, ships: str, model: Scripted) -> None:
     result = cli("extract", "-c", ships, "--budget", "0.0001", env=_env(model), code=7)
     assert "0 passages extracted, 3 left" in result.stdout
