@@ -14,7 +14,10 @@ from kgrag.graph.local.java import Java
 from kgrag.graph.local.lines import LINES, Line, line_named
 from kgrag.settings import LocalSettings
 
-_OPEN_MODULES = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
+_REACHED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
+_OPENED = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _REACHED]
+"""What Neo4j reaches into of Java, as its own scripts have it; on Java 25 no import works without."""
+
 _FIRST_HEAP = "256m"
 _SMALL_HEAP = 2 << 30  # bytes; up to it the parallel collector's pauses are short, and searches take some 6 % less time
 
@@ -90,7 +93,7 @@ class Home:
             f"-Xmx{heap}",
             "-XX:+UseParallelGC" if memory_size(heap) <= _SMALL_HEAP else "-XX:+UseG1GC",
             "-XX:+ExitOnOutOfMemoryError",
-            *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPEN_MODULES),
+            *_OPENED,
             *(f"--add-modules={name}" for name in java.modules),
             "-Dio.netty.tryReflectionSetAccessible=true",
             "-Dlog4j2.disable.jmx=true",
@@ -106,7 +109,7 @@ class Home:
         Raises ConfigurationError if the heap setting is no memory size.
         """
         heap = max(self._settings.heap, _FIRST_HEAP, key=memory_size)
-        return [*self._classpath(), f"-Xmx{heap}", "org.neo4j.cli.AdminTool", *args]
+        return [*self._classpath(), f"-Xmx{heap}", *_OPENED, "org.neo4j.cli.AdminTool", *args]
 
     def admin_environment(self) -> dict[str, str]:
         """The variables by which neo4j-admin finds this server."""

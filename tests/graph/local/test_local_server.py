@@ -17,6 +17,7 @@ import pytest
 
 from kgrag.errors import ConfigurationError, DatabaseError, LocalServerError
 from kgrag.graph.local import Endpoint, LocalServer, config, process
+from kgrag.graph.local.java import find_java
 from kgrag.settings import Settings
 
 pytestmark = pytest.mark.long
@@ -259,6 +260,15 @@ def test_invalid_memory_is_named(
 def test_a_failed_admin_command_says_why(make_settings: MakeSettings) -> None:
     with pytest.raises(LocalServerError, match=r"database info failed.*must point to a directory"):
         LocalServer(make_settings()).admin("database", "info")
+
+
+def test_neo4j_admin_may_reach_what_the_server_does(make_settings: MakeSettings) -> None:
+    """On Java 25 every import of Neo4j 2026 fails otherwise."""
+    server = LocalServer(make_settings())
+    java = find_java(server.line().java)
+    opened = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in ("java.nio", "java.io", "sun.nio.ch")]
+    for command in (server.home.admin_command("database", "import"), server.home.start_command(java, server.line())):
+        assert set(opened) <= set(command)
 
 
 def test_a_home_that_cannot_be_made_is_named(make_settings: MakeSettings, tmp_path: Path) -> None:
