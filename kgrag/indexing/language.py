@@ -3,7 +3,7 @@
 Imported where they are needed: spaCy takes a second to load, and short documents never need it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
@@ -27,14 +27,18 @@ def sentences(paragraph: str, language: str) -> Iterator[str]:
                 yield text
 
 
-@lru_cache(maxsize=4096)  # statistics and mentions ask for the same texts, a batch apart
-def named_entities(text: str, pipeline: str | None, language: Language = ENGLISH) -> dict[str, str]:
+def named_entities(text: str, pipeline: str | None, language: Language = ENGLISH) -> Mapping[str, str]:
     """The names that a trained pipeline finds in a text: normal form -> how it is written. None finds none.
 
     Numbers, dates and the like are no names. Raises ConfigurationError if there is no such pipeline.
     """
+    return _found(text, pipeline, language) if pipeline else {}
+
+
+@lru_cache(maxsize=4096)  # statistics and mentions ask for the same texts, a batch apart
+def _found(text: str, pipeline: str, language: Language) -> Mapping[str, str]:
     found: dict[str, str] = {}
-    for entity in _trained(pipeline)(text).ents if pipeline else ():
+    for entity in _trained(pipeline)(text).ents:
         words = entity.text.split()
         surface = " ".join(words[1:] if words[:1] and words[0].lower() in language.articles else words)
         normal = normalise(surface, language)
