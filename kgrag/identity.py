@@ -14,9 +14,8 @@ def node_id(*parts: str | int) -> str:
     return hashlib.blake2b("\x1f".join(map(str, parts)).encode(), digest_size=16).hexdigest()
 
 
-@lru_cache(maxsize=1 << 16)
 def _named(collection: str, kind: str, name: str) -> str:
-    """node_id(collection, kind, name), quicker: these are made by the million, some again and again."""
+    """node_id(collection, kind, name), quicker: these are made by the million."""
     hashed = _beginning(collection, kind).copy()
     hashed.update(name.encode())
     return str(hashed.hexdigest())
