@@ -3,6 +3,7 @@
     python bench/growth.py load 10k 100k 1m --keep DIR     load each in bulk into a server of its own, in DIR/SIZE
     python bench/growth.py ask 1m 5m --keep DIR            all servers up, the questions by turns
     python bench/growth.py change 1m --keep DIR            add, delete, inspect, repair, list, digest, and so on
+    python bench/growth.py kill 1m --keep DIR              a process that adds documents is killed, and another goes on
     python bench/growth.py busy 1m --keep DIR              latency of searches while 10,000 documents are added
     python bench/growth.py draw --keep DIR --picture docs/images/growth.svg
 
@@ -12,6 +13,7 @@ is begun again by the next one. The servers have a heap and a page cache in prop
 
 import argparse
 import json
+import multiprocessing
 import os
 import sys
 import threading
@@ -42,13 +44,18 @@ class Book:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.rows: dict[str, Row] = json.loads(path.read_text()) if path.exists() else {}
+
+    @property
+    def rows(self) -> dict[str, dict[str, Row]]:
+        """By size and step, as they are now: another load may run beside."""
+        return json.loads(self._path.read_text()) if self._path.exists() else {}
 
     def add(self, size: int, step: str, row: Row) -> None:
         """Keep and show what a step gave."""
         row = row | {"load_average": round(os.getloadavg()[0], 1)}
-        self.rows.setdefault(str(size), {})[step] = row
-        self._path.write_text(json.dumps(self.rows, indent=1))
+        rows = self.rows
+        rows.setdefault(str(size), {})[step] = row
+        self._path.write_text(json.dumps(rows, indent=1))
         print(json.dumps({f"{size:,}": {step: row}}, indent=1), flush=True)
 
 
@@ -171,6 +178,36 @@ def change(folder: Path, size: int, book: Book, whole: bool) -> None:
     book.add(size, "change", row | {"peak_mb": dict(memory.peaks)})
 
 
+def add(settings: Settings, start: int, size: int) -> None:
+    """Add a block of the made-up documents to those of a size, from `start` on."""
+    with opened(settings) as kg:
+        kg[COLLECTION].ingest(documents(start + ADDED, 0, size, start=start))
+
+
+def kill(folder: Path, size: int, book: Book) -> None:
+    """A process that adds documents is killed at half of them, and another adds them."""
+    with server(folder, size) as settings, opened(settings) as kg:
+        collection = kg[COLLECTION]
+        held = collection.info().counts["Document"]
+        start = -(-held // ADDED) * ADDED
+        begun = time.monotonic()
+        adding = multiprocessing.get_context("spawn").Process(target=add, args=(settings, start, size))
+        adding.start()
+        half = f"s{start + ADDED // 2}"
+        while adding.is_alive() and not any(d.key == half for d in collection.documents(after=half[:-1], limit=2)):
+            time.sleep(0.2)
+        adding.kill()
+        adding.join()
+        row: Row = {"killed after": round(time.monotonic() - begun, 2), "exit": adding.exitcode}
+        row["documents then"] = collection.info().counts["Document"] - held
+        begun = time.monotonic()
+        add(settings, start, size)
+        row["again"] = round(time.monotonic() - begun, 2)
+        info = collection.info()
+        row |= {"documents": info.counts["Document"] - held, "finished": info.finished}
+    book.add(size, "kill", row)
+
+
 def busy(folder: Path, size: int, book: Book, number: int) -> None:
     """Searches while documents are added, against the same searches in peace."""
     with server(folder, size) as settings, opened(settings) as kg:
@@ -223,7 +260,7 @@ def draw(book: Book, path: Path) -> None:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=("load", "ask", "change", "busy", "draw"))
+    parser.add_argument("step", choices=("load", "ask", "change", "kill", "busy", "draw"))
     parser.add_argument("size", nargs="*", type=number_of, help="passages: 10k, 1m")
     parser.add_argument("--keep", type=Path, required=True, metavar="DIR", help="where servers and figures are kept")
     parser.add_argument("--questions", type=int, default=100, metavar="N", help="default: 100")
@@ -242,6 +279,8 @@ def main() -> None:
             load(chosen.keep, size, book)
         elif chosen.step == "change":
             change(chosen.keep, size, book, chosen.whole)
+        elif chosen.step == "kill":
+            kill(chosen.keep, size, book)
         elif chosen.step == "busy":
             busy(chosen.keep, size, book, chosen.questions)
 
