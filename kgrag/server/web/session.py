@@ -13,6 +13,7 @@ from kgrag.errors import AccessError, NotFoundError
 from kgrag.evaluation.kept import Kept, kept
 from kgrag.events import Answer, Event
 from kgrag.graph.collections import DEFAULT_COLLECTION, KNOWLEDGE
+from kgrag.graph.collections import Collection as Record
 from kgrag.graph.runs import Run
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
@@ -59,9 +60,14 @@ class Session:
         access = self.access
         return [info for info in await in_thread(self._serving.kg.collections) if access.sees(info.name)]
 
+    async def records(self) -> list[Record]:
+        """The same without counts, which take long where much is held."""
+        access = self.access
+        return [found for found in await in_thread(self._serving.kg.records) if access.sees(found.name)]
+
     async def choose(self, name: str) -> tuple[str, list[str]]:
         """The collection of documents that is meant, and the names of all. Raises NotFoundError where there is none."""
-        names = [info.name for info in await self.collections() if info.kind != KNOWLEDGE]
+        names = [found.name for found in await self.records() if found.kind != KNOWLEDGE]
         if name and name not in names:
             self.access.check("read", name)
             raise NotFoundError(f"There is no collection {name!r} of documents.", "Choose another one.")

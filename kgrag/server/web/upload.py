@@ -15,7 +15,7 @@ def add(serving: Serving) -> None:
     @ui.page("/upload")
     async def upload(request: Request, collection: str = "") -> None:
         async with frame(serving, request, "Upload") as session:
-            names = sorted(info.name for info in await session.collections())
+            names = sorted(found.name for found in await session.records())
             shown = list(dict.fromkeys([*filter(None, [collection]), *names]))
 
             async def sent(_: str) -> None:
