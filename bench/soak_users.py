@@ -342,5 +342,9 @@ def _told(said: str) -> tuple[str, str]:
     first = next((n for n, line in enumerate(lines) if line.startswith("Error:")), None)
     if first is not None:
         return lines[first], " ".join(lines[first + 1 :])
+    for line in lines:
+        if line.startswith(("There is no answer: ", "Problem: ")):  # of an answer that failed, in one line
+            error, _, remedy = line.partition(". ")
+            return error, remedy
     again = [line for line in lines if "run the same command again" in line]
     return "\n".join(lines), " ".join(again)
