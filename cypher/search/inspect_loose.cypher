@@ -1,4 +1,5 @@
-// Nodes of a collection that hang together with nothing, by what they lack.
+// Nodes of a collection that hang together with nothing, by what they lack. Examples are looked for once more where there
+// are some: to collect all of millions for the sake of five takes more memory than a statement has.
 // mode: read
 // $collection: STRING - name of the collection
 // $limit: INTEGER = 5 - examples wanted
@@ -8,23 +9,27 @@
 // -> examples: LIST<STRING> - keys of documents, ids of passages and triples, names of others
 CALL () {
   MATCH (n:Document {collection: $collection}) WHERE NOT EXISTS { (n)-[:HAS_PASSAGE]->() }
-  RETURN 'documents without passages' AS kind, count(n) AS number, collect(n.key)[..$limit] AS examples
+  WITH count(n) AS number WHERE number > 0
+  RETURN 'documents without passages' AS kind, number, COLLECT { MATCH (n:Document {collection: $collection}) WHERE NOT EXISTS { (n)-[:HAS_PASSAGE]->() } RETURN n.key LIMIT $limit } AS examples
   UNION ALL
   MATCH (n:Passage {collection: $collection}) WHERE NOT EXISTS { (n)<-[:HAS_PASSAGE]-() }
-  RETURN 'passages without a document' AS kind, count(n) AS number, collect(n.id)[..$limit] AS examples
+  WITH count(n) AS number WHERE number > 0
+  RETURN 'passages without a document' AS kind, number, COLLECT { MATCH (n:Passage {collection: $collection}) WHERE NOT EXISTS { (n)<-[:HAS_PASSAGE]-() } RETURN n.id LIMIT $limit } AS examples
   UNION ALL
   MATCH (n:Passage {collection: $collection}) WHERE NOT EXISTS { (n)-[:MENTIONS|HAS_KEYWORD|STATES|SIMILAR]->() }
-  RETURN 'passages without links' AS kind, count(n) AS number, collect(n.id)[..$limit] AS examples
+  WITH count(n) AS number WHERE number > 0
+  RETURN 'passages without links' AS kind, number, COLLECT { MATCH (n:Passage {collection: $collection}) WHERE NOT EXISTS { (n)-[:MENTIONS|HAS_KEYWORD|STATES|SIMILAR]->() } RETURN n.id LIMIT $limit } AS examples
   UNION ALL
-  MATCH (n:Triple {collection: $collection})
-  WHERE ($stated AND NOT EXISTS { (n)<-[:STATES]-() }) OR NOT EXISTS { (n)-[:SUBJECT]->() } OR NOT EXISTS { (n)-[:OBJECT]->() }
-  RETURN 'triples without a passage' AS kind, count(n) AS number, collect(n.id)[..$limit] AS examples
+  MATCH (n:Triple {collection: $collection}) WHERE ($stated AND NOT EXISTS { (n)<-[:STATES]-() }) OR NOT EXISTS { (n)-[:SUBJECT]->() } OR NOT EXISTS { (n)-[:OBJECT]->() }
+  WITH count(n) AS number WHERE number > 0
+  RETURN 'triples without a passage' AS kind, number, COLLECT { MATCH (n:Triple {collection: $collection}) WHERE ($stated AND NOT EXISTS { (n)<-[:STATES]-() }) OR NOT EXISTS { (n)-[:SUBJECT]->() } OR NOT EXISTS { (n)-[:OBJECT]->() } RETURN n.id LIMIT $limit } AS examples
   UNION ALL
   MATCH (n:Entity {collection: $collection}) WHERE NOT EXISTS { (n)--() }
-  RETURN 'entities without edges' AS kind, count(n) AS number, collect(n.name)[..$limit] AS examples
+  WITH count(n) AS number WHERE number > 0
+  RETURN 'entities without edges' AS kind, number, COLLECT { MATCH (n:Entity {collection: $collection}) WHERE NOT EXISTS { (n)--() } RETURN n.name LIMIT $limit } AS examples
   UNION ALL
   MATCH (n:Keyword {collection: $collection}) WHERE NOT EXISTS { (n)<-[:HAS_KEYWORD|NAMES]-() }
-  RETURN 'keywords without passages' AS kind, count(n) AS number, collect(n.name)[..$limit] AS examples
+  WITH count(n) AS number WHERE number > 0
+  RETURN 'keywords without passages' AS kind, number, COLLECT { MATCH (n:Keyword {collection: $collection}) WHERE NOT EXISTS { (n)<-[:HAS_KEYWORD|NAMES]-() } RETURN n.name LIMIT $limit } AS examples
 }
-WITH kind, number, examples WHERE number > 0
 RETURN kind, number, examples

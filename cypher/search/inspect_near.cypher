@@ -1,13 +1,12 @@
-// Pairs of passages of a collection that nearly say the same: SIMILAR with a high score, and texts that differ.
+// Pairs of passages of a collection that nearly say the same: SIMILAR with a high score, and texts that differ. In no
+// order.
 // mode: read
 // $collection: STRING - name of the collection
 // $near: FLOAT = 0.98 - score from which they do: (1 + cosine) / 2
-// $limit: INTEGER = 5 - examples wanted
-// -> number: INTEGER - pairs
-// -> examples: LIST<STRING> - their titles, ids and scores, the nearest first
+// -> score: FLOAT - their score
+// -> one: STRING - title and the beginning of the id of one
+// -> other: STRING - of the other
 MATCH (p:Passage {collection: $collection})-[s:SIMILAR]->(q:Passage)
-WHERE s.score >= $near AND p.text <> q.text
-WITH CASE WHEN p.id < q.id THEN p ELSE q END AS one, CASE WHEN p.id < q.id THEN q ELSE p END AS other, max(s.score) AS score
-WITH one, other, score ORDER BY score DESC, one.title, other.title
-RETURN count(*) AS number,
-       collect(one.title + ' ' + left(one.id, 8) + ' = ' + other.title + ' ' + left(other.id, 8) + ' (' + toString(round(score, 3)) + ')')[..$limit] AS examples
+WHERE s.score >= $near AND p.text <> q.text AND (p.id < q.id OR NOT EXISTS { (q)-[t:SIMILAR]->(p) WHERE t.score >= $near })
+WITH s.score AS score, CASE WHEN p.id < q.id THEN p ELSE q END AS one, CASE WHEN p.id < q.id THEN q ELSE p END AS other
+RETURN score, one.title + ' ' + left(one.id, 8) AS one, other.title + ' ' + left(other.id, 8) AS other

@@ -1,12 +1,13 @@
-// Passages of a collection whose text other passages have, too: the copies, and some of the texts.
+// Passages of a collection whose text other passages have, too, by their text: how often, and one of them. A part of the
+// texts at a time, by their length, so that the texts of millions need not be held at once.
 // mode: read
 // $collection: STRING - name of the collection
-// $limit: INTEGER = 5 - examples wanted
-// -> number: INTEGER - passages whose text one before them has
-// -> examples: LIST<STRING> - title and id of one that has it, and how often it is there, the most frequent first
-MATCH (p:Passage {collection: $collection})
+// $parts: INTEGER = 1 - of how many parts
+// $part: INTEGER = 0 - the part that is wanted, counted from 0
+// -> copies: INTEGER - passages that have this text
+// -> title: STRING - title of one of them
+// -> id: STRING - the beginning of its id
+MATCH (p:Passage {collection: $collection}) WHERE size(p.text) % toInteger($parts) = $part
 WITH p.text AS text, count(*) AS copies, min([p.title, left(p.id, 8)]) AS first
 WHERE copies > 1
-WITH copies, first ORDER BY copies DESC, first
-RETURN coalesce(sum(copies - 1), 0) AS number,
-       collect(first[0] + ' ' + first[1] + ' (' + toString(copies) + ' times)')[..$limit] AS examples
+RETURN copies, first[0] AS title, first[1] AS id

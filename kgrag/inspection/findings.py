@@ -1,5 +1,6 @@
 """What is wrong with a collection, or worth a look, each with what to do about it."""
 
+import heapq
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,6 +13,9 @@ from kgrag.inspection.result import Coverage, Finding, Level, Reading
 
 EXAMPLES = 5
 """How many examples a finding names."""
+
+_MEMORY = 100_000_000
+"""Bytes of texts that the server is asked to hold at once, a fifth of what the local one gives a statement."""
 
 _REMOVE = "`kgrag show ID` names the document, `kgrag delete --document KEY` removes it."
 
@@ -57,23 +61,30 @@ def find(
     indexes: Mapping[str, Mapping[str, Any]],
     coverage: Sequence[Coverage],
     readings: Sequence[Reading],
+    texts: int,
     apart: Difference | None = None,
 ) -> Iterator[Finding]:
     """The findings on a collection, errors first, then warnings, then notes; `indexes` as `index_states` gives them.
 
-    `apart`: how its passage index outside the graph, if it has one, differs from the graph.
+    `texts`: bytes that holding the texts of all its passages would take. `apart`: how its passage index outside the
+    graph, if it has one, differs from the graph.
     """
     if collection.kind == KNOWLEDGE:
         found = [*_indexes(collection, indexes), *_loose(graph, collection)]
     else:
-        found = [*_indexes(collection, indexes), *_of_documents(graph, collection, near, coverage, readings)]
+        found = [*_indexes(collection, indexes), *_of_documents(graph, collection, near, coverage, readings, texts)]
         found += _apart(collection, apart)
     order: tuple[Level, ...] = ("error", "warning", "note")
     yield from sorted(found, key=lambda finding: order.index(finding.level))
 
 
 def _of_documents(
-    graph: Graph, collection: Collection, near: float, coverage: Sequence[Coverage], readings: Sequence[Reading]
+    graph: Graph,
+    collection: Collection,
+    near: float,
+    coverage: Sequence[Coverage],
+    readings: Sequence[Reading],
+    texts: int,
 ) -> Iterator[Finding]:
     yield from (
         *_vectors(collection, coverage),
@@ -81,7 +92,7 @@ def _of_documents(
         *_loose(graph, collection),
         *_read_in_part(collection, readings),
         *_stale(graph, collection),
-        *_alike(graph, collection, near),
+        *_alike(graph, collection, near, texts),
     )
 
 
@@ -183,27 +194,56 @@ def _stale(graph: Graph, collection: Collection) -> Iterator[Finding]:
         yield _finding("reports out of date", "note", row["number"], message, remedy, row["examples"])
 
 
-def _alike(graph: Graph, collection: Collection, near: float) -> Iterator[Finding]:
-    """Passages that say the same, and names that may be one."""
-    asked: dict[str, Any] = {"collection": collection.name, "limit": EXAMPLES}
-    twins = graph.run("search/inspect_twins", **asked)[0]
-    if twins["number"]:
-        message = f"{twins['number']:,} passages repeat the text of another."
+def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Iterator[Finding]:
+    """Passages that say the same, and names that may be one. What the server finds is counted here as it comes."""
+    copies = 0
+    twins = _Largest()
+    parts = 1 + texts // _MEMORY
+    for part in range(parts):
+        for row in graph.stream("search/inspect_twins", collection=collection.name, parts=parts, part=part):
+            copies += row["copies"] - 1
+            twins.add(row["copies"], (row["title"], row["id"]), f"{row['title']} {row['id']} ({row['copies']} times)")
+    if copies:
+        message = f"{copies:,} passages repeat the text of another."
         remedy = f"They take places in rankings. {_REMOVE}"
-        yield _finding("same text", "note", twins["number"], message, remedy, twins["examples"])
-    pairs = graph.run("search/inspect_near", near=near, **asked)[0]
-    if pairs["number"]:
-        message = f"{pairs['number']:,} pairs of passages nearly say the same (score from {near:g})."
+        yield _finding("same text", "note", copies, message, remedy, twins.examples())
+    asked: dict[str, Any] = {"collection": collection.name, "near": near}
+    pairs = _Largest()
+    for row in graph.stream("search/inspect_near", **asked):
+        one, other, score = row["one"], row["other"], row["score"]
+        pairs.add(score, (one, other), f"{one} = {other} ({round(score, 3)})")
+    if pairs.number:
+        message = f"{pairs.number:,} pairs of passages nearly say the same (score from {near:g})."
         remedy = f"Versions of one text? `kgrag cypher near_duplicates -c {collection.name}` lists more. {_REMOVE}"
-        yield _finding("nearly the same text", "note", pairs["number"], message, remedy, pairs["examples"])
-    names = graph.run("search/inspect_names", near=near, **asked)[0]
-    if names["number"]:
-        message = f"{names['number']:,} pairs of names may be one and the same entity."
+        yield _finding("nearly the same text", "note", pairs.number, message, remedy, pairs.examples())
+    names = _Largest()
+    for row in graph.stream("search/inspect_names", **asked):
+        names.add(row["df"] or 0, (row["one"], row["other"]), f"{row['one']} = {row['other']}")
+    if names.number:
+        message = f"{names.number:,} pairs of names may be one and the same entity."
         remedy = (
             f"`kgrag resolve {collection.name}` ties names that are one entity's; "
             f"`kgrag cypher merge_candidates -c {collection.name}` lists what is alike, with what speaks for each."
         )
-        yield _finding("names to merge", "note", names["number"], message, remedy, names["examples"])
+        yield _finding("names to merge", "note", names.number, message, remedy, names.examples())
+
+
+class _Largest:
+    """Counts what it is given, and keeps the few with the largest weights; of equal ones those that come first."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._kept: list[tuple[float, tuple[str, str], str]] = []
+
+    def add(self, weight: float, name: tuple[str, str], example: str) -> None:
+        self.number += 1
+        self._kept.append((-weight, name, example))
+        if len(self._kept) >= 100 * EXAMPLES:
+            self._kept = heapq.nsmallest(EXAMPLES, self._kept)
+
+    def examples(self) -> list[str]:
+        """The largest first."""
+        return [example for _, _, example in heapq.nsmallest(EXAMPLES, self._kept)]
 
 
 def _finding(name: str, level: Level, number: int, message: str, remedy: str, examples: Sequence[str]) -> Finding:

@@ -1,4 +1,4 @@
-"""Inspecting a collection: a dozen statements that count, each of which reads every node of a kind once at most."""
+"""Inspecting a collection: statements that count. Each reads every node of a kind once, and holds few of them."""
 
 import time
 from collections import Counter
@@ -19,6 +19,7 @@ from kgrag.models.prompts import load_prompt
 from kgrag.settings import Settings
 
 _TOP = 5  # names shown of those that have most
+_HELD = 200  # bytes that the server takes for a text that it holds, besides its characters
 
 Row = Mapping[str, Any]
 
@@ -40,6 +41,8 @@ def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) 
     hubs = graph.run("search/inspect_hubs", collection=name, limit=_TOP)
     coverage = _coverage(passages, vectors) if collection.embedding else ()
     readings = _readings(passages, settings)
+    texts = sum(row["characters"] + _HELD * row["number"] for row in passages)
+    apart = _apart(graph, collection, settings)
     indexes = index_states(graph, collection.number, collection.embedding)
     return Inspection(
         collection=name,
@@ -53,7 +56,7 @@ def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) 
         coverage=coverage,
         distributions=_distributions(passages, entities, hubs),
         readings=readings,
-        findings=tuple(find(graph, collection, near, indexes, coverage, readings, _apart(graph, collection, settings))),
+        findings=tuple(find(graph, collection, near, indexes, coverage, readings, texts, apart)),
         seconds=time.perf_counter() - started,
     )
 

@@ -12,6 +12,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, MismatchError, NotFoundError
 from kgrag.graph.collections import create_collection
 from kgrag.indexing.repair import repair
+from kgrag.inspection import findings
 from kgrag.inspection.html import html
 from kgrag.inspection.result import Finding, Inspection
 from kgrag.models.embed import Vectors
@@ -126,6 +127,15 @@ def test_copies_and_names_that_may_be_one(kg: KnowledgeGraph, fleet: str, found:
         kg[fleet].inspect(near=1.5)
     with pytest.raises(NotFoundError):
         kg["no such"].inspect()
+
+
+def test_texts_are_compared_a_part_at_a_time(
+    kg: KnowledgeGraph, fleet: str, found: Inspection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(findings, "_MEMORY", 100)
+    row = _run(kg, "MATCH (p:Passage {collection: $name}) RETURN sum(size(p.text)) AS all", name=fleet)[0]
+    assert row["all"] > 300  # so in more parts than three
+    assert kg[fleet].inspect().findings == found.findings
 
 
 def test_the_page_stands_alone(found: Inspection) -> None:

@@ -68,7 +68,7 @@ def attacked(
     _, touched = gateway_traps
     before, started = gateway_digest(), _started(gateway_driver)
     yield gateway_graph
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60  # a statement that is being planned ends when its plan is made
     while (running := _running(gateway_driver)) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert not running
