@@ -300,14 +300,15 @@ def print_problems(problems: "Sequence[Problem]") -> None:
 
 def _confirm(kg: "KnowledgeGraph", collection: str, documents: Sequence[str]) -> None:
     """Ask on a terminal; elsewhere refuse."""
-    from kgrag.graph.collections import DOCUMENTS, describe, open_collection
+    from kgrag.graph.collections import DOCUMENTS, open_collection
+    from kgrag.graph.counts import collection_info
 
     graph = kg.home(collection).graph
     found = open_collection(graph, collection)
     if documents:
         what = f"{number(len(set(documents)), 'document')} of collection {collection}"
     else:
-        counts = describe(graph, found).counts
+        counts = collection_info(graph, found).counts
         kinds = {"Document": "document", "Passage": "passage"} if found.kind == DOCUMENTS else {"Triple": "fact"}
         held = ", ".join(number(counts.get(label, 0), name) for label, name in kinds.items())
         what = f"collection {collection} ({held})"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from kgrag.engines import open_engine
 from kgrag.graph import collections as registry
 from kgrag.graph.collections import Collection as Record
+from kgrag.graph.counts import collection_info
 from kgrag.graph.holding import alone
 from kgrag.loaders.source import Source
 from kgrag.models.embed import Embedder
@@ -287,7 +288,7 @@ class Building:
 
         self._documents()
         model = self.kg.embedder(embedder)
-        return registry.describe(
+        return collection_info(
             self.kg.graph, reembed(self.kg.graph, self.name, model, self.kg.settings, progress or silent)
         )
 

@@ -10,8 +10,8 @@ from kgrag.client.building import Building, silent
 from kgrag.client.rankings import Rankings
 from kgrag.client.searching import Searching
 from kgrag.events import Answer
-from kgrag.graph import collections as registry
 from kgrag.graph import reader, runs, schema
+from kgrag.graph.counts import collection_info
 from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
 from kgrag.indexing.index_sync import index_of
@@ -92,7 +92,7 @@ class Collection(Building, Searching):
 
     def info(self) -> CollectionInfo:
         """Its embedder and its counts."""
-        return registry.describe(self.kg.graph, self._record())
+        return collection_info(self.kg.graph, self._record())
 
     def documents(self, *, after: str = "", limit: int = 100) -> list[DocumentInfo]:
         """At most `limit` documents in the order of their keys, those behind the key `after`."""

@@ -19,6 +19,7 @@ from kgrag.graph import collections as registry
 from kgrag.graph import reader, runs, schema
 from kgrag.graph.collections import Collection as Record
 from kgrag.graph.connection import Graph
+from kgrag.graph.counts import collection_info
 from kgrag.graph.holding import alone, check_idle
 from kgrag.graph.routes import open_route, route
 from kgrag.graph.runs import Run
@@ -248,7 +249,7 @@ class KnowledgeGraph:
 
     def collections(self) -> list[CollectionInfo]:
         """Every collection with its counts, also those that routes lead to."""
-        return [registry.describe(self.home(found.name).graph, found) for found in self.records()]
+        return [collection_info(self.home(found.name).graph, found) for found in self.records()]
 
     def records(self) -> list[Record]:
         """The same as they are recorded, without counts."""

@@ -28,7 +28,7 @@ from kgrag.evaluation.retrieving import DEPTH, WARM_UP, Record, retrieve_all
 from kgrag.evaluation.summary import Group
 from kgrag.evaluation.sweep import Sweep
 from kgrag.evaluation.variants import PERTURBATIONS
-from kgrag.graph.collections import describe
+from kgrag.graph.counts import collection_info
 from kgrag.models.chat import no_model
 from kgrag.models.prompts import load_prompt, names
 from kgrag.retrieval.registry import check_retriever
@@ -278,7 +278,7 @@ class Experiment:
         indexing = settings.indexing
         if self.per_question is None:
             opened = searched.context.reader.collection
-            counts, indexing = describe(searched.kg.graph, opened).counts, opened.indexing
+            counts, indexing = collection_info(searched.kg.graph, opened).counts, opened.indexing
             held = {"documents": counts.get("Document", 0), "triples": counts.get("Triple", 0)}
         return {
             "kgrag": __version__,

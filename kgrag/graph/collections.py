@@ -9,7 +9,6 @@ from kgrag.graph import schema
 from kgrag.graph.connection import Graph
 from kgrag.languages import ENGLISH, Language, language_of
 from kgrag.settings import IndexingSettings
-from kgrag.types import CollectionInfo
 
 DEFAULT_COLLECTION = "default"
 DOCUMENTS = "documents"
@@ -229,26 +228,6 @@ def ensure_indexes(graph: Graph, collection: Collection) -> None:
         schema.ensure_collection_indexes(
             graph, collection.name, collection.number, collection.dimension, collection.embedding
         )
-
-
-def describe(graph: Graph, collection: Collection) -> CollectionInfo:
-    """A collection's counts by label and relationship type, and whether its corpus-wide stages are finished."""
-    nodes = graph.run("search/count_nodes", collection=collection.name)
-    edges = graph.run("search/count_edges", collection=collection.name)
-    counts = {r["label"]: r["number"] for r in nodes}
-    for record in edges:
-        if record["source"] != "Collection":
-            counts[record["type"]] = counts.get(record["type"], 0) + record["number"]
-    left = graph.run("search/unfinished", collection=collection.name)[0]["number"]
-    return CollectionInfo(
-        name=collection.name,
-        embedder=collection.embedder,
-        dimension=collection.dimension,
-        schema_version=collection.schema_version,
-        counts=counts,
-        finished=left == 0,
-        kind=collection.kind,
-    )
 
 
 def _recorded(graph: Graph, name: str | None = None) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from kgrag.errors import NotFoundError
 from kgrag.graph.collections import Collection, open_collection, recorded
 from kgrag.graph.connection import Graph
+from kgrag.graph.counts import count_nodes
 from kgrag.identity import document_id
 from kgrag.indexing import writer
 from kgrag.indexing.finish import finish
@@ -53,6 +54,6 @@ def delete_collection(graph: Graph, name: str, settings: Settings) -> int:
         open_collection(graph, name)  # raises NotFoundError
     if (index := index_of(recorded(records[0]["collection"]), settings)) is not None:
         index.drop()
-    counts = graph.run("search/count_nodes", collection=name)
+    passages = count_nodes(graph, name).get("Passage", 0)
     writer.remove_collection(graph, name, records[0]["collection"]["number"])
-    return sum(r["number"] for r in counts if r["label"] == "Passage")
+    return passages

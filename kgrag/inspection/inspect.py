@@ -8,6 +8,7 @@ from typing import Any, Literal
 from kgrag.errors import ConfigurationError
 from kgrag.graph.collections import KNOWLEDGE, Collection, open_collection
 from kgrag.graph.connection import Graph
+from kgrag.graph.counts import count_edges, count_nodes
 from kgrag.graph.description import describe
 from kgrag.graph.schema import index_states
 from kgrag.indexing.extraction import prompt_name
@@ -34,7 +35,7 @@ def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) 
         raise ConfigurationError(f"{near:g} is not a score.", "Give one from 0 to 1, such as 0.98.")
     started = time.perf_counter()
     collection = open_collection(graph, name)
-    nodes = {row["label"]: row["number"] for row in graph.run("search/count_nodes", collection=name)}
+    nodes = count_nodes(graph, name)
     passages = graph.run("search/inspect_passages", collection=name, embedding=collection.embedding)
     entities = graph.run("search/inspect_entities", collection=name)
     vectors = _vectors(graph, name, collection.embedding) if collection.embedding else []
@@ -51,7 +52,7 @@ def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) 
         schema_version=collection.schema_version,
         near=near,
         nodes=nodes,
-        edges=tuple(_edges(graph, name)),
+        edges=tuple(_edges(count_edges(graph, collection, nodes))),
         quantization={name: row["quantization"] for name, row in indexes.items() if row.get("quantization")},
         coverage=coverage,
         distributions=_distributions(passages, entities, hubs),
@@ -67,9 +68,8 @@ def _apart(graph: Graph, collection: Collection, settings: Settings) -> Differen
     return None if index is None else difference(graph, collection, index)
 
 
-def _edges(graph: Graph, name: str) -> Iterable[Edges]:
+def _edges(found: dict[tuple[str, str], int]) -> Iterable[Edges]:
     """The edges by kind, in the order of the description; what it does not know comes last."""
-    found = {(r["source"], r["type"]): r["number"] for r in graph.run("search/count_edges", collection=name)}
     for edge in describe().edges:
         for source in dict.fromkeys(start for start, _ in edge.between):
             number = found.pop((source, edge.type), 0)

@@ -10,6 +10,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, MismatchError, NotFoundError
 from kgrag.graph import collections, queries, schema
 from kgrag.graph.connection import Graph
+from kgrag.graph.counts import collection_info
 from kgrag.indexing import finish
 from kgrag.indexing.digest import digest
 from kgrag.settings import IndexingSettings, Settings
@@ -149,13 +150,13 @@ def test_version_1_becomes_version_2(kg: KnowledgeGraph, collection_name: str) -
     assert f"entity_embedding_c{found.number}" in _indexes(kg)
     assert kg[collection_name].search("Motala").hits[0].passage.title == "Motala"
     assert digest(kg.graph, collection_name) == expected
-    assert not collections.describe(kg.graph, found).finished
+    assert not collection_info(kg.graph, found).finished
 
     assert kg[collection_name].ingest(documents).unchanged == 2  # fills what is due
     assert similar(kg.graph, collection_name, "Entity") == names
     assert similar(kg.graph, collection_name) == near
     assert digest(kg.graph, collection_name) == expected
-    assert collections.describe(kg.graph, found).finished
+    assert collection_info(kg.graph, found).finished
 
 
 def test_wrong_embedder_names_reembed(kg: KnowledgeGraph, collection_name: str) -> None:

@@ -7,6 +7,7 @@ from neighbours import overlap, similar
 
 from kgrag.client import KnowledgeGraph
 from kgrag.graph import collections
+from kgrag.graph.counts import collection_info
 from kgrag.indexing.finish import finish
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.types import Document, Section, Triple
@@ -63,7 +64,7 @@ def test_halves_and_removals(kg: KnowledgeGraph, collection_name: str, make_docu
     assert similar(kg.graph, collection_name, "Entity") == whole
     kg[collection_name].delete(documents=[d.key for d in documents[60:]])
     assert similar(kg.graph, collection_name, "Entity") == part
-    assert collections.describe(kg.graph, collections.open_collection(kg.graph, collection_name)).finished
+    assert collection_info(kg.graph, collections.open_collection(kg.graph, collection_name)).finished
 
 
 def test_a_name_that_is_none_any_more_is_forgotten(kg: KnowledgeGraph, collection_name: str) -> None:
@@ -85,10 +86,10 @@ def test_without_an_embedder_new_names_wait(kg: KnowledgeGraph, collection_name:
         ).consume()
     finish(kg.graph, found, graph_settings, _silent)
     assert [r["id"] for r in kg.graph.run("search/todo", label="Entity", collection=collection_name, stage="similar")]
-    assert not collections.describe(kg.graph, found).finished
+    assert not collection_info(kg.graph, found).finished
     kg[collection_name].ingest([_stating("Portuguese", "Portugal")])
     assert len(_names(kg, collection_name)) == 2
-    assert collections.describe(kg.graph, found).finished
+    assert collection_info(kg.graph, found).finished
 
 
 def test_the_index_finds_what_the_exact_search_finds(
@@ -106,7 +107,7 @@ def test_the_index_finds_what_the_exact_search_finds(
     finally:
         kg.settings.exact_neighbours_mb = 512
     assert overlap(similar(kg.graph, collection_name, "Entity"), exact) > 0.98
-    assert collections.describe(kg.graph, collections.open_collection(kg.graph, collection_name)).finished
+    assert collection_info(kg.graph, collections.open_collection(kg.graph, collection_name)).finished
 
 
 def test_similar_names_can_be_left_out(kg: KnowledgeGraph, collection_name: str, graph_settings: Settings) -> None:
@@ -115,4 +116,4 @@ def test_similar_names_can_be_left_out(kg: KnowledgeGraph, collection_name: str,
         other[collection_name].ingest([_stating("Portuguese", "Portugal")])
         assert _names(other, collection_name) == {}
         opened = collections.open_collection(other.graph, collection_name)
-        assert collections.describe(other.graph, opened).finished
+        assert collection_info(other.graph, opened).finished
