@@ -1,4 +1,5 @@
-// Put a corpus-wide stage on the list of the passages that hold any of some words or names.
+// Put a corpus-wide stage on the list of the passages that hold any of some words or names. All are found before the first
+// is marked: each search after a change would index what its transaction has changed so far.
 // mode: write
 // $index: STRING - the collection's index of stems
 // $phrases: LIST<STRING> - Lucene phrases of stems
@@ -6,4 +7,6 @@
 UNWIND $phrases AS phrase
 CALL db.index.fulltext.queryNodes($index, phrase) YIELD node
 WITH DISTINCT node WHERE NOT $stage IN coalesce(node.todo, [])
+WITH collect(node) AS nodes
+UNWIND nodes AS node
 SET node.todo = coalesce(node.todo, []) + [$stage]

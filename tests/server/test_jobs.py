@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.jobs import Job
 from kgrag.indexing.digest import digest
 from kgrag.server.jobs import Jobs
+from kgrag.server.jobs.runner import _Running
 from kgrag.server.uploads import Uploads
 
 
@@ -40,6 +42,22 @@ def _upload(jobs: Jobs, collection: str, number: int) -> list[str]:
 def _end(jobs: Jobs, id: str) -> Job:
     *_, last = jobs.watch(id)
     return last
+
+
+@contextmanager
+def _waiting_at(documents: int) -> Iterator[None]:
+    """While the `with` block runs, a job that has ingested so many waits until it is to stop: none is too quick."""
+    progress = _Running.progress
+
+    def waits(self: _Running, stage: str, done: int, total: int | None) -> None:
+        progress(self, stage, done, total)
+        while stage == "documents" and done >= documents:
+            time.sleep(0.01)
+            progress(self, stage, done, total)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Running, "progress", waits)
+        yield
 
 
 def test_uploads_are_ingested_under_their_names(jobs: Jobs, collection_name: str) -> None:
@@ -81,12 +99,13 @@ def test_a_cancelled_job_stops_and_a_retried_one_goes_on(jobs: Jobs, collection_
     whole = digest(jobs.kg.graph, collection_name)
     jobs.kg[collection_name].delete()
 
-    id = jobs.submit("ingest", collection_name, {"uploads": names}).id
-    for job in jobs.watch(id):
-        if job.done >= 8:
-            jobs.cancel(id)
-            break
-    assert _end(jobs, id).state == "cancelled"
+    with _waiting_at(8):
+        id = jobs.submit("ingest", collection_name, {"uploads": names}).id
+        for job in jobs.watch(id):
+            if job.done >= 8:
+                jobs.cancel(id)
+                break
+        assert _end(jobs, id).state == "cancelled"
     assert 8 <= jobs.kg[collection_name].info().counts["Document"] < 60
     assert jobs.kg[collection_name].search("Who built boat 1?", k=1).hits
     assert jobs.cancel(id).state == "cancelled"
@@ -112,7 +131,7 @@ def test_what_waits_is_cancelled_at_once(slow: KnowledgeGraph, collection_name: 
 
 
 def test_a_server_that_ends_leaves_its_job_to_the_next(slow: KnowledgeGraph, collection_name: str) -> None:
-    with Jobs(slow) as first:
+    with _waiting_at(8), Jobs(slow) as first:
         id = first.submit("ingest", collection_name, {"uploads": _upload(first, collection_name, 60)}).id
         for job in first.watch(id):
             if job.done >= 8:
@@ -125,13 +144,14 @@ def test_a_server_that_ends_leaves_its_job_to_the_next(slow: KnowledgeGraph, col
 
 
 def test_a_job_that_another_process_took_writes_no_more(jobs: Jobs, collection_name: str) -> None:
-    id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 60)}).id
-    for job in jobs.watch(id):
-        if job.done >= 8:
-            break
-    jobs.kg.graph._driver.execute_query("MATCH (j:Job {id: $id}) SET j.holder = 'another'", id=id)
-    while id in jobs._running:
-        pass
+    with _waiting_at(8):
+        id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 60)}).id
+        for job in jobs.watch(id):
+            if job.done >= 8:
+                break
+        jobs.kg.graph._driver.execute_query("MATCH (j:Job {id: $id}) SET j.holder = 'another'", id=id)
+        while id in jobs._running:
+            time.sleep(0.01)
     assert jobs.kg[collection_name].info().counts["Document"] < 60
     assert jobs.get(id).state == "running"  # it is the other's to end
     kept.end_job(jobs.kg.graph, "another", id, "failed", error=DatabaseError("It is gone.", "Look for it."))
