@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import psutil
 import pytest
 from made_models import sentence_encoder
 
@@ -55,6 +56,20 @@ def test_vectors_of_what_was_asked_before_are_remembered(monkeypatch: pytest.Mon
         few.embed([text])
     assert counting.asked == ["one", "two", "three", "one"]
     assert np.array_equal(embed_questions(few, ["three"]), plain.embed(["three"]))
+
+
+def test_short_texts_leave_nothing_behind() -> None:
+    embedder, process = WordLlamaEmbedder(), psutil.Process()
+
+    def embed(numbers: range) -> int:
+        for start in numbers[::20]:
+            embedder.embed(
+                [f"Who built the ship that number {i} of {i * i} sailed on?" for i in range(start, start + 20)]
+            )
+        return process.memory_info().rss
+
+    before = embed(range(1000))
+    assert embed(range(1000, 5000)) - before < 4e6  # a tokenizer that keeps them takes more than twice that
 
 
 def test_unit_of_nothing() -> None:
