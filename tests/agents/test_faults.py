@@ -40,7 +40,7 @@ def _run(scripted: Scripted, graph_settings: Settings, coast: str, cache: Path, 
     order = [_FAULTS[i % len(_FAULTS)] for i in range(faults)]
     random.Random(5).shuffle(order)
     scripted.fail(*order)
-    chat = scripted.settings(cache=True, timeout=1.0, retries=2)
+    chat = scripted.settings(cache=True, timeout=4.0, retries=2)  # longer than a busy machine stands still
     settings = graph_settings.model_copy(update={"chat": chat, "cache": cache})
     asked = [f"Where did the captain of the Fjord Queen grow up, letter {i}?" for i in range(questions)]
     answers = _ask_all(settings, asked, coast)
