@@ -37,7 +37,7 @@ OnQuery = Callable[[str, Mapping[str, Any]], None]
 
 _LOG = logging.getLogger("kgrag.graph")
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^/]")
-_OTHER_LENGTH = re.compile(r"Index query vector has \d+ dimensions")
+_OTHER_LENGTH = re.compile(r"Index query vector has \d+ dimensions|vectors do not have the same number of dimensions")
 _NO_INDEX = re.compile(r"There is no such (?:fulltext|vector) schema index: (\w+)")
 _LEASE = 60  # seconds
 _LEADERS = 3  # members that a statement is sent to while each no longer leads
@@ -327,7 +327,7 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
             ) from error
         if isinstance(error, Neo4jError) and _OTHER_LENGTH.search(error.message or ""):
             raise MismatchError(
-                "The vectors of the index have another length than the question's.",
+                "The vectors of the collection have another length than the question's.",
                 "Try again: the collection was embedded again a moment ago. If it stays so: kgrag repair",
             ) from error
         if isinstance(error, Neo4jError | DriverError):

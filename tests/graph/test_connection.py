@@ -9,8 +9,8 @@ from neo4j.exceptions import ServiceUnavailable
 from pydantic import SecretStr
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, DatabaseError
-from kgrag.graph.connection import Graph
+from kgrag.errors import ConfigurationError, DatabaseError, MismatchError
+from kgrag.graph.connection import Graph, translated
 from kgrag.settings import Settings
 from kgrag.types import Document, Section
 
@@ -163,3 +163,8 @@ def test_lists_are_not_written_into_the_drivers_log(kg: KnowledgeGraph, caplog: 
         list(kg.graph.stream("search/passage_ids", ids=["a text of a document"]))
     assert caplog.text.count("[1 values]") == 3
     assert "a text of a document" not in caplog.text
+
+
+def test_vectors_of_another_length_are_told_as_such(kg: KnowledgeGraph) -> None:
+    with pytest.raises(MismatchError, match="another length"), translated(kg.graph.uri):
+        kg.graph._driver.execute_query("RETURN vector.similarity.cosine($a, $b)", a=[1.0, 2.0], b=[1.0, 2.0, 3.0])
