@@ -235,7 +235,7 @@ def busy(folder: Path, size: int, book: Book, number: int) -> None:
 
 
 def draw(book: Book, path: Path) -> None:
-    """Latency and the seconds of additions against the number of passages, both logarithmic."""
+    """Latency and the seconds of additions against the number of passages, both logarithmic; what was measured."""
     figure_class, _ = drawing()
     figure = figure_class(figsize=(9, 4), layout="constrained", dpi=150)
     lines: dict[str, dict[str, list[tuple[int, float]]]] = {"p50 of a search, ms": {}, "seconds": {}}
@@ -247,8 +247,9 @@ def draw(book: Book, path: Path) -> None:
                 lines["seconds"].setdefault(what.replace("add again", "add 1,000"), []).append(
                     (size, row["change"][what])
                 )
-    for place, (title, its) in enumerate(lines.items(), start=1):
-        axes = figure.add_subplot(1, 2, place)
+    drawn = {title: its for title, its in lines.items() if its}
+    for place, (title, its) in enumerate(drawn.items(), start=1):
+        axes = figure.add_subplot(1, len(drawn), place)
         axes.set(xscale="log", yscale="log", xlabel="passages", ylabel=title)
         axes.grid(True, alpha=0.3)
         for name, points in its.items():
