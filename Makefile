@@ -59,7 +59,7 @@ test-browser: $(VENV)/.browser ## Tests that look at Neo4j Browser in Chromium
 	@$(BIN)/python tests/chromium.py >/dev/null
 	$(BIN)/python -m pytest -m "browser and not slow"
 
-screenshots: $(VENV)/.browser ## Make the pictures of docs/ anew
+screenshots: $(VENV)/.browser ## Make the pictures of docs/ again
 	SCREENSHOTS=docs/images $(BIN)/python -m pytest tests/server/web/test_screenshots.py
 
 FRAMEWORKS := langchain llama-index haystack neo4j-graphrag ray

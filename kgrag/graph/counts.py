@@ -8,8 +8,8 @@ from kgrag.graph.description import describe
 from kgrag.types import CollectionInfo
 
 READ = 100_000
-"""Nodes of a label up to which their edges are read; of more the store's own counts are asked for, by a statement that
-the server plans anew for each collection."""
+"""Nodes of a label up to which their edges are read. For more, the store's own counts are asked for, by a statement
+that the server has to plan for each collection."""
 
 
 def count_nodes(graph: Graph, name: str) -> dict[str, int]:

@@ -86,8 +86,9 @@ class WordLlamaEmbedder(_Named):
         self._model: Any = wordllama.WordLlama.load(
             cache_dir=Path(wordllama.__file__).parent, disable_download=True, dim=self.dimension
         )
-        # Of 10,000 short texts its tokenizer would keep the tokens, 24 MB, and be no faster for it.
-        if resize := getattr(self._model.tokenizer.model, "_resize_cache", None):  # none before tokenizers 0.21
+        # Of 10,000 short texts its tokenizer would keep the tokens, 24 MB, and be no faster for it; older releases of
+        # tokenizers cannot be told.
+        if resize := getattr(self._model.tokenizer.model, "_resize_cache", None):
             resize(0)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
