@@ -88,6 +88,7 @@ WITH way.source AS source, id, base, way.best AS best,
      way.best[0] + (2 * vector.similarity.cosine(embedding, $vectors[way.source.vector]) - 1)
        + $beta * reduce(s = 0.0, t IN shared | s + coalesce(way.source.weights[t.stem], 0.0)) AS score
 ORDER BY score DESC, id
+WHERE score IS NOT NULL // what is being removed may have lost its vector
 WITH source, collect([id, best[1][1], best[2], score, base])[0..$keep] AS targets
 WITH collect({source: source.id, inherited: source.inherited, targets: targets}) AS hops
 CALL (hops) {

@@ -27,6 +27,7 @@ from kgrag.types import Filter, Hit, Passage, Ranking, Step
 __all__ = [
     "BRIDGE_CAP",
     "FRESH",
+    "PAUSES",
     "Evidence",
     "FusionOptions",
     "Query",
@@ -42,6 +43,8 @@ __all__ = [
 ]
 FRESH = 5.0
 """Seconds after which an open collection is looked at again: was it embedded again meanwhile?"""
+PAUSES = (0.0, 0.05, 0.2, 0.5)
+"""Seconds before a ranking is made again whose passages or vectors went away under it."""
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -321,11 +324,11 @@ class Retriever(ABC):
         """What `rank` gives, also when the collection was made or embedded again since it was opened, or meanwhile.
 
         A ranking takes several queries, and none of them holds what it read: one that fails on what was removed in
-        between is made again.
+        between is made again, after a while, since a server takes some time to remove what a transaction removes.
         """
         with span("rank", retriever=type(self).name):
             self.context.keep_up()
-            for left in (2, 1, 0):
+            for pause in (*PAUSES, None):
                 before = self.context.reader.collection
                 try:
                     found = self.rank(query, n)[:n]
@@ -333,11 +336,12 @@ class Retriever(ABC):
                     if isinstance(error, MismatchError):  # an index is gone, or of vectors of another length
                         self.context.refresh()
                     removed = isinstance(error, LookupError | TypeError)  # nothing has its id, or its text is null
-                    if not left or not (removed or self.context.reader.collection != before):
+                    if pause is None or not (removed or self.context.reader.collection != before):
                         raise
                     _LOG.info("%s: made again after %r", self.name, error)
+                    time.sleep(pause)
                 else:
-                    if not left or self.context.reader.collection == before:  # not partly with old vectors
+                    if pause is None or self.context.reader.collection == before:  # not partly with old vectors
                         break
             return found
 

@@ -1,6 +1,7 @@
 """Searches while documents come and go: a ranking never fails on a passage that was there a moment ago."""
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from kgrag.client import KnowledgeGraph
+from kgrag.retrieval.base import PAUSES
 from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.types import Document, Section
 
@@ -74,6 +76,53 @@ def test_what_is_removed_between_two_queries_of_a_ranking(
     ranking = kg[skippers].search("Who sold amber?", retriever="ppr", k=40)
     assert len(asked) == 2
     assert {hit.passage.document for hit in ranking} == set(found) - set(gone)
+
+
+def test_the_walk_passes_over_what_has_lost_its_vector(kg: KnowledgeGraph, skippers: str) -> None:
+    question = "To whom did Skipper Olaf Number3 sell amber, and to whom did that skipper sell it?"
+    whole = [hit.passage for hit in kg[skippers].search(question, retriever="pathrank", k=2)]
+    assert [passage.document for passage in whole] == ["s3", "s4"]
+    key = kg[skippers].context.reader.collection.embedding
+    for passage in (whole[0], whole[1]):  # where the walk begins, and where it leads
+        with kg.graph._driver.session() as session:
+            node = session.run(
+                "MATCH (p:Passage {id: $id}) WITH p, p[$key] AS vector SET p[$key] = null RETURN vector",
+                id=passage.id,
+                key=key,
+            ).single(strict=True)
+        found = [hit.passage.id for hit in kg[skippers].search(question, retriever="pathrank", k=40)]
+        assert passage.id not in found
+        assert len(found) == len(set(found)) > 3
+        with kg.graph._driver.session() as session:
+            session.run(
+                "MATCH (p:Passage {id: $id}) CALL db.create.setNodeVectorProperty(p, $key, $vector)",
+                id=passage.id,
+                key=key,
+                vector=node["vector"],
+            )
+
+
+@pytest.mark.parametrize("failing", [len(PAUSES), len(PAUSES) + 1])
+def test_a_ranking_is_made_again_for_a_while(
+    kg: KnowledgeGraph, skippers: str, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    context, times = kg[skippers].context, []
+    row = context.row
+
+    def torn(name: str, /, **parameters: Any) -> dict[str, Any]:
+        if name == "expand/pathrank":
+            times.append(time.monotonic())
+            if len(times) <= failing:
+                raise TypeError("null has no value")
+        return row(name, **parameters)
+
+    monkeypatch.setattr(context, "row", torn)
+    if failing > len(PAUSES):
+        with pytest.raises(TypeError):
+            kg[skippers].search("Who sold amber to Skipper Olaf Number7?", retriever="pathrank")
+    else:
+        assert kg[skippers].search("Who sold amber to Skipper Olaf Number7?", retriever="pathrank").hits
+    assert times[len(PAUSES)] - times[0] >= sum(PAUSES)
 
 
 @pytest.mark.long
