@@ -17,6 +17,7 @@ from kgrag.types import DocumentInfo, Filter, Passage
 Row = dict[str, Any]
 Scores = list[tuple[str, float]]
 _FILTER_CANDIDATES = 1000  # nearest passages that a filter is tried on before the filtered set is scanned
+_NEEDED = {"key", "name", "collection"}  # of a document, by those who read its passages
 
 
 class Reader:
@@ -213,7 +214,11 @@ class Reader:
         if not ids:
             return {}
         found = self.row("search/passages", ids=list(ids))["found"]
-        return {r["id"]: passage(r["id"], r["passage"], r["document"]) for r in found}
+        return {
+            r["id"]: passage(r["id"], r["passage"], r["document"])
+            for r in found  # what is being removed may have lost some properties already
+            if r["passage"]["text"] is not None and r["document"].keys() >= _NEEDED
+        }
 
 
 def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Passage:

@@ -102,6 +102,28 @@ def test_the_walk_passes_over_what_has_lost_its_vector(kg: KnowledgeGraph, skipp
             )
 
 
+@pytest.mark.parametrize(("label", "gone"), [("Passage", "text"), ("Document", "key"), ("Document", "name")])
+def test_passages_that_are_being_removed_are_left_out(kg: KnowledgeGraph, skippers: str, label: str, gone: str) -> None:
+    hits = kg[skippers].search("Who sold amber to Skipper Olaf Number7?", retriever="bm25", k=40).hits
+    torn, left = hits[0].passage, [hit.passage for hit in hits[1:]]
+    reader = kg[skippers].context.reader
+    with kg.graph._driver.session() as session:
+        node = session.run(
+            "MATCH (d:Document)-[:HAS_PASSAGE]->(p:Passage {id: $id}) UNWIND [d, p] AS n"
+            " WITH n, n[$key] AS value WHERE $label IN labels(n) SET n[$key] = null RETURN elementId(n) AS id, value",
+            id=torn.id,
+            label=label,
+            key=gone,
+        ).single(strict=True)
+    try:
+        assert list(reader.passages([torn.id, *(p.id for p in left)]).values()) == left
+    finally:
+        with kg.graph._driver.session() as session:
+            session.run(
+                "MATCH (n) WHERE elementId(n) = $id SET n[$key] = $value", id=node["id"], key=gone, value=node["value"]
+            )
+
+
 @pytest.mark.parametrize("failing", [len(PAUSES), len(PAUSES) + 1])
 def test_a_ranking_is_made_again_for_a_while(
     kg: KnowledgeGraph, skippers: str, monkeypatch: pytest.MonkeyPatch, failing: int
