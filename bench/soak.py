@@ -48,7 +48,7 @@ THINK = 4.0  # seconds between two requests of one of them, on average
 SEARCHED = 500  # passages of the collection that is only read
 KILLED = 0.45  # the share of the time in which what lives long is killed
 ROUNDS = {"server": 2, "Neo4j": 2, "Python client": 1}  # how often, in an hour or less
-FAULTS = ("500", "503", "429:1", "quota", "timeout", "cut", "malformed", "html", "empty", "bad-json")
+FAULTS = ("500", "503", "429:1", "quota", "timeout", "cut", "cut-error", "malformed", "html", "empty", "bad-json")
 """Not "truncated": of a reply that grew too long, what is whole is used, so less comes of it than in peace."""
 CALM = 20.0  # seconds between two bursts of faults, on average
 PATIENCE = 900.0  # seconds in which jobs must have come to an end

@@ -75,8 +75,8 @@ class Scripted:
         """Faults that come before replies, to that task or to any.
 
         "429", "429:2" (Retry-After: 2), "500" or any status, "400:MESSAGE", "quota" (429, insufficient_quota),
-        "timeout", "cut" (in mid-body), "malformed", "html", "empty", "truncated" (finish_reason length), "bad-json",
-        "uncounted" (no usage).
+        "timeout", "cut" (in mid-body), "cut-error" (a 500, in its body), "malformed", "html", "empty", "truncated"
+        (finish_reason length), "bad-json", "uncounted" (no usage); "" is none.
         """
         self._post("fail", task=task, faults=faults)
 

@@ -11,7 +11,7 @@ from kgrag.errors import ModelError
 from kgrag.models.chat import no_model
 from kgrag.models.chat_cache import Kept
 from kgrag.models.chat_errors import LostReply, Server, reason_of, server_error
-from kgrag.models.chat_reply import read_reply
+from kgrag.models.chat_reply import in_time, read_reply
 from kgrag.models.endpoint import Endpoint
 from kgrag.settings import ChatSettings
 
@@ -105,7 +105,7 @@ class BatchServer:
             batch = self._client.batches.retrieve(id)
             for file in filter(None, (batch.output_file_id, batch.error_file_id)):
                 with self._client.files.with_streaming_response.content(file) as response:
-                    for text in response.iter_lines():
+                    for text in in_time(response.iter_lines(), math.inf):
                         if text.strip() and (found := self._reply(text)) is not None:
                             yield found
 
@@ -144,7 +144,7 @@ class BatchServer:
 
         try:
             yield
-        except openai.OpenAIError as error:
+        except (openai.OpenAIError, LostReply) as error:
             raise self._endpoint.hidden(server_error(error, self._server)) from None
 
 

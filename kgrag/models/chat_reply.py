@@ -3,10 +3,12 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from kgrag.models.chat_cache import Kept
 from kgrag.models.chat_errors import LostReply, reason_of
+
+Piece = TypeVar("Piece")
 
 _READ = ("prompt_tokens", "input_tokens")
 _WRITTEN = ("completion_tokens", "output_tokens")
@@ -20,7 +22,7 @@ def read_reply(
     `kind`: its content type; `until`: when it must be there, by time.monotonic(). Raises LostReply when it is not whole
     or no reply, and what `on_text` raises.
     """
-    coming = _in_time(pieces, until)
+    coming = in_time(pieces, until)
     if "event-stream" in kind:
         return _streamed(coming, on_text)
     body = b"".join(coming)
@@ -45,8 +47,11 @@ def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) ->
     return _kept(text, ended, usage), bool(ended)
 
 
-def _in_time(pieces: Iterable[bytes], until: float) -> Iterator[bytes]:
-    """The pieces as they come. Raises LostReply for all that goes wrong on the way, and when they take too long."""
+def in_time(pieces: Iterable[Piece], until: float) -> Iterator[Piece]:
+    """The pieces as they come, `until` then by time.monotonic().
+
+    Raises LostReply for all that goes wrong on the way, and when they take too long.
+    """
     coming = iter(pieces)
     while True:
         try:

@@ -69,6 +69,7 @@ class Endpoint:
             api_key=self.key or "none",  # the client insists on one
             max_retries=0,
             timeout=openai.Timeout(timeout, connect=min(_CONNECT, timeout)),
+            http_client=openai.DefaultHttpxClient(event_hooks={"response": [_read_refusal]}),
         )
 
     def extra_headers(self) -> dict[str, Any]:
@@ -96,6 +97,12 @@ class Endpoint:
             socket.create_connection((url.hostname, port), _CONNECT).close()
         except OSError as error:
             raise no_connection(server, error) from None
+
+
+def _read_refusal(response: Any) -> None:
+    """Read why a request was refused: one that breaks off here counts as lost, later it would pass the client by."""
+    if response.is_error:
+        response.read()
 
 
 def _shown(url: str) -> str:

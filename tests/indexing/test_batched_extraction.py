@@ -149,3 +149,17 @@ def test_a_batch_keeps_to_the_budget_and_to_its_server(corpus: str, scripted: Sc
     )  # fmt: skip
     with pytest.raises(MismatchError, match=r"elsewhere"):
         other[corpus].extract(batch=True)
+
+
+def test_replies_that_break_off_are_fetched_again(corpus: str, scripted: Scripted, connect: Connect) -> None:
+    kg = connect(**_QUICK, retries=0)
+    stopped = []
+    for before in (0, 1, 2, 2, 2, 9):
+        scripted.fail(*[""] * before, "cut", task="batch")
+        report = kg[corpus].extract(batch=True)
+        if report.stopped is None:
+            break
+        stopped.append(report.stopped.message)
+    assert len(stopped) >= 3 and all("No whole reply" in message for message in stopped)
+    assert report.left == 0
+    assert len(scripted.sent) == 1

@@ -51,7 +51,7 @@ class Script:
         with self.lock:
             for queue in (self.faults[task], self.faults[None]):
                 if queue:
-                    return queue.popleft()
+                    return queue.popleft() or None
         return None
 
     def text(self, task: str, request: dict[str, Any]) -> str:
@@ -193,16 +193,19 @@ class Handler(BaseHTTPRequestHandler):
             case "timeout":
                 self.connection.recv(1)  # until the client has had enough
                 self.close_connection = True
-            case "cut":
+            case "cut" if stream:
                 events = list(_events(request, "this reply is cut off", "stop", None))
-                body = b"".join(events[: len(events) // 2]) if stream else b'{"id": "cut", "choices": [{"mess'
-                self._send(200, "text/event-stream" if stream else "application/json", body, missing=100)
+                self._send(200, "text/event-stream", b"".join(events[: len(events) // 2]), missing=100)
+            case "cut":
+                self._send(200, "application/json", b'{"id": "cut", "choices": [{"mess', missing=100)
             case "malformed" if stream:
                 self._send(200, "text/event-stream", b'data: {"choices": [{"delta": {"con\n\ndata: [DONE]\n\n')
             case "malformed":
                 self._send(200, "application/json", b'{"id": "malformed", "choices": [{"message": ')
             case "html":
                 self._send(200, "text/html", b"<html><body>Please log in to the network.</body></html>")
+            case "cut-error":
+                self._send(500, "application/json", b'{"error": {"mess', missing=100)
             case "429":
                 self._error(429, "Rate limit reached.", retry_after=detail)
             case "quota":

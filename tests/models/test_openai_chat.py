@@ -96,7 +96,7 @@ class TestRequest:
 
 
 class TestRetries:
-    LOST = ("429", "500", "timeout", "cut", "malformed", "html")
+    LOST = ("429", "500", "timeout", "cut", "cut-error", "malformed", "html")
 
     def test_what_brought_no_reply_is_asked_again(self, scripted: Scripted) -> None:
         """Each fault once, with and without a stream, side by side."""
@@ -104,17 +104,17 @@ class TestRetries:
         for task in tasks:
             scripted.say(task, "Colin Archer.")
             scripted.fail(task.partition("/")[0], task=task)
-        options = {"models": {t: t for t in tasks}, "retries": 1, "concurrency": 12}
+        options = {"models": {t: t for t in tasks}, "retries": 1, "concurrency": 14}
         with chat(scripted, **options) as model, chat(scripted, timeout=2.0, **options) as hasty:
 
             def attempt(task: str) -> str:
                 asked = hasty if "timeout" in task else model
                 return ask(asked, task, on_text=(lambda text: None) if "stream" in task else None).text
 
-            with ThreadPoolExecutor(12) as pool:
-                assert list(pool.map(attempt, tasks)) == ["Colin Archer."] * 12
+            with ThreadPoolExecutor(14) as pool:
+                assert list(pool.map(attempt, tasks)) == ["Colin Archer."] * 14
         assert sorted(call["task"] for call in scripted.calls) == sorted(tasks)
-        assert len(scripted.attempts) == 24
+        assert len(scripted.attempts) == 28
 
     def test_no_reply_after_all_retries(self, scripted: Scripted) -> None:
         expected = {
@@ -122,6 +122,7 @@ class TestRetries:
             "500": "Try again later",
             "timeout": "KGRAG_CHAT__TIMEOUT",
             "cut": "No whole reply",
+            "cut-error": "No whole reply",
             "malformed": "No whole reply",
             "html": "Please log in",
             "quota": "quota",
