@@ -44,8 +44,8 @@ class ChatModel(Protocol):
     ) -> Reply:
         """The reply to messages; with `json`, a JSON schema, the model is told to answer with such an object.
 
-        `on_text` is called with all that there is of the reply whenever it grows; it begins again when the reply breaks
-        off and is asked for again. `fresh`: not from the cache. Raises ModelError when there is no reply after all
+        `on_text` is called with all that there is of the reply whenever it grows; it begins again when the reply is
+        interrupted and asked for again. `fresh`: not from the cache. Raises ModelError when there is no reply after all
         retries, BudgetError when the call could cross the budget.
         """
         ...

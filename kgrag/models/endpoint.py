@@ -100,7 +100,7 @@ class Endpoint:
 
 
 def _read_refusal(response: Any) -> None:
-    """Read why a request was refused: one that breaks off here counts as lost, later it would pass the client by."""
+    """Read why a request was refused: if that is interrupted within a hook, the client raises an error of its own."""
     if response.is_error:
         response.read()
 

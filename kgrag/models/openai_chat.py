@@ -38,8 +38,8 @@ class OpenAIChat:
     """A ChatModel that asks a server through the `openai` client.
 
     What brought no reply is asked again, with growing pauses or as the server's Retry-After says: no connection, a busy
-    or failing server, replies that break off or cannot be read. What a server does not take of the protocol is left out
-    (`kgrag.models.dialect`).
+    or failing server, replies that are interrupted or cannot be read. What a server does not take of the protocol is
+    left out (`kgrag.models.dialect`).
     """
 
     def __init__(self, settings: ChatSettings, cache: Path | None = None) -> None:

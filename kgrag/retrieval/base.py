@@ -324,7 +324,7 @@ class Retriever(ABC):
         """What `rank` gives, also when the collection was made or embedded again since it was opened, or meanwhile.
 
         A ranking takes several queries, and none of them holds what it read: one that fails on what was removed in
-        between is made again, after a while, since a server takes some time to remove what a transaction removes.
+        between is made again, with growing pauses: a server takes a while to apply what a transaction removes.
         """
         with span("rank", retriever=type(self).name):
             self.context.keep_up()

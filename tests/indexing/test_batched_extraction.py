@@ -151,7 +151,7 @@ def test_a_batch_keeps_to_the_budget_and_to_its_server(corpus: str, scripted: Sc
         other[corpus].extract(batch=True)
 
 
-def test_replies_that_break_off_are_fetched_again(corpus: str, scripted: Scripted, connect: Connect) -> None:
+def test_replies_that_are_interrupted_are_fetched_again(corpus: str, scripted: Scripted, connect: Connect) -> None:
     kg = connect(**_QUICK, retries=0)
     stopped = []
     for before in (0, 1, 2, 2, 2, 9):
