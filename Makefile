@@ -73,8 +73,9 @@ FRAMEWORKS := langchain llama-index haystack neo4j-graphrag ray
 test-adapters: $(VENV)/.ready $(FRAMEWORKS:%=.venv-%/.ready) ## Tests inside other frameworks, each in an environment of its own
 	$(BIN)/python -m pytest -m adapters
 
-test-slow: $(VENV)/.models ## Kills, a hundred thousand passages
+test-slow: $(VENV)/.models ## Kills, a hundred thousand passages, made-up examples that no other run has met
 	$(BIN)/python -m pytest -m slow --timeout=3600
+	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=new
 
 bench: $(VENV)/.ready ## Ingest against the lower bound and LightRAG, bulk load, retrieval, on made-up passages
 	$(BIN)/python bench/ingest.py --synthetic 20000

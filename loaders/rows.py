@@ -20,7 +20,9 @@ _COMMON = {
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which columns hold a row's key, title and text; None: the first of the common names for it, in any case.
+    """Which columns hold a row's key, title and text; None: the first of the common names for it.
+
+    A common name is found in any case, though one in small letters comes before another in capitals.
 
     The ids in a column that `key` names identify documents wherever they come from; those of a column that was found
     identify rows of their file. Columns that are none of the three become metadata.
@@ -46,7 +48,8 @@ class Columns:
         if wanted is not None and wanted in names:
             return wanted
         if wanted is None:
-            lower = {name.lower(): name for name in reversed(names)}
+            # A file may well have both "text" and "TEXT": the name that is meant exactly wins, else the first.
+            lower = {name.lower(): name for name in reversed(names)} | {name: name for name in names}
             found = next((lower[common] for common in _COMMON[what] if common in lower), None)
             if found is not None or what != "text":
                 return found
@@ -109,7 +112,8 @@ class RowReader:
                     raise
                 return None
             assert text is not None
-            rest = tuple((n, one_line(n)) for n in names if n not in (key, title, text))
+            others = {n: one_line(n) for n in names if n not in (key, title, text)}
+            rest = tuple((n, shown) for n, shown in others.items() if shown == n or shown not in others)
             self._layout = _Layout(key, title, text, rest)
         elif self._layout is None:
             self._misfits += 1

@@ -96,6 +96,8 @@ def test_cleaning_twice_changes_nothing(text: str) -> None:
         max_size=6,
     )
 )
+@example({"TEXT": None})
+@example({"a": True, "a\n": None})
 def test_any_metadata(values: dict[str, object]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.jsonl"

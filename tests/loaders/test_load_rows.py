@@ -42,6 +42,18 @@ def test_jsonl(tmp_path: Path) -> None:
     assert documents[1].metadata == {"f": 0.5}
 
 
+def test_the_name_that_is_meant_exactly_wins(tmp_path: Path) -> None:
+    lines = [
+        {"TEXT": None, "Id": 1, "text": "small letters", "id": "k", "a\n": 1, "a": 2},
+        {"Body": "none in small letters", "BODY": "second", "a": 2, "a\n": 1},
+    ]
+    documents, problems = rows(tmp_path / "corpus.jsonl", "\n".join(json.dumps(line) for line in lines))
+    assert problems == []
+    assert [d.text for d in documents] == ["small letters", "none in small letters"]
+    assert documents[0].key == "k"
+    assert [d.metadata for d in documents] == [{"Id": 1, "a": 2}, {"BODY": "second", "a": 2}]
+
+
 def test_bad_json_lines_do_not_stop_the_rest(tmp_path: Path) -> None:
     lines: list[bytes] = [
         b'{"id": 1, "text": "first"}',
