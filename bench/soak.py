@@ -14,10 +14,12 @@ rises in the second half of an hour, and a digest that differs are findings: it 
 """
 
 import argparse
+import itertools
 import os
 import random
 import shutil
 import signal
+import subprocess
 import tempfile
 import threading
 import time
@@ -54,8 +56,9 @@ CALM = 20.0  # seconds between two bursts of faults, on average
 PATIENCE = 900.0  # seconds in which jobs must have come to an end
 JUDGED = 0.5  # hours from which on memory is judged: before, everything still warms up
 LOOK = 5.0  # seconds between two looks at memory
+COLLECT = 12  # of Neo4j's garbage, once in so many looks: what a small collection leaves holds much garbage, too
 KEPT = 100  # rankings that the server keeps: of the usual 1,000, it would still gather some after an hour
-NEO4J, HEAP = "Neo4j", "Neo4j: heap after collection"
+NEO4J, HEAP = "Neo4j", "Neo4j: heap after full collection"
 
 
 def make_corpus(folder: Path) -> None:
@@ -69,22 +72,28 @@ def make_corpus(folder: Path) -> None:
 
 
 class Heap:
-    """What of Neo4j's heap is in use after its last collections of garbage, in MB."""
+    """What of Neo4j's heap is in use after a full collection of garbage, in MB.
+
+    The JDK's jcmd has it collected; where that is missing, what was left by the last collections, which may be small.
+    """
 
     def __init__(self, local: LocalServer) -> None:
         there = local.ensure_running()
         self._graph = Graph(there.uri, there.user, there.password, there.database)
+        self._jcmd = shutil.which("jcmd")
 
     def close(self) -> None:
         """Close the connection."""
         self._graph.close()
 
-    def live(self) -> float | None:
-        """None while Neo4j does not answer."""
+    def live(self, pid: int) -> float | None:
+        """None while Neo4j, the process of this id, does not answer."""
         try:
+            if self._jcmd is not None:
+                subprocess.run([self._jcmd, str(pid), "GC.run"], capture_output=True, check=True, timeout=60)
             with limited(LOOK):
                 found = vitals.heap(self._graph)
-        except KgragError:
+        except (KgragError, subprocess.SubprocessError):
             return None
         return found and found.live / 1e6
 
@@ -97,13 +106,15 @@ def looking(
     over = threading.Event()
 
     def look() -> None:
-        while not over.wait(LOOK):
+        for number in itertools.count(1):
+            if over.wait(LOOK):
+                return
             for part, pid_of in parts.items():
                 try:
                     if (pid := pid_of()) is not None:
                         used = psutil.Process(pid).memory_info().rss / 1e6
                         samples.append(Sample(ledger.now, part, pid, used))
-                        if part == NEO4J and (live := heap.live()) is not None:
+                        if part == NEO4J and not number % COLLECT and (live := heap.live(pid)) is not None:
                             samples.append(Sample(ledger.now, HEAP, pid, live))
                 except psutil.NoSuchProcess:
                     continue  # it was killed
