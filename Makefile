@@ -34,12 +34,12 @@ demo: $(VENV)/.ready ## Start Neo4j, ingest the demo corpus and ask it three que
 	$(BIN)/kgrag demo
 
 # Servers of tests live for minutes: what Java's second compiler would gain costs more than it brings
-test test-newest: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1
+test test-long test-newest: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1
 
 test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
 	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20 -m "not long and not models and not browser and not adapters and not slow"
 
-test-long: $(VENV)/.ready ## Ingests in halves, extraction, bulk load, export, the gateway under attack, starts of servers
+test-long: $(VENV)/.ready ## The others that need nothing more: each in a collection of its own, bulk load, attacks, starts of servers
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "long and not models and not browser and not adapters and not slow"
 
 NEWEST := tests/graph/test_connection.py tests/graph/test_schema.py tests/graph/gateway/test_gateway_honest.py \

@@ -51,6 +51,14 @@ def pytest_configure() -> None:
     hypothesis_settings.load_profile("same")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that makes a collection of its own is long: Neo4j plans every query for it anew, which takes seconds."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "collection_name" in item.fixturenames:
+            item.add_marker(pytest.mark.long)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_settings_from_outside() -> Iterator[None]:
     """Whatever KGRAG_* the developer has set does not reach the tests, the place of downloads apart."""

@@ -13,6 +13,8 @@ from kgrag.client import KnowledgeGraph
 from kgrag.events import Answer
 from kgrag.settings import Settings
 
+pytestmark = pytest.mark.long
+
 _FAULTS = ("429", "429:1", "500", "503", "timeout", "cut", "malformed", "html", "empty", "truncated", "bad-json")
 
 

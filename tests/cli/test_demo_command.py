@@ -13,6 +13,8 @@ from kgrag.demo import COLLECTION, questions
 from kgrag.errors import NotFoundError
 from kgrag.graph.browser import demo_guide, steps
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def _no_demo(kg: KnowledgeGraph) -> Iterator[None]:

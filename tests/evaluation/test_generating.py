@@ -23,6 +23,8 @@ from kgrag.languages import ENGLISH
 from kgrag.settings import Settings
 from kgrag.types import Document, Section, Table, Triple
 
+pytestmark = pytest.mark.long
+
 BRAIN = Path(__file__).with_name("question_brain.py")
 FACTS = {
     title: (text, Triple(*fact.split(" | ")))

@@ -15,6 +15,8 @@ from kgrag.evaluation.graph_quality import KINDS, Quality, check_kinds, plot_qua
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.variants import sentences
 
+pytestmark = pytest.mark.long
+
 _CORPUS = [
     {"id": "ship", "title": "Fjord Queen", "text": "The Fjord Queen was a steamer led by Ole Brandvik."},
     {"id": "captain", "title": "Ole Brandvik", "text": "Ole Brandvik grew up among salmon nets."},

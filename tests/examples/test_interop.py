@@ -13,6 +13,8 @@ from kgrag.client import KnowledgeGraph
 from kgrag.settings import Settings
 from kgrag.types import Document, Section
 
+pytestmark = pytest.mark.long
+
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "interop.py"
 COLLECTION = "interop"
 TEXTS = {

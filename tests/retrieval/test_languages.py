@@ -13,6 +13,8 @@ from kgrag.graph.collections import open_collection
 from kgrag.indexing.digest import digest
 from kgrag.types import Document, Section
 
+pytestmark = pytest.mark.long
+
 _SETS = {
     code: json.loads((Path(__file__).parents[1] / f"languages/{code}.json").read_text()) for code in ("de", "ru", "zh")
 }

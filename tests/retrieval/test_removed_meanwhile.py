@@ -13,6 +13,8 @@ from kgrag.retrieval.base import PAUSES
 from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.types import Document, Section
 
+pytestmark = pytest.mark.long
+
 _NAME = "retrieval-removed"
 _PLAIN = [name for name, entry in RETRIEVERS.items() if not entry.needs]
 _PLACES = ["Bergen", "Visby", "Riga", "Lübeck"]
@@ -139,7 +141,6 @@ def test_a_ranking_is_made_again_for_a_while(
     assert times[len(PAUSES)] - times[0] >= sum(PAUSES)
 
 
-@pytest.mark.long
 def test_rankings_while_documents_come_and_go(kg: KnowledgeGraph, skippers: str) -> None:
     stay = {f"s{i}" for i in range(1, 40, 2)}
     with _coming_and_going(kg):

@@ -11,6 +11,8 @@ from served import Served
 
 from kgrag.client import KnowledgeGraph
 
+pytestmark = pytest.mark.long
+
 _MINE = "uploads that attack"
 _API = "/api/v1"
 _C = f"{_API}/collections/{_MINE.replace(' ', '%20')}"

@@ -14,6 +14,8 @@ from kgrag.client import KnowledgeGraph
 from kgrag.server.jobs import Jobs
 from kgrag.types import Document, Section
 
+pytestmark = pytest.mark.long
+
 _MINE, _SECRET = "attacked notes", "attacked letters"
 _CODE = "7777-3141"
 _API = "/api/v1"
