@@ -6,6 +6,7 @@ from pathlib import Path
 from kgrag.errors import LocalServerError
 
 PORT_TAKEN = re.compile(r"Address already in use|BindException")
+_OPTIONS_NOTE = re.compile(r"(NOTE: )?Picked up (JDK_JAVA|JAVA_TOOL|_JAVA)_OPTIONS: ")
 _CAUSES = (
     (
         re.compile(r"No space left on device|Disk quota exceeded"),
@@ -64,7 +65,7 @@ def explain_failure(output: str, what: str = "Neo4j did not start") -> LocalServ
     for pattern, cause, remedy in _CAUSES:
         if pattern.search(output):
             return LocalServerError(f"{what}: {cause}.", remedy)
-    lines = output.splitlines()
+    lines = [line for line in output.splitlines() if not _OPTIONS_NOTE.match(line)]
     # The innermost cause comes last; what follows it is the stack.
     causes = [line for line in lines if line.startswith("Caused by:")] or [line for line in lines if " ERROR " in line]
     last = "\n".join(causes[-1:] or lines[-5:]) or "it wrote nothing"
