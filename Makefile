@@ -39,7 +39,7 @@ test test-long test-newest: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1
 test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
 	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20 -m "not long and not models and not browser and not adapters and not slow"
 
-test-long: $(VENV)/.ready ## The others that need nothing more: each in a collection of its own, bulk load, attacks, starts of servers
+test-long: $(VENV)/.ready ## Tests that make collections of their own, bulk load, attacks, starts of servers
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "long and not models and not browser and not adapters and not slow"
 
 NEWEST := tests/graph/test_connection.py tests/graph/test_schema.py tests/graph/gateway/test_gateway_honest.py \
@@ -73,7 +73,7 @@ FRAMEWORKS := langchain llama-index haystack neo4j-graphrag ray
 test-adapters: $(VENV)/.ready $(FRAMEWORKS:%=.venv-%/.ready) ## Tests inside other frameworks, each in an environment of its own
 	$(BIN)/python -m pytest -m adapters
 
-test-slow: $(VENV)/.models ## Kills, a hundred thousand passages, made-up examples that no other run has met
+test-slow: $(VENV)/.models ## Kills, a hundred thousand passages, property tests with new examples
 	$(BIN)/python -m pytest -m slow --timeout=3600
 	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=new
 

@@ -58,7 +58,7 @@ JUDGED = 0.5  # hours from which on memory is judged: before, everything still w
 LOOK = 5.0  # seconds between two looks at memory
 COLLECT = 12  # of Neo4j's garbage, once in so many looks: what a small collection leaves holds much garbage, too
 KEPT = 100  # rankings that the server keeps: of the usual 1,000, it would still gather some after an hour
-NEO4J, HEAP = "Neo4j", "Neo4j: heap after full collection"
+NEO4J = "Neo4j"
 
 
 def make_corpus(folder: Path) -> None:
@@ -72,22 +72,23 @@ def make_corpus(folder: Path) -> None:
 
 
 class Heap:
-    """What of Neo4j's heap is in use after a full collection of garbage, in MB.
+    """What of Neo4j's heap is in use after a full collection of garbage, which the JDK's jcmd has it make.
 
-    The JDK's jcmd has it collected; where that is missing, what was left by the last collections, which may be small.
+    Without a jcmd it is what the last collections left, small ones as a rule; `part`: which of the two it is.
     """
 
     def __init__(self, local: LocalServer) -> None:
         there = local.ensure_running()
         self._graph = Graph(there.uri, there.user, there.password, there.database)
         self._jcmd = shutil.which("jcmd")
+        self.part = f"Neo4j: heap after {'full' if self._jcmd else 'any'} collection"
 
     def close(self) -> None:
         """Close the connection."""
         self._graph.close()
 
     def live(self, pid: int) -> float | None:
-        """None while Neo4j, the process of this id, does not answer."""
+        """In MB; None while Neo4j, the process of this id, does not answer."""
         try:
             if self._jcmd is not None:
                 subprocess.run([self._jcmd, str(pid), "GC.run"], capture_output=True, check=True, timeout=60)
@@ -115,7 +116,7 @@ def looking(
                         used = psutil.Process(pid).memory_info().rss / 1e6
                         samples.append(Sample(ledger.now, part, pid, used))
                         if part == NEO4J and not number % COLLECT and (live := heap.live(pid)) is not None:
-                            samples.append(Sample(ledger.now, HEAP, pid, live))
+                            samples.append(Sample(ledger.now, heap.part, pid, live))
                 except psutil.NoSuchProcess:
                     continue  # it was killed
 
@@ -253,10 +254,13 @@ def run(hours: float, seed: int, out: Path, home: Path) -> list[str]:
     findings = [*failures, *ledger.findings(), *differences]
     if "Traceback" in log:
         findings.append(f"a traceback in the log of the server: {log[log.index('Traceback') :][:2000]}")
-    for part, found in by_part(samples).items():
-        grown = slope(found, seconds)
-        # Neo4j's memory grows to what its settings allow, whatever it holds; what it holds is its heap.
-        if hours >= JUDGED and part != NEO4J and grown is not None and not grown.flat:
+    seen = by_part(samples)
+    # Neo4j's memory grows to what its settings allow, whatever it holds; what it holds is its heap.
+    for part in (*(part for part in pids if part != NEO4J), heap.part) if hours >= JUDGED else ():
+        grown = slope(seen[part], seconds) if part in seen else None
+        if grown is None:
+            findings.append(f"the memory of {part} was not looked at often enough")
+        elif not grown.flat:
             findings.append(f"the memory of {part} rises by {grown.slope:.3f} ± {grown.error:.3f} MB a minute")
     load = " ".join(f"{value:.1f}" for value in os.getloadavg())
     report(out, ledger, samples, seconds, {"hours": hours, "seed": seed, "load": load}, equal, findings)

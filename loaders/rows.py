@@ -49,8 +49,8 @@ class Columns:
             return wanted
         if wanted is None:
             # A file may well have both "text" and "TEXT": the name that is meant exactly wins, else the first.
-            lower = {name.lower(): name for name in reversed(names)} | {name: name for name in names}
-            found = next((lower[common] for common in _COMMON[what] if common in lower), None)
+            meant = {name.lower(): name for name in reversed(names)} | {name: name for name in names}
+            found = next((meant[common] for common in _COMMON[what] if common in meant), None)
             if found is not None or what != "text":
                 return found
         missing = f"no column {wanted!r}" if wanted is not None else "no column for the text"
@@ -112,6 +112,7 @@ class RowReader:
                     raise
                 return None
             assert text is not None
+            # Likewise of metadata: "a" wins over what becomes "a" when it is cleaned.
             others = {n: one_line(n) for n in names if n not in (key, title, text)}
             rest = tuple((n, shown) for n, shown in others.items() if shown == n or shown not in others)
             self._layout = _Layout(key, title, text, rest)

@@ -43,8 +43,8 @@ test_settings.__test__ = False  # type: ignore[attr-defined]
 def pytest_configure() -> None:
     """Take Ctrl-C, and let processes that tests start take it: a shell has those in its background ignore it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # How fast a machine is at the moment says nothing of the code; nor does a change that it had no part in fail for an
-    # example that nobody met before: those are looked for with --hypothesis-profile=new.
+    # How fast a machine is at the moment says nothing of the code. Each run has the same examples, so that no change
+    # fails for what it did not touch; --hypothesis-profile=new looks for new ones.
     busy = hypothesis_settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
     hypothesis_settings.register_profile("new", busy)
     hypothesis_settings.register_profile("same", busy, derandomize=True)

@@ -34,7 +34,8 @@ def test_reads_go_to_followers_and_writes_to_the_leader(cluster: StubCluster, gr
     assert {read(graph) for _ in range(6)} == {1}
     leader, *followers = cluster.members
     assert {mode for mode, _ in leader.seen} == {"write"}
-    assert all({mode for mode, _ in member.seen} == {"read"} for member in followers)
+    # Which of the followers reads is drawn by lot: all six reads may well go to one of them.
+    assert {mode for member in followers for mode, _ in member.seen} == {"read"}
 
 
 def test_a_follower_that_lags_is_waited_for(cluster: StubCluster, graph: Graph) -> None:
