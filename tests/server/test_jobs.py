@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from kgrag.client import KnowledgeGraph
@@ -333,3 +334,26 @@ def test_what_is_told_of_a_job_while_it_ends_comes_too_late(
     assert kept.claim_job(kg.graph, "another") is not None
     assert kept.beat_job(kg.graph, "another", id, "names", 1, 4) is False  # nobody wants it to stop
     kept.end_job(kg.graph, "another", id, "done")
+
+
+def test_memory_that_a_thread_needed_once_goes_back_to_the_system(jobs: Jobs, collection_name: str) -> None:
+    used = psutil.Process().memory_info
+    left: list[bytes] = []
+
+    def need() -> None:
+        much = [bytes(4000) for _ in range(50_000)]
+        left.extend(much[::1000])  # so that whole ranges of it cannot go back by themselves
+        del much
+
+    before = used().rss
+    thread = threading.Thread(target=need)
+    thread.start()
+    thread.join()
+    assert used().rss - before > 150e6
+    _upload(jobs, collection_name, 1)
+    _end(jobs, jobs.submit("ingest", collection_name, {"uploads": ["boats/boat_0.txt"]}).id)
+    assert len(left) == 50
+    until = time.monotonic() + 10
+    while used().rss - before > 100e6 and time.monotonic() < until:
+        time.sleep(0.05)
+    assert used().rss - before < 100e6  # with what the job itself brought
