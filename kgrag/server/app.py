@@ -1,5 +1,6 @@
 """The application that `kgrag serve` runs: all doors over one database."""
 
+import gc
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -97,6 +98,8 @@ def run_server(config: uvicorn.Config, listening: socket.socket, ready: Callable
     class Announced(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
+            gc.collect()
+            gc.freeze()  # what is there now stays: looking for garbage passes over it
             if not self.should_exit:
                 ready()
 

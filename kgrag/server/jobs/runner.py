@@ -1,6 +1,7 @@
 """Jobs in this process: threads that begin what is next, say how far they are, and stop when they are told to."""
 
 import ctypes
+import gc
 import logging
 import sys
 import threading
@@ -210,11 +211,12 @@ class Jobs(AbstractContextManager["Jobs"]):
 
 
 def give_back_memory() -> None:
-    """Return memory that is free to the system, where the C library is glibc.
+    """Free what a job has left, and return it to the system.
 
-    glibc keeps much of what a thread has freed for this thread. So the most that a job needs would be held once for
-    each thread that ever did such work.
+    Python looks through all objects for garbage only once they are a quarter more; glibc, where that is the C library,
+    keeps what a thread has freed for this thread. The most that a job needs would be held for long, and more than once.
     """
+    gc.collect()
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
         trim(0)
 
