@@ -1,5 +1,6 @@
 """Jobs on collections: what is uploaded is ingested in the background, stopped and gone on with."""
 
+import gc
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -341,9 +342,10 @@ def test_memory_that_a_thread_needed_once_goes_back_to_the_system(jobs: Jobs, co
     left: list[bytes] = []
 
     def need() -> None:
-        much = [bytes(4000) for _ in range(50_000)]
+        much: list[Any] = [bytes(4000) for _ in range(50_000)]
         left.extend(much[::1000])  # so that whole ranges of it cannot go back by themselves
-        del much
+        much.append(much)
+        gc.collect()  # an old cycle now, for which Python does not look again soon
 
     before = used().rss
     thread = threading.Thread(target=need)
