@@ -60,10 +60,6 @@ class Plugins(Mapping[str, T], Generic[T]):
             ) from error
         return part  # type: ignore[no-any-return]
 
-    def class_named(self, name: str) -> T:
-        """The part that is called so in its module. Raises StopIteration."""
-        return self[next(entry.name for entry in self._found.values() if entry.attr == name)]
-
     def find(self, name: str) -> T:
         """The part of that name. Raises NotFoundError, naming the nearest and all there are."""
         if name not in self._found:

@@ -1,17 +1,24 @@
 """Source formats -> Documents: texts, pages, books, office files, e-mails, rows of tables, and folders of them."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kgrag.lazy import offered
 
 if TYPE_CHECKING:
-    from kgrag.loaders.dispatch import LOADERS, load
-    from kgrag.loaders.rows import Columns
-
-__all__ = ["LOADERS", "Columns", "load"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from kgrag.loaders import dispatch  # on first use: a reading process needs none of it
-
-    return getattr(dispatch, name)
+    from kgrag.loaders.base import BadInput as BadInput
+    from kgrag.loaders.base import Format as Format
+    from kgrag.loaders.base import Source as Source
+    from kgrag.loaders.base import read_text as read_text
+    from kgrag.loaders.base import whole as whole
+    from kgrag.loaders.dispatch import LOADERS as LOADERS
+    from kgrag.loaders.dispatch import load as load
+    from kgrag.loaders.rows import Columns as Columns
+else:
+    __all__, __getattr__, __dir__ = offered(
+        __name__,
+        {
+            "base": "BadInput Format Source read_text whole",
+            "dispatch": "LOADERS load",
+            "rows": "Columns",
+        },
+    )

@@ -3,40 +3,45 @@
 The classes are here by their names: `from kgrag.agents import Gear`; each is imported when it is asked for.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kgrag.lazy import offered
 
 if TYPE_CHECKING:
-    from kgrag.agents.auto import Auto
-    from kgrag.agents.bdtr import Bdtr
-    from kgrag.agents.gcot import Gcot
-    from kgrag.agents.gear import Gear
-    from kgrag.agents.gears import Gears
-    from kgrag.agents.ircot import Ircot
-    from kgrag.agents.iter_retgen import IterRetgen
-    from kgrag.agents.rgnn import Rgnn
-    from kgrag.agents.self_ask import SelfAsk
-    from kgrag.agents.single import ClosedBook, Single
-    from kgrag.agents.tog import Tog
-
-__all__ = [
-    "Auto",
-    "Bdtr",
-    "ClosedBook",
-    "Gcot",
-    "Gear",
-    "Gears",
-    "Ircot",
-    "IterRetgen",
-    "Rgnn",
-    "SelfAsk",
-    "Single",
-    "Tog",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        from kgrag.agents.system import STRATEGIES
-
-        return STRATEGIES.class_named(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from kgrag.agents.auto import Auto as Auto
+    from kgrag.agents.bdtr import Bdtr as Bdtr
+    from kgrag.agents.gcot import Gcot as Gcot
+    from kgrag.agents.gear import Gear as Gear
+    from kgrag.agents.gears import Gears as Gears
+    from kgrag.agents.global_search import GlobalSearch as GlobalSearch
+    from kgrag.agents.ircot import Ircot as Ircot
+    from kgrag.agents.iter_retgen import IterRetgen as IterRetgen
+    from kgrag.agents.rgnn import Rgnn as Rgnn
+    from kgrag.agents.self_ask import SelfAsk as SelfAsk
+    from kgrag.agents.single import ClosedBook as ClosedBook
+    from kgrag.agents.single import Single as Single
+    from kgrag.agents.strategy import Conclusion as Conclusion
+    from kgrag.agents.strategy import Episode as Episode
+    from kgrag.agents.strategy import Inquiry as Inquiry
+    from kgrag.agents.strategy import Search as Search
+    from kgrag.agents.strategy import Strategy as Strategy
+    from kgrag.agents.tog import Tog as Tog
+else:
+    __all__, __getattr__, __dir__ = offered(
+        __name__,
+        {
+            "auto": "Auto",
+            "bdtr": "Bdtr",
+            "gcot": "Gcot",
+            "gear": "Gear",
+            "gears": "Gears",
+            "global_search": "GlobalSearch",
+            "ircot": "Ircot",
+            "iter_retgen": "IterRetgen",
+            "rgnn": "Rgnn",
+            "self_ask": "SelfAsk",
+            "single": "ClosedBook Single",
+            "strategy": "Conclusion Episode Inquiry Search Strategy",
+            "tog": "Tog",
+        },
+    )

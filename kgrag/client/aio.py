@@ -6,16 +6,22 @@ or call of a model.
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from functools import update_wrapper
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
+from pydantic import SecretStr
+
 from kgrag import limits
 from kgrag.agents.strategy import Strategy
+from kgrag.agents.system import DEPTH
 from kgrag.client.collection import Collection
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.client.searching import Searching
 from kgrag.events import Answer, Event
+from kgrag.settings import Settings
+from kgrag.types import Progress
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,6 +40,13 @@ async def in_thread(work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) 
         return await asyncio.to_thread(run)
     finally:
         cancelled.set()
+
+
+def _awaited(work: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
+    async def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        return await in_thread(work, *args, **kwargs)
+
+    return _named(run, work)
 
 
 def _searching(
@@ -65,7 +78,7 @@ def _graph(
 
 
 def _named(run: F, method: Callable[..., Any]) -> F:
-    run.__name__, run.__doc__ = method.__name__, method.__doc__  # the signature is the method's by its type
+    update_wrapper(run, method)  # also its signature, for `help`
     return run
 
 
@@ -91,7 +104,7 @@ class AsyncSearching:
         self, question: str, *, system: str | Strategy | None = None, **options: Any
     ) -> AsyncIterator[Event | Answer]:
         """The events of a question as they happen, and at the end its answer; leaving the loop cancels it."""
-        stream = self.sync.ask(question, system=system, stream=True, **options)
+        stream = await in_thread(lambda: self.sync.ask(question, system=system, stream=True, **options))
         events = iter(stream)
         try:
             while (event := await asyncio.to_thread(next, events, None)) is not None:
@@ -99,6 +112,29 @@ class AsyncSearching:
             yield stream.answer
         finally:
             stream.close()
+
+    async def ask_many(
+        self,
+        questions: Iterable[str],
+        *,
+        system: str | Strategy | None = None,
+        short: bool = False,
+        k: int = DEPTH,
+        threads: int = 8,
+    ) -> AsyncIterator[tuple[str, Answer | Exception]]:
+        """See Searching.ask_many; leaving the loop cancels those under way."""
+        cancelled = threading.Event()
+        answers = await in_thread(self.sync.ask_many, questions, system=system, short=short, k=k, threads=threads)
+
+        def following() -> tuple[str, Answer | Exception] | None:
+            with limits.limited(cancelled=cancelled):
+                return next(answers, None)
+
+        try:
+            while (answered := await asyncio.to_thread(following)) is not None:
+                yield answered
+        finally:
+            cancelled.set()
 
 
 class AsyncCollection(AsyncSearching):
@@ -147,14 +183,25 @@ class AsyncKnowledgeGraph:
         self.sync = sync
 
     @classmethod
-    async def connect(cls, *args: Any, **options: Any) -> Self:
+    async def connect(
+        cls,
+        uri: str | None = None,
+        user: str | None = None,
+        password: str | SecretStr | None = None,
+        database: str | None = None,
+        settings: Settings | None = None,
+    ) -> Self:
         """See KnowledgeGraph.connect."""
-        return cls(await in_thread(KnowledgeGraph.connect, *args, **options))
+        return cls(await in_thread(KnowledgeGraph.connect, uri, user, password, database, settings))
 
     @classmethod
-    async def local(cls, *args: Any, **options: Any) -> Self:
+    async def local(cls, settings: Settings | None = None, progress: Progress | None = None) -> Self:
         """See KnowledgeGraph.local."""
-        return cls(await in_thread(KnowledgeGraph.local, *args, **options))
+        return cls(await in_thread(KnowledgeGraph.local, settings, progress))
+
+    load_in_bulk = staticmethod(_awaited(KnowledgeGraph.load_in_bulk))
+    write_bulk_files = staticmethod(_awaited(KnowledgeGraph.write_bulk_files))
+    import_knowledge = staticmethod(_awaited(KnowledgeGraph.import_knowledge))
 
     async def __aenter__(self) -> Self:
         return self
@@ -174,6 +221,13 @@ class AsyncKnowledgeGraph:
         """See KnowledgeGraph."""
         return AsyncCollection(self.sync[name]) if isinstance(name, str) else AsyncSearching(self.sync[name])
 
+    async def __aiter__(self) -> AsyncIterator[str]:
+        """See KnowledgeGraph.__iter__."""
+        for found in await self.records():
+            yield found.name
+
+    __iter__ = None  # nor `in`: neither can be awaited, and both would ask __getitem__ for 0, 1, 2 and so on
+
     async def among(self, names: str) -> AsyncCollection | AsyncSearching:
         """See KnowledgeGraph."""
         found = await in_thread(self.sync.among, names)
@@ -188,12 +242,16 @@ class AsyncKnowledgeGraph:
     records = _graph(KnowledgeGraph.records)
     cypher = _graph(KnowledgeGraph.cypher)
     saved_query = _graph(KnowledgeGraph.saved_query)
+    draw = _graph(KnowledgeGraph.draw)
     passage = _graph(KnowledgeGraph.passage)
     neighbourhood = _graph(KnowledgeGraph.neighbourhood)
     runs = _graph(KnowledgeGraph.runs)
     delete_runs = _graph(KnowledgeGraph.delete_runs)
     migrate = _graph(KnowledgeGraph.migrate)
     import_export = _graph(KnowledgeGraph.import_export)
+    tasks = _graph(KnowledgeGraph.tasks)
+    language_model = _graph(KnowledgeGraph.language_model)
+    embedder = _graph(KnowledgeGraph.embedder)
 
 
 __all__ = ["AsyncCollection", "AsyncKnowledgeGraph"]

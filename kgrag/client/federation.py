@@ -19,6 +19,13 @@ def parted(names: str) -> tuple[str, ...]:
     return tuple(filter(None, map(str.strip, names.split(","))))
 
 
+def checked(name: object) -> str:
+    """The name of a collection. Raises TypeError for anything but a text."""
+    if not isinstance(name, str):
+        raise TypeError(f"a collection is looked for by its name, a str, not by {name!r}")
+    return name
+
+
 class Federation(Searching):
     """Collections, of one database or of several, whose passages are ranked together; each says its `collection`.
 

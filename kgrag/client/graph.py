@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from kgrag.client.building import silent
 from kgrag.client.collection import Collection
-from kgrag.client.federation import Federation, parted
+from kgrag.client.federation import Federation, checked, parted
 from kgrag.client.models import Models
 from kgrag.client.rankings import Rankings
 from kgrag.errors import NotFoundError
@@ -214,6 +214,15 @@ class KnowledgeGraph:
             if name not in self._collections:
                 self._collections[name] = Collection(self.home(name), name)
             return self._collections[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the collections, also of those that routes lead to."""
+        return (found.name for found in self.records())
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a collection of that name. Raises TypeError for what is no text."""
+        home = self.home(checked(name))
+        return any(found.name == name for found in registry.list_collections(home.graph))
 
     def among(self, names: str) -> Collection | Federation:
         """What a text names to be searched: a collection, or several with commas between, "manuals, notes".

@@ -15,6 +15,7 @@ from kgrag import limits
 from kgrag.agents.lookup import Lookup
 from kgrag.agents.system import DEPTH
 from kgrag.client.building import silent
+from kgrag.client.federation import checked, parted
 from kgrag.client.http import Http, Json
 from kgrag.client.stream import Stream
 from kgrag.errors import CancelledError, InputError, ServerError, error_of
@@ -23,12 +24,16 @@ from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
 from kgrag.loaders.dispatch import LOADERS
 from kgrag.loaders.walk import Seen, Walk, file_key
+from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.types import CollectionInfo, DocumentInfo, Filter, IngestReport, Passage, Problem, Progress, Ranking, Scan
 from kgrag.wire import answer_from_json, event_from_json, from_json, plain, ranking_from_json, rows_from_json
 
 if TYPE_CHECKING:
+    from neo4j_viz import VisualizationGraph
+
+    from kgrag.inspection.result import Inspection
     from kgrag.rows import Rows
 
 _FILES, _BYTES = 100, 32 * 1024 * 1024  # of uploads that are sent at once
@@ -75,6 +80,19 @@ class RemoteKnowledgeGraph:
         """The collection of that name, whether it exists yet or not; of several names, all as one."""
         return RemoteCollection(self, name) if isinstance(name, str) else RemoteSearching(self, name)
 
+    def __iter__(self) -> Iterator[str]:
+        """The names of the collections that the key may see."""
+        return (info.name for info in self.collections())
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the key may see a collection of that name. Raises TypeError for what is no text."""
+        return checked(name) in list(self)
+
+    def among(self, names: str) -> "RemoteCollection | RemoteSearching":
+        """What a text names to be searched; see `KnowledgeGraph.among`."""
+        several = parted(names)
+        return self[names] if len(several) < 2 or names in self else self[several]
+
     def collections(self) -> list[CollectionInfo]:
         """Every collection that the key may see, with its counts."""
         return from_json(list[CollectionInfo], self.http.request("GET", "collections")["collections"])
@@ -92,6 +110,14 @@ class RemoteKnowledgeGraph:
         return rows_from_json(
             self.http.request("POST", f"{place}queries/{quote(name, safe='')}", {"parameters": arguments})
         )  # fmt: skip
+
+    def draw(
+        self, what: "Ranking | Answer | Rows | str", parameters: Mapping[str, Any] | None = None
+    ) -> "VisualizationGraph":
+        """A graph for a notebook; see `KnowledgeGraph.draw`."""
+        from kgrag.drawing import drawing, visualise
+
+        return visualise(drawing(self.cypher(what, parameters) if isinstance(what, str) else what))
 
     def jobs(self, collection: str | None = None, state: State | None = None, limit: int = 50) -> list[Job]:
         """The jobs of the collections that the key may see, newest first."""
@@ -217,6 +243,23 @@ class RemoteSearching:
         with limits.limited(deadline):
             return heard(listener or (lambda event: None))
 
+    def ask_many(
+        self,
+        questions: Iterable[str],
+        *,
+        system: str | None = None,
+        short: bool = False,
+        k: int = DEPTH,
+        threads: int = 8,
+    ) -> Iterator[tuple[str, Answer | Exception]]:
+        """The answers to many questions, several at a time, as they come: (question, answer, or what went wrong)."""
+        return in_parallel(lambda question: self.ask(question, system=system, short=short, k=k), questions, threads)
+
+    def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
+        """The page, table or section that a question names, in the first collection that has it; None if in none."""
+        found = (self.kg[name].look_up(question, filter=filter) for name in self._named["collections"])
+        return next((each for each in found if each is not None), None)
+
 
 class RemoteCollection(RemoteSearching):
     """A collection of a server by its name: `kg["notes"]`. See `Collection` for what its methods do and raise."""
@@ -246,6 +289,12 @@ class RemoteCollection(RemoteSearching):
     def info(self) -> CollectionInfo:
         """Its embedder and its counts."""
         return from_json(CollectionInfo, self.kg.http.request("GET", _path(self.name)))
+
+    def inspect(self) -> "Inspection":
+        """What it looks like: counts, distributions, coverage, and findings with their remedies."""
+        from kgrag.inspection.result import Inspection
+
+        return from_json(Inspection, self._get("inspect"))
 
     def cypher(self, statement: str, parameters: Mapping[str, Any] | None = None) -> "Rows":
         """The answer of a Cypher statement; $collection is this one, unless it is given."""

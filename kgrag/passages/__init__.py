@@ -7,10 +7,24 @@ Another index is a module with a class like `LanceIndex`, and an entry point of 
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from kgrag.lazy import offered
 from kgrag.plugins import Plugins
 from kgrag.settings import Settings
+
+if TYPE_CHECKING:
+    from kgrag.passages.lance import LanceIndex as LanceIndex
+    from kgrag.passages.opensearch import OpenSearchIndex as OpenSearchIndex
+else:
+    __all__, __getattr__, __dir__ = offered(
+        __name__,
+        {"lance": "LanceIndex", "opensearch": "OpenSearchIndex"},
+        "PASSAGE_INDEXES",
+        "PassageIndex",
+        "Scores",
+        "best",
+    )
 
 Scores = list[tuple[str, float]]
 NEO4J = "neo4j"

@@ -1,47 +1,18 @@
 """The asynchronous clients: the same methods in threads, cancellable."""
 
 import asyncio
-import inspect
 import time
 
 import pytest
 from scripted import Scripted
 
-from kgrag.client import AsyncCollection, AsyncKnowledgeGraph, Collection, KnowledgeGraph
-from kgrag.client.aio import AsyncSearching
-from kgrag.client.searching import Searching
+from kgrag.client import AsyncKnowledgeGraph
+from kgrag.errors import ConfigurationError
 from kgrag.events import Answer
 from kgrag.settings import Settings
 from kgrag.types import Document, Section
 
 SHIPS = [Document(f"s{n}", (Section(f"Ship {n} was designed by Colin Archer."),), f"Ship {n}") for n in range(3)]
-
-
-@pytest.mark.parametrize(
-    ("twin", "sync"),
-    [(AsyncSearching, Searching), (AsyncCollection, Collection), (AsyncKnowledgeGraph, KnowledgeGraph)],
-)
-def test_the_twins_have_the_same_methods(twin: type, sync: type) -> None:
-    twins = (twin, sync, AsyncSearching)
-
-    def public(kind: type) -> set[str]:
-        its = {name for each in (kind, *kind.__bases__) if each in twins for name in vars(each)}
-        return {name for name in its if not name.startswith("_") and callable(getattr(kind, name))}
-
-    by_hand = {
-        "ask_many",
-        "draw",
-        "load_in_bulk",
-        "write_bulk_files",
-        "import_knowledge",
-        "tasks",
-        "language_model",
-        "embedder",
-    }
-    assert public(sync) - by_hand <= public(twin) | {"connect", "local"}
-    for name in public(twin) - {"connect", "local", "stream"}:
-        assert inspect.iscoroutinefunction(getattr(twin, name)), name
-        assert getattr(twin, name).__doc__
 
 
 def test_searches_run_side_by_side(graph_settings: Settings, collection_name: str) -> None:
@@ -111,5 +82,52 @@ def test_several_collections_are_awaited_as_one(
                 assert (await both.system()).name == "single+pathrank"
             finally:
                 await kg[other].delete()
+
+    asyncio.run(work())
+
+
+def test_collections_are_named_one_by_one(graph_settings: Settings, collection_name: str) -> None:
+    async def work() -> None:
+        async with await AsyncKnowledgeGraph.connect(settings=graph_settings) as kg:
+            await kg[collection_name].ingest(SHIPS)
+            assert collection_name in [name async for name in kg]
+            with pytest.raises(TypeError):
+                _ = collection_name in kg  # type: ignore[operator]
+            with pytest.raises(TypeError):
+                list(kg)  # type: ignore[arg-type]
+            assert await kg.tasks() is None
+            with pytest.raises(ConfigurationError):
+                await kg.language_model()
+            assert (await kg.embedder()).name == graph_settings.embedder
+
+    asyncio.run(work())
+
+
+def test_many_questions_are_answered_as_they_come_until_the_loop_is_left(
+    graph_settings: Settings, scripted: Scripted, collection_name: str
+) -> None:
+    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
+    questions = [f"Who designed Ship {n}?" for n in range(3)]
+
+    async def work() -> None:
+        async with await AsyncKnowledgeGraph.connect(settings=settings) as kg:
+            ships = kg[collection_name]
+            await ships.ingest(SHIPS)
+            scripted.say("answer", "Colin Archer [1]")
+            answers = {question: answer async for question, answer in ships.ask_many(questions, system="single+bm25")}
+            assert answers.keys() == set(questions)
+            assert {answer.text for answer in answers.values() if isinstance(answer, Answer)} == {"Colin Archer [1]"}
+            scripted.say("think", "Thinking on.")
+            scripted.delay(0.2)
+            asked = ships.ask_many(questions * 9, system="ircot(steps=20)+bm25", threads=2)
+            first = asyncio.create_task(anext(asked))
+            await asyncio.sleep(0.5)
+            first.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await first
+            await asyncio.sleep(1)
+            attempts = len(scripted.attempts)
+            await asyncio.sleep(1)
+            assert len(scripted.attempts) == attempts
 
     asyncio.run(work())

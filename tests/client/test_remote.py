@@ -93,6 +93,7 @@ def test_rankings_and_answers_are_equal(
     assert there.passage("Ole Brandvik.md") == here.passage("Ole Brandvik.md")
     assert there.look_up(_QUESTION) is here.look_up(_QUESTION) is None
     assert there.look_up("What is on page 3 of Fjord Queen?") == here.look_up("What is on page 3 of Fjord Queen?")
+    assert replace(there.inspect(), seconds=0.0) == replace(here.inspect(), seconds=0.0)
     here.save(here.search(_QUESTION))
     assert there.runs() == here.runs() != []
 
@@ -101,11 +102,18 @@ def test_several_collections_are_searched_and_asked_as_one(
     local: KnowledgeGraph, remote: RemoteKnowledgeGraph, scripted: Scripted
 ) -> None:
     scripted.say("answer", "In Nordvika [2].")
-    local["towns"].ingest([Document("Nordvika", (Section("Nordvika is a town on the Stilla."),), "Nordvika")])
+    local["towns"].ingest(
+        [Document("Nordvika", (Section("Nordvika is a town on the Stilla.", "Rowing and sculling"),), "Nordvika")]
+    )
     try:
         here, there = local[_NAME, "towns"], remote[_NAME, "towns"]
         assert there.search(_QUESTION) == here.search(_QUESTION)
         assert {hit.passage.collection for hit in there.search("Nordvika")} == {_NAME, "towns"}
+        place = "What does the section on Rowing and sculling say?"
+        assert there.look_up(place) == here.look_up(place)
+        assert there.look_up(place) is not None
+        assert remote.among(f"{_NAME}, towns").search(_QUESTION) == here.search(_QUESTION)
+        assert remote.among(_NAME).name == _NAME
         answer = there.ask(_QUESTION)
         assert _same(answer) == _same(here.ask(_QUESTION)) and answer.system == "single+pathrank"
         with pytest.raises(ConfigurationError, match="walks the graph of one collection"):
@@ -114,6 +122,32 @@ def test_several_collections_are_searched_and_asked_as_one(
             remote[_NAME, "nowhere"].search(_QUESTION)
     finally:
         local["towns"].delete()
+
+
+def test_collections_are_named_one_by_one_and_looked_for(kg: Either) -> None:
+    assert _NAME in list(kg)
+    assert _NAME in kg
+    assert "none" not in kg
+    with pytest.raises(TypeError, match="by its name"):
+        _ = 1 in kg
+
+
+def test_many_questions_are_answered_as_they_come(kg: Either, scripted: Scripted) -> None:
+    scripted.say("answer", "In Nordvika [2].")
+    answers = dict(kg[_NAME].ask_many([_QUESTION, ""], system=_SYSTEM))
+    told = answers[_QUESTION]
+    assert isinstance(told, Answer) and told.text == "In Nordvika [2]."
+    assert answers.keys() == {_QUESTION, ""}
+
+
+def test_drawings_are_equal(
+    local: KnowledgeGraph, remote: RemoteKnowledgeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgrag.drawing.visualise", lambda drawn: drawn)
+    paths = "MATCH path = (:Collection {name: $name})-[:HOLDS]->(:Document) RETURN path"
+    assert remote.draw(paths, {"name": _NAME}) == local.draw(paths, {"name": _NAME})
+    found = local[_NAME].search(_QUESTION)
+    assert remote.draw(found) == local.draw(found)
 
 
 def test_rows_are_equal(local: KnowledgeGraph, remote: RemoteKnowledgeGraph) -> None:

@@ -33,6 +33,8 @@ from kgrag.settings import Settings
 from kgrag.text import normalise
 from kgrag.types import Progress
 
+__all__ = ["KnowledgeReport", "Selection"]
+
 _BATCH = 50_000  # names and facts of a step of reading
 _LONGEST = 64 << 20  # bytes of a line
 FORMATS = {"wikidata": (".json", ".jsonl", ".ndjson"), "ntriples": (".nt",), "csv": (".csv",), "tsv": (".tsv", ".tab")}

@@ -1,0 +1,141 @@
+"""The asynchronous and the remote clients have the methods of those that are here, with the same parameters."""
+
+import inspect
+
+import pytest
+
+from kgrag.client import (
+    AsyncCollection,
+    AsyncKnowledgeGraph,
+    Collection,
+    KnowledgeGraph,
+    RemoteCollection,
+    RemoteKnowledgeGraph,
+)
+from kgrag.client.aio import AsyncSearching
+from kgrag.client.remote import RemoteSearching
+from kgrag.client.searching import Searching
+
+HERE = "concerns the database or the models of this machine; a server has its own"
+MADE_HERE = "an object of this process; a server is told its name with each call"
+JOB = "a server does it as a job: submit(KIND, {...}), which finished(job) waits for"
+NO_ROUTE = "the server has no route for it"
+PER_COLLECTION = "the server's route is one of a collection: kg[NAME] has it"
+ROWS = "the server sends rows as JSON, without embeddings and plans"
+COMMANDS = "is run by whoever keeps the server"
+BOTH = "a context that retrievers are made over: use .sync"
+
+MISSING = {
+    AsyncSearching: {"rankings": "kept results, for the client itself"},
+    AsyncCollection: {"rankings": "kept results, for the client itself", "context": BOTH},
+    AsyncKnowledgeGraph: {"__contains__": "`in` cannot be awaited", "__iter__": "`async for` takes its place"},
+    RemoteSearching: {"rankings": MADE_HERE, "retriever": MADE_HERE, "system": MADE_HERE},
+    RemoteCollection: {
+        "ask_cypher": NO_ROUTE,
+        "build_communities": JOB,
+        "build_tree": JOB,
+        "context": MADE_HERE,
+        "decide": NO_ROUTE,
+        "estimate_communities": NO_ROUTE,
+        "estimate_extraction": NO_ROUTE,
+        "estimate_tree": NO_ROUTE,
+        "export": NO_ROUTE,
+        "extract": JOB,
+        "question_parameters": NO_ROUTE,
+        "rankings": MADE_HERE,
+        "reembed": COMMANDS,
+        "remove_communities": NO_ROUTE,
+        "remove_tree": NO_ROUTE,
+        "repair": COMMANDS,
+        "resolve": JOB,
+        "retriever": MADE_HERE,
+        "save": NO_ROUTE,
+        "system": MADE_HERE,
+        "tag": JOB,
+        "unresolve": NO_ROUTE,
+        "untagged": NO_ROUTE,
+    },
+    RemoteKnowledgeGraph: {
+        "connect": HERE,
+        "delete_runs": PER_COLLECTION,
+        "embedder": HERE,
+        "home": HERE,
+        "import_export": COMMANDS,
+        "import_knowledge": COMMANDS,
+        "language_model": HERE,
+        "load_in_bulk": COMMANDS,
+        "local": HERE,
+        "migrate": COMMANDS,
+        "neighbourhood": PER_COLLECTION,
+        "passage": PER_COLLECTION,
+        "records": "collections() tells the same, and more",
+        "runs": PER_COLLECTION,
+        "tasks": HERE,
+        "write_bulk_files": COMMANDS,
+    },
+}
+"""Methods that a twin does not have, and why."""
+FEWER = {
+    (AsyncSearching, "ask"): {"stream": "the method `stream` takes its place"},
+    (AsyncCollection, "ask"): {"stream": "the method `stream` takes its place"},
+    (RemoteSearching, "ask"): {"budget": "the server's own, KGRAG_SERVE__BUDGET"},
+    (RemoteCollection, "ask"): {"budget": "the server's own, KGRAG_SERVE__BUDGET"},
+    (RemoteCollection, "cypher"): {"embeddings": ROWS, "plan": ROWS},
+    (RemoteKnowledgeGraph, "cypher"): {"embeddings": ROWS, "plan": ROWS},
+    (RemoteCollection, "saved_query"): {"embeddings": ROWS, "plan": ROWS},
+    (RemoteKnowledgeGraph, "saved_query"): {"embeddings": ROWS, "plan": ROWS},
+    (RemoteCollection, "inspect"): {"near": "the server's route has no parameters"},
+    (RemoteCollection, "delete"): {"missing_ok": "a job that is done again passes over what is gone by itself"},
+    (RemoteCollection, "ingest"): {
+        "columns": "a job has no options but the language",
+        "embedder": "that of the server's settings",
+        "force": "prune of a folder",
+        "names": "files are sent under their names",
+        "prune": "a job of its own: submit('prune')",
+        "settle": "files are sent when they are asked to be",
+    },
+}
+"""Parameters that a method of a twin does not have, and why."""
+PAIRS = [
+    (AsyncSearching, Searching),
+    (AsyncCollection, Collection),
+    (AsyncKnowledgeGraph, KnowledgeGraph),
+    (RemoteSearching, Searching),
+    (RemoteCollection, Collection),
+    (RemoteKnowledgeGraph, KnowledgeGraph),
+]
+_SPOKEN = ("__contains__", "__getitem__", "__iter__")
+every_pair = pytest.mark.parametrize(("twin", "original"), PAIRS, ids=lambda kind: kind.__name__)
+
+
+def public(kind: type) -> set[str]:
+    its = (base for base in kind.__mro__ if base.__module__.startswith("kgrag."))
+    found = {name for base in its for name in vars(base) if not name.startswith("_") or name in _SPOKEN}
+    return {name for name in found if callable(getattr(kind, name)) or isinstance(getattr(kind, name), property)}
+
+
+@every_pair
+def test_a_twin_lacks_only_what_is_told(twin: type, original: type) -> None:
+    assert public(original) - public(twin) == MISSING[twin].keys()
+
+
+@every_pair
+def test_parameters_have_the_same_names(twin: type, original: type) -> None:
+    for name in public(original) & public(twin):
+        own, its = (_parameters(kind, name) for kind in (twin, original))
+        lacking = its - own
+        if "options" in own:  # which are handed on
+            lacking = {"stream"} & its
+        assert lacking == FEWER.get((twin, name), {}).keys(), f"{twin.__name__}.{name}"
+
+
+def _parameters(kind: type, name: str) -> set[str]:
+    method = getattr(kind, name)
+    return set(inspect.signature(method).parameters) - {"self"} if callable(method) else set()
+
+
+@pytest.mark.parametrize("twin", [AsyncSearching, AsyncCollection, AsyncKnowledgeGraph])
+def test_what_may_take_long_is_awaited_and_says_what_it_does(twin: type) -> None:
+    for name in public(twin) - {"__getitem__", "ask_many", "stream"}:
+        method = getattr(twin, name)
+        assert inspect.iscoroutinefunction(method) and method.__doc__, name

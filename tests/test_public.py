@@ -1,0 +1,204 @@
+"""What users import is one list, tests/public_names.txt; `python tests/test_public.py --write` writes it anew."""
+
+import ast
+import dataclasses
+import inspect
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from kgrag.agents import Strategy
+from kgrag.retrieval import Retriever
+
+ROOT = Path(__file__).parents[1]
+LIST = ROOT / "tests" / "public_names.txt"
+PACKAGES = (
+    "kgrag",
+    "kgrag.agents",
+    "kgrag.client",
+    "kgrag.errors",
+    "kgrag.evaluation",
+    "kgrag.events",
+    "kgrag.indexing.knowledge",
+    "kgrag.loaders",
+    "kgrag.models",
+    "kgrag.options",
+    "kgrag.passages",
+    "kgrag.retrieval",
+    "kgrag.rows",
+    "kgrag.settings",
+    "kgrag.types",
+)
+HOMES = {
+    "kgrag.embedders": "kgrag.models",
+    "kgrag.passage_indexes": "kgrag.passages",
+    "kgrag.retrievers": "kgrag.retrieval",
+    "kgrag.strategies": "kgrag.agents",
+}
+"""Where the classes of a group of entry points are imported from; what other groups name is found by its name."""
+NOT_LISTED = {"kgrag.adapters": "each needs another framework, and has an environment of its own (tests/adapters)"}
+"""What documents import though it is not in the list, and why."""
+SPOKEN = ("__aiter__", "__contains__", "__getitem__", "__iter__", "__len__")
+"""Methods that are called by what Python has a syntax for."""
+METHODS = (FunctionType, classmethod, staticmethod, property, cached_property)
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+
+def names(package: str) -> list[str]:
+    """What is public of a package: what it lists, or of a module without a list its classes."""
+    module = import_module(package)
+    if hasattr(module, "__all__"):
+        return sorted(module.__all__)
+    return sorted(name for name, kind in _classes(package) if not name.startswith("_"))
+
+
+def _classes(package: str) -> list[tuple[str, type]]:
+    found = inspect.getmembers(import_module(package), inspect.isclass)
+    return [(name, kind) for name, kind in found if kind.__module__ == package]
+
+
+PUBLIC = {f"{package}.{name}": getattr(import_module(package), name) for package in PACKAGES for name in names(package)}
+_LISTED = {kind for kind in PUBLIC.values() if isinstance(kind, type)}
+
+
+def members(kind: type) -> Iterator[tuple[str, Any]]:
+    """The methods and properties of a class, and what it says that it has; not what it takes from a public class."""
+    known = {name for base in kind.__mro__[1:] if base in _LISTED for name in _has(base)}
+    for name in sorted(_has(kind) - known):
+        home = next(base for base in kind.__mro__ if name in vars(base) or name in inspect.get_annotations(base))
+        if not home.__module__.startswith("kgrag.") or (name.startswith("_") and name not in SPOKEN):
+            continue
+        value = inspect.getattr_static(kind, name, None)
+        told = name in inspect.get_annotations(home) and not _is_record(kind)
+        if isinstance(value, METHODS) or told:
+            yield name, value
+
+
+def _has(kind: type) -> set[str]:
+    return {*dir(kind), *(name for base in kind.__mro__ for name in inspect.get_annotations(base))}
+
+
+def _is_record(kind: type) -> bool:
+    """Whether its fields are arguments of its constructor."""
+    return dataclasses.is_dataclass(kind) or issubclass(kind, BaseModel)
+
+
+def signature(value: Any) -> str:
+    """The arguments of a function or class with their defaults, "" for a plain value; types are left to mypy."""
+    if isinstance(value, type) and issubclass(value, BaseModel):
+        return _of_fields(value, "*")
+    if isinstance(value, type) and issubclass(value, Retriever | Strategy) and value not in (Retriever, Strategy):
+        return _of_fields(value.options, "*on" if issubclass(value, Retriever) else "on, *")
+    if not callable(value) or getattr(value, "_is_protocol", False):
+        return ""
+    try:
+        found = inspect.signature(value)
+    except ValueError:  # of exceptions without a constructor of their own
+        return ""
+    own = [p.replace(annotation=p.empty) for p in found.parameters.values() if p.name not in ("self", "cls")]
+    return _ADDRESS.sub("", str(found.replace(parameters=own, return_annotation=found.empty)))
+
+
+def _of_fields(model: type[BaseModel], first: str) -> str:
+    fields = model.model_fields.items()
+    given = (
+        name if field.is_required() else f"{name}={'<factory>' if field.default_factory else repr(field.default)}"
+        for name, field in fields
+    )
+    return f"({', '.join([first, *given] if fields or first != '*' else [])})"
+
+
+def lines() -> Iterator[str]:
+    """A line a name; what several packages offer is told in full by the one that it was made in."""
+    for name, value in PUBLIC.items():
+        first = max((other for other in PUBLIC if PUBLIC[other] is value), key=len)
+        if isinstance(value, type | FunctionType) and first != name:
+            yield f"{name} = {first}"
+            continue
+        yield name + signature(value)
+        for member, its in members(value) if isinstance(value, type) else ():
+            its = its.__func__ if isinstance(its, classmethod | staticmethod) else its
+            yield f"{name}.{member}{signature(its) if isinstance(its, FunctionType) else ''}"
+
+
+def test_the_list_is_what_can_be_imported() -> None:
+    told = "If users may know of the change: python tests/test_public.py --write"
+    assert list(lines()) == LIST.read_text(encoding="utf-8").splitlines(), told
+
+
+def test_every_public_name_says_what_it_is() -> None:
+    silent = [name for name, value in PUBLIC.items() if isinstance(value, type | FunctionType) and not _said(value)]
+    for name, kind in PUBLIC.items():
+        its = members(kind) if isinstance(kind, type) else ()
+        silent += [
+            f"{name}.{m}"
+            for m, value in its
+            if not m.startswith("_") and isinstance(value, METHODS) and not value.__doc__
+        ]
+    assert sorted(set(silent)) == []
+
+
+def _said(value: Any) -> bool:
+    """Whether it has a docstring of its own, not one that dataclass made up."""
+    return bool(value.__doc__) and not value.__doc__.startswith(f"{value.__name__}(")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_is_listed_is_found_in_every_way(package: str) -> None:
+    module = import_module(package)
+    assert set(names(package)) <= set(dir(module))
+    assert not hasattr(module, "nothing_of_that_name")
+    starred: dict[str, Any] = {}
+    exec(f"from {package} import *", starred)
+    assert set(names(package)) - {"__version__"} <= starred.keys()
+
+
+@pytest.mark.parametrize("package", [p for p in PACKAGES if (import_module(p).__file__ or "").endswith("__init__.py")])
+def test_mypy_is_told_of_what_is_imported_on_first_use(package: str) -> None:
+    tree = ast.parse(Path(import_module(package).__file__ or "").read_text(encoding="utf-8"))
+    guarded = [node for node in tree.body if isinstance(node, ast.If) and node.orelse]
+    told = {alias.asname for node in guarded for each in node.body for alias in each.names}  # type: ignore[attr-defined]
+    own = {name for name in names(package) if name in vars(import_module(package))}
+    assert not guarded or told | own == set(names(package))
+
+
+def test_every_class_that_is_registered_is_where_its_neighbours_are() -> None:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    for group, home in HOMES.items():
+        registered = {entry.partition(":")[2] for entry in groups[group].values()}
+        assert registered <= set(names(home)), group
+    others = {getattr(import_module(m), n) for g in groups.keys() - HOMES for m, _, n in _parts(groups[g].values())}
+    assert [value for value in others if isinstance(value, type)] == []
+
+
+def _parts(entries: Any) -> list[tuple[str, str, str]]:
+    return [entry.partition(":") for entry in entries]
+
+
+def test_documents_import_what_is_public() -> None:
+    imported = re.compile(r"^\s*(?:>>> )?from (kgrag[\w.]*) import ([\w, ]+)$", re.MULTILINE)
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    found = {
+        f"{package}.{name.partition(' as ')[0].strip()}"
+        for page in pages
+        for package, names in imported.findall(page.read_text(encoding="utf-8"))
+        for name in names.split(",")
+    }
+    assert len(found) > 10
+    excused = tuple(f"{package}." for package in NOT_LISTED)
+    assert sorted(name for name in found if name not in PUBLIC and not name.startswith(excused)) == []
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--write"]:
+        sys.exit(__doc__)
+    LIST.write_text("\n".join(lines()) + "\n", encoding="utf-8")
