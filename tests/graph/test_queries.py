@@ -1,11 +1,9 @@
 """Every query file says of itself what the server says of it."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-import kgrag
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.description import describe
 from kgrag.graph.queries import MODES, Query, catalogue, parse
@@ -71,16 +69,6 @@ def test_a_line_is_repeated_for_each_label() -> None:
         "  MATCH (n:Word) RETURN n\n}\nRETURN n"
     )
     assert query.placeholders == set()
-
-
-def test_every_query_is_named_as_it_is_where_it_runs() -> None:
-    """A search for the name of a query finds who runs it, so no name is put together."""
-    sources = [path.read_text(encoding="utf-8") for path in Path(kgrag.__file__).parent.rglob("*.py")]
-    named = {name for source in sources for name in re.findall(r"\"((?:schema|search|write|expand)/\w+)\"", source)}
-    assert named == {name for name in catalogue() if not name.startswith("analyst/")}
-    for source in sources:
-        assert not re.search(r"\bf[\"'](?:schema|search|write|expand)/", source)
-        assert not re.search(r"\.(?:run|stream)\(\s*f[\"']", source)
 
 
 def test_catalogue_is_complete() -> None:
