@@ -128,6 +128,8 @@ def run(block: Block, reader: KnowledgeGraph, names: dict[str, object]) -> None:
             exec(compile(block.text, str(block), "exec"), names)
         case "cypher":
             assert len(reader.cypher(block.text)) > 0, "it finds nothing"
+        case "toml":
+            tomllib.loads(block.text)
         case "console":
             for command in commands(block):
                 in_console(command)
