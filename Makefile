@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(wildcard pyproject.toml constraints.txt)
 
-.PHONY: help setup demo test test-long test-newest test-models test-browser test-adapters test-slow screenshots bench soak lint types docs check clean
+.PHONY: help setup demo test test-quality test-long test-newest test-models test-browser test-adapters test-slow screenshots bench soak lint types docs check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -33,21 +33,25 @@ setup: $(VENV)/.ready ## Make a virtual environment with kgrag in it
 demo: $(VENV)/.ready ## Start Neo4j, ingest the demo corpus and ask it three questions
 	$(BIN)/kgrag demo
 
-# Servers of tests live for minutes: what Java's second compiler would gain costs more than it brings
-test test-long test-newest: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1
+# Servers of tests live for minutes: what Java's second compiler would gain costs more than it brings. Of one compiler the
+# cache is 48 MB, which Neo4j fills in minutes: then it compiles the same again and again
+test test-long test-newest test-quality: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
 
 test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20 -m "not long and not models and not browser and not adapters and not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=20 -m "not long and not quality and not models and not browser and not adapters and not slow"
 
 test-long: $(VENV)/.ready ## Tests that make collections of their own, bulk load, attacks, starts of servers
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "long and not models and not browser and not adapters and not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "long and not models and not browser and not adapters and not slow"
 
 NEWEST := tests/graph/test_connection.py tests/graph/test_schema.py tests/graph/gateway/test_gateway_honest.py \
 	tests/cypher tests/retrieval tests/inspection tests/exchange/test_export_import.py
 
 test-newest: $(VENV)/.ready ## Indexes, retrievers, inspection, saved queries, the gateway and export against Neo4j 2026.x
-	KGRAG_TEST_NEO4J=2026 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not models and not browser and not adapters and not slow" \
+	KGRAG_TEST_NEO4J=2026 $(BIN)/python -m pytest -n 2 --dist loadscope -m "not models and not browser and not adapters and not slow" \
 		$(NEWEST)
+
+test-quality: $(VENV)/.ready ## Floors of recall: the demo's questions, and the sets in ../shared/bench where these are
+	$(BIN)/python -m pytest tests/quality
 
 test-models: $(VENV)/.models ## Tests that need sentence-transformers (5 GB)
 	$(BIN)/python -m pytest -m "models and not slow"

@@ -301,7 +301,7 @@ def lower_bound(kg: KnowledgeGraph, into: str, compare: bool) -> tuple[LowerBoun
     """Measure the lower bound of a collection: seconds to embed, seconds to write."""
     print("lower bound ...", file=sys.stderr)
     source = open_collection(kg.graph, into)
-    target = create_collection(kg.graph, f"{into} copy", source.embedder, source.dimension, source.indexing)
+    target = create_collection(kg.graph, f"{into} copy", source.embedder, source.dimension, source.indexing, 0.0)
     settings = kg.settings
     assert settings.neo4j_uri is not None and settings.neo4j_password is not None
     auth = (settings.neo4j_user, settings.neo4j_password.get_secret_value())

@@ -23,6 +23,7 @@ from synthetic import HashingEmbedder, documents
 
 from kgrag.graph.collections import Collection, create_collection, create_knowledge
 from kgrag.graph.connection import Graph, Transaction
+from kgrag.graph.counts import count_nodes
 from kgrag.identity import document_id
 from kgrag.indexing.documents import Held
 from kgrag.indexing.pipeline import Writers
@@ -66,11 +67,11 @@ class Bench:
         self._made += 1
         name = f"writers {os.getpid()} {self._made}"
         return create_collection(
-            self.graph, name, self.embedder.name, self.embedder.dimension, IndexingSettings(language="en")
+            self.graph, name, self.embedder.name, self.embedder.dimension, IndexingSettings(language="en"), 0.0
         )
 
     def remove(self, collection: Collection) -> None:
-        remove_collection(self.graph, collection.name, collection.number)
+        remove_collection(self.graph, collection, sum(count_nodes(self.graph, collection.name).values()))
 
     def batches(self, collection: Collection, passages: int, triples: int, names: int, size: int) -> Iterator[Batch]:
         """Made-up documents of a passage each, prepared, `size` to a batch."""

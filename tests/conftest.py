@@ -1,21 +1,28 @@
-"""The tests run against a real Neo4j, which they start themselves and stop at the end.
+"""The tests run against a real Neo4j, which they start themselves and stop at the end: one for all workers of a run.
+
+What a test makes there bears the worker's name, so that workers do not meet. A test that looks at or changes what all
+collections share is marked `alone`: while it runs, no other one does.
 
 KGRAG_TEST_NEO4J=2026 runs them against that line instead of the default.
 """
 
+import fcntl
 import itertools
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from chromium import MISSING, find_chromium
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from naming import own
 from scripted import Scripted
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import NotFoundError
@@ -26,6 +33,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 _NUMBERS = itertools.count(1)
+# What one worker runs: a server of these works on any job there is, and collections of one name serve several files.
+_TOGETHER = ("tests/server/", "tests/agents/", "tests/exchange/", "tests/evaluation/", "tests/graph/gateway/")
 _FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
@@ -51,12 +60,42 @@ def pytest_configure() -> None:
     hypothesis_settings.load_profile("same")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that makes a collection of its own is long: Neo4j plans every query for it anew, which takes seconds."""
-    for item in items:
-        if isinstance(item, pytest.Function) and "collection_name" in item.fixturenames:
-            item.add_marker(pytest.mark.long)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Which worker runs what."""
+    return ByFolder(config, log)
+
+
+class ByFolder(LoadScopeScheduling):
+    """The tests of a file go to one worker, since they share what its fixtures make; so do those of `_TOGETHER`."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.partition("::")[0]
+        return next((group for group in _TOGETHER if path.startswith(group)), path)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Keep tests that are marked `alone` apart from those of other workers. Whoever waits to be alone goes first."""
+    folder = _shared_folder(item.config)
+    kind = fcntl.LOCK_EX if item.get_closest_marker("alone") else fcntl.LOCK_SH
+    with (folder / "alone.lock").open("w") as lock:
+        with (folder / "queue.lock").open("w") as queue:
+            fcntl.flock(queue, fcntl.LOCK_EX)
+            fcntl.flock(lock, kind)
+        return (yield)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Stop the Neo4j of the run, when all workers are through."""
+    home = _shared_folder(session.config) / "home"
+    if not hasattr(session.config, "workerinput") and home.exists():
+        LocalServer(test_settings(home)).stop()
+
+
+def _shared_folder(config: pytest.Config) -> Path:
+    """The folder that the workers of a run share."""
+    base: Path = config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+    return base.parent if hasattr(config, "workerinput") else base
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -74,21 +113,20 @@ def _no_settings_from_outside() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def graph_settings(_no_settings_from_outside: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """Settings that name a running, empty Neo4j."""
-    home = tmp_path_factory.mktemp("home")
-    server = LocalServer(test_settings(home))
-    endpoint = server.ensure_running()
-    try:
-        yield test_settings(
-            home,
-            neo4j_uri=endpoint.uri,
-            neo4j_user=endpoint.user,
-            neo4j_password=endpoint.password,
-            neo4j_database=endpoint.database,
-        )
-    finally:
-        server.stop()
+def graph_settings(_no_settings_from_outside: None, pytestconfig: pytest.Config) -> Settings:
+    """Settings that name the run's Neo4j, which the first worker to come starts."""
+    home = _shared_folder(pytestconfig) / "home"
+    settings = test_settings(home)
+    # Counts of nodes go up and down all the time here, and plans made for other counts are as good.
+    settings.local.conf["dbms.cypher.min_replan_interval"] = "1h"
+    endpoint = LocalServer(settings).ensure_running()
+    return test_settings(
+        home,
+        neo4j_uri=endpoint.uri,
+        neo4j_user=endpoint.user,
+        neo4j_password=endpoint.password,
+        neo4j_database=endpoint.database,
+    )
 
 
 @pytest.fixture(scope="session")
@@ -128,10 +166,22 @@ def scripted(scripted_server: Scripted) -> Scripted:
 @pytest.fixture
 def collection_name(kg: KnowledgeGraph) -> Iterator[str]:
     """A name that no other test uses; what was made under it is deleted afterwards."""
-    name = f"test-{next(_NUMBERS)}"
+    name = own(f"test-{next(_NUMBERS)}")
     yield name
     with suppress(NotFoundError):
         kg[name].delete()
+
+
+@pytest.fixture
+def others_aside(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[None]:
+    """For a test that is alone: while it runs, there are no collections but those that its fixtures name."""
+    values = [request.getfixturevalue(name) for name in request.fixturenames if name != "others_aside"]
+    kg.graph._driver.execute_query(
+        "MATCH (c:Collection) WHERE NOT c.name IN $own REMOVE c:Collection SET c:Aside",
+        own=[value for value in values if isinstance(value, str)],
+    )
+    yield
+    kg.graph._driver.execute_query("MATCH (c:Aside) REMOVE c:Aside SET c:Collection")
 
 
 @pytest.fixture(scope="session")

@@ -7,12 +7,25 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx
+import pytest
 import uvicorn
 
 from kgrag.client import KnowledgeGraph
+from kgrag.indexing import pipeline
 from kgrag.server.app import config_of, create_app
 from kgrag.server.keys import Keys
 from kgrag.settings import ServeOptions
+
+
+def finish_late(patch: pytest.MonkeyPatch) -> None:
+    """Ingests rest when their documents are written, so that whoever looks at a job now and then sees that stage."""
+    finish = pipeline.finish
+
+    def late(*given: Any, **options: Any) -> None:
+        time.sleep(2)
+        finish(*given, **options)
+
+    patch.setattr(pipeline, "finish", late)
 
 
 class Served:

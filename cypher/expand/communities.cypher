@@ -3,6 +3,7 @@
 // mode: read
 // $links: LIST<MAP> - {entity (id), weight} of the question
 // $index: STRING - the collection's vector index of communities
+// $collection: STRING - its name: before its first community it has no such index
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
 // $candidates: INTEGER = 60 - reports looked up by their vectors, if it names nothing
@@ -27,7 +28,7 @@ CALL () {
     MATCH (e:Entity {id: link.entity})-[:IN_COMMUNITY]->(:Community)-[:PART_OF*0..6]->(c:Community)
     RETURN c, vector.similarity.cosine(c[$embedding], $vector) AS near
     UNION
-    WITH 1 AS one WHERE size($links) = 0
+    WITH 1 AS one WHERE size($links) = 0 AND EXISTS { (:Community {collection: $collection}) }
     CALL db.index.vector.queryNodes($index, $candidates, $vector) YIELD node AS c
     RETURN c, vector.similarity.cosine(c[$embedding], $vector) AS near
   }

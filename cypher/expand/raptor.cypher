@@ -3,6 +3,7 @@
 // mode: read
 // $passage_index: STRING - the collection's vector index of passages
 // $summary_index: STRING - the one of summaries
+// $collection: STRING - its name: before its first summary it has no index of them
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
 // $candidates: INTEGER = 120 - over-fetch of both
@@ -16,6 +17,7 @@ CALL () {
   WITH x, vector.similarity.cosine(x[$embedding], $vector) AS score ORDER BY score DESC, x.id LIMIT $passages
   RETURN x, score, null AS above
   UNION ALL
+  WITH 1 AS one WHERE EXISTS { (:Summary {collection: $collection}) }
   CALL db.index.vector.queryNodes($summary_index, CASE WHEN $summaries > 0 THEN $candidates ELSE 1 END, $vector) YIELD node AS s
   WITH s, vector.similarity.cosine(s[$embedding], $vector) AS near ORDER BY near DESC, s.id LIMIT $summaries
   CALL (s) {

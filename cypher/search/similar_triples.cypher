@@ -2,6 +2,7 @@
 // mode: read
 // $vector_index: STRING - name of the collection's vector index over triples
 // $text_index: STRING - name of its full-text index over triples
+// $collection: STRING - its name: before its first triple it has no such indexes
 // $embedding: STRING - property that holds the vector
 // $queries: LIST<MAP> - {vector, words: the text with special characters escaped, empty to leave words out}
 // $candidates: INTEGER - candidates of the vector index that are scored exactly
@@ -9,8 +10,10 @@
 // -> near: LIST<LIST<MAP>> - for each text the nearest: {id, text, passage, title, score: (1 + cosine) / 2}, best first
 // -> worded: LIST<LIST<MAP>> - for each text those that share most words: the same with their cosine, best first
 UNWIND range(0, size($queries) - 1) AS number
-WITH number, $queries[number].vector AS vector, $queries[number].words AS words
-CALL (vector) {
+WITH number, $queries[number].vector AS vector, $queries[number].words AS words,
+     EXISTS { (:Triple {collection: $collection}) } AS stated
+CALL (vector, stated) {
+  WITH * WHERE stated
   CALL db.index.vector.queryNodes($vector_index, $candidates, vector) YIELD node AS t
   WITH t, vector.similarity.cosine(t[$embedding], vector) AS score
   ORDER BY score DESC, t.id LIMIT $limit
@@ -18,8 +21,8 @@ CALL (vector) {
   WITH t, p, score ORDER BY score DESC, t.id
   RETURN collect({id: t.id, text: t.text, passage: p.id, title: p.name, score: score}) AS near
 }
-CALL (vector, words) {
-  WITH * WHERE words <> ''
+CALL (vector, words, stated) {
+  WITH * WHERE stated AND words <> ''
   CALL db.index.fulltext.queryNodes($text_index, words, {limit: $limit}) YIELD node AS t, score AS rank
   MATCH (p:Passage)-[:STATES]->(t)
   WITH t, p, rank, vector ORDER BY rank DESC, t.id

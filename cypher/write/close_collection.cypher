@@ -1,4 +1,10 @@
 // Mark a collection as being removed, so that nobody opens what is left of it.
 // mode: write
 // $collection: STRING - name of the collection
-MATCH (c:Collection {name: $collection}) SET c.removing = true
+// $indexed: LIST<STRING> - labels whose indexes stay, for another collection
+// $most: INTEGER = 50 - removed collections whose indexes stay
+// -> indexed: LIST<STRING> - the labels whose indexes do
+MATCH (c:Collection {name: $collection})
+OPTIONAL MATCH (s:Schema {id: 'kgrag'})
+SET c.removing = true, c.indexed = CASE WHEN size(coalesce(s.spare_indexes, [])) < $most THEN $indexed ELSE [] END
+RETURN c.indexed AS indexed

@@ -122,7 +122,7 @@ class Building:
         tasks = self.kg.language_model()
         settings, progress = self.kg.settings, progress or silent
         found, model = self._open()
-        registry.ensure_indexes(self.kg.graph, found)
+        found = registry.ensure_indexes(self.kg.graph, found, "Triple")
         with open_engine(settings.engine) as engine:
             if batch or cancel:
                 batched = BatchedExtraction(self.kg.graph, found, model, settings, progress)
@@ -157,7 +157,7 @@ class Building:
         from kgrag.models.tagme import load_tagme
 
         found, model = self._open()
-        registry.ensure_indexes(self.kg.graph, found)
+        found = registry.ensure_indexes(self.kg.graph, found)
         settings = self.kg.settings
         with load_tagme(settings) as tagme, open_engine(settings.engine) as engine:
             return tag(
@@ -215,6 +215,7 @@ class Building:
         from kgrag.indexing.tree.tree import build
 
         found, model = self._open()
+        found = registry.ensure_indexes(self.kg.graph, found, "Summary")
         tasks = self.kg.language_model() if ask else None
         settings, progress = self.kg.settings, progress or silent
         return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)
@@ -245,6 +246,7 @@ class Building:
         from kgrag.indexing.communities.communities import build
 
         found, model = self._open()
+        found = registry.ensure_indexes(self.kg.graph, found, "Community")
         tasks = self.kg.language_model() if ask else None
         settings, progress = self.kg.settings, progress or silent
         return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)

@@ -61,14 +61,16 @@ def ingest(
     if existing is not None:
         model = _embedder_of(kg, existing, embedder)
         registry.check_indexing(existing, settings.indexing)
-        registry.ensure_indexes(graph, existing)
+        existing = registry.ensure_indexes(graph, existing)
         discard_old_vectors(graph, existing, settings)
     else:
         model = kg.embedder(embedder)
         if settings.indexing.language is None:
             items, found = first_language(items)
             settings = in_language(settings, found)
-        existing = registry.create_collection(graph, name, model.name, model.dimension, settings.indexing)
+        existing = registry.create_collection(
+            graph, name, model.name, model.dimension, settings.indexing, settings.old_vectors_seconds
+        )
     with open_engine(settings.engine) as engine:
         report = pipeline.ingest(
             graph, existing, items, model, settings, progress, total=total, scan=scan, engine=engine

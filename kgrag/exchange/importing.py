@@ -170,7 +170,7 @@ class _Import:
                 by_key=collection.kind == registry.KNOWLEDGE,
             )
         self._progress("indexes", 0, None)
-        registry.ensure_indexes(self._graph, collection)
+        registry.ensure_indexes(self._graph, collection, *registry.needed_labels(self._graph, collection))
         self._graph.run("write/end_import", name=self._name)
         return done - 1  # but for the collection itself
 

@@ -1,18 +1,20 @@
 """Collections: namespaces with their own labels, indexes, embedder and settings."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kgrag.errors import ConfigurationError, MismatchError, NotFoundError
 from kgrag.graph import schema
 from kgrag.graph.connection import Graph
+from kgrag.graph.description import describe
 from kgrag.languages import ENGLISH, Language, language_of
 from kgrag.settings import IndexingSettings
 
 DEFAULT_COLLECTION = "default"
 DOCUMENTS = "documents"
 KNOWLEDGE = "knowledge"
+_FIRST = {DOCUMENTS: ("Passage", "Entity"), KNOWLEDGE: ("Entity", "Triple")}
 NO_EMBEDDER = "none"
 """The embedder of a collection that has no vectors."""
 
@@ -23,7 +25,8 @@ class Collection:
 
     `embedding` is the property that holds its vectors now; `reembedding` names the embedder of vectors that are being
     made beside them, `discard` the property whose old vectors are to be removed, each with the rest that names an index
-    of them outside the graph; `indexed`: its indexes are made;
+    of them outside the graph; `indexed`: the labels of
+    nodes whose indexes are made; `created`: when, as text: a later collection may have its name and number, not this;
     `language`: whose words its texts are read with. `kind`: DOCUMENTS, or KNOWLEDGE: facts without passages and
     vectors, imported from files with the fingerprints `sources`.
     """
@@ -40,7 +43,8 @@ class Collection:
     discard: str | None = None
     discard_embedder: str = ""
     discard_dimension: int = 0
-    indexed: bool = False
+    indexed: tuple[str, ...] = ()
+    created: str = ""
     language: Language = ENGLISH
     kind: str = DOCUMENTS
     sources: tuple[str, ...] = ()
@@ -148,9 +152,7 @@ def create_knowledge(graph: Graph, name: str, language: str) -> Collection:
     check_name(name)
     schema.ensure_schema(graph)
     graph.run("write/create_knowledge", name=name, language=language, settings=IndexingSettings().model_dump_json())
-    collection = check_knowledge(open_collection(graph, name))
-    ensure_indexes(graph, collection)
-    return collection
+    return ensure_indexes(graph, check_knowledge(open_collection(graph, name)))
 
 
 def check_knowledge(collection: Collection) -> Collection:
@@ -190,8 +192,13 @@ def check_indexing(collection: Collection, wanted: IndexingSettings) -> None:
             )
 
 
-def create_collection(graph: Graph, name: str, embedder: str, dimension: int, indexing: IndexingSettings) -> Collection:
-    """The collection of that name, made with its indexes if it does not exist; of several makers one wins."""
+def create_collection(
+    graph: Graph, name: str, embedder: str, dimension: int, indexing: IndexingSettings, unused_seconds: float
+) -> Collection:
+    """The collection of that name, made with its indexes if it does not exist; of several makers one wins.
+
+    It takes over the indexes of a collection that was removed `unused_seconds` ago or earlier, if there are any.
+    """
     check_name(name)
     schema.ensure_schema(graph)
     graph.run(
@@ -201,11 +208,11 @@ def create_collection(graph: Graph, name: str, embedder: str, dimension: int, in
         dimension=dimension,
         settings=indexing.model_dump_json(),
         language=indexing.language or "en",
+        unused_seconds=unused_seconds,
     )
     collection = open_collection(graph, name)
     check_embedder(collection, embedder, dimension)
-    ensure_indexes(graph, collection)
-    return collection
+    return ensure_indexes(graph, collection)
 
 
 def check_name(name: str) -> None:
@@ -221,13 +228,35 @@ def check_name(name: str) -> None:
         )
 
 
-def ensure_indexes(graph: Graph, collection: Collection) -> None:
-    """Make the indexes that a collection lacks, because its maker was stopped or this kgrag knows another label."""
+def ensure_indexes(graph: Graph, collection: Collection, *labels: str) -> Collection:
+    """The collection with the indexes that every one of its kind has, and those over nodes of these labels.
+
+    What is not there is made, because its maker was stopped or this kgrag knows another label.
+    """
     schema.ensure_schema(graph)
-    if not collection.indexed:
-        schema.ensure_collection_indexes(
-            graph, collection.name, collection.number, collection.dimension, collection.embedding
-        )
+    return index_labels(graph, collection, *_FIRST[collection.kind], *labels)
+
+
+def index_labels(graph: Graph, collection: Collection, *labels: str) -> Collection:
+    """The collection with the indexes over nodes of these labels, of which the first are about to be written.
+
+    A search looks into an index only when there are such nodes. Each index that is made or dropped makes Neo4j plan
+    every query anew, and it costs its time at every write: so one is made when it is needed.
+    """
+    own = [label for label in dict.fromkeys(labels) if describe().node(label).indexed]
+    missing = tuple(label for label in own if label not in collection.indexed)
+    if missing:
+        name, number, dimension = collection.name, collection.number, collection.dimension
+        schema.ensure_collection_indexes(graph, name, number, dimension, collection.embedding, missing)
+        collection = replace(collection, indexed=(*collection.indexed, *missing))
+    return collection
+
+
+def needed_labels(graph: Graph, collection: Collection) -> tuple[str, ...]:
+    """The labels of nodes whose indexes a collection should have, by what it records and what it holds."""
+    held = graph.run("search/count_nodes", collection=collection.name)
+    names = (*_FIRST[collection.kind], *collection.indexed, *(row["label"] for row in held))
+    return tuple(label for label in dict.fromkeys(names) if describe().node(label).indexed)
 
 
 def _recorded(graph: Graph, name: str | None = None) -> list[dict[str, Any]]:
@@ -258,7 +287,8 @@ def recorded(properties: dict[str, Any]) -> Collection:
         discard=properties.get("discard"),
         discard_embedder=properties.get("discard_embedder") or "",
         discard_dimension=properties.get("discard_dimension") or 0,
-        indexed=properties.get("indexed", False),
+        indexed=schema.indexed_labels(properties),
+        created=str(properties.get("created")),
         language=language_of(properties.get("language") or "en"),
         kind=properties.get("kind") or DOCUMENTS,
         sources=tuple(properties.get("sources") or ()),

@@ -323,7 +323,9 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
             raise limits.passed() from error
         if isinstance(error, Neo4jError) and (missing := _NO_INDEX.search(error.message or "")):
             raise MismatchError(
-                f"The index {missing[1]} is missing.", "Make again what is missing: kgrag repair"
+                f"The index {missing[1]} is missing.",
+                f"It comes with the first {missing[1].partition('_')[0]} of a collection. "
+                "Where there is one, make again what is missing: kgrag repair",
             ) from error
         if isinstance(error, Neo4jError) and _OTHER_LENGTH.search(error.message or ""):
             raise MismatchError(

@@ -146,6 +146,7 @@ class Reader:
             "search/similar_triples",
             vector_index=self.collection.vector_index("Triple"),
             text_index=self.collection.index("triple_text"),
+            collection=self.collection.name,
             embedding=self.collection.embedding,
             queries=[{"vector": list(v), "words": escape(w)} for v, w in zip(vectors, words, strict=True)],
             candidates=max(over_fetch, limit),

@@ -1,6 +1,6 @@
 """The schema: constraints and indexes of the database, those of each collection, and the versions they went through."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -49,8 +49,9 @@ def _describe(graph: Graph, described: str | None) -> None:
     with graph.exclusively():
         ensure_shared_indexes(graph)
         for collection in _collections(graph) if described else ():
-            ensure_fulltext_indexes(graph, collection["number"])
-            ensure_vector_indexes(graph, collection["number"], collection["dimension"], collection["embedding"])
+            number, labels = collection["number"], indexed_labels(collection)
+            ensure_fulltext_indexes(graph, number, labels)
+            ensure_vector_indexes(graph, number, collection["dimension"], collection["embedding"], labels)
     graph.run("write/describe", digest=description.digest(), **description.lines())
 
 
@@ -110,6 +111,12 @@ def ensure_shared_indexes(graph: Graph) -> None:
     await_all(graph)
 
 
+def _shared_indexes(graph: Graph) -> None:
+    """Versions 1, 3 and 4: the constraints and indexes that all collections share."""
+    with graph.exclusively():
+        ensure_shared_indexes(graph)
+
+
 def await_all(graph: Graph) -> None:
     """Wait until all indexes of the database answer. Raises DatabaseError if they do not in a day."""
     graph.run("schema/await", seconds=_PATIENCE)
@@ -143,12 +150,19 @@ def _collections(graph: Graph) -> list[dict[str, Any]]:
     return [collection for collection in found if not collection.get("removing")]
 
 
+def indexed_labels(collection: Mapping[str, Any]) -> tuple[str, ...]:
+    """The labels of nodes whose indexes a collection has, from the properties of its node."""
+    found = collection.get("indexed") or ()
+    return describe().labels("indexed") if found is True else tuple(found)  # once all were made at the start
+
+
 def _entity_vectors(graph: Graph) -> None:
     """Version 2: vector indexes over entities; which names are similar is found when the next ingest finishes."""
     for collection in _collections(graph):
         name = collection["name"]
         with graph.exclusively():
-            ensure_vector_indexes(graph, collection["number"], collection["dimension"], collection["embedding"])
+            number, dimension, embedding = (collection[key] for key in ("number", "dimension", "embedding"))
+            ensure_vector_indexes(graph, number, dimension, embedding, indexed_labels(collection))
         graph.run("write/due_named_entities", collection=name, stage="similar")
         graph.run("write/migrated_collection", name=name, version=2)
 
@@ -189,7 +203,7 @@ def _searched(graph: Graph, version: int) -> None:
             graph.run("write/recount_passages", rows=rows[start : start + 1000])
         with graph.exclusively():  # an index of the same name stays what it was
             graph.run("schema/drop_index", index=index_name("passage_stems", number))
-            ensure_fulltext_indexes(graph, number)
+            ensure_fulltext_indexes(graph, number, indexed_labels(collection))
         graph.run("write/migrated_collection", name=name, version=version)
 
 
@@ -215,10 +229,10 @@ def _shortened(name: str, ordinal: int | None) -> str:
 
 
 MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
-    1: ("constraints, and indexes by collection and by work left", ensure_shared_indexes),
+    1: ("constraints, and indexes by collection and by work left", _shared_indexes),
     2: ("vector indexes over entities; the next ingest into a collection finds its similar names", _entity_vectors),
-    3: ("constraints and indexes for kept runs and their steps", ensure_shared_indexes),
-    4: ("constraints and indexes for pages and tables", ensure_shared_indexes),
+    3: ("constraints and indexes for kept runs and their steps", _shared_indexes),
+    4: ("constraints and indexes for pages and tables", _shared_indexes),
     5: ("long names are shortened", _names),
     6: ("headings and symbols are searched, and names found by new rules", partial(_searched, version=6)),
     7: ("sentences in stems; names are found again where there are triples", _sentences),
@@ -243,29 +257,34 @@ def labels_of(label: str, number: int) -> list[str]:
     return [label, label_of(label, number)] if describe().node(label).indexed else [label]
 
 
-def ensure_collection_indexes(graph: Graph, name: str, number: int, dimension: int, embedding: str) -> None:
-    """Make the vector and full-text indexes of a collection, unless they are there, and wait until they answer."""
+def ensure_collection_indexes(
+    graph: Graph, name: str, number: int, dimension: int, embedding: str, labels: Collection[str]
+) -> None:
+    """Make the indexes of a collection over nodes of some labels, unless they are there, and wait until they answer."""
     with graph.exclusively():
-        ensure_fulltext_indexes(graph, number)
-        ensure_vector_indexes(graph, number, dimension, embedding)
-    await_collection_indexes(graph, number, embedding)
-    graph.run("write/collection_indexed", name=name)
+        ensure_fulltext_indexes(graph, number, labels)
+        ensure_vector_indexes(graph, number, dimension, embedding, labels)
+    await_collection_indexes(graph, number, embedding, labels)
+    graph.run("write/collection_indexed", name=name, labels=list(labels))
 
 
-def await_collection_indexes(graph: Graph, number: int, embedding: str) -> None:
+def await_collection_indexes(graph: Graph, number: int, embedding: str, labels: Collection[str]) -> None:
     """Wait until the indexes of a collection answer. Raises DatabaseError if they do not in time."""
-    for name in collection_indexes(number, embedding):
-        graph.run("schema/await_index", index=name, seconds=_PATIENCE)
+    graph.run("schema/await_indexes", indexes=collection_indexes(number, embedding, labels), seconds=_PATIENCE)
 
 
-def collection_indexes(number: int, embedding: str) -> list[str]:
-    """The names of the indexes that a collection has of its own."""
-    return [*_fulltext(number), *_vectors(number, embedding)]
+def collection_indexes(number: int, embedding: str, labels: Collection[str] | None = None) -> list[str]:
+    """The names of the indexes that a collection has of its own over nodes of these labels, or of any."""
+    chosen = describe().labels("indexed") if labels is None else labels
+    return [*_fulltext(number, chosen), *_vectors(number, embedding, chosen)]
 
 
-def index_states(graph: Graph, number: int, embedding: str) -> dict[str, dict[str, Any]]:
-    """The indexes that a collection needs: name -> row of `cypher/search/inspect_indexes.cypher`, {} if missing."""
-    names = [*collection_indexes(number, embedding), *shared_indexes()]
+def index_states(graph: Graph, number: int, embedding: str, labels: Collection[str]) -> dict[str, dict[str, Any]]:
+    """The indexes that a collection needs for nodes of these labels, and those that all share.
+
+    Name -> row of `cypher/search/inspect_indexes.cypher`, {} if missing.
+    """
+    names = [*collection_indexes(number, embedding, labels), *shared_indexes()]
     found = {record["name"]: dict(record) for record in graph.run("search/inspect_indexes", names=names)}
     return {name: found.get(name, {}) for name in names}
 
@@ -279,29 +298,34 @@ def shared_indexes() -> list[str]:
     ]
 
 
-def _fulltext(number: int) -> dict[str, tuple[str, Fulltext]]:
+def _fulltext(number: int, labels: Collection[str]) -> dict[str, tuple[str, Fulltext]]:
     """The full-text indexes of a collection by name, with the label they are over."""
     return {
         index_name(f"{node.label.lower()}_{index.name}", number): (label_of(node.label, number), index)
         for node in describe().nodes
+        if node.label in labels
         for index in node.fulltext
     }
 
 
-def _vectors(number: int, embedding: str) -> dict[str, str]:
+def _vectors(number: int, embedding: str, labels: Collection[str]) -> dict[str, str]:
     """The vector indexes of a collection on the property `embedding` by name, with the label they are over."""
-    labels = describe().labels("embedded") if embedding else ()  # knowledge has no vectors
-    return {index_name(f"{label.lower()}_{embedding}", number): label_of(label, number) for label in labels}
+    embedded = describe().labels("embedded") if embedding else ()  # knowledge has no vectors
+    return {
+        index_name(f"{label.lower()}_{embedding}", number): label_of(label, number)
+        for label in embedded
+        if label in labels
+    }
 
 
-def ensure_fulltext_indexes(graph: Graph, number: int) -> None:
-    """Make the full-text indexes of a collection, unless they are there."""
-    for name, (label, index) in _fulltext(number).items():
+def ensure_fulltext_indexes(graph: Graph, number: int, labels: Collection[str]) -> None:
+    """Make the full-text indexes of a collection over nodes of these labels, unless they are there."""
+    for name, (label, index) in _fulltext(number, labels).items():
         graph.run("schema/fulltext", label=label, properties=index.on, index=name, analyzer=index.analyzer)
 
 
-def ensure_vector_indexes(graph: Graph, number: int, dimension: int, embedding: str) -> None:
-    """Make the vector indexes of a collection on the property `embedding`, unless they are there.
+def ensure_vector_indexes(graph: Graph, number: int, dimension: int, embedding: str, labels: Collection[str]) -> None:
+    """Make the vector indexes of a collection over nodes of these labels on the property `embedding`, unless there.
 
     One byte a number (SCALAR): one bit (BINARY), the default since 2026, misses a quarter of the ten nearest. Call it
     after a write: a database that a newer server took over refuses the newer setting until it is written to.
@@ -310,19 +334,21 @@ def ensure_vector_indexes(graph: Graph, number: int, dimension: int, embedding: 
     typed = int(version.partition(".")[0]) >= 2026
     scalar = {"vector.quantization.type": "SCALAR"} if typed else {"vector.quantization.enabled": True}
     config = {"vector.dimensions": dimension, "vector.similarity_function": "cosine", **scalar}
-    for name, label in _vectors(number, embedding).items():
+    for name, label in _vectors(number, embedding, labels).items():
         graph.run("schema/vector", label=label, properties=[embedding], index=name, config=config)
 
 
 def drop_vector_indexes(graph: Graph, number: int, embedding: str) -> None:
     """Drop the vector indexes of a collection on the property `embedding`."""
-    for name in _vectors(number, embedding):
-        graph.run("schema/drop_index", index=name)
+    _drop(graph, _vectors(number, embedding, describe().labels("indexed")))
 
 
 def drop_collection_indexes(graph: Graph, number: int) -> None:
     """Drop every index of a collection."""
-    for name in _fulltext(number):
-        graph.run("schema/drop_index", index=name)
-    for slot in SLOTS:
-        drop_vector_indexes(graph, number, slot)
+    labels = describe().labels("indexed")
+    _drop(graph, [*_fulltext(number, labels), *(name for slot in SLOTS for name in _vectors(number, slot, labels))])
+
+
+def _drop(graph: Graph, names: Iterable[str]) -> None:
+    for record in graph.run("search/inspect_indexes", names=list(names)):
+        graph.run("schema/drop_index", index=record["name"])

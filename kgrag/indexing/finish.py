@@ -81,7 +81,7 @@ def _finish(
     if removed:
         graph.run("write/remove_empty_summaries", collection=collection.name)
         graph.run("write/remove_empty_communities", collection=collection.name)
-    await_collection_indexes(graph, collection.number, collection.embedding)
+    await_collection_indexes(graph, collection.number, collection.embedding, collection.indexed)
     with Work(graph, collection, settings, progress, embedder, engine) as work:
         for stage in STAGES.values():
             stage(work)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.engines import IN_PROCESS, Engine
-from kgrag.graph.collections import Collection
+from kgrag.graph.collections import Collection, index_labels
 from kgrag.graph.connection import Graph
 from kgrag.identity import content_hash, document_id
 from kgrag.indexing import documents as local
@@ -82,6 +82,8 @@ def ingest(
             for group, prepared in engine.each(prepare, groups, models=True):
                 written: set[str] = set()
                 for part in prepared:
+                    if part.batch.triples:
+                        collection = index_labels(graph, collection, "Triple")
                     tally.embedded += part.embedded
                     tally.batches += part.embedded > 0
                     tally.passages += len(part.batch.passages)

@@ -33,10 +33,10 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
             dimension = collection.reembedding_dimension
             _discard(graph, replace(collection, embedder=other, dimension=dimension, embedding=slot), settings)
         graph.run("write/begin_reembed", name=name, embedder=embedder.name, dimension=embedder.dimension, slot=slot)
-        schema.ensure_vector_indexes(graph, collection.number, embedder.dimension, slot)
+        schema.ensure_vector_indexes(graph, collection.number, embedder.dimension, slot, collection.indexed)
         for label in describe().labels("embedded"):
             add_vectors(graph, name, label, slot, embedder, progress)
-        schema.await_collection_indexes(graph, collection.number, slot)
+        schema.await_collection_indexes(graph, collection.number, slot, collection.indexed)
         new = replace(collection, embedder=embedder.name, dimension=embedder.dimension, embedding=slot)
         synchronise(graph, new, settings, progress)  # an index outside the graph is whole before it is searched
         graph.run("write/due_all_passages", collection=name, stage="similar")

@@ -52,8 +52,9 @@ def delete_collection(graph: Graph, name: str, settings: Settings) -> int:
     records = graph.run("search/collections", name=name)
     if not records:
         open_collection(graph, name)  # raises NotFoundError
-    if (index := index_of(recorded(records[0]["collection"]), settings)) is not None:
+    collection = recorded(records[0]["collection"])
+    if (index := index_of(collection, settings)) is not None:
         index.drop()
-    passages = count_nodes(graph, name).get("Passage", 0)
-    writer.remove_collection(graph, name, records[0]["collection"]["number"])
-    return passages
+    nodes = count_nodes(graph, name)
+    writer.remove_collection(graph, collection, sum(nodes.values()))
+    return nodes.get("Passage", 0)

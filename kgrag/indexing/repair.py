@@ -1,9 +1,10 @@
 """Repair: make again what a collection should have and has not, be it lost by hand, by a crash or by an old version."""
 
 import time
+from collections.abc import Sequence
 
 from kgrag.graph import schema
-from kgrag.graph.collections import open_collection
+from kgrag.graph.collections import needed_labels, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
 from kgrag.indexing.finish import finish
@@ -26,12 +27,13 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
     collection = open_collection(graph, name)
     discard_old_vectors(graph, collection, settings)
     slot = collection.embedding
-    indexes = _indexes(graph, collection.number, slot)
+    labels = needed_labels(graph, collection)
+    indexes = _indexes(graph, collection.number, slot, labels)
     if indexes:
         progress("indexes", 0, len(indexes))
         schema.ensure_schema(graph)  # of a database that was just imported, nothing says what its schema is
         schema.ensure_shared_indexes(graph)
-        schema.ensure_collection_indexes(graph, name, collection.number, collection.dimension, slot)
+        schema.ensure_collection_indexes(graph, name, collection.number, collection.dimension, slot, labels)
         progress("indexes", len(indexes), len(indexes))
     if embedder is None:
         return RepairReport(tuple(indexes), {}, 0, time.monotonic() - began)
@@ -58,10 +60,10 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
     return RepairReport(tuple(indexes), {k: n for k, n in vectors.items() if n}, unfinished, time.monotonic() - began)
 
 
-def _indexes(graph: Graph, number: int, slot: str) -> list[str]:
+def _indexes(graph: Graph, number: int, slot: str, labels: Sequence[str]) -> list[str]:
     """The indexes that are missing; of the collection's own, those that failed or are binary are dropped first."""
-    states = schema.index_states(graph, number, slot)
-    for name in schema.collection_indexes(number, slot):
+    states = schema.index_states(graph, number, slot, labels)
+    for name in schema.collection_indexes(number, slot, labels):
         if states[name] and (states[name]["state"] == "FAILED" or states[name]["quantization"] == "BINARY"):
             graph.run("schema/drop_index", index=name)
             states[name] = {}

@@ -16,6 +16,8 @@ from kgrag.indexing.statistics import statistics, write_statistics
 Row = dict[str, Any]
 _OWN = ("id", "passage", "properties", "vector")  # of a triple, what is no entity's
 _ENDS = ("id", "subject", "object")
+_EMPTIED = 20_000  # nodes whose indexes are emptied when their collection is removed, in place of being dropped
+_SPARE = 50  # removed collections whose indexes stay
 
 
 @dataclass(slots=True)
@@ -96,7 +98,8 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
 def _check_there(tx: Transaction, collection: Collection) -> None:
     """What would be written for a collection that is gone belongs to none, and the next of its name would find it."""
     found = [r["collection"] for r in tx.run("search/collections", name=collection.name)]
-    if not any(c["number"] == collection.number and not c.get("removing") for c in found):
+    made = (collection.number, collection.created)
+    if not any((c["number"], str(c.get("created"))) == made and not c.get("removing") for c in found):
         raise MismatchError(
             f"Collection {collection.name!r} was removed while documents were written into it.",
             "Run the same command again to make it again with all of them.",
@@ -145,11 +148,17 @@ def remove_document(graph: Graph, collection: Collection, document: str, *, batc
     return len(passages)
 
 
-def remove_collection(graph: Graph, collection: str, number: int) -> None:
-    """Remove a collection with all it holds, a few thousand nodes a transaction; run again, it goes on where it was."""
-    graph.run("write/close_collection", collection=collection)
-    schema.drop_collection_indexes(graph, number)
+def remove_collection(graph: Graph, collection: Collection, nodes: int) -> None:
+    """Remove a collection with all it holds, a few thousand nodes a transaction; run again, it goes on where it was.
+
+    The indexes of one of few `nodes` are emptied and left for the next collection; others are dropped first, for nodes
+    are removed faster without them.
+    """
+    whole = collection.embedding != schema.SLOTS[1] and collection.reembedding is None and collection.discard is None
+    name, kept = collection.name, list(collection.indexed) if whole and nodes <= _EMPTIED else []
+    if not graph.run("write/close_collection", collection=name, indexed=kept, most=_SPARE)[0]["indexed"]:
+        schema.drop_collection_indexes(graph, collection.number)
     for node in sorted(describe().nodes, key=lambda node: node.hub):  # a hub's edges go with the nodes around it
         if node.held:
-            graph.run("write/clear", label=node.label, collection=collection)
-    graph.run("write/remove_collection", collection=collection)
+            graph.run("write/clear", label=node.label, collection=name)
+    graph.run("write/remove_collection", collection=name)

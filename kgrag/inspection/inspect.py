@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from kgrag.errors import ConfigurationError
-from kgrag.graph.collections import KNOWLEDGE, Collection, open_collection
+from kgrag.graph.collections import KNOWLEDGE, Collection, needed_labels, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_edges, count_nodes
 from kgrag.graph.description import describe
@@ -44,7 +44,7 @@ def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) 
     readings = _readings(passages, settings)
     texts = sum(row["characters"] + _HELD * row["number"] for row in passages)
     apart = _apart(graph, collection, settings)
-    indexes = index_states(graph, collection.number, collection.embedding)
+    indexes = index_states(graph, collection.number, collection.embedding, needed_labels(graph, collection))
     return Inspection(
         collection=name,
         embedder=collection.embedder,

@@ -52,6 +52,7 @@ class Communities(Retriever):
             "expand/communities",
             links=[{"entity": link.entity, "weight": link.weight} for link in links],
             index=reader.collection.vector_index("Community"),
+            collection=reader.collection.name,
             embedding=reader.collection.embedding,
             vector=query.vector(self.context.embedder),
             candidates=s.candidates,

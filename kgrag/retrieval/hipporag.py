@@ -177,6 +177,7 @@ class HippoRag2(HippoRag):
         found = self.context.row(
             "expand/hipporag2_triples",
             index=collection.vector_index("Triple"),
+            collection=collection.name,
             embedding=collection.embedding,
             vector=vector,
             candidates=max(s.candidates, s.triples),

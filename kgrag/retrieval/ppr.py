@@ -103,6 +103,7 @@ class Ppr(Retriever):
             "expand/ppr_seeds",
             triple_index=collection.vector_index("Triple"),
             passage_index=collection.vector_index("Passage"),
+            collection=collection.name,
             embedding=collection.embedding,
             vector=vector,
             candidates=max(s.candidates, s.triples, s.passages),

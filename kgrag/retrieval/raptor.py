@@ -42,6 +42,7 @@ class Raptor(Retriever):
             "expand/raptor",
             passage_index=reader.collection.vector_index("Passage"),
             summary_index=reader.collection.vector_index("Summary"),
+            collection=reader.collection.name,
             embedding=reader.collection.embedding,
             vector=query.vector(self.context.embedder),
             candidates=max(s.candidates, n),

@@ -57,6 +57,10 @@ class LocalSettings(BaseModel):
     heap: str = Field("1g", description="maximum heap of the server (-Xmx)")
     page_cache: str = Field("512m", description="page cache of the server")
     transaction_memory: str = Field("512m", description="memory of one transaction, of the heap")
+    conf: dict[str, str] = Field(
+        default_factory=dict,
+        description='more of neo4j.conf, as JSON: {"db.tx_log.rotation.retention_policy": "1G size"}',
+    )
     maven_repository: str | None = Field(None, description="another Maven repository, for example a company mirror")
     start_timeout: float = Field(120.0, gt=0, description="seconds to wait for the server to answer")
     stop_timeout: float = Field(30.0, ge=0, description="seconds that `kgrag down` waits before it ends it by force")
@@ -157,7 +161,8 @@ class Settings(BaseSettings):
     old_vectors_seconds: float = Field(
         10.0,
         ge=0,
-        description="seconds that old vectors stay after `kgrag reembed`, for searches that began before it ended",
+        description="seconds that old vectors stay after `kgrag reembed`, and that the indexes of a removed collection "
+        "wait for another one: for searches that began before",
     )
     engine: EngineSettings = Field(default_factory=EngineSettings)
     local: LocalSettings = Field(default_factory=LocalSettings)

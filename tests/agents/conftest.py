@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 from harbour import FACTS, documents
+from naming import own
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.settings import Settings
 
-COAST = "agents-coast"
+COAST = own("agents-coast")
 
 
 @pytest.fixture(scope="module")

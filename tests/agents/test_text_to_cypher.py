@@ -85,6 +85,7 @@ def test_parameters_of_its_own_and_those_that_are_given(
     ],
     ids=["syntax", "other collections", "missing parameter", "write", "no statement", "parameters"],
 )
+@pytest.mark.alone
 def test_what_is_wrong_is_told_once(
     talking: KnowledgeGraph, scripted: Scripted, coast: str, first: str, hint: str
 ) -> None:

@@ -19,6 +19,8 @@ def test_collections_json(cli: CommandLine, ships: str) -> None:
     assert entry["counts"]["Passage"] == entry["counts"]["HAS_PASSAGE"] == 3
 
 
+@pytest.mark.alone
+@pytest.mark.usefixtures("others_aside")
 def test_no_collections_is_no_error(cli: CommandLine, kg: KnowledgeGraph) -> None:
     assert kg.collections() == [], "tests delete their collections"
     result = cli("collections")

@@ -90,6 +90,8 @@ def test_search_without_a_hit_says_so(cli: CommandLine, ships: str) -> None:
     assert cli.json("search", "zebra", "-c", ships, "-r", "bm25")["hits"] == []
 
 
+@pytest.mark.alone
+@pytest.mark.usefixtures("others_aside")
 def test_the_only_collection_is_used_and_several_are_named(cli: CommandLine, ships: str, kg: KnowledgeGraph) -> None:
     others = [c.name for c in kg.collections() if c.name != ships]
     assert not others, "tests delete their collections"

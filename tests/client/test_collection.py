@@ -51,6 +51,7 @@ def test_a_handle_may_be_there_before_its_collection(kg: KnowledgeGraph, collect
         ships.search("Fram")
 
 
+@pytest.mark.alone
 def test_a_saved_query_without_a_collection_asks_the_default_one(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest(SHIPS)
     kg["default"].ingest(SHIPS)
@@ -95,7 +96,8 @@ def test_a_collection_that_another_client_made_again_is_opened_again(
     kg[collection_name].ingest(SHIPS)
     searching = kg[collection_name].retriever(retriever)
     assert {hit.passage.document for hit in searching.retrieve("Fram designed", 3)} <= {"fram", "archer"}
-    with KnowledgeGraph.connect(settings=graph_settings) as other:
+    settings = graph_settings.model_copy(update={"old_vectors_seconds": 10.0})  # no test's, so that indexes wait
+    with KnowledgeGraph.connect(settings=settings) as other:
         other[collection_name].delete()
         other[collection_name].ingest([Document("new", (Section("Another Fram was designed here."),), "Fram")])
     assert [hit.passage.document for hit in searching.retrieve("Fram designed", 3)] == ["new"]

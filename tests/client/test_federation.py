@@ -123,6 +123,7 @@ def routed(settings: Settings, **routes: str) -> Settings:
     return settings.model_copy(update={"routes": {name.replace("_", "*"): SecretStr(a) for name, a in routes.items()}})
 
 
+@pytest.mark.alone
 def test_a_route_leads_to_the_database_of_a_collection(
     kg: KnowledgeGraph, graph_settings: Settings, names: tuple[str, str]
 ) -> None:

@@ -10,6 +10,8 @@ from kgrag.graph.connection import Graph
 from kgrag.settings import Settings
 from kgrag.types import Document, Filter, Section
 
+pytestmark = pytest.mark.alone
+
 QUESTION = "Who designed the Fram?"
 
 

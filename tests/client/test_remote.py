@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from scripted import Scripted
-from served import Served
+from served import Served, finish_late
 
 from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
 from kgrag.errors import (
@@ -207,7 +207,10 @@ def test_errors_are_equal(kg: Either, scripted: Scripted) -> None:
     assert kg[_NAME].ask(_QUESTION, system=_SYSTEM).problem
 
 
-def test_files_are_sent_read_and_deleted(kg: Either, tmp_path: Path, collection_name: str) -> None:
+def test_files_are_sent_read_and_deleted(
+    kg: Either, tmp_path: Path, collection_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish_late(monkeypatch)
     folder = tmp_path / "boats"
     (folder / "old").mkdir(parents=True)
     for i in range(5):

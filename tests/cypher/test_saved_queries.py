@@ -17,6 +17,7 @@ from kgrag.demo import corpus
 from kgrag.errors import ConfigurationError, NotFoundError
 from kgrag.events import Answer, Answered, Citation, Linked, Retrieved
 from kgrag.graph import favourites
+from kgrag.graph.collections import open_collection
 from kgrag.graph.gateway import read_only
 from kgrag.graph.queries import Query
 from kgrag.graph.saved import defaults, fill, find_query, from_text, saved_queries
@@ -134,10 +135,8 @@ def test_headers_are_fit_for_a_list() -> None:
 
 def test_indexes_and_edges_are_those_that_there_are(kg: KnowledgeGraph, analysed: str) -> None:
     indexes = {row["index"] for row in kg.saved_query("indexes", collection=analysed)}
-    number = kg.cypher(
-        "MATCH (c:Collection {name: $c}) RETURN c.number AS n, c.embedding AS e", {"c": analysed}
-    ).values[0]
-    assert indexes == set(collection_indexes(*number))
+    found = open_collection(kg.graph, analysed)
+    assert indexes == set(collection_indexes(found.number, found.embedding, found.indexed))
     counts = {row["kind"]: row["number"] for row in kg.saved_query("contents", collection=analysed)}
     for kind in ("(Passage)-[:STATES]->(Triple)", "(Triple)-[:SUBJECT]->(Entity)", "(Triple)-[:OBJECT]->(Entity)"):
         assert counts[kind] == counts["Triple"] == len(FACTS)

@@ -23,6 +23,8 @@ from kgrag.client import KnowledgeGraph
 from kgrag.demo import COLLECTION, corpus
 from kgrag.settings import Settings
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MOST_NOT_RUN = 3

@@ -14,7 +14,7 @@ from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.readers import read_dataset
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.alone]
 
 Evaluate = Callable[..., Result]
 MEASURES = ["R@2", "R@5", "R@10", "R@15", "perfect@8", "MRR", "nDCG@10", "p50_ms", "p95_ms"]

@@ -13,7 +13,7 @@ from scripted import TASKS, Scripted
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.alone]
 
 QUERIES = [
     {"id": "q1", "question": "Where was the designer of the Fram born?", "gold": ["fram", "archer"]},

@@ -128,6 +128,7 @@ def test_every_node_has_a_name_that_reads(kg: KnowledgeGraph, full: str) -> None
     assert [run.question for run in kg[full].runs()] == [QUESTION]
 
 
+@pytest.mark.alone
 def test_the_database_describes_itself(kg: KnowledgeGraph) -> None:
     schema.ensure_schema(kg.graph)
     lines = describe().lines()
@@ -144,6 +145,8 @@ def test_the_database_describes_itself(kg: KnowledgeGraph) -> None:
     assert _rows(kg, query) == [lines]
 
 
+@pytest.mark.alone
+@pytest.mark.usefixtures("others_aside")
 def test_long_names_of_version_4_are_shortened(kg: KnowledgeGraph, full: str) -> None:
     # words and names are counted again by a later step
     query = (

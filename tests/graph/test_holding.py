@@ -79,6 +79,7 @@ def test_a_job_waits_for_a_program(kg: KnowledgeGraph, collection_name: str) -> 
     kept.end_job(kg.graph, "a server", waiting.id, "done")
 
 
+@pytest.mark.alone
 def test_imports_and_migrations_keep_to_it(
     kg: KnowledgeGraph, neo4j_env: dict[str, str], collection_name: str, tmp_path: Path
 ) -> None:

@@ -252,6 +252,7 @@ def test_a_deleted_document_takes_its_edges_along(kg: KnowledgeGraph, collection
     assert _info(kg, collection_name).finished
 
 
+@pytest.mark.alone
 def test_a_deleted_collection_takes_its_runs_along(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest(DOCUMENTS)
     answer = _answer(kg, collection_name)
@@ -262,6 +263,8 @@ def test_a_deleted_collection_takes_its_runs_along(kg: KnowledgeGraph, collectio
         kg[collection_name].save(answer)
 
 
+@pytest.mark.alone
+@pytest.mark.usefixtures("others_aside")
 def test_version_2_becomes_version_3(kg: KnowledgeGraph, ships: str) -> None:
     answer = _answer(kg, ships)
     made = "SHOW INDEXES YIELD name WHERE name =~ '(run|step)_(id|collection)' RETURN name"

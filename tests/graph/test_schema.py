@@ -1,8 +1,10 @@
 """The schema is made once, versioned, and migrated; collections are opened only with what they were made with."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from neighbours import similar
 
@@ -11,8 +13,12 @@ from kgrag.errors import ConfigurationError, MismatchError, NotFoundError
 from kgrag.graph import collections, queries, schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import collection_info
-from kgrag.indexing import finish
+from kgrag.graph.reader import Reader
+from kgrag.indexing import finish, writer
 from kgrag.indexing.digest import digest
+from kgrag.models.embed import Vectors, unit
+from kgrag.retrieval.base import SearchContext
+from kgrag.retrieval.registry import make_retriever
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.types import Document, Section, Triple
 
@@ -24,6 +30,7 @@ def _indexes(kg: KnowledgeGraph) -> set[str]:
         return {r["name"] for r in session.run("SHOW INDEXES YIELD name")}
 
 
+@pytest.mark.alone
 def test_schema_is_idempotent(kg: KnowledgeGraph) -> None:
     schema.ensure_schema(kg.graph)
     before = _indexes(kg)
@@ -40,10 +47,11 @@ def test_names_that_no_address_can_hold_are_refused(kg: KnowledgeGraph, name: st
     assert collections.find_collection(kg.graph, name) is None
 
 
+@pytest.mark.alone
 def test_a_label_that_is_new_to_a_database_gets_its_indexes(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest([DOCUMENT])
     before = _indexes(kg)
-    own = collections.open_collection(kg.graph, collection_name).index("triple_text")
+    own = collections.open_collection(kg.graph, collection_name).index("passage_text")
     with kg.graph._driver.session() as session:
         session.run("MATCH (s:Schema) SET s.described = 'before there were tables'").consume()
         for name in ("table_collection", own):
@@ -71,6 +79,8 @@ def test_every_version_has_a_step() -> None:
     assert sorted(schema.MIGRATIONS) == list(range(1, schema.SCHEMA_VERSION + 1))
 
 
+@pytest.mark.alone
+@pytest.mark.usefixtures("others_aside")
 def test_old_and_new_versions(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest([DOCUMENT])
     try:
@@ -126,6 +136,8 @@ def _write_as_version_1(kg: KnowledgeGraph, name: str, documents: list[Document]
     assert not any(similar(kg.graph, name, "Entity").values())
 
 
+@pytest.mark.alone
+@pytest.mark.usefixtures("others_aside")
 def test_version_1_becomes_version_2(kg: KnowledgeGraph, collection_name: str) -> None:
     triples = (Triple("Skibladner", "built by", "Motala Verkstads"), Triple("Motala Verkstad", "lies in", "Motala"))
     documents = [
@@ -198,10 +210,97 @@ def test_two_makers_of_one_collection(kg: KnowledgeGraph, collection_name: str) 
         made = list(
             pool.map(
                 lambda _: collections.create_collection(
-                    kg.graph, collection_name, "wordllama", 256, IndexingSettings()
+                    kg.graph, collection_name, "wordllama", 256, IndexingSettings(), 0.0
                 ),
                 range(4),
             )
         )
     assert len({c.number for c in made}) == 1
     assert sum(c.name == collection_name for c in collections.list_collections(kg.graph)) == 1
+
+
+def _own(kg: KnowledgeGraph, name: str) -> dict[str, int]:
+    """The indexes of a collection by the label that they are over, and how many."""
+    number = collections.open_collection(kg.graph, name).number
+    found: dict[str, int] = {}
+    for index in _indexes(kg):
+        if index.endswith(f"_c{number}"):
+            label = index.partition("_")[0]
+            found[label] = found.get(label, 0) + 1
+    return found
+
+
+def test_an_index_comes_with_the_first_node_that_it_is_over(kg: KnowledgeGraph, collection_name: str) -> None:
+    ships = kg[collection_name]
+    ships.ingest([Document("fram", (Section("The Fram was built in Larvik."),), "Fram")], embedder=_Short())
+    assert _own(kg, collection_name) == {"passage": 3, "entity": 2}
+    assert ships.inspect().healthy
+    context = SearchContext(Reader(kg.graph, collections.open_collection(kg.graph, collection_name)), _Short())
+    for expression in ("naive-ge", "ppr", "raptor", "communities"):
+        ranking = make_retriever(expression, context).retrieve("Where was the Fram built?")
+        assert [hit.passage.title for hit in ranking] == ["Fram"], expression
+    assert context.reader.similar_triples([[1.0, 0.0, 0.0]], ["Fram"], 5, 5) == ([[]], [[]])
+    fact = Triple("Gjøa", "built in", "Rosendal")
+    ships.ingest([Document("gjoa", (Section("x"),), "Gjøa", triples=(fact,))], embedder=_Short())
+    assert _own(kg, collection_name) == {"passage": 3, "entity": 2, "triple": 2}
+    assert ships.inspect().healthy
+
+
+class _Short:
+    """An embedder of vectors that nothing else in the database has, so that no indexes are left for it."""
+
+    name, dimension = "short", 3
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return unit(np.array([[len(text), 1.0, text.count("a")] for text in texts], np.float32).reshape(-1, 3))
+
+
+def test_indexes_are_left_to_the_next_collection_of_such_vectors(kg: KnowledgeGraph, collection_name: str) -> None:
+    """It finds and scores as one whose indexes are new: what was removed counts nowhere."""
+    other, third = f"{collection_name}-b", f"{collection_name}-c"
+    towns = [Document(str(n), (Section(f"Ship {n} of the harbour lay at Larvik."),), f"Ship {n}") for n in range(30)]
+    question = "Which ship of the harbour lay at Larvik?"
+
+    def rankings(name: str) -> list[list[tuple[str, float]]]:
+        return [
+            sorted((hit.passage.document, hit.score) for hit in kg[name].search(question, retriever=r, k=30))
+            for r in ("bm25", "dense", "pathrank")
+        ]
+
+    kg[collection_name].ingest(towns)
+    first = collections.open_collection(kg.graph, collection_name)
+    expected = rankings(collection_name)
+    kg[collection_name].delete()
+    kg[other].ingest([Document("many", (Section("harbour ship " * 40),)), Document("x", (Section("Larvik"),))])
+    kg[other].delete()
+    before = _indexes(kg)
+    kg[other].ingest(towns)
+    kg[third].ingest(towns[:1], embedder=_Short())
+    try:
+        second, short = (collections.open_collection(kg.graph, name) for name in (other, third))
+        assert rankings(other) == expected
+        assert second.created != first.created
+        assert {index for index in _indexes(kg) - before if not index.endswith(f"_c{short.number}")} == set()
+        assert short.number != second.number, "vectors of another length have indexes of their own"
+    finally:
+        kg[other].delete()
+        kg[third].delete()
+
+
+def test_indexes_wait_while_searches_may_use_them(graph_settings: Settings, collection_name: str) -> None:
+    with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"old_vectors_seconds": 1000.0})) as kg:
+        kg[collection_name].ingest([DOCUMENT])
+        number = collections.open_collection(kg.graph, collection_name).number
+        kg[collection_name].delete()
+        kg[collection_name].ingest([DOCUMENT])
+        assert collections.open_collection(kg.graph, collection_name).number != number
+
+
+def test_a_large_collection_takes_its_indexes_along(
+    kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "_EMPTIED", 2)
+    kg[collection_name].ingest([DOCUMENT])
+    number = collections.open_collection(kg.graph, collection_name).number
+    kg[collection_name].delete()
+    assert not [index for index in _indexes(kg) if index.endswith(f"_c{number}")]

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from kgrag.cli.documents import ingest
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import InputError
+from kgrag.graph.collections import needed_labels, open_collection
 from kgrag.graph.local import LocalServer
 from kgrag.graph.local.java import find_java
 from kgrag.graph.schema import index_states
@@ -72,7 +73,9 @@ def test_files_make_the_graph_that_an_ingest_makes(
         missing = other[collection_name].repair().indexes
         assert "passage_embedding_c1" in missing
         assert digest(other.graph, collection_name) == digest(kg.graph, collection_name)
-        states = index_states(other.graph, 1, "embedding")
+        states = index_states(
+            other.graph, 1, "embedding", needed_labels(other.graph, open_collection(other.graph, collection_name))
+        )
         assert {row.get("state") for row in states.values()} == {"ONLINE"}
         assert other[collection_name].repair().indexes == ()
         assert other[collection_name].search("Who ruled Banor Dunor?").hits

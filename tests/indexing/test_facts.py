@@ -103,6 +103,8 @@ def test_however_it_came_about_the_graph_is_the_same(
     assert digest(kg.graph, collection_name) == gradually
 
 
+@pytest.mark.alone
+@pytest.mark.usefixtures("others_aside")
 def test_version_6_becomes_version_7(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest(_ALL)
     whole, sentences = digest(kg.graph, collection_name), _sentences(kg, collection_name)

@@ -131,6 +131,8 @@ def test_searches_go_on_meanwhile(
     assert not failed, failed
 
 
+@pytest.mark.alone
+@pytest.mark.usefixtures("others_aside")
 def test_searches_go_on_after_a_newer_kgrag_migrated(
     kg: KnowledgeGraph, collection_name: str, make_documents: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

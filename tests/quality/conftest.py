@@ -7,7 +7,3 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("quality")
     group.addoption("--write-floors", action="store_true", help="record what is measured in tests/quality/floors.json")
     group.addoption("--pathrank", metavar="EXPR", default="pathrank", help="what to measure in place of pathrank")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "quality: measures recall (make test-quality)")

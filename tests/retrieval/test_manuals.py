@@ -92,6 +92,8 @@ def test_questions_of_no_words(kg: KnowledgeGraph, manuals: str) -> None:
             kg[manuals].search(question, retriever=retriever, k=2)
 
 
+@pytest.mark.alone
+@pytest.mark.usefixtures("others_aside")
 def test_a_database_of_version_7_is_searched_like_a_new_one(kg: KnowledgeGraph, manuals: str) -> None:
     expected = digest(kg.graph, manuals)
     number = kg.graph.run("search/collections", name=manuals)[0]["collection"]["number"]
@@ -118,6 +120,8 @@ def test_a_database_of_version_7_is_searched_like_a_new_one(kg: KnowledgeGraph, 
         assert {r["title"] for r in session.run(titles, c=manuals)} == {"on surviv"}
 
 
+@pytest.mark.alone
+@pytest.mark.usefixtures("others_aside")
 def test_a_database_of_version_8_gets_the_names_of_new_rules(kg: KnowledgeGraph, collection_name: str) -> None:
     """A name that the old rules left out is counted and mentioned as in a new collection, in the language of it."""
     texts = ("El agua del río Ebro viene de Reinosa.", "Los barcos de Reinosa bajan por el Ebro.")
@@ -134,6 +138,8 @@ def test_a_database_of_version_8_gets_the_names_of_new_rules(kg: KnowledgeGraph,
     assert digest(kg.graph, collection_name) == expected
 
 
+@pytest.mark.alone
+@pytest.mark.usefixtures("others_aside")
 def test_a_database_of_version_5_is_searched_like_a_new_one(kg: KnowledgeGraph, manuals: str) -> None:
     expected = digest(kg.graph, manuals)
     with kg.graph._driver.session() as session:  # as version 5 left it: no headings, no symbols, names of all capitals

@@ -10,6 +10,7 @@ from typing import Any
 
 import psutil
 import pytest
+from served import finish_late
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, DatabaseError, InputError, KgragError, NotFoundError
@@ -62,7 +63,10 @@ def _waiting_at(documents: int) -> Iterator[None]:
         yield
 
 
-def test_uploads_are_ingested_under_their_names(jobs: Jobs, collection_name: str) -> None:
+def test_uploads_are_ingested_under_their_names(
+    jobs: Jobs, collection_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish_late(monkeypatch)
     names = _upload(jobs, collection_name, 20)
     jobs.uploads.keep(collection_name, "bad.pdf", [b"no ", b"PDF"])
     asked = jobs.submit("ingest", collection_name, {"uploads": [*names, "bad.pdf", names[0]]}, owner="Ada")

@@ -158,7 +158,7 @@ def complete(home: Home, graph: Graph) -> None:
     if note.step == "index":
         schema.ensure_schema(graph)
         for collection in collections.list_collections(graph):
-            collections.ensure_indexes(graph, collection)
+            collections.ensure_indexes(graph, collection, *collections.needed_labels(graph, collection))
     forget(home)
 
 

@@ -109,6 +109,7 @@ def conf_text(settings: LocalSettings, line: Line, ports: Ports, plugins: Sequen
         values["browser.post_connect_cmd"] = f"play {guide}"
     if plugins:
         values["dbms.security.procedures.unrestricted"] = ",".join(f"{plugin}.*" for plugin in plugins)
+    values |= settings.conf
     lines = "".join(f"{key}={value}\n" for key, value in values.items())
     return f"# Written by kgrag at every start; change settings with KGRAG_LOCAL__* instead.\n{lines}"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kgrag.errors import ConfigurationError, InputError, MismatchError
 from kgrag.graph import schema
-from kgrag.graph.collections import check_name, open_collection
+from kgrag.graph.collections import check_name, needed_labels, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.holding import check_idle
 from kgrag.graph.local import LocalServer, bulk
@@ -103,7 +103,7 @@ def load(
             with clock("full-text indexes"):
                 progress("full-text indexes", 0, None)
                 with graph.exclusively():
-                    schema.ensure_fulltext_indexes(graph, collection.number)
+                    schema.ensure_fulltext_indexes(graph, collection.number, needed_labels(graph, collection))
                 schema.await_all(graph)
             with clock("vector indexes"):
                 progress("vector indexes", 0, None)

@@ -7,11 +7,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
-import neo4j
 import pytest
 from gateway_attacks import SECRET
 
 from kgrag.client import KnowledgeGraph
+from kgrag.graph.local import LocalServer
 from kgrag.settings import Settings
 from kgrag.types import Document, Section, Triple
 
@@ -33,47 +33,53 @@ DOCUMENTS = [
 
 
 @pytest.fixture(scope="session")
-def gateway_driver(graph_settings: Settings) -> Iterator[neo4j.Driver]:
-    """What tests set up and look at the database with."""
-    assert graph_settings.neo4j_uri is not None
-    assert graph_settings.neo4j_password is not None
-    auth = (graph_settings.neo4j_user, graph_settings.neo4j_password.get_secret_value())
-    with neo4j.GraphDatabase.driver(graph_settings.neo4j_uri, auth=auth, notifications_min_severity="OFF") as driver:
-        yield driver
+def attacked_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """Settings that name a server for attacks alone: no other test's answers are late, and no other changes it."""
+    settings = Settings(_env_file=None, home=tmp_path_factory.mktemp("attacked"))  # type: ignore[call-arg]
+    server = LocalServer(settings)
+    endpoint = server.ensure_running()
+    named = {"neo4j_uri": endpoint.uri, "neo4j_user": endpoint.user, "neo4j_password": endpoint.password}
+    yield settings.model_copy(update=named)
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def gateway_graph(attacked_settings: Settings) -> Iterator[KnowledgeGraph]:
+    """A graph with the collection "gateway" and a dense web beside it."""
+    with KnowledgeGraph.connect(settings=attacked_settings) as kg:
+        _furnish(kg)
+        yield kg
 
 
 @pytest.fixture(scope="module")
-def gateway_graph(kg: KnowledgeGraph, gateway_driver: neo4j.Driver) -> Iterator[KnowledgeGraph]:
-    """A graph with the collection "gateway" and a dense web beside it."""
-    kg["gateway"].ingest(DOCUMENTS)
-    gateway_driver.execute_query(
-        "UNWIND range(1, 150) AS i "
-        "CREATE (:Web {number: i, text: 'node ' + i, embedding: [x IN range(1, 64) | x / 64.0]})"
-    )
-    gateway_driver.execute_query(
-        "MATCH (a:Web), (b:Web) WHERE a.number < b.number AND (a.number * b.number) % 7 < 2 "
-        "CREATE (a)-[:NEXT {embedding: CASE a.number WHEN 1 THEN a.embedding END}]->(b)"
-    )
-    gateway_driver.execute_query("CREATE FULLTEXT INDEX harm_text FOR (n:Web) ON EACH [n.text]")
-    gateway_driver.execute_query(
-        "CREATE VECTOR INDEX harm_vector FOR (n:Web) ON n.embedding "
-        "OPTIONS {indexConfig: {`vector.dimensions`: 64, `vector.similarity_function`: 'cosine'}}"
-    )
-    gateway_driver.execute_query(
-        "CREATE VECTOR INDEX harm_edges FOR ()-[r:NEXT]-() ON r.embedding "
-        "OPTIONS {indexConfig: {`vector.dimensions`: 64, `vector.similarity_function`: 'cosine'}}"
-    )
-    gateway_driver.execute_query("CALL db.awaitIndexes(60)")
+def honest_graph(kg: KnowledgeGraph) -> Iterator[KnowledgeGraph]:
+    """The same in the Neo4j of the run."""
+    _furnish(kg)
     yield kg
-    gateway_driver.execute_query("DROP INDEX harm_text")
-    gateway_driver.execute_query("DROP INDEX harm_vector")
-    gateway_driver.execute_query("DROP INDEX harm_edges")
-    gateway_driver.execute_query("MATCH (n:Web) DETACH DELETE n")
+    kg.graph._driver.execute_query("MATCH (n:Web) DETACH DELETE n")
     kg["gateway"].delete()
 
 
+def _furnish(kg: KnowledgeGraph) -> None:
+    run = kg.graph._driver.execute_query
+    kg["gateway"].ingest(DOCUMENTS)
+    run(
+        "UNWIND range(1, 150) AS i "
+        "CREATE (:Web {number: i, text: 'node ' + i, embedding: [x IN range(1, 64) | x / 64.0]})"
+    )
+    run(
+        "MATCH (a:Web), (b:Web) WHERE a.number < b.number AND (a.number * b.number) % 7 < 2 "
+        "CREATE (a)-[:NEXT {embedding: CASE a.number WHEN 1 THEN a.embedding END}]->(b)"
+    )
+    run("CREATE FULLTEXT INDEX harm_text FOR (n:Web) ON EACH [n.text]")
+    vectors = "OPTIONS {indexConfig: {`vector.dimensions`: 64, `vector.similarity_function`: 'cosine'}}"
+    run(f"CREATE VECTOR INDEX harm_vector FOR (n:Web) ON n.embedding {vectors}")
+    run(f"CREATE VECTOR INDEX harm_edges FOR ()-[r:NEXT]-() ON r.embedding {vectors}")
+    run("CALL db.awaitIndexes(60)")
+
+
 @pytest.fixture(scope="module")
-def gateway_digest(gateway_driver: neo4j.Driver) -> Callable[[], str]:
+def gateway_digest(gateway_graph: KnowledgeGraph) -> Callable[[], str]:
     """A digest of all that the database holds: nodes, relationships, indexes, constraints, tokens, users."""
 
     def digest() -> str:
@@ -89,7 +95,7 @@ def gateway_digest(gateway_driver: neo4j.Driver) -> Callable[[], str]:
             "CALL db.relationshipTypes() YIELD relationshipType AS t RETURN t ORDER BY t",
             "CALL db.propertyKeys() YIELD propertyKey AS k RETURN k ORDER BY k",
         ):
-            records = gateway_driver.execute_query(statement).records
+            records = gateway_graph.graph._driver.execute_query(statement).records
             parts.append(json.dumps([r.data() for r in records], default=str, sort_keys=True))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -97,9 +103,9 @@ def gateway_digest(gateway_driver: neo4j.Driver) -> Callable[[], str]:
 
 
 @pytest.fixture(scope="module")
-def gateway_traps(graph_settings: Settings) -> Iterator[tuple[int, list[str]]]:
+def gateway_traps(attacked_settings: Settings) -> Iterator[tuple[int, list[str]]]:
     """A file where the server reads files from, and a listener: its port, and who touched it."""
-    folder = graph_settings.home / "server" / "import"
+    folder = attacked_settings.home / "server" / "import"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "secret.csv").write_text(SECRET)
     touched: list[str] = []

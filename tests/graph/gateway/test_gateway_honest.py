@@ -19,9 +19,9 @@ from kgrag.settings import GatewaySettings, Settings
 
 @pytest.mark.parametrize(("statement", "expected"), HONEST, ids=[s[:60] for s, _ in HONEST])
 def test_analysts_are_answered(
-    gateway_graph: KnowledgeGraph, statement: str, expected: list[list[Any]] | int | None
+    honest_graph: KnowledgeGraph, statement: str, expected: list[list[Any]] | int | None
 ) -> None:
-    rows = gateway_graph.cypher(statement, PARAMETERS)
+    rows = honest_graph.cypher(statement, PARAMETERS)
     assert rows.cut is None
     if isinstance(expected, list):
         assert [list(row) for row in rows.values] == expected
@@ -33,17 +33,17 @@ def test_there_are_enough() -> None:
     assert len(HONEST) >= 60
 
 
-def test_embeddings_are_left_out_unless_asked_for(gateway_graph: KnowledgeGraph) -> None:
+def test_embeddings_are_left_out_unless_asked_for(honest_graph: KnowledgeGraph) -> None:
     statement = "MATCH (n:Web) RETURN n, n {.*} AS map, [n] AS list, {embedding: n.embedding, near: 1} AS made LIMIT 1"
-    (row,) = gateway_graph.cypher(statement)
+    (row,) = honest_graph.cypher(statement)
     assert "embedding" not in row["n"].properties and "embedding" not in row["map"] and row["made"] == {"near": 1}
     assert "embedding" not in row["list"][0].properties
-    (row,) = gateway_graph.cypher(statement, embeddings=True)
+    (row,) = honest_graph.cypher(statement, embeddings=True)
     assert len(row["n"].properties["embedding"]) == 64 == len(row["map"]["embedding"])
 
 
-def test_paths_and_edges(gateway_graph: KnowledgeGraph) -> None:
-    (row,) = gateway_graph.cypher("MATCH p = (a:Web {number: 1})-[r:NEXT]->(b) RETURN p, r, a LIMIT 1")
+def test_paths_and_edges(honest_graph: KnowledgeGraph) -> None:
+    (row,) = honest_graph.cypher("MATCH p = (a:Web {number: 1})-[r:NEXT]->(b) RETURN p, r, a LIMIT 1")
     path, edge, node = row["p"], row["r"], row["a"]
     assert isinstance(path, Path) and isinstance(edge, Edge) and isinstance(node, Node)
     assert path.edges == (edge,) and path.nodes[0] == node
@@ -51,27 +51,27 @@ def test_paths_and_edges(gateway_graph: KnowledgeGraph) -> None:
     assert node.labels == ("Web",)
 
 
-def test_columns_are_named_as_they_are_written(gateway_graph: KnowledgeGraph) -> None:
-    rows = gateway_graph.cypher("MATCH (n:Web) RETURN collect( n.number )[..2], size(collect(n)) AS n, count(*)")
+def test_columns_are_named_as_they_are_written(honest_graph: KnowledgeGraph) -> None:
+    rows = honest_graph.cypher("MATCH (n:Web) RETURN collect( n.number )[..2], size(collect(n)) AS n, count(*)")
     assert rows.columns == ("collect( n.number )[..2]", "n", "count(*)")
 
 
 @pytest.mark.parametrize("rows", [1, 7, 500])
-def test_row_cap(gateway_graph: KnowledgeGraph, rows: int) -> None:
+def test_row_cap(honest_graph: KnowledgeGraph, rows: int) -> None:
     limits = GatewaySettings(rows=rows)
-    found = read_only(gateway_graph.graph, "UNWIND range(1, 500) AS i RETURN i", None, limits)
+    found = read_only(honest_graph.graph, "UNWIND range(1, 500) AS i RETURN i", None, limits)
     assert len(found) == rows
     assert (found.cut is None) == (rows == 500)
 
 
-def test_errors_say_what_to_mend(gateway_graph: KnowledgeGraph) -> None:
+def test_errors_say_what_to_mend(honest_graph: KnowledgeGraph) -> None:
     with pytest.raises(DatabaseError, match="`nobody` not defined"):
-        gateway_graph.cypher("MATCH (n) WITH collect(n) AS l RETURN nobody")
+        honest_graph.cypher("MATCH (n) WITH collect(n) AS l RETURN nobody")
     with pytest.raises(DatabaseError, match="Expected parameter"):
-        gateway_graph.cypher("RETURN $missing")
+        honest_graph.cypher("RETURN $missing")
     with pytest.raises(RefusedError, match="500 values; in this statement at most 100"):
         limits = GatewaySettings(list_items=100)
-        read_only(gateway_graph.graph, "UNWIND range(1, 500) AS i RETURN collect(i)", None, limits)
+        read_only(honest_graph.graph, "UNWIND range(1, 500) AS i RETURN collect(i)", None, limits)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -88,14 +88,14 @@ def test_most_of_a_family_is_refused_before_anything_is_sent(kind: str) -> None:
     assert refused >= {"results": 15, "newer": 20}.get(kind, 40)  # of those, running tells, or the server
 
 
-def test_numbers_of_results_that_are_computed_are_held(gateway_graph: KnowledgeGraph) -> None:
+def test_numbers_of_results_that_are_computed_are_held(honest_graph: KnowledgeGraph) -> None:
     for number in ("toInteger('1000000000')", "5000 * 5000", "$n + 1"):
         for call in (
             f"CALL db.index.vector.queryNodes('harm_vector', {number}, $v) YIELD node RETURN node",
             f"CALL db.index.fulltext.queryNodes('harm_text', 'node', {{limit: {number}}}) YIELD node RETURN node",
         ):
             with pytest.raises(RefusedError, match="at most 10,000 are allowed"):
-                gateway_graph.cypher(call, {"n": 10**8, "v": [0.5] * 64})
+                honest_graph.cypher(call, {"n": 10**8, "v": [0.5] * 64})
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_numbers_of_results_that_are_computed_are_held(gateway_graph: KnowledgeG
         ("db.index.vector.queryRelationships", "harm_edges", "relationship"),
     ],
 )
-def test_numbers_of_nearest_vectors(gateway_graph: KnowledgeGraph, procedure: str, index: str, entity: str) -> None:
+def test_numbers_of_nearest_vectors(honest_graph: KnowledgeGraph, procedure: str, index: str, entity: str) -> None:
     def nearest(number: str, **given: Any) -> int:
         call = f"CALL {procedure}($index, {number}, $v) YIELD {entity} RETURN count({entity}) AS found"
-        (row,) = gateway_graph.cypher(call, {"index": index, "v": [0.5] * 64, **given})
+        (row,) = honest_graph.cypher(call, {"index": index, "v": [0.5] * 64, **given})
         return int(row["found"])
 
     assert [nearest("1"), nearest("$k", k=3), nearest("toInteger('2')")] == [1, 3, 2]
@@ -125,37 +125,37 @@ def test_numbers_of_nearest_vectors(gateway_graph: KnowledgeGraph, procedure: st
             nearest(number, **given)
 
 
-def test_what_no_server_takes(gateway_graph: KnowledgeGraph) -> None:
+def test_what_no_server_takes(honest_graph: KnowledgeGraph) -> None:
     for value in (2**63, [1, {"a": -(2**63) - 1}]):
         with pytest.raises(RefusedError, match="64 bits"):
-            gateway_graph.cypher("RETURN $n", {"n": value})
+            honest_graph.cypher("RETURN $n", {"n": value})
     with pytest.raises(RefusedError, match="surrogate"):
-        gateway_graph.cypher("RETURN $n", {"n": ["\ud800"]})
+        honest_graph.cypher("RETURN $n", {"n": ["\ud800"]})
 
 
-def test_plans(gateway_graph: KnowledgeGraph) -> None:
+def test_plans(honest_graph: KnowledgeGraph) -> None:
     statement = "MATCH (n:Web) RETURN count(n) AS n, collect(n.number)[..2] AS l"
-    explained = gateway_graph.cypher(statement, plan="explain")
+    explained = honest_graph.cypher(statement, plan="explain")
     assert explained.columns == ("operator", "details", "estimated rows")
     assert any(row["operator"].endswith("NodeByLabelScan") for row in explained)
     assert "kgrag" not in str(explained.values)
-    profiled = gateway_graph.cypher(statement, plan="profile")
+    profiled = honest_graph.cypher(statement, plan="profile")
     assert profiled.columns[-2:] == ("rows", "database hits")
     (scan,) = (row for row in profiled if row["operator"].endswith("NodeByLabelScan"))
     assert scan["rows"] == 150 and scan["database hits"] >= 150
     with pytest.raises(RefusedError):
-        gateway_graph.cypher("CREATE (n:Evil)", plan="explain")
+        honest_graph.cypher("CREATE (n:Evil)", plan="explain")
 
 
-def test_a_statement_means_the_same_on_both_lines(gateway_graph: KnowledgeGraph) -> None:
+def test_a_statement_means_the_same_on_both_lines(honest_graph: KnowledgeGraph) -> None:
     for statement in ("MATCH (n:Web) LET x = n.number RETURN x", "MATCH (n:Web) FILTER n.number = 1 RETURN n"):
         with pytest.raises(DatabaseError, match="Invalid input") as error:
-            gateway_graph.cypher(statement)
+            honest_graph.cypher(statement)
         assert "Cypher 5" in error.value.remedy
 
 
 def test_a_server_that_keeps_no_time_is_left(
-    gateway_graph: KnowledgeGraph, graph_settings: Settings, monkeypatch: pytest.MonkeyPatch
+    honest_graph: KnowledgeGraph, graph_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert graph_settings.neo4j_uri is not None
     monkeypatch.setattr("kgrag.graph.gateway.run._GRACE", 0.5)
