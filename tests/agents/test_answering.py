@@ -2,9 +2,9 @@
 
 import pytest
 
-from kgrag.agents.answering import cited
+from kgrag.agents.answering import _not_found, cited, own_answer, within
 from kgrag.agents.not_found import says_not_found
-from kgrag.types import Passage
+from kgrag.types import Passage, Summary
 
 PASSAGES = [Passage(f"p{n}", "d", f"Title {n}", "text") for n in range(1, 6)]
 
@@ -75,3 +75,40 @@ def test_no_answer_in_other_words(said: str) -> None:
 )
 def test_an_answer_that_says_no(said: str) -> None:
     assert not says_not_found(said)
+
+
+def test_a_number_cites_the_passages_of_its_item() -> None:
+    one, two, three, four, five = PASSAGES
+    summary = Summary("The coast", "All of it.", (four, five))
+    answer = cited("It did [3], then [1] and again [3] [2].", [[one], [two, three], summary])
+    assert [(c.number, c.passage, c.summary) for c in answer.citations] == [
+        (1, one, ""), (2, two, ""), (2, three, ""), (3, four, "The coast"), (3, five, "The coast"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("The passages do not say when [1].", True),
+        ("The passages do not say when. It did [1].", True),
+        ("The passages do not say when.\nIt did [1].", False),
+        ("Not in the evidence. It did [1].", False),
+        ("It did [1]. The passages do not say when.", True),
+    ],
+)
+def test_a_first_line_that_cites_something_is_an_answer(said: str, found: bool) -> None:
+    assert _not_found(said) is not found
+
+
+def test_what_fits_into_the_tokens_of_the_reader() -> None:
+    items = [[p] for p in PASSAGES]  # eleven characters each
+    assert [len(within(items, tokens)) for tokens in (1, 2, 3, 5, 6, 13, 14, None)] == [1, 1, 1, 1, 2, 4, 5, 5]
+
+
+@pytest.mark.parametrize(
+    ("said", "choice"),
+    [("B. 1893", "1893"), ("(b)", None), ("It was 1892.", "1892"), ("C", "later"), ("D", None), ("1892 or 1893", None)],
+)
+def test_the_choice_that_a_reply_names(said: str, choice: str | None) -> None:
+    answer = own_answer(said, ("1892", "1893", "later"))
+    assert (answer.text, answer.found) == ((said, False) if choice is None else (choice, True))

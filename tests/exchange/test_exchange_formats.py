@@ -205,3 +205,31 @@ def test_a_full_disk_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(InputError, match="No space left"), writing(str(tmp_path / "x.jsonl"), "jsonl", HEADER):
         raise OSError(28, "No space left on device")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_equal_records_all_count() -> None:
+    """Two of them, one vector beside another, and where an edge leads."""
+
+    def total(*items: Item) -> str:
+        found = Fingerprint()
+        for item in items:
+            found.add(item)
+        return found.total()
+
+    one, other = (NodeRecord("Passage", "p", {"id": "p", "embedding": vector([0.5, n])}) for n in (0.25, 0.75))
+    edge = EdgeRecord("NEXT", ("Passage", "p"), ("Passage", "q"), {})
+    back = replace(edge, start=edge.end, end=edge.start)
+    assert len({total(one), total(other), total(edge), total(back), total(edge, edge), total(back, back)}) == 6
+    assert Fingerprint().hashes() == {}
+    twice = Fingerprint()
+    twice.add(edge)
+    twice.add(edge)
+    assert twice.counts == {"NEXT": 2} and int(twice.hashes()["NEXT"], 16) != 0
+
+
+def test_nodes_of_another_collection_are_refused(tmp_path: Path) -> None:
+    items: list[Item] = [*_items({"a": 1}), NodeRecord("Passage", "q", {"collection": "other", "id": "q"})]
+    with pytest.raises(InputError, match="of another collection"):
+        _read_through(reading(str(_write(tmp_path / "x.jsonl", "jsonl", items))), lambda *_: None)
+    with pytest.raises(InputError, match="no export of kgrag"):
+        _read_through(reading(str(_write(tmp_path / "x.jsonl", "jsonl", items[1:]))), lambda *_: None)

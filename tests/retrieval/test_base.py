@@ -15,7 +15,7 @@ from kgrag.graph.lucene import escape
 from kgrag.retrieval.base import Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.registry import RETRIEVERS
-from kgrag.types import Document, Filter, Section
+from kgrag.types import Document, Filter, Section, Step
 
 _NAME = "retrieval-base"
 _PLAIN = [name for name, entry in RETRIEVERS.items() if not entry.needs]  # nothing but the graph
@@ -183,3 +183,11 @@ def test_reciprocal_rank_fusion() -> None:
     fused = reciprocal_rank_fusion([one, other], 60)
     assert [(s.id, s.score) for s in fused] == [("a", 1 / 61 + 1 / 62), ("c", 1 / 61), ("b", 1 / 62)]
     assert reciprocal_rank_fusion([], 60) == []
+
+
+def test_fused_passages_of_equal_score_go_by_id_and_keep_their_trails() -> None:
+    one, other = Step("bm25 rank 1", "Passage", ""), Step("dense rank 1", "Passage", "")
+    fused = reciprocal_rank_fusion([[Scored("b", 9.0, (one,)), Scored("z", 1.0)], [Scored("a", 0.5, (other,))]], 60)
+    assert [x.id for x in fused] == ["a", "b", "z"]
+    (both,) = reciprocal_rank_fusion([[Scored("a", 9.0, (one,))], [Scored("a", 0.5, (other,))]], 60)
+    assert both.why == (one, other)

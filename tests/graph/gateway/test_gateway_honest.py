@@ -9,7 +9,7 @@ from gateway_honest import HONEST, PARAMETERS
 from stalling import Stalling
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import DatabaseError, RefusedError
+from kgrag.errors import DatabaseError, KgragError, RefusedError
 from kgrag.graph.connection import Graph
 from kgrag.graph.gateway import check_collection, read_only
 from kgrag.graph.gateway.run import prepared
@@ -197,3 +197,10 @@ def test_statements_that_stay_within_a_collection(statement: str, within: bool) 
     else:
         with pytest.raises(RefusedError):
             check_collection(statement, "demo")
+
+
+def test_a_session_for_reading_refuses_to_write(kg: KnowledgeGraph) -> None:
+    """The last bar: what the rules and the plan would let through."""
+    with pytest.raises(KgragError, match="Writing in read access mode"), kg.graph.reading(10) as session:
+        session.run("CREATE (:Evil)").consume()
+    assert not kg.graph._driver.execute_query("MATCH (n:Evil) RETURN n").records

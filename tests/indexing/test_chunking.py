@@ -1,0 +1,65 @@
+"""Where a document is cut, by hand: the limits are reached, and never passed."""
+
+import pytest
+
+from kgrag.indexing.chunking import chunk, count_tokens
+from kgrag.settings import IndexingSettings
+from kgrag.types import Document, Section, Table
+
+TEXT = "One two three. Four five six. Seven eight nine."  # three times four tokens
+
+
+def texts(whole: int, passage: int, *sections: Section, **more: object) -> list[tuple[str, str, int]]:
+    document = Document("a", sections or (Section(TEXT),), **more)  # type: ignore[arg-type]
+    settings = IndexingSettings().model_copy(update={"whole_tokens": whole, "passage_tokens": passage})
+    return [(c.text, c.section, c.tokens) for c in chunk(document, settings)]
+
+
+def test_tokens() -> None:
+    assert count_tokens("The Fram's crew: 13 men.") == 9
+    assert count_tokens("x" * 25) == 2
+    assert count_tokens("船は 出た") == 4
+
+
+@pytest.mark.parametrize(
+    ("whole", "passage", "cut"),
+    [
+        (12, 4, [TEXT]),
+        (11, 8, ["One two three. Four five six.", "Seven eight nine."]),
+        (11, 7, ["One two three.", "Four five six.", "Seven eight nine."]),
+        (11, 11, ["One two three. Four five six.", "Seven eight nine."]),
+        (11, 3, ["One two three", ".", "Four five six", ".", "Seven eight nine", "."]),
+    ],
+)
+def test_a_document_is_cut_between_sentences(whole: int, passage: int, cut: list[str]) -> None:
+    found = texts(whole, passage)
+    assert [text for text, _, _ in found] == cut
+    assert [tokens for _, _, tokens in found] == [count_tokens(text) for text in cut]
+
+
+def test_sections_stand_under_their_headings() -> None:
+    ship, crew = Section("It sailed far.", "Ship"), Section("Ten men.", "Ship > Crew")
+    assert texts(50, 10, ship, crew) == [("Ship\n\nIt sailed far.\n\nCrew\n\nTen men.", "", 9)]
+    assert texts(50, 10, ship) == [("It sailed far.", "Ship", 4)]
+    assert texts(8, 8, ship, crew) == [("Ship\n\nIt sailed far.", "Ship", 5), ("Crew\n\nTen men.", "Ship > Crew", 4)]
+    assert texts(8, 9, ship, crew) == [("Ship\n\nIt sailed far.\n\nCrew\n\nTen men.", "Ship", 9)]
+
+
+def test_paragraphs_stay_apart_and_empty_ones_are_nothing() -> None:
+    paragraphs = Section("One two.\n\nThree four. Five six.\n\n \n\nSeven eight nine ten.")
+    assert [text for text, _, _ in texts(5, 9, paragraphs)] == [
+        "One two.\n\nThree four. Five six.",
+        "Seven eight nine ten.",
+    ]
+    assert texts(5, 9, Section("  \n ")) == []
+
+
+def test_rows_of_a_table_name_their_columns() -> None:
+    table = Table(3, (("Ship", "Built"), ("Fram", "1892"), ("", ""), ("Gjøa", "")), "Fleet")
+    assert texts(50, 8, Section("Text."), tables=(table,))[1:] == [
+        ("Fleet\nShip: Fram; Built: 1892.", "Fleet", 9),
+        ("Fleet\nShip: Gjøa.", "Fleet", 5),
+    ]
+    assert texts(50, 20, Section("Text."), tables=(table,))[1:] == [
+        ("Fleet\nShip: Fram; Built: 1892.\nShip: Gjøa.", "Fleet", 13)
+    ]

@@ -1,0 +1,37 @@
+"""What counts as gone when a folder is ingested again, without a graph."""
+
+import pytest
+
+from kgrag.indexing.pruning import _files_of, _is_gone, _lies_in, _places
+from kgrag.types import Scan
+
+
+@pytest.mark.parametrize(
+    ("file", "fingerprint", "gone"),
+    [
+        ("read.csv", "now", False),
+        ("read.csv", "before", True),  # a row that the file no longer has
+        ("troubled.csv", "before", False),
+        ("missing.csv", "now", True),
+        ("locked/missing.csv", "now", False),
+    ],
+)
+def test_what_is_gone(file: str, fingerprint: str, gone: bool) -> None:
+    scan = Scan(files={"read.csv": "now", "troubled.csv": ""}, unreadable=["locked/"])
+    assert _is_gone(scan, file, fingerprint) is gone
+
+
+def test_where_is_looked() -> None:
+    files = {"docs/a.txt": "", "alone.txt": ""}
+    scan = Scan(files=files, folders=["docs/"], empty=["mount/"], missing=["typo.txt"])
+    assert _places(scan, force=False) == ["docs/", "alone.txt"]
+    assert _places(scan, force=True) == ["docs/", "mount/", "alone.txt", "typo.txt"]
+
+
+def test_what_lies_in_a_place() -> None:
+    assert [_lies_in(file, "notes") for file in ("notes", "notes/a", "notes.txt", "a")] == [True, True, False, False]
+    assert _lies_in("docs/a", "docs/") and _lies_in("a", "")
+
+
+def test_the_files_that_a_key_may_name() -> None:
+    assert list(_files_of("a#b.csv#3")) == ["a#b.csv#3", "a", "a#b.csv"]

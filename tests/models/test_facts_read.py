@@ -1,0 +1,36 @@
+"""What is left of the facts that a model lists."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from kgrag.models.facts import Facts, key, read
+from kgrag.types import Passage, Triple
+
+PASSAGES = [Passage("p", "d", "Fram", "Colin Archer built the Fram.")]
+
+
+def tasks(*listed: Any, most: int = 9) -> Any:
+    reply = Facts.model_validate({"triples": list(listed)})
+    return SimpleNamespace(structured=lambda *_, **__: reply, max_facts=most)
+
+
+def test_facts_that_are_known_or_say_nothing_are_left_out() -> None:
+    known = Triple("Fram", "built by", "Colin Archer")
+    listed = (
+        ["Fram", "built by", "Colin Archer"],
+        ["FRAM", "Built  by", "colin archer"],
+        ["Fram", "built in", " Larvik\n"],
+        ["", "built in", "Oslo"],
+        ["Fram", "sank", " "],
+        ["Fram", "", "ship"],
+    )
+    new = (Triple("Fram", "built in", "Larvik"), Triple("Fram", "", "ship"))
+    assert read(tasks(*listed), "Who?", PASSAGES, [known]) == new
+    assert read(tasks(*listed), "Who?", PASSAGES) == (Triple("FRAM", "Built by", "colin archer"), *new)
+    assert read(tasks(*listed, most=3), "Who?", PASSAGES, [known]) == new[:1]
+    assert read(tasks(*listed), "Who?", []) == ()
+
+
+def test_facts_are_told_apart_by_their_words() -> None:
+    assert key(Triple("Fram", "IN", "Größe")) == key(Triple("FRAM", "in", "GRÖSSE"))
+    assert key(Triple("a", "b", "c")) != key(Triple("c", "b", "a"))
