@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(wildcard pyproject.toml constraints.txt)
 
-.PHONY: help setup demo test test-quality test-long test-newest test-models test-browser test-adapters test-slow screenshots bench soak lint types docs check clean
+.PHONY: help setup demo test test-quality test-long test-local mutants test-all test-newest test-models test-browser test-adapters test-slow screenshots bench soak lint types docs check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -35,18 +35,27 @@ demo: $(VENV)/.ready ## Start Neo4j, ingest the demo corpus and ask it three que
 
 # Servers of tests live for minutes: what Java's second compiler would gain costs more than it brings. Of one compiler the
 # cache is 48 MB, which Neo4j fills in minutes: then it compiles the same again and again
-test test-long test-newest test-quality: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
+test test-long test-local test-newest test-quality: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
 
 test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
 	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=20 -m "not long and not quality and not models and not browser and not adapters and not slow"
 
-test-long: $(VENV)/.ready ## Tests that make collections of their own, bulk load, attacks, starts of servers
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m "long and not models and not browser and not adapters and not slow"
+# Tests that start, stop, kill and upgrade servers of their own
+SERVERS := tests/graph/local tests/exchange/test_backup_restore.py tests/indexing/test_bulk.py \
+	tests/indexing/test_bulk_hand_over.py tests/indexing/test_knowledge_bulk.py tests/passages/test_opensearch.py
 
-NEWEST := tests/graph/test_connection.py tests/graph/test_schema.py tests/graph/gateway/test_gateway_honest.py \
-	tests/cypher tests/retrieval tests/inspection tests/exchange/test_export_import.py
+LONG := long and not models and not browser and not adapters and not slow
 
-test-newest: $(VENV)/.ready ## Indexes, retrievers, inspection, saved queries, the gateway and export against Neo4j 2026.x
+test-long: $(VENV)/.ready ## Tests that take long, attacks among them
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "$(LONG)" $(SERVERS:%=--ignore=%)
+
+test-local: $(VENV)/.ready ## Tests that start, stop, kill and upgrade servers, bulk loads among them
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "$(LONG)" $(SERVERS)
+
+NEWEST := tests/graph/test_schema.py tests/graph/test_queries.py tests/graph/gateway/test_gateway_honest.py tests/cypher \
+	tests/retrieval/test_base.py
+
+test-newest: $(VENV)/.ready ## The schema, each query, the gateway, saved queries and simple retrievers against Neo4j 2026.x
 	KGRAG_TEST_NEO4J=2026 $(BIN)/python -m pytest -n 2 --dist loadscope -m "not models and not browser and not adapters and not slow" \
 		$(NEWEST)
 
@@ -80,6 +89,13 @@ test-adapters: $(VENV)/.ready $(FRAMEWORKS:%=.venv-%/.ready) ## Tests inside oth
 test-slow: $(VENV)/.models ## Kills, a hundred thousand passages, property tests with new examples
 	$(BIN)/python -m pytest -m slow --timeout=3600
 	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=new
+
+mutants: $(VENV)/.ready ## Plant faults, one by one, each of which must make a test fail
+	$(BIN)/python tests/mutants/run.py
+
+test-all: ## Every tier there is
+	CI_ALL=1 .ci/run
+	$(MAKE) test-slow mutants
 
 bench: $(VENV)/.ready ## Ingest against the lower bound and LightRAG, bulk load, retrieval, on made-up passages
 	$(BIN)/python bench/ingest.py --synthetic 20000

@@ -1,7 +1,7 @@
 """Which of the tiers in tiers.toml are to run: those whose files changed since they passed, or that passed days ago.
 
-`tiers.py` prints their names, and on stderr why; with CI_ALL=1 all. `tiers.py --passed NAME` records one in passed.json,
-to be committed.
+`tiers.py` prints their names, and on stderr why; with CI_ALL=1 all. `tiers.py --passed NAME` records one in
+passed.json, to be committed.
 """
 
 import json
@@ -40,6 +40,7 @@ def reason(paths: list[str], record: dict[str, str] | None, days: int) -> str | 
 
 
 def main() -> None:
+    """Print the tiers to run, or record one."""
     tiers = tomllib.loads((HERE / "tiers.toml").read_text(encoding="utf-8"))
     passed = json.loads(PASSED.read_text(encoding="utf-8")) if PASSED.exists() else {}
     if sys.argv[1:2] == ["--passed"]:

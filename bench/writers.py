@@ -165,7 +165,7 @@ def against_lightrag(bench: Bench, settings: Settings, passages: int, triples: i
 def knowledge(graph: Graph, batches: Sequence[Batch]) -> float:
     """Seconds for the names and triples as an import of knowledge writes them, without passages and vectors."""
     name = f"writers {os.getpid()} knowledge"
-    collection = create_knowledge(graph, name, "en")
+    collection = create_knowledge(graph, name, "en", 0.0)
     entities = {row["id"]: row for batch in batches for row in batch.entities.values()}
     told = [
         {"id": row["id"], "key": row["normal"], **row, "aliases": None, "wikipedia": None} for row in entities.values()

@@ -3,7 +3,8 @@
 What a test makes there bears the worker's name, so that workers do not meet. A test that looks at or changes what all
 collections share is marked `alone`: while it runs, no other one does.
 
-KGRAG_TEST_NEO4J=2026 runs them against that line instead of the default.
+KGRAG_TEST_NEO4J=2026 runs them against that line instead of the default. KGRAG_TEST_HOME names a home folder whose
+server runs already, and runs on afterwards.
 """
 
 import fcntl
@@ -17,16 +18,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from chromium import MISSING, find_chromium
+from filelock import FileLock
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from naming import own
 from scripted import Scripted
+from spare_indexes import make_spare_indexes
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import NotFoundError
+from kgrag.graph.connection import Graph
 from kgrag.graph.local import LocalServer
+from kgrag.graph.schema import stored_version
 from kgrag.settings import Settings
 
 if TYPE_CHECKING:
@@ -88,7 +93,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Stop the Neo4j of the run, when all workers are through."""
     home = _shared_folder(session.config) / "home"
-    if not hasattr(session.config, "workerinput") and home.exists():
+    if not hasattr(session.config, "workerinput") and "KGRAG_TEST_HOME" not in os.environ and home.exists():
         LocalServer(test_settings(home)).stop()
 
 
@@ -104,7 +109,7 @@ def _no_settings_from_outside() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         line = os.environ.get("KGRAG_TEST_NEO4J")
         for name in list(os.environ):
-            if name.startswith("KGRAG_") and name != "KGRAG_CACHE":
+            if name.startswith("KGRAG_") and name not in ("KGRAG_CACHE", "KGRAG_TEST_HOME"):
                 patch.delenv(name)
         if line:
             patch.setenv("KGRAG_LOCAL__VERSION", line)
@@ -115,11 +120,15 @@ def _no_settings_from_outside() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def graph_settings(_no_settings_from_outside: None, pytestconfig: pytest.Config) -> Settings:
     """Settings that name the run's Neo4j, which the first worker to come starts."""
-    home = _shared_folder(pytestconfig) / "home"
+    home = Path(os.environ.get("KGRAG_TEST_HOME", _shared_folder(pytestconfig) / "home"))
     settings = test_settings(home)
     # Counts of nodes go up and down all the time here, and plans made for other counts are as good.
     settings.local.conf["dbms.cypher.min_replan_interval"] = "1h"
-    endpoint = LocalServer(settings).ensure_running()
+    with FileLock(_shared_folder(pytestconfig) / "starting.lock"):
+        endpoint = LocalServer(settings).ensure_running()
+        with Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph:
+            if stored_version(graph) is None:
+                make_spare_indexes(graph)
     return test_settings(
         home,
         neo4j_uri=endpoint.uri,
@@ -174,11 +183,10 @@ def collection_name(kg: KnowledgeGraph) -> Iterator[str]:
 
 @pytest.fixture
 def others_aside(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[None]:
-    """For a test that is alone: while it runs, there are no collections but those that its fixtures name."""
-    values = [request.getfixturevalue(name) for name in request.fixturenames if name != "others_aside"]
+    """For a test that is alone: while it runs, there are no collections but those that its module's fixtures name."""
     kg.graph._driver.execute_query(
         "MATCH (c:Collection) WHERE NOT c.name IN $own REMOVE c:Collection SET c:Aside",
-        own=[value for value in values if isinstance(value, str)],
+        own=[value for value in request.node.funcargs.values() if isinstance(value, str)],
     )
     yield
     kg.graph._driver.execute_query("MATCH (c:Aside) REMOVE c:Aside SET c:Collection")

@@ -10,6 +10,7 @@
 // $keep: INTEGER = 10 - neighbours of a beam that are returned: those that score best
 // $hub: INTEGER = 100 - triples of an entity, above which it is a hub
 // $hub_triples: INTEGER = 50 - the question's nearest triples, of which hubs give theirs
+// $candidates: INTEGER = 400 - over-fetch of the vector index
 // $same_as: BOOLEAN = true - whether triples are neighbours that name the same entity in another way
 // -> neighbours: LIST<MAP> - {beam (its number from 0), id, text, passage, title, entity (the name shared), cosine (to the question), cross (sum of cosines to the beam's triples)}
 // source: GEAR, section 4.2, Algorithm 1, lines 8 to 14
@@ -22,8 +23,8 @@ CALL () {
 }
 CALL (ends) {
   WITH [e IN ends WHERE COUNT { (e)<-[:SUBJECT|OBJECT]-() } > $hub] AS hubs WHERE size(hubs) > 0
-  CALL db.index.vector.queryNodes($index, $hub_triples, $vector) YIELD node AS t
-  WITH hubs, t, 2 * vector.similarity.cosine(t[$embedding], $vector) - 1 AS cosine
+  CALL db.index.vector.queryNodes($index, $candidates, $vector) YIELD node AS t
+  WITH hubs, t, 2 * vector.similarity.cosine(t[$embedding], $vector) - 1 AS cosine ORDER BY cosine DESC, t.id LIMIT $hub_triples
   MATCH (t)-[:SUBJECT|OBJECT]->(e:Entity) WHERE e IN hubs
   WITH DISTINCT e, t, cosine
   WITH e, collect({triple: t, cosine: cosine}) AS triples

@@ -2,21 +2,18 @@
 // the number and the indexes of a removed collection whose vectors were as long, if there are any.
 // mode: write
 // $name: STRING - name of the collection
-// $embedder: STRING - name of the embedder
-// $dimension: INTEGER - length of its vectors
-// $settings: STRING - indexing settings as JSON
-// $language: STRING - whose words its texts are read with, as an ISO 639-1 code
+// $properties: MAP - embedder, dimension, embedding, settings and language, and what else it has
 // $unused_seconds: FLOAT - how long that collection must have been removed
 MATCH (s:Schema {id: 'kgrag'})
 SET s.touched = datetime()
 WITH s
 WHERE NOT EXISTS { (:Collection {name: $name}) }
-WITH s, head([x IN coalesce(s.spare_indexes, []) WHERE x STARTS WITH toString($dimension) + ' '
+WITH s, head([x IN coalesce(s.spare_indexes, []) WHERE $properties.embedding <> 'embedding_b'
+              AND x STARTS WITH toString($properties.dimension) + ' '
               AND toInteger(split(x, ' ')[2]) <= timestamp() - 1000 * $unused_seconds]) AS spare
 WITH s, spare, split(spare, ' ') AS parts
 SET s.collections = s.collections + CASE WHEN spare IS NULL THEN 1 ELSE 0 END,
     s.spare_indexes = [x IN coalesce(s.spare_indexes, []) WHERE spare IS NULL OR x <> spare]
 CREATE (c:Collection {name: $name})
-SET c.collection = $name, c.number = coalesce(toInteger(parts[1]), s.collections), c.indexed = coalesce(parts[3..], []),
-    c.embedder = $embedder, c.dimension = $dimension, c.embedding = 'embedding', c.settings = $settings,
-    c.language = $language, c.schema_version = s.version, c.created = datetime(), c.passages = 0
+SET c.schema_version = s.version, c.created = datetime(), c.passages = 0, c += $properties, c.collection = $name,
+    c.number = coalesce(toInteger(parts[1]), s.collections), c.indexed = coalesce(parts[3..], [])

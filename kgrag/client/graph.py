@@ -373,7 +373,7 @@ class KnowledgeGraph:
         """
         from kgrag.exchange.importing import import_export
 
-        return import_export(self.graph, source, collection, progress or silent)
+        return import_export(self.graph, source, collection, progress or silent, self.settings.old_vectors_seconds)
 
     def tasks(self) -> Tasks | None:
         """The language model of the settings with its prompts; None when none is configured. Shared by all callers."""

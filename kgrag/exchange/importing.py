@@ -36,13 +36,15 @@ class ImportReport:
     digest: str
 
 
-def import_export(graph: Graph, source: str, name: str | None, progress: Progress) -> ImportReport:
+def import_export(
+    graph: Graph, source: str, name: str | None, progress: Progress, unused_seconds: float
+) -> ImportReport:
     """Make the collection that was exported to `source`, under its own name or another.
 
     The file is first read through, so one that is damaged changes nothing. Interrupted and run again, it goes on where
-    it was; until it is complete, nobody can use the collection. Raises InputError for what is no whole export,
-    MismatchError if it is of another schema, or if there is a collection of that name, and BusyError while somebody
-    else works on one.
+    it was; until it is complete, nobody can use the collection. `unused_seconds`: see `create_collection`. Raises
+    InputError for what is no whole export, MismatchError if it is of another schema, or if there is a collection of
+    that name, and BusyError while somebody else works on one.
     """
     started = time.monotonic()
     with received(source) as path:
@@ -54,7 +56,7 @@ def import_export(graph: Graph, source: str, name: str | None, progress: Progres
         _check_free(graph, name, header)
         found = _read_through(reader, progress)
         with alone(graph, name, "import"):
-            resumed = _Import(graph, reader, name, found, progress).run()
+            resumed = _Import(graph, reader, name, found, progress, unused_seconds).run()
     edges = sum(n for kind, n in found.counts.items() if kind not in LABELS)
     return ImportReport(
         collection=name,
@@ -127,13 +129,16 @@ def _read_through(reader: Reader, progress: Progress) -> Fingerprint:
 class _Import:
     """One import; what is written is noted on the Collection node in the same transaction."""
 
-    def __init__(self, graph: Graph, reader: Reader, name: str, found: Fingerprint, progress: Progress) -> None:
+    def __init__(
+        self, graph: Graph, reader: Reader, name: str, found: Fingerprint, progress: Progress, unused_seconds: float
+    ) -> None:
         self._graph = graph
         self._reader = reader
         self._export = reader.header.export
         self._name = name
         self._total = sum(found.counts.values())
         self._progress = progress
+        self._unused_seconds = unused_seconds
         self._prefix = ""
 
     def run(self) -> int:
@@ -178,7 +183,10 @@ class _Import:
         item = next(iter(self._reader))
         left = {"name", "collection", *LOCAL}
         properties = {key: value for key, value in item.properties.items() if key not in left}
-        self._graph.run("write/begin_import", name=self._name, export=self._export, properties=properties)
+        properties |= {"importing": self._export, "imported": 1}
+        self._graph.run(
+            "write/create_collection", name=self._name, properties=properties, unused_seconds=self._unused_seconds
+        )
 
     def _batches(self, done: int) -> Iterator[tuple[int, list[Item]]]:
         """What is still to be written, nodes and edges apart: how much comes before, and the batch."""

@@ -144,14 +144,18 @@ def check_documents(collection: Collection) -> Collection:
     return collection
 
 
-def create_knowledge(graph: Graph, name: str, language: str) -> Collection:
-    """The collection of kind knowledge of that name, made with its indexes if it does not exist.
+def create_knowledge(graph: Graph, name: str, language: str, unused_seconds: float) -> Collection:
+    """The collection of kind knowledge of that name, made as `create_collection` makes one of documents.
 
     Raises MismatchError when there is one of documents of that name.
     """
     check_name(name)
     schema.ensure_schema(graph)
-    graph.run("write/create_knowledge", name=name, language=language, settings=IndexingSettings().model_dump_json())
+    settings = IndexingSettings().model_dump_json()
+    made = {"kind": KNOWLEDGE, "embedder": NO_EMBEDDER, "dimension": 0, "embedding": "", "settings": settings}
+    graph.run(
+        "write/create_collection", name=name, properties=made | {"language": language}, unused_seconds=unused_seconds
+    )
     return ensure_indexes(graph, check_knowledge(open_collection(graph, name)))
 
 
@@ -201,15 +205,14 @@ def create_collection(
     """
     check_name(name)
     schema.ensure_schema(graph)
-    graph.run(
-        "write/create_collection",
-        name=name,
-        embedder=embedder,
-        dimension=dimension,
-        settings=indexing.model_dump_json(),
-        language=indexing.language or "en",
-        unused_seconds=unused_seconds,
-    )
+    made = {
+        "embedder": embedder,
+        "dimension": dimension,
+        "embedding": schema.SLOTS[0],
+        "settings": indexing.model_dump_json(),
+        "language": indexing.language or "en",
+    }
+    graph.run("write/create_collection", name=name, properties=made, unused_seconds=unused_seconds)
     collection = open_collection(graph, name)
     check_embedder(collection, embedder, dimension)
     return ensure_indexes(graph, collection)

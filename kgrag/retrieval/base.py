@@ -341,6 +341,8 @@ class Retriever(ABC):
                     _LOG.info("%s: made again after %r", self.name, error)
                     time.sleep(pause)
                 else:
+                    if not found:  # its indexes may be empty because it was removed
+                        self.context.refresh()
                     if pause is None or self.context.reader.collection == before:  # not partly with old vectors
                         break
             return found

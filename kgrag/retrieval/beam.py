@@ -19,6 +19,8 @@ from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.trail import follow
 from kgrag.types import Step
 
+_OVER_FETCH = 8  # the index errs among near equals, and misses outliers when it is asked for few
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -178,6 +180,7 @@ def _step(context: SearchContext, vector: list[float], beams: Sequence[Beam], s:
         keep=s.neighbours if s.exact else s.beams,
         hub=s.hub,
         hub_triples=s.hub_triples,
+        candidates=_OVER_FETCH * s.hub_triples,
         same_as=s.same_as,
     )["neighbours"]
     grown = [_grow(beams[row["beam"]], row) for row in rows]

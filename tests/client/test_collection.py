@@ -96,8 +96,7 @@ def test_a_collection_that_another_client_made_again_is_opened_again(
     kg[collection_name].ingest(SHIPS)
     searching = kg[collection_name].retriever(retriever)
     assert {hit.passage.document for hit in searching.retrieve("Fram designed", 3)} <= {"fram", "archer"}
-    settings = graph_settings.model_copy(update={"old_vectors_seconds": 10.0})  # no test's, so that indexes wait
-    with KnowledgeGraph.connect(settings=settings) as other:
+    with KnowledgeGraph.connect(settings=graph_settings) as other:
         other[collection_name].delete()
         other[collection_name].ingest([Document("new", (Section("Another Fram was designed here."),), "Fram")])
     assert [hit.passage.document for hit in searching.retrieve("Fram designed", 3)] == ["new"]

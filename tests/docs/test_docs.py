@@ -23,8 +23,6 @@ from kgrag.client import KnowledgeGraph
 from kgrag.demo import COLLECTION, corpus
 from kgrag.settings import Settings
 
-pytestmark = pytest.mark.alone
-
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MOST_NOT_RUN = 3
@@ -44,14 +42,16 @@ every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relati
 
 
 @pytest.fixture(scope="module")
-def _demo(kg: KnowledgeGraph) -> None:
+def _demo(kg: KnowledgeGraph) -> str:
     with corpus() as folder:
         kg[COLLECTION].ingest(folder, root=folder)
+    return COLLECTION
 
 
 @pytest.fixture
 def reader(
-    _demo: None,
+    _demo: str,
+    others_aside: None,
     kg: KnowledgeGraph,
     neo4j_env: dict[str, str],
     scripted: Scripted,
@@ -108,6 +108,7 @@ def test_links_lead_to_files(page: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.alone
 @every_page
 def test_every_block_runs(page: Path, reader: KnowledgeGraph, tmp_path: Path) -> None:
     names: dict[str, object] = {}

@@ -234,7 +234,14 @@ def test_a_hub_gives_its_near_triples_only(star: SearchContext) -> None:
 
     def neighbours(hub: int, hub_triples: int) -> int:
         beam = {"triples": [start.links[0].id], "dot": start.dot, "square": start.square}
-        limits = {"neighbours": 500, "keep": 500, "hub": hub, "hub_triples": hub_triples, "same_as": True}
+        limits = {
+            "neighbours": 500,
+            "keep": 500,
+            "hub": hub,
+            "hub_triples": hub_triples,
+            "same_as": True,
+            "candidates": 400,
+        }
         collection = star.reader.collection
         indexes = {"index": collection.vector_index("Triple"), "embedding": collection.embedding}
         row = star.row("expand/beam_step", beams=[beam], vector=at(1.0), **indexes, **limits)

@@ -128,7 +128,7 @@ def import_knowledge(
                 alone(graph, name, "import facts"),
                 _timed(stages, "transactions"),
             ):
-                collection = registry.create_knowledge(graph, name, language.code)
+                collection = registry.create_knowledge(graph, name, language.code, settings.old_vectors_seconds)
                 entities, facts = write_transactions(graph, collection, store, progress, part=selection.part)
                 graph.run("write/knowledge_source", name=name, source=source)
         unnamed = store.prepare(part=selection.part)[1] - facts
