@@ -65,6 +65,12 @@ def pytest_configure() -> None:
     hypothesis_settings.load_profile("same")
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A test that makes a collection of its own is long: an ingest goes through some forty queries."""
+    if "collection_name" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.long)
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
     """Which worker runs what."""
     return ByFolder(config, log)

@@ -195,3 +195,14 @@ def test_keys_that_are_not_known_are_passed_over() -> None:
     assert isnan(ranking_from_json({**form, "hits": [
         {"score": "NaN", "passage": {"id": "p", "document": "d", "title": "", "text": "", "mood": 1}}
     ]}).hits[0].score)  # fmt: skip
+
+
+def test_a_passage_that_the_trace_alone_has_is_read_back() -> None:
+    shown, seen = (Hit(Passage(id, "fram", "Fram", f"Text of {id}.", source="a.txt"), 0.5) for id in ("p1", "p2"))
+    ranking = Ranking("Fram?", "bm25", (shown,))
+    answer = Answer(
+        "Fram?", "A ship.", True, "single", ranking, trace=(Retrieved(step=1, query="?", hits=(shown, seen)),)
+    )
+    form = to_json(answer)
+    assert [passage["id"] for passage in form["passages"]] == ["p2"]
+    assert answer_from_json(form) == answer

@@ -112,3 +112,8 @@ def test_what_fits_into_the_tokens_of_the_reader() -> None:
 def test_the_choice_that_a_reply_names(said: str, choice: str | None) -> None:
     answer = own_answer(said, ("1892", "1893", "later"))
     assert (answer.text, answer.found) == ((said, False) if choice is None else (choice, True))
+
+
+def test_a_word_for_nothing_is_an_answer_by_itself_alone() -> None:
+    assert says_not_found("Unknown.") and says_not_found("**Not stated**")
+    assert not says_not_found("The Unknown Soldier") and not says_not_found("None but Archer")

@@ -55,10 +55,9 @@ class Mutant:
     tests: tuple[str, ...]
     survives: str = ""
 
-    @property
-    def wrong(self) -> str:
+    def wrong(self, root: Path = ROOT) -> str:
         """What is wrong with the entry itself; empty if nothing is."""
-        found = (ROOT / self.file).read_text(encoding="utf-8").count(self.old)
+        found = (root / self.file).read_text(encoding="utf-8").count(self.old)
         return "" if found == 1 else f"`old` occurs {found} times in {self.file}"
 
 
@@ -134,7 +133,7 @@ class Bench:
     def try_out(self, mutant: Mutant) -> Outcome:
         """Whether the tests of a mutant see it."""
         started = time.monotonic()
-        by, problem = "", mutant.wrong
+        by, problem = "", mutant.wrong(self.folder)
         if not problem:
             with self.planted(mutant):
                 code, said = self.test(mutant.tests, PYTHONDONTWRITEBYTECODE="1")

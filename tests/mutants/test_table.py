@@ -16,7 +16,7 @@ def test_there_are_enough_and_each_has_a_name_of_its_own() -> None:
 
 @pytest.mark.parametrize("mutant", ALL, ids=lambda m: m.name)
 def test_it_can_be_planted_and_its_tests_are_there(mutant: Mutant) -> None:
-    assert mutant.wrong == ""
+    assert mutant.wrong() == ""
     assert mutant.old != mutant.new
     assert mutant.tests
     for test in mutant.tests:
