@@ -1,6 +1,9 @@
 """What a filter becomes for the graph, without one."""
 
+import time
 from datetime import UTC, datetime
+
+import pytest
 
 from kgrag.graph.reader import _filter
 from kgrag.types import Filter
@@ -25,3 +28,12 @@ def test_a_time_without_a_zone_is_local_time() -> None:
 def test_each_part_makes_a_filter() -> None:
     assert not Filter()
     assert Filter(where={"a": 1}) and Filter(source="") and Filter(since=datetime(2026, 1, 1))
+
+
+def test_local_time_is_that_of_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        since = _filter(Filter(since=datetime(2026, 7, 1, 12)))["since"]
+    time.tzset()
+    assert since == datetime(2026, 7, 1, 3, tzinfo=UTC)

@@ -25,3 +25,18 @@ def test_a_removal_that_is_broken_off_takes_the_seal_first(
     assert [row["content_hash"] for row in kg.graph.run("search/content_hashes", ids=ids)] == [None]
     assert kg[collection_name].ingest([document]).unchanged == 0
     assert [hit.passage.document for hit in kg[collection_name].search("Fram", retriever="bm25")] == ["a"]
+
+
+def test_a_removed_document_leaves_no_word(kg: KnowledgeGraph, collection_name: str) -> None:
+    documents = [Document(key, (Section(text),)) for key, text in (("a", "Salt of Bergen."), ("b", "Salt quokka."))]
+    kg[collection_name].ingest(documents)
+    found = "MATCH (w:Word {collection: $name}) RETURN w.stem AS stem, w.df AS df ORDER BY stem"
+
+    def words() -> dict[str, int]:
+        rows = kg.graph._driver.execute_query(found, name=collection_name).records
+        return {row["stem"]: row["df"] for row in rows}
+
+    before = words()
+    assert {"bergen", "salt", "quokka"} <= before.keys()
+    kg[collection_name].delete(documents=["b"])
+    assert words() == {stem: df - (stem == "salt") for stem, df in before.items() if stem != "quokka"}

@@ -191,3 +191,10 @@ def test_fused_passages_of_equal_score_go_by_id_and_keep_their_trails() -> None:
     assert [x.id for x in fused] == ["a", "b", "z"]
     (both,) = reciprocal_rank_fusion([[Scored("a", 9.0, (one,))], [Scored("a", 0.5, (other,))]], 60)
     assert both.why == (one, other)
+
+
+@pytest.mark.parametrize("retriever", ["bm25", "dense"])
+def test_since_of_each_index(kg: KnowledgeGraph, hanse: str, retriever: str) -> None:
+    now = datetime.now(UTC)
+    filters = [Filter(since=now + timedelta(hours=hours)) for hours in (-1, 1)]
+    assert [len(kg[hanse].search("salt", retriever=retriever, filter=only)) for only in filters] == [8, 0]

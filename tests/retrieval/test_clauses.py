@@ -103,3 +103,9 @@ def test_the_best_sentence_holds_an_answer_of_the_kind_asked_for() -> None:
     assert many == 0  # ten is no number in digits
     assert who == 0  # a name of the question is no answer
     assert clause_of("What did the ship sail?").best_sentence(passage_sentences("Fram", text)) == pytest.approx(1)
+
+
+def test_a_name_of_the_question_is_no_answer_to_it() -> None:
+    asked = clause_of("Who saw Nansen?")
+    assert asked.best_sentence(passage_sentences("Fram", "The men saw Nansen.")) == 0
+    assert asked.best_sentence(passage_sentences("Fram", "The man who saw Nansen was Sverdrup.")) > 0

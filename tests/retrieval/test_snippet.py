@@ -49,3 +49,8 @@ def test_marks_lie_on_words_of_the_text(text: str, question: str, width: int) ->
 def test_a_word_that_occurs_is_shown_marked(words: list[str]) -> None:
     text = " ".join(words)
     assert ("Fram" in marked(snippet(text, "Fram", 120))) == ("Fram" in text)
+
+
+def test_different_words_count_more_than_the_same_again() -> None:
+    text = f"Archer Archer Archer {'x ' * 200} Colin Archer"
+    assert marked(snippet(text, "Colin Archer", width=120)) == ["Colin", "Archer"]
