@@ -40,3 +40,13 @@ def test_a_removed_document_leaves_no_word(kg: KnowledgeGraph, collection_name: 
     assert {"bergen", "salt", "quokka"} <= before.keys()
     kg[collection_name].delete(documents=["b"])
     assert words() == {stem: df - (stem == "salt") for stem, df in before.items() if stem != "quokka"}
+
+
+def test_every_stage_visits_what_is_marked_for_it(kg: KnowledgeGraph, collection_name: str) -> None:
+    texts = ("Fram was built in Larvik.", "Larvik built Fram of oak.", "Oak of Larvik went into Fram.")
+    kg[collection_name].ingest([Document(f"d{n}", (Section(text),)) for n, text in enumerate(texts)])
+    found = (
+        "MATCH (p:Passage {collection: $name})-[s:SIMILAR]->(:Passage) RETURN count(s) AS ties, count(p.todo) AS todo"
+    )
+    (row,) = kg.graph._driver.execute_query(found, name=collection_name).records
+    assert (row["ties"], row["todo"]) == (6, 0)
