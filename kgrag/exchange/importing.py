@@ -14,6 +14,7 @@ from kgrag.graph import collections as registry
 from kgrag.graph import schema
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.contents import LABELS, LOCAL, Fingerprint, Item, NodeRecord, vectors_of
+from kgrag.graph.counts import count_nodes
 from kgrag.graph.holding import alone
 from kgrag.types import Progress
 
@@ -175,7 +176,7 @@ class _Import:
                 by_key=collection.kind == registry.KNOWLEDGE,
             )
         self._progress("indexes", 0, None)
-        registry.ensure_indexes(self._graph, collection, *registry.needed_labels(self._graph, collection))
+        registry.ensure_indexes(self._graph, collection, *count_nodes(self._graph, self._name))
         self._graph.run("write/end_import", name=self._name)
         return done - 1  # but for the collection itself
 

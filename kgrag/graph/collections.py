@@ -1,6 +1,7 @@
 """Collections: namespaces with their own labels, indexes, embedder and settings."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -255,10 +256,9 @@ def index_labels(graph: Graph, collection: Collection, *labels: str) -> Collecti
     return collection
 
 
-def needed_labels(graph: Graph, collection: Collection) -> tuple[str, ...]:
-    """The labels of nodes whose indexes a collection should have, by what it records and what it holds."""
-    held = graph.run("search/count_nodes", collection=collection.name)
-    names = (*_FIRST[collection.kind], *collection.indexed, *(row["label"] for row in held))
+def needed_labels(collection: Collection, held: Iterable[str]) -> tuple[str, ...]:
+    """The labels of nodes whose indexes a collection should have, by what it records and the labels `held` in it."""
+    names = (*_FIRST[collection.kind], *collection.indexed, *held)
     return tuple(label for label in dict.fromkeys(names) if describe().node(label).indexed)
 
 

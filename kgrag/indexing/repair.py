@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from kgrag.graph import schema
 from kgrag.graph.collections import needed_labels, open_collection
 from kgrag.graph.connection import Graph
+from kgrag.graph.counts import count_nodes
 from kgrag.graph.description import describe
 from kgrag.indexing.finish import finish
 from kgrag.indexing.reembed import add_vectors, discard_old_vectors, without_vector
@@ -27,7 +28,7 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
     collection = open_collection(graph, name)
     discard_old_vectors(graph, collection, settings)
     slot = collection.embedding
-    labels = needed_labels(graph, collection)
+    labels = needed_labels(collection, count_nodes(graph, name))
     indexes = _indexes(graph, collection.number, slot, labels)
     if indexes:
         progress("indexes", 0, len(indexes))

@@ -44,7 +44,7 @@ def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) 
     readings = _readings(passages, settings)
     texts = sum(row["characters"] + _HELD * row["number"] for row in passages)
     apart = _apart(graph, collection, settings)
-    indexes = index_states(graph, collection.number, collection.embedding, needed_labels(graph, collection))
+    indexes = index_states(graph, collection.number, collection.embedding, needed_labels(collection, nodes))
     return Inspection(
         collection=name,
         embedder=collection.embedder,

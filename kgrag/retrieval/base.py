@@ -176,12 +176,12 @@ class SearchContext:
             return self.embedder
         return load_embedder(name) if self._load is None else self._load(name)
 
-    def keep_up(self) -> None:
-        """Open the collection again if that was too long ago: old vectors do not stay for ever.
+    def keep_up(self, *, now: bool = False) -> None:
+        """Open the collection again if that was too long ago, or `now`: old vectors do not stay for ever.
 
         One that has been migrated to a newer schema meanwhile is read on as it was opened.
         """
-        if time.monotonic() - self._opened > FRESH:
+        if now or time.monotonic() - self._opened > FRESH:
             with suppress(MismatchError):
                 self.refresh()
 
@@ -341,8 +341,7 @@ class Retriever(ABC):
                     _LOG.info("%s: made again after %r", self.name, error)
                     time.sleep(pause)
                 else:
-                    if not found:  # its indexes may be empty because it was removed
-                        self.context.refresh()
+                    self.context.keep_up(now=not found)  # its indexes may be empty because it was removed
                     if pause is None or self.context.reader.collection == before:  # not partly with old vectors
                         break
             return found

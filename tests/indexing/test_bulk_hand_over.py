@@ -17,6 +17,7 @@ from kgrag.cli.documents import ingest
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import InputError
 from kgrag.graph.collections import needed_labels, open_collection
+from kgrag.graph.counts import count_nodes
 from kgrag.graph.local import LocalServer
 from kgrag.graph.local.java import find_java
 from kgrag.graph.schema import index_states
@@ -74,7 +75,10 @@ def test_files_make_the_graph_that_an_ingest_makes(
         assert "passage_embedding_c1" in missing
         assert digest(other.graph, collection_name) == digest(kg.graph, collection_name)
         states = index_states(
-            other.graph, 1, "embedding", needed_labels(other.graph, open_collection(other.graph, collection_name))
+            other.graph,
+            1,
+            "embedding",
+            needed_labels(open_collection(other.graph, collection_name), count_nodes(other.graph, collection_name)),
         )
         assert {row.get("state") for row in states.values()} == {"ONLINE"}
         assert other[collection_name].repair().indexes == ()

@@ -143,6 +143,7 @@ def test_searches_go_on_after_a_newer_kgrag_migrated(
     kg.graph._driver.execute_query(version, change=1)
     try:
         assert kg[collection_name].search("Banor built near") == before
+        assert kg[collection_name].search("xyzzy", retriever="bm25").hits == ()
         with pytest.raises(MismatchError):
             kg[collection_name].ingest(make_documents(5, 5))
     finally:

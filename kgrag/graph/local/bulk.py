@@ -19,6 +19,7 @@ import psutil
 from kgrag.errors import DatabaseError, LocalServerError
 from kgrag.graph import collections, schema
 from kgrag.graph.connection import Graph
+from kgrag.graph.counts import count_nodes
 from kgrag.graph.local.files import require_space, write_atomic
 from kgrag.graph.local.home import Home
 from kgrag.types import Progress
@@ -158,7 +159,7 @@ def complete(home: Home, graph: Graph) -> None:
     if note.step == "index":
         schema.ensure_schema(graph)
         for collection in collections.list_collections(graph):
-            collections.ensure_indexes(graph, collection, *collections.needed_labels(graph, collection))
+            collections.ensure_indexes(graph, collection, *count_nodes(graph, collection.name))
     forget(home)
 
 

@@ -17,6 +17,7 @@ from kgrag.errors import ConfigurationError, InputError, MismatchError
 from kgrag.graph import schema
 from kgrag.graph.collections import check_name, needed_labels, open_collection
 from kgrag.graph.connection import Graph
+from kgrag.graph.counts import count_nodes
 from kgrag.graph.holding import check_idle
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.graph.local.bulk import ARGUMENTS, import_arguments
@@ -103,7 +104,8 @@ def load(
             with clock("full-text indexes"):
                 progress("full-text indexes", 0, None)
                 with graph.exclusively():
-                    schema.ensure_fulltext_indexes(graph, collection.number, needed_labels(graph, collection))
+                    labels = needed_labels(collection, count_nodes(graph, name))
+                    schema.ensure_fulltext_indexes(graph, collection.number, labels)
                 schema.await_all(graph)
             with clock("vector indexes"):
                 progress("vector indexes", 0, None)
