@@ -10,7 +10,8 @@ import pytest
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, MismatchError, NotFoundError
-from kgrag.graph.collections import create_collection
+from kgrag.graph.collections import create_collection, open_collection
+from kgrag.graph.schema import collection_indexes
 from kgrag.indexing.repair import repair
 from kgrag.inspection import findings
 from kgrag.inspection.html import html
@@ -217,9 +218,11 @@ def test_damage_is_found_and_the_remedies_work(kg: KnowledgeGraph, collection_na
 def test_vector_indexes_are_scalar(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest(DOCUMENTS[:3])
     found = kg[collection_name].inspect()
-    number = _run(kg, "MATCH (c:Collection {name: $c}) RETURN c.number AS n", c=collection_name)[0]["n"]
-    indexes = [f"{label}_embedding_c{number}" for label in ("passage", "entity", "triple")]
-    assert {*indexes} <= {*found.quantization} and {*found.quantization.values()} == {"SCALAR"}
+    own = open_collection(kg.graph, collection_name)
+    number = own.number
+    assert {"Passage", "Entity", "Triple"} <= {*own.indexed}  # more where a removed collection left its indexes
+    indexes = [name for name in collection_indexes(number, own.embedding, own.indexed) if "_embedding_" in name]
+    assert dict(found.quantization) == dict.fromkeys(indexes, "SCALAR")
     assert all(f"<td>vector index {index}</td><td>SCALAR</td>" in html(found) for index in indexes)
 
     index = f"passage_embedding_c{number}"
