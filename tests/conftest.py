@@ -38,8 +38,14 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 _NUMBERS = itertools.count(1)
-# What one worker runs: a server of these works on any job there is, and collections of one name serve several files.
-_TOGETHER = ("tests/server/", "tests/agents/", "tests/exchange/", "tests/evaluation/", "tests/graph/gateway/")
+# What one worker runs: a server works on any job there is, and collections of one name serve several files.
+_TOGETHER = (
+    ("tests/server/", "tests/client/test_remote.py", "tests/cli/test_serve_command.py", "tests/docs/"),
+    ("tests/agents/",),
+    ("tests/exchange/",),
+    ("tests/evaluation/",),
+    ("tests/graph/gateway/",),
+)
 _FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
@@ -81,7 +87,7 @@ class ByFolder(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.partition("::")[0]
-        return next((group for group in _TOGETHER if path.startswith(group)), path)
+        return next((group[0] for group in _TOGETHER if path.startswith(group)), path)
 
 
 @pytest.hookimpl(wrapper=True)

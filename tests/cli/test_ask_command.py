@@ -47,7 +47,7 @@ def asked(cli: CommandLine, scripted: Scripted, fleet: str, kg: KnowledgeGraph) 
     scripted.say("rewrite", "Where did Colin Archer live?")
     scripted.say("answer", "In Larvik [1]. Archer designed her [2].")
     yield CommandLine({**cli.env, **scripted.env(), "KGRAG_COLLECTION": fleet})
-    kg.delete_runs([run.id for run in kg.runs()])
+    kg.delete_runs([run.id for run in kg[fleet].runs()])
 
 
 def test_the_trace_goes_before_and_the_answer_cites(asked: CommandLine, kg: KnowledgeGraph, fleet: str) -> None:
@@ -162,7 +162,9 @@ def test_what_is_found_nowhere_and_odd_questions(asked: CommandLine, kg: Knowled
     assert "日本語 🚢 �?" in scripted.calls[-1]["messages"][-1]["content"]
 
 
-def test_an_interrupted_question_ends_at_once(asked: CommandLine, scripted: Scripted, kg: KnowledgeGraph) -> None:
+def test_an_interrupted_question_ends_at_once(
+    asked: CommandLine, scripted: Scripted, kg: KnowledgeGraph, fleet: str
+) -> None:
     scripted.delay(10)
     run = asked.start("ask", QUESTION, "--save", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 30
@@ -173,12 +175,14 @@ def test_an_interrupted_question_ends_at_once(asked: CommandLine, scripted: Scri
     out, errors = run.communicate(timeout=30)
     assert (run.returncode, out) == (130, b"") and errors.decode().rstrip().endswith("Interrupted.")
     assert time.monotonic() - began < 5
-    assert kg.runs() == []
+    assert kg[fleet].runs() == []
 
 
-def test_kept_runs_are_listed_drawn_and_deleted(asked: CommandLine, kg: KnowledgeGraph) -> None:
+@pytest.mark.alone
+@pytest.mark.usefixtures("others_aside")
+def test_kept_runs_are_listed_drawn_and_deleted(asked: CommandLine, kg: KnowledgeGraph, fleet: str) -> None:
     first = asked("ask", QUESTION, "-s", "single", "--save", "-q")
-    (kept,) = kg.runs()
+    (kept,) = kg[fleet].runs()
     lines = first.stderr.splitlines()
     assert kept.id in lines[0] and lines[1] == f":param id => '{kept.id}'" and lines[2].startswith("MATCH path = (:Run")
     saved = asked.json("ask", "Where is Larvik?", "-s", "gear+hybrid", "--save")["run"]

@@ -79,8 +79,9 @@ def reader(
     before = {c.name for c in kg.collections()} - {COLLECTION}
     with KnowledgeGraph.connect(settings=Settings(_env_file=None)) as client:  # type: ignore[call-arg]
         yield client
-    kg.delete_runs([run.id for run in kg.runs()])
-    for name in {c.name for c in kg.collections()} - before:
+    names = {c.name for c in kg.collections()}
+    kg.delete_runs([run.id for run in kg.runs() if run.collection in names])
+    for name in names - before:
         kg[name].delete()
 
 

@@ -56,7 +56,7 @@ def lasting(kg: KnowledgeGraph) -> Iterator[str]:
 def ships(kg: KnowledgeGraph, lasting: str) -> Iterator[str]:
     """The same without runs."""
     yield lasting
-    kg.delete_runs([run.id for run in kg.runs()])
+    kg.delete_runs([run.id for run in kg[lasting].runs()])
 
 
 def _answer(kg: KnowledgeGraph, collection: str) -> Answer:
@@ -172,8 +172,8 @@ def test_runs_are_listed_newest_first_and_deleted_by_a_beginning(kg: KnowledgeGr
         with pytest.raises(NotFoundError, match="no run"):
             kg.delete_runs([second, wrong])
     assert [run.id for run in kg.delete_runs([first[:6], first])] == [first]
-    assert [run.id for run in kg.runs()] == [second]
-    assert len(_rows(kg, "MATCH (s:Step) RETURN s")) == 2
+    assert [run.id for run in kg[ships].runs()] == [second]
+    assert len(_rows(kg, "MATCH (s:Step {collection: $c}) RETURN s", c=ships)) == 2
 
 
 def test_what_a_step_said_beside_its_searches(kg: KnowledgeGraph, ships: str) -> None:
@@ -213,7 +213,7 @@ def test_steps_of_thoughts_and_failures(kg: KnowledgeGraph, ships: str) -> None:
         {"name": "step 2", "problem": "no reply"},
     ]
     bare = kg[ships].save(replace(answer, trace=(), citations=(), ranking=Ranking("q", "closed-book")))
-    assert {run.id: run.steps for run in kg.runs()} == {id: 2, bare: 0}
+    assert {run.id: run.steps for run in kg[ships].runs()} == {id: 2, bare: 0}
 
 
 def test_what_browser_draws_is_the_run_with_all_it_touched(kg: KnowledgeGraph, ships: str) -> None:
@@ -252,13 +252,13 @@ def test_a_deleted_document_takes_its_edges_along(kg: KnowledgeGraph, collection
     assert _info(kg, collection_name).finished
 
 
-@pytest.mark.alone
 def test_a_deleted_collection_takes_its_runs_along(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest(DOCUMENTS)
     answer = _answer(kg, collection_name)
     kg[collection_name].save(answer)
     kg[collection_name].delete()
-    assert _rows(kg, "MATCH (n) WHERE n:Run OR n:Step RETURN n") == []
+    left = "MATCH (n {collection: $c}) WHERE n:Run OR n:Step RETURN n"
+    assert _rows(kg, left, c=collection_name) == []
     with pytest.raises(NotFoundError):
         kg[collection_name].save(answer)
 

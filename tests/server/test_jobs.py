@@ -245,6 +245,7 @@ def test_a_model_that_is_missing_is_said_at_once(jobs: Jobs, collection_name: st
             jobs.submit(kind, collection_name, options)
 
 
+@pytest.mark.alone
 def test_old_jobs_are_forgotten(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     every = len(kept.list_jobs(kg.graph, limit=10_000))
     monkeypatch.setattr(kept, "KEPT", every + 2)
