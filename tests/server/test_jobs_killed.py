@@ -16,15 +16,23 @@ from kgrag.server.jobs import Jobs
 
 pytestmark = pytest.mark.long
 
+# With a number, the process is killed when a job of its has written so many documents.
 _PROGRAM = """
-import sys
+import os, signal, sys
 from kgrag.client import KnowledgeGraph
-from kgrag.server.jobs import Jobs
+from kgrag.server.jobs import Jobs, runner
+if len(sys.argv) > 1:
+    progress = runner._Running.progress
+    def dying(self, stage, done, total):
+        progress(self, stage, done, total)
+        if stage == "documents" and done >= int(sys.argv[1]):
+            os.kill(os.getpid(), signal.SIGKILL)
+    runner._Running.progress = dying
 with KnowledgeGraph.connect() as kg, Jobs(kg, workers=2):
     print("ready", flush=True)
     sys.stdin.read()
 """
-Start = Callable[[], "subprocess.Popen[str]"]
+Start = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture
@@ -33,9 +41,13 @@ def start(neo4j_env: dict[str, str]) -> Iterator[Start]:
     started: list[subprocess.Popen[str]] = []
     env = os.environ | neo4j_env | {"KGRAG_BATCH_PASSAGES": "8"}
 
-    def worker() -> "subprocess.Popen[str]":
+    def worker(*dies_at: int) -> "subprocess.Popen[str]":
         process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", _PROGRAM, *map(str, dies_at)],
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         started.append(process)
         assert process.stdout is not None
@@ -61,14 +73,6 @@ def _upload(jobs: Jobs, collection: str, number: int) -> list[str]:
     return [upload.name for upload in jobs.uploads.list(collection)]
 
 
-def _until(jobs: Jobs, id: str, done: int) -> None:
-    """Wait until a job has written so many documents."""
-    for job in jobs.watch(id):
-        assert not job.over
-        if job.stage == "documents" and job.done >= done:
-            return
-
-
 def _end(jobs: Jobs, id: str) -> Job:
     *_, last = jobs.watch(id)
     return last
@@ -80,11 +84,12 @@ def test_another_process_goes_on(kg: KnowledgeGraph, jobs: Jobs, start: Start, c
     assert _end(jobs, jobs.submit("ingest", collection_name, {"uploads": names}).id).state == "done"
     whole = digest(kg.graph, collection_name)
     kg[collection_name].delete()
+    first.kill()
+    first.wait()
 
+    second = start(64)
     id = jobs.submit("ingest", collection_name, {"uploads": names}).id
-    _until(jobs, id, 64)
-    first.send_signal(signal.SIGKILL)
-    assert first.wait(30) == -signal.SIGKILL
+    assert second.wait(60) == -signal.SIGKILL
     assert kg[collection_name].info().counts["Document"] < 300
     start()
     last = _end(jobs, id)
