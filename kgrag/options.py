@@ -1,15 +1,23 @@
 """Options of retrievers and strategies: defaults, which the environment and a caller can change."""
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kgrag.errors import ConfigurationError
 
+Count = Annotated[int, Field(ge=1, le=10_000)]
+"""How many of something a part takes."""
+Weight = Annotated[float, Field(ge=-1_000, le=1_000)]
+"""The weight of a term in a score."""
+
 
 class Options(BaseModel):
-    """The options of a part, each with its default and a description that names the paper's section."""
+    """The options of a part, each with its default and a description that names the paper's section.
+
+    Any caller of a server may set them: each number has bounds, which the server's memory and time can bear.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -14,7 +14,7 @@ from kgrag.agents.not_found import says_not_found
 from kgrag.events import Citation
 from kgrag.models.facts import lines, numbered
 from kgrag.models.tasks import Tasks
-from kgrag.options import Options
+from kgrag.options import Count, Options
 from kgrag.types import Item, Summary, Triple
 
 OnText = Callable[[str], None]
@@ -36,11 +36,14 @@ _LABEL = re.compile(r"^(?:the )?answer(?: is)?:\s*", re.IGNORECASE)
 class AnswerOptions(Options):
     """Options of answering, which every strategy has."""
 
-    evidence: int = Field(5, ge=1, description="best passages that the answer is read from (GEAR, Table 3)")
+    evidence: Count = Field(5, description="best passages that the answer is read from (GEAR, Table 3)")
     tokens: int | None = Field(
-        None, ge=1, description="of these no more than so many tokens, of 4 characters (GNN-Ret, section 4.1: 3500)"
+        None,
+        ge=1,
+        le=1_000_000,
+        description="of these no more than so many tokens, of 4 characters (GNN-Ret, section 4.1: 3500)",
     )
-    words: int = Field(6, ge=0, description="length of a short answer, 0: any (GEAR, appendix J.3)")
+    words: int = Field(6, ge=0, le=1_000, description="length of a short answer, 0: any (GEAR, appendix J.3)")
     abstain: bool = Field(True, description="say so when the evidence lacks the answer; false: always answer")
     repeat: bool = Field(False, description="put the question before the passages, too (GNN-Ret; KGP, listing 3)")
     facts: bool = Field(True, description="show the reader what facts the strategy remembers")

@@ -17,6 +17,7 @@ from kgrag.agents.pool import Pool
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Search, Strategy
 from kgrag.events import Chained, Verified
 from kgrag.models.facts import numbered
+from kgrag.options import Count
 from kgrag.retrieval.base import Scored
 
 
@@ -43,19 +44,19 @@ class BdtrOptions(AnswerOptions):
     """Options of BDTR."""
 
     rounds: int = Field(2, ge=0, le=20, description="rounds of thoughts (section 4.1)")
-    pool: int = Field(200, ge=5, description="passages that each query ranks (figure 4 goes to 200)")
-    read: int = Field(5, ge=1, description="best passages that the thoughts and the chain are made from")
+    pool: int = Field(200, ge=5, le=10_000, description="passages that each query ranks (figure 4 goes to 200)")
+    read: Count = Field(5, description="best passages that the thoughts and the chain are made from")
     dual: bool = Field(True, description="both thoughts; false: the fast one alone (table 5)")
     calibrate: bool = Field(True, description="verify by a chain of reasoning; false: the best `evidence` (table 5)")
     chain: Literal["pool", "thoughts"] = Field(
         "pool", description="the chain is made from the last pool (algorithm 1), or with the last thoughts (3.2)"
     )
-    verify: int = Field(30, ge=1, description="best passages that the verifier is shown (section 3.2)")
+    verify: Count = Field(30, description="best passages that the verifier is shown (section 3.2)")
     promoted: Literal["kept", "scored"] = Field(
         "kept", description="passages that support the chain are always read, or only those whose score suffices"
     )
-    spread: int = Field(50, ge=1, description="best passages whose scores' mean + deviation is the bar (equation 6)")
-    least: int = Field(5, ge=1, description="passages that are read in any case (section 3.2)")
+    spread: Count = Field(50, description="best passages whose scores' mean + deviation is the bar (equation 6)")
+    least: Count = Field(5, description="passages that are read in any case (section 3.2)")
 
 
 class Bdtr(Strategy):

@@ -15,6 +15,7 @@ from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
 from kgrag.events import Judged, Read, Remembered, Rewritten
 from kgrag.models.facts import key, lines, read
+from kgrag.options import Count
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.beam import base_ranking, notes_on_triples
 from kgrag.retrieval.compose import reciprocal_rank_fusion
@@ -42,8 +43,8 @@ class GearOptions(AnswerOptions):
     """Options of GEAR."""
 
     steps: int = Field(4, ge=1, le=20, description="steps at most; 2 for questions of two hops (appendix B.1)")
-    passages: int = Field(10, ge=1, description="base passages that the model reads in each step (appendix B.2)")
-    gist: int = Field(15, ge=1, description="expanded passages that it reads into the memory from the second step on")
+    passages: Count = Field(10, description="base passages that the model reads in each step (appendix B.2)")
+    gist: Count = Field(15, description="expanded passages that it reads into the memory from the second step on")
     first_read: Literal["base", "expanded"] = Field(
         "base", description="what the first step remembers: facts of the base passages, or of the expanded ones, too"
     )
@@ -53,7 +54,9 @@ class GearOptions(AnswerOptions):
     fusion: Literal["balanced", "all"] = Field(
         "balanced", description="the final ranking: facts and steps count alike, or all their lists do (equation 9)"
     )
-    link: int = Field(5, ge=1, description="passages that each fact of the gist memory is linked to (section 5.4)")
+    link: int = Field(
+        5, ge=1, le=100, description="passages that each fact of the gist memory is linked to (section 5.4)"
+    )
 
 
 class Gear(Strategy):

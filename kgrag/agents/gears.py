@@ -15,6 +15,7 @@ from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
 from kgrag.events import Filtered, Judged, Linked, Read, Remembered, Rewritten
 from kgrag.models.facts import key, lines, numbered, read
+from kgrag.options import Count
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.beam import Link, base_ranking
 from kgrag.retrieval.bridges import named
@@ -32,10 +33,10 @@ class GearsOptions(AnswerOptions, KnowledgeOptions):
     """Options of Millions of GEAR-s."""
 
     steps: int = Field(2, ge=1, le=20, description="steps at most (section 5)")
-    passages: int = Field(10, ge=1, description="base passages that the model reads in each step; not in the paper")
-    graph_from: int = Field(2, ge=1, description="the step from which facts are linked and expanded (section 5)")
+    passages: Count = Field(10, description="base passages that the model reads in each step; not in the paper")
+    graph_from: Count = Field(2, description="the step from which facts are linked and expanded (section 5)")
     filter: bool = Field(True, description="have a model drop passages that do not help (section 4.3, equation 6)")
-    window: int = Field(20, ge=1, description="passages that it is shown at once; not in the paper")
+    window: Count = Field(20, description="passages that it is shown at once; not in the paper")
 
 
 class Gears(Strategy):

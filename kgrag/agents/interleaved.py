@@ -15,6 +15,7 @@ from kgrag.agents.pool import Pool
 from kgrag.agents.strategy import Episode, Inquiry, Strategy
 from kgrag.events import Thought
 from kgrag.models.facts import numbered
+from kgrag.options import Count
 from kgrag.retrieval.base import Scored
 
 _END = re.compile(r"\W*so the (?:final )?answer is\b", re.IGNORECASE)
@@ -24,8 +25,8 @@ class InterleavedOptions(AnswerOptions):
     """Options of what thinks between retrievals."""
 
     steps: int = Field(3, ge=1, le=20, description="retrievals at most, that for the question included (BDTR: 1 + 2)")
-    passages: int = Field(10, ge=1, description="passages of each that are kept")
-    read: int = Field(10, ge=1, description="passages found so far that the model is shown at most")
+    passages: Count = Field(10, description="passages of each that are kept")
+    read: Count = Field(10, description="passages found so far that the model is shown at most")
 
 
 class Interleaved(Strategy):

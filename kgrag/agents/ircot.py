@@ -7,14 +7,15 @@ sentences: `ircot(steps=3)`.
 from pydantic import Field
 
 from kgrag.agents.interleaved import Interleaved, InterleavedOptions
+from kgrag.options import Count
 
 
 class IrcotOptions(InterleavedOptions):
     """Options of IRCoT."""
 
     steps: int = Field(4, ge=1, le=20, description="sentences of reasoning at most (GEAR, appendix B.1)")
-    passages: int = Field(10, ge=1, description="passages retrieved for each (GEAR, appendix B.2)")
-    read: int = Field(15, ge=1, description="passages found so far that the model is shown at most")
+    passages: Count = Field(10, description="passages retrieved for each (GEAR, appendix B.2)")
+    read: Count = Field(15, description="passages found so far that the model is shown at most")
 
 
 class Ircot(Interleaved):

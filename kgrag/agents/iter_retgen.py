@@ -16,6 +16,7 @@ from kgrag.agents.pool import Pool
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
 from kgrag.events import Thought
 from kgrag.models.facts import numbered
+from kgrag.options import Count
 from kgrag.retrieval.base import Scored
 
 _ANSWER = re.compile(r".*\banswer is\b[:\s]*(.+)", re.IGNORECASE | re.DOTALL)
@@ -25,8 +26,8 @@ class IterRetgenOptions(AnswerOptions):
     """Options of ITER-RETGEN."""
 
     rounds: int = Field(2, ge=0, le=20, description="replies that are searched for (BDTR paper, section 4.1)")
-    passages: int = Field(10, ge=1, description="passages of each retrieval that are kept")
-    read: int = Field(5, ge=1, description="passages found so far that the model is shown at most")
+    passages: Count = Field(10, description="passages of each retrieval that are kept")
+    read: Count = Field(5, description="passages found so far that the model is shown at most")
     query: Literal["reply", "joined"] = Field("reply", description="what is searched for: it, or question and reply")
     stop: bool = Field(False, description="end when the answer of a reply is that of the one before")
     answer: Literal["own", "reader"] = Field(

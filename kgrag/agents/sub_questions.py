@@ -10,6 +10,7 @@ from kgrag.agents.episode import Episode, Inquiry
 from kgrag.agents.pool import Pool
 from kgrag.events import SubAnswered
 from kgrag.models.facts import numbered
+from kgrag.options import Count
 from kgrag.retrieval.base import Scored
 
 
@@ -17,8 +18,8 @@ class SubQuestionOptions(AnswerOptions):
     """Options of strategies that ask single questions."""
 
     steps: int = Field(5, ge=1, le=20, description="single questions at most")
-    passages: int = Field(10, ge=1, description="passages of each retrieval that are kept and read")
-    tokens: int | None = Field(3500, ge=1, description="tokens of what is read (RGNN-Ret, section 4.1)")
+    passages: Count = Field(10, description="passages of each retrieval that are kept and read")
+    tokens: int | None = Field(3500, ge=1, le=1_000_000, description="tokens of what is read (RGNN-Ret, section 4.1)")
     answer: Literal["own", "reader"] = Field(
         "own", description="who answers: the model from the single answers, or the reader that all strategies share"
     )

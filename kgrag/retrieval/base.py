@@ -18,7 +18,7 @@ from kgrag.errors import ConfigurationError, InputError, MismatchError
 from kgrag.graph.reader import Reader, Row
 from kgrag.models.embed import Embedder, Remembering, embed_questions, load_embedder
 from kgrag.models.tasks import Listener, Tasks
-from kgrag.options import Options, resolve
+from kgrag.options import Count, Options, resolve
 from kgrag.retrieval.expression import Expression
 from kgrag.settings import BRIDGE_CAP
 from kgrag.spans import span
@@ -214,13 +214,13 @@ class Searchable(Protocol):
 class VectorOptions(Options):
     """Options of what asks a vector index."""
 
-    over_fetch: int = Field(200, ge=1, description="vector index candidates that are scored again exactly")
+    over_fetch: Count = Field(200, description="vector index candidates that are scored again exactly")
 
 
 class FusionOptions(Options):
     """Options of what fuses rankings."""
 
-    rrf: float = Field(60.0, gt=0, description="reciprocal rank fusion: 1 / (rrf + rank) (GEAR, section 3)")
+    rrf: float = Field(60.0, gt=0, le=10_000, description="reciprocal rank fusion: 1 / (rrf + rank) (GEAR, section 3)")
 
 
 class SummaryOptions(Options):
@@ -229,7 +229,7 @@ class SummaryOptions(Options):
     shown: Literal["summaries", "leaves"] = Field(
         "summaries", description="what a reader is shown (strategy single): summaries, too, or passages alone"
     )
-    sources: int = Field(3, ge=1, description="passages that such a summary is cited by, the nearest to the question")
+    sources: Count = Field(3, description="passages that such a summary is cited by, the nearest to the question")
 
 
 class Retriever(ABC):

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from pydantic import Field
 
+from kgrag.options import Count
 from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, SearchContext
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.trail import follow
@@ -58,22 +59,24 @@ class Diversity(Protocol):
 class ChainOptions(FusionOptions):
     """Options of a diverse beam search over chains of triples, wherever these are (GEAR, section 4.2, appendix C)."""
 
-    beams: int = Field(10, ge=1, description="b: chains kept at each step (GEAR, appendix C)")
+    beams: int = Field(10, ge=1, le=1_000, description="b: chains kept at each step (GEAR, appendix C)")
     length: int = Field(2, ge=1, le=8, description="l: triples of a chain (GEAR, appendix C)")
     neighbours: int = Field(
         100, ge=1, le=500, description="triples that a chain tries next, at most (GEAR, appendix C)"
     )
     diverse: bool = Field(True, description="whether a beam's lesser children count less; false: standard beam search")
-    gamma: float | None = Field(None, gt=0, description="of the n-th child exp(-min(n, gamma) / gamma); none: 2 beams")
+    gamma: float | None = Field(
+        None, gt=0, le=1_000, description="of the n-th child exp(-min(n, gamma) / gamma); none: 2 beams"
+    )
     exact: bool = Field(False, description="embed each chain's text, instead of the mean of its triples' vectors")
 
 
 class BeamOptions(ChainOptions):
     """Options of the diverse triple beam search (GEAR, section 4.2 and appendix C)."""
 
-    hub: int = Field(100, ge=0, description="an entity of more triples is a hub: it gives only near ones")
+    hub: int = Field(100, ge=0, le=10_000, description="an entity of more triples is a hub: it gives only near ones")
     same_as: bool = Field(True, description="whether other names of an entity lead on, too")
-    hub_triples: int = Field(50, ge=1, description="the question's nearest triples, of which hubs give theirs")
+    hub_triples: Count = Field(50, description="the question's nearest triples, of which hubs give theirs")
 
 
 def base_ranking(base: Retriever, query: Query, n: int) -> list[Scored]:

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import Field
 
 from kgrag.errors import ConfigurationError
+from kgrag.options import Count
 from kgrag.retrieval.base import Query, Retriever, Scored, Searchable
 from kgrag.retrieval.beam import base_ranking
 from kgrag.retrieval.compose import reciprocal_rank_fusion
@@ -20,7 +21,7 @@ from kgrag.retrieval.knowledge import Knowledge, KnowledgeOptions, passages_of
 class BridgesOptions(KnowledgeOptions):
     """Options of bridges."""
 
-    depth: int = Field(100, ge=1, description="passages of the other retriever that are fused")
+    depth: Count = Field(100, description="passages of the other retriever that are fused")
 
 
 class Bridges(Retriever):

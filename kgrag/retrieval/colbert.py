@@ -33,9 +33,14 @@ class ColbertOptions(Options):
         "colbert-ir/colbertv2.0", description="late-interaction model: a name on the hub or a folder (GEAR, section 5)"
     )
     depth: int | None = Field(
-        50, ge=1, description="passages of the other retriever that are ranked again; none: all of the collection"
+        50,
+        ge=1,
+        le=10_000,
+        description="passages of the other retriever that are ranked again; none: all of the collection",
     )
-    most: int = Field(50_000, ge=1, description="passages of a collection that may all be ranked: 25 KB each on disk")
+    most: int = Field(
+        50_000, ge=1, le=1_000_000, description="passages of a collection that may all be ranked: 25 KB each on disk"
+    )
 
 
 class Colbert(Retriever):

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
+from kgrag.options import Count
 from kgrag.retrieval.base import Evidence, FusionOptions, Query, Retriever, Scored, SummaryOptions, Topic
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.dense import Dense
@@ -21,11 +22,11 @@ from kgrag.types import Step
 class CommunitiesOptions(FusionOptions, SummaryOptions):
     """Options of the local search by communities."""
 
-    reports: int = Field(2, ge=0, description="reports that a reader is shown before passages")
-    communities: int = Field(8, ge=1, description="communities that are followed, those whose reports are nearest")
-    own: int = Field(200, ge=1, description="passages of a name that are looked at")
-    candidates: int = Field(60, ge=1, description="reports looked up by their vectors where a question names nothing")
-    depth: int = Field(100, ge=1, description="how many passages each of the fused rankings contributes")
+    reports: int = Field(2, ge=0, le=10_000, description="reports that a reader is shown before passages")
+    communities: Count = Field(8, description="communities that are followed, those whose reports are nearest")
+    own: Count = Field(200, description="passages of a name that are looked at")
+    candidates: Count = Field(60, description="reports looked up by their vectors where a question names nothing")
+    depth: Count = Field(100, description="how many passages each of the fused rankings contributes")
 
 
 class Communities(Retriever):

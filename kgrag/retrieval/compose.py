@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from kgrag.options import Options
+from kgrag.options import Count, Options
 from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, Searchable, VectorOptions
 from kgrag.retrieval.bm25 import Bm25
 from kgrag.retrieval.dense import Dense
@@ -27,7 +27,7 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[Scored]], constant: float
 class RrfOptions(FusionOptions):
     """Options of reciprocal rank fusion."""
 
-    depth: int = Field(100, ge=1, description="how many passages each fused ranking contributes")
+    depth: Count = Field(100, description="how many passages each fused ranking contributes")
 
 
 class Rrf(Retriever):
@@ -105,7 +105,7 @@ class Concat(Retriever):
 class TopOptions(Options):
     """Options of a cut."""
 
-    k: int = Field(10, ge=1, description="passages that are left")
+    k: Count = Field(10, description="passages that are left")
 
 
 class Top(Retriever):

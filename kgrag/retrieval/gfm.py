@@ -19,7 +19,7 @@ from pydantic import Field
 
 from kgrag.errors import ConfigurationError
 from kgrag.models.embed import Embedder, Vectors
-from kgrag.options import Options
+from kgrag.options import Count, Options
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored, Searchable, SearchContext
 from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.linking import link_question
@@ -44,7 +44,7 @@ class GfmOptions(Options):
     embedder: str = Field(
         "", description="embedder of questions and predicates; empty: that of the weights, or else the collection's"
     )
-    top: int = Field(20, ge=1, description="T: most relevant entities that rank passages (section 3.3; 20 in its code)")
+    top: Count = Field(20, description="T: most relevant entities that rank passages (section 3.3; 20 in its code)")
     count: Literal["alike", "relevance"] = Field(
         "alike", description="these count alike (section 3.3), or by their relevance; divided by how many mention them"
     )
@@ -53,10 +53,10 @@ class GfmOptions(Options):
     )
     exact: bool = Field(False, description="over the whole graph, not what surrounds the question's entities alone")
     hops: int = Field(2, ge=1, le=3, description="triples or resembling names that lead away from these")
-    cap: int = Field(BRIDGE_CAP, ge=1, description="triples that an entity may have to lead on")
-    most: int = Field(1000, ge=1, description="entities that are looked at, without exact")
+    cap: Count = Field(BRIDGE_CAP, description="triples that an entity may have to lead on")
+    most: Count = Field(1000, description="entities that are looked at, without exact")
     same_as: bool = Field(False, description="whether names of one entity are tied as well; not in the paper")
-    candidates: int = Field(200, ge=1, description="vector index candidates for a name, scored again exactly")
+    candidates: Count = Field(200, description="vector index candidates for a name, scored again exactly")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from kgrag.options import Count
 from kgrag.retrieval.base import Query, Retriever, Scored, SearchContext, VectorOptions
 from kgrag.retrieval.trail import follow
 from kgrag.types import Step
@@ -152,10 +153,11 @@ class GnnRetOptions(VectorOptions):
 
     alphas: tuple[Annotated[float, Field(ge=0, le=1)], ...] = Field(
         (0.5, 0.5),
+        max_length=10,
         min_length=1,
         description="a: share of its own distance that a passage keeps in each layer (section 3.2, appendix F)",
     )
-    k: int = Field(5, ge=1, description="K: passages that send in each layer (section 3.2 and Table 1: 5 or 10)")
+    k: Count = Field(5, description="K: passages that send in each layer (section 3.2 and Table 1: 5 or 10)")
     beta: float | None = Field(
         None,
         gt=0,
@@ -164,6 +166,7 @@ class GnnRetOptions(VectorOptions):
     )
     edges: tuple[GraphEdge, ...] = Field(
         ("next", "mention", "title"),
+        max_length=10,
         description="what ties passages (section 3.1): next, keyword (TF-IDF), named (what a language model found: the "
         "paper's (next, named)), mention, title",
     )
@@ -171,11 +174,13 @@ class GnnRetOptions(VectorOptions):
         "nearest", description="what a passage receives: the smallest distance of its senders, or their mean (table 2)"
     )
     keyword_cap: int = Field(
-        2, ge=0, description="passages that a keyword, or what is named, may have to tie them; 0: any number"
+        2, ge=0, le=10_000, description="passages that a keyword, or what is named, may have to tie them; 0: any number"
     )
-    mention_cap: int = Field(2, ge=0, description="passages that may mention a name to be tied by it; 0: any number")
-    title_cap: int = Field(50, ge=1, description="documents that a name may be the title of to tie them")
-    titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
+    mention_cap: int = Field(
+        2, ge=0, le=10_000, description="passages that may mention a name to be tied by it; 0: any number"
+    )
+    title_cap: Count = Field(50, description="documents that a name may be the title of to tie them")
+    titled: int = Field(5, ge=1, le=1_000, description="passages of a long document that its title reaches")
 
 
 class GnnRet(Retriever):

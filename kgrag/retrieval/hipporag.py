@@ -19,7 +19,7 @@ from kgrag.events import Recognised
 from kgrag.identity import entity_id
 from kgrag.models.chat import no_model
 from kgrag.models.facts import lines
-from kgrag.options import Options
+from kgrag.options import Count, Options
 from kgrag.retrieval.base import Query, Retriever, Scored, Searchable
 from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.entity_graph import EntityGraph, WholeGraph, best
@@ -57,7 +57,7 @@ class HippoRagOptions(Options):
     """Options of HippoRAG."""
 
     damping: float = Field(0.5, gt=0, lt=1, description="share of the walk that goes on at each step (section 3)")
-    candidates: int = Field(200, ge=1, description="vector index candidates, scored again exactly")
+    candidates: Count = Field(200, description="vector index candidates, scored again exactly")
     same_as: bool = Field(False, description="whether names of one entity are tied as well; not in the paper")
 
 
@@ -154,10 +154,12 @@ class HippoRag(Retriever):
 class HippoRag2Options(HippoRagOptions):
     """Options of HippoRAG 2."""
 
-    triples: int = Field(5, ge=1, description="nearest facts that the model is shown (section 3.4)")
+    triples: Count = Field(5, description="nearest facts that the model is shown (section 3.4)")
     recognise: bool = Field(True, description="the model drops those that do not help (section 3.4)")
-    linked: int = Field(5, ge=1, description="entities of what is left that the walk restarts at, at most")
-    passage_weight: float = Field(0.05, ge=0, description="weight of the nearest passage, of all (section 3.5)")
+    linked: Count = Field(5, description="entities of what is left that the walk restarts at, at most")
+    passage_weight: float = Field(
+        0.05, ge=0, le=1_000, description="weight of the nearest passage, of all (section 3.5)"
+    )
 
 
 class HippoRag2(HippoRag):

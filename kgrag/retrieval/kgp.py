@@ -73,22 +73,28 @@ class KgpOptions(Options):
     edges: tuple[KgpEdge, ...] = Field(
         ("title", "mention"),
         min_length=1,
+        max_length=10,
         description="what is walked over (section 3): keyword, similar, mention, tagme (the mentions that it found), "
         "title, document (the same one), next, page; the paper's keywords and titles: (keyword, title, document)",
     )
     seeds: int | None = Field(
-        10, ge=1, description="passages that the paths begin with (appendix A.2); none: budget / branch (figure 6b)"
+        10,
+        ge=1,
+        le=1_000,
+        description="passages that the paths begin with (appendix A.2); none: budget / branch (figure 6b)",
     )
-    branch: int = Field(3, ge=1, description="passages that a path goes on to (appendix A.2)")
+    branch: int = Field(3, ge=1, le=100, description="passages that a path goes on to (appendix A.2)")
     hops: int | None = Field(
         None,
+        le=20,
         ge=1,
         description="passages of a path; all paths are followed to their end, and may meet (appendix A.2.3: 2); "
         "unset: distinct passages are visited until the budget is spent",
     )
-    budget: int = Field(30, ge=1, description="K: passages in all (appendix A.2)")
+    budget: int = Field(30, ge=1, le=1_000, description="K: passages in all (appendix A.2)")
     cap: int | None = Field(
         None,
+        le=10_000,
         ge=0,
         description="passages that a keyword or name may have to tie them (density: section 3), 0: any number; unset: "
         "50 where a model guides, who finds its way among many, else 5",

@@ -10,6 +10,7 @@ from pydantic import Field
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
+from kgrag.options import Count
 from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, VectorOptions
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.types import Step
@@ -18,9 +19,10 @@ from kgrag.types import Step
 class KnnOptions(FusionOptions, VectorOptions):
     """Options of KNN with fuzzy search."""
 
-    candidates: int = Field(100, ge=1, description="nearest passages, and best by words, that are compared letterwise")
+    candidates: Count = Field(100, description="nearest passages, and best by words, that are compared letterwise")
     each: int | None = Field(
         None,
+        le=1_000,
         ge=1,
         description="passages that either ranking contributes (appendix A.2.3: 15); unset: as many as wanted",
     )

@@ -19,6 +19,7 @@ from kgrag.graph.lucene import escape, question_words
 from kgrag.graph.reader import Reader
 from kgrag.languages import Language
 from kgrag.models.embed import Embedder, Vectors
+from kgrag.options import Count
 from kgrag.retrieval.base import Query, Scored, SearchContext
 from kgrag.retrieval.beam import Beam, ChainOptions, Link, best
 from kgrag.retrieval.compose import reciprocal_rank_fusion
@@ -35,7 +36,7 @@ class KnowledgeOptions(ChainOptions):
     """Options of linking to a knowledge graph, and of the beams over it (Millions of GEAR-s; GEAR, appendix C)."""
 
     knowledge: tuple[str, ...] = Field(
-        (), description="collections of kind knowledge; none: those named by --knowledge"
+        (), max_length=16, description="collections of kind knowledge; none: those named by --knowledge"
     )
     link: Literal["sparse", "hybrid"] = Field(
         "sparse", description="the fact of the graph for a fact that was read: by words, or by words and vector (4.1)"
@@ -44,8 +45,10 @@ class KnowledgeOptions(ChainOptions):
         0.0, ge=0, le=1, description="cosine of the two from which they are linked; 0: always, as in the paper"
     )
     shared_name: bool = Field(False, description="link only facts that share a name, against drift (section 6)")
-    hub: int = Field(100, ge=0, description="an entity of more facts in a direction is a hub: it gives only near ones")
-    hub_triples: int = Field(50, ge=1, description="the question's nearest facts by words, of which hubs give theirs")
+    hub: int = Field(
+        100, ge=0, le=10_000, description="an entity of more facts in a direction is a hub: it gives only near ones"
+    )
+    hub_triples: Count = Field(50, description="the question's nearest facts by words, of which hubs give theirs")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from kgrag.models.embed import embed_questions
+from kgrag.options import Count
 from kgrag.retrieval.base import Query, Retriever, Scored, VectorOptions
 from kgrag.retrieval.hops import so_far
 from kgrag.types import Step
@@ -30,10 +31,10 @@ class MdrOptions(VectorOptions):
     """Options of multi-hop dense retrieval (KGP, appendix A.2.3)."""
 
     hops: int = Field(2, ge=1, le=8, description="passages of a chain")
-    width: int = Field(15, ge=1, description="passages that chains begin with")
-    branch: int = Field(3, ge=1, description="passages that a chain goes on to")
-    beams: int = Field(45, ge=1, description="chains kept at each hop")
-    candidates: int = Field(50, ge=1, description="vector index candidates for these, scored again exactly")
+    width: int = Field(15, ge=1, le=1_000, description="passages that chains begin with")
+    branch: int = Field(3, ge=1, le=100, description="passages that a chain goes on to")
+    beams: int = Field(45, ge=1, le=1_000, description="chains kept at each hop")
+    candidates: Count = Field(50, description="vector index candidates for these, scored again exactly")
     score: Literal["share", "cosine"] = Field(
         "share",
         description="what is multiplied along a chain: (1 + cosine) / 2, or the cosine (the paper's inner product)",

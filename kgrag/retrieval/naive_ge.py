@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from kgrag.options import Count
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.beam import BeamOptions, base_ranking, expand, notes_on_triples
 
@@ -14,7 +15,7 @@ from kgrag.retrieval.beam import BeamOptions, base_ranking, expand, notes_on_tri
 class NaiveGeOptions(BeamOptions):
     """Options of NaiveGE."""
 
-    passages: int = Field(15, ge=1, description="base passages whose triples begin the chains (appendix C)")
+    passages: Count = Field(15, description="base passages whose triples begin the chains (appendix C)")
 
 
 class NaiveGe(Retriever):

@@ -14,7 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import rustworkx
@@ -23,7 +23,7 @@ from pydantic import Field
 from kgrag.aliases import without_parenthesis
 from kgrag.graph.lucene import question_words
 from kgrag.names import number_or_date
-from kgrag.options import Options
+from kgrag.options import Count, Options, Weight
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
 from kgrag.retrieval.clauses import outer_clause
 from kgrag.retrieval.linking import Link, LinkedQuestion, link_question, prefixes
@@ -38,55 +38,68 @@ _FRONT = 5
 class PathRankOptions(Options):
     """Options of the PathRank recipe, one set for all collections."""
 
-    k0: int = Field(30, ge=1, description="seeds from the vector index, and from the full-text index")
-    candidates: int = Field(120, ge=1, description="vector index candidates for these, scored again exactly")
-    width: tuple[int, ...] = Field((10, 10), description="K: passages expanded in each hop")
-    cap: int = Field(BRIDGE_CAP, ge=1, description="passages that a name may have to serve as a bridge")
-    emax: int = Field(10, ge=1, description="names that lead on from a passage")
-    keep: int = Field(60, ge=1, description="passages that one passage leads to")
-    titled: int = Field(5, ge=1, description="passages of a long document that its title reaches")
-    beta: float = Field(0.25, description="weight of shared words beside the cosine")
-    lambda_title: float = Field(1.0, description="bonus of a passage whose title the question names")
+    k0: Count = Field(30, description="seeds from the vector index, and from the full-text index")
+    candidates: Count = Field(120, description="vector index candidates for these, scored again exactly")
+    width: Annotated[tuple[Count, ...], Field(max_length=5)] = Field(
+        (10, 10), description="K: passages expanded in each hop"
+    )
+    cap: Count = Field(BRIDGE_CAP, description="passages that a name may have to serve as a bridge")
+    emax: int = Field(10, ge=1, le=1_000, description="names that lead on from a passage")
+    keep: Count = Field(60, description="passages that one passage leads to")
+    titled: int = Field(5, ge=1, le=1_000, description="passages of a long document that its title reaches")
+    beta: Weight = Field(0.25, description="weight of shared words beside the cosine")
+    lambda_title: Weight = Field(1.0, description="bonus of a passage whose title the question names")
     crowding: float = Field(
-        0.5, ge=0, description="how that bonus falls with the k-th passage of one title: k to the power of minus this"
+        0.5,
+        ge=0,
+        le=1_000,
+        description="how that bonus falls with the k-th passage of one title: k to the power of minus this",
     )
-    lambda_mention: float = Field(0.4, description="bonus of a passage that mentions a name without a title")
-    gamma: float = Field(0.5, description="share of the source's score that goes on to the target")
-    off: float = Field(0.6, description="cost of a hop")
-    iota: float = Field(0.4, description="weight of a name's rarity")
-    pi: float = Field(0.1, description="weight of a question word near the name")
-    tau: float = Field(0.3, description="weight of being the name's title")
-    nu: float = Field(0.1, description="weight of the name being part of the title")
+    lambda_mention: Weight = Field(0.4, description="bonus of a passage that mentions a name without a title")
+    gamma: Weight = Field(0.5, description="share of the source's score that goes on to the target")
+    off: Weight = Field(0.6, description="cost of a hop")
+    iota: Weight = Field(0.4, description="weight of a name's rarity")
+    pi: Weight = Field(0.1, description="weight of a question word near the name")
+    tau: Weight = Field(0.3, description="weight of being the name's title")
+    nu: Weight = Field(0.1, description="weight of the name being part of the title")
     kappa: float = Field(
-        0.15, ge=0, description="cost, in large collections, of a hop to one of many passages that mention a name"
+        0.15,
+        ge=0,
+        le=1_000,
+        description="cost, in large collections, of a hop to one of many passages that mention a name",
     )
-    usual: int = Field(10_000, ge=1, description="passages of a collection from which it is large")
-    omega: float = Field(0.15, description="weight of log10 of the personalised PageRank")
-    pagerank_passages: int = Field(120, ge=1, description="passages in the personalised PageRank")
-    pagerank_seeds: int = Field(5, ge=1, description="passages that it is reset to")
+    usual: int = Field(10_000, ge=1, le=1_000_000_000, description="passages of a collection from which it is large")
+    omega: Weight = Field(0.15, description="weight of log10 of the personalised PageRank")
+    pagerank_passages: Count = Field(120, description="passages in the personalised PageRank")
+    pagerank_seeds: Count = Field(5, description="passages that it is reset to")
     damping: float = Field(0.5, gt=0, lt=1, description="its damping")
     same_as: bool = Field(True, description="whether a name leads where other names of its entity lead")
-    dens: float = Field(
-        0.8, description="name density under which words count more and paths less, and names of triples lead on"
+    dens: Weight = Field(
+        0.8,
+        description="name density under which words count more and paths less, and names of triples lead on",
     )
-    slack: float = Field(1.5, description="how much more and less")
-    theta: float = Field(0.1, description="weight of a triple of the source being about the name")
-    lambda_fact: float = Field(0.8, description="bonus of a passage a triple of which is about a name without a title")
+    slack: Weight = Field(1.5, description="how much more and less")
+    theta: Weight = Field(0.1, description="weight of a triple of the source being about the name")
+    lambda_fact: Weight = Field(0.8, description="bonus of a passage a triple of which is about a name without a title")
     clause: float = Field(
         0.25, gt=0, le=1, description="share of the unnamed words' weight that the outer clause has at least"
     )
     decay: float = Field(0.6, gt=0, le=1, description="weight of an unnamed word by the one before it")
-    mu: float = Field(0.6, ge=0, description="weight of the outer clause's vector beside the rest of the question's")
+    mu: float = Field(
+        0.6, ge=0, le=1_000, description="weight of the outer clause's vector beside the rest of the question's"
+    )
     mu_words: float = Field(0.6, ge=0, le=1, description="share of the weight of words that the outer clause has")
-    order: int = Field(80, ge=0, description="best passages that the outer clause orders in the end; 0: none")
-    order_cosine: float = Field(0.6, description="weight of the outer clause's cosine there")
-    order_sentence: float = Field(0.4, description="weight there of a sentence with its words and an answer")
-    order_hops: float = Field(0.2, description="weight there of a path of two hops or more")
-    order_words: tuple[int, int] = Field(
+    order: int = Field(
+        80, ge=0, le=10_000, description="best passages that the outer clause orders in the end; 0: none"
+    )
+    order_cosine: Weight = Field(0.6, description="weight of the outer clause's cosine there")
+    order_sentence: Weight = Field(0.4, description="weight there of a sentence with its words and an answer")
+    order_hops: Weight = Field(0.2, description="weight there of a path of two hops or more")
+    order_words: tuple[Count, Count] = Field(
         (3, 6), description="unnamed words with which the order begins to count, and counts in full"
     )
-    order_first: int = Field(3, ge=0, description="first passages that stay among the first five")
-    lexical: float = Field(1.0, description="weight of BM25 where words count more, in that much more")
+    order_first: int = Field(3, ge=0, le=10_000, description="first passages that stay among the first five")
+    lexical: Weight = Field(1.0, description="weight of BM25 where words count more, in that much more")
 
 
 class PathRank(Retriever):

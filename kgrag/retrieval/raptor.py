@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
+from kgrag.options import Count
 from kgrag.retrieval.base import Evidence, Query, Retriever, Scored, SummaryOptions, Topic
 from kgrag.types import Step
 
@@ -16,10 +17,12 @@ from kgrag.types import Step
 class RaptorOptions(SummaryOptions):
     """Options of the search in a tree of summaries."""
 
-    candidates: int = Field(120, ge=1, description="vector index candidates of either kind, scored again exactly")
-    summaries: int = Field(10, ge=0, description="summaries that give their score to passages; 0: dense retrieval")
-    leaves: int = Field(10, ge=1, description="passages of each, the nearest to the question")
-    most: int = Field(200, ge=1, description="members that a summary may have to do so, those of its members included")
+    candidates: Count = Field(120, description="vector index candidates of either kind, scored again exactly")
+    summaries: int = Field(
+        10, ge=0, le=10_000, description="summaries that give their score to passages; 0: dense retrieval"
+    )
+    leaves: Count = Field(10, description="passages of each, the nearest to the question")
+    most: Count = Field(200, description="members that a summary may have to do so, those of its members included")
     share: float = Field(0.25, ge=0, le=1, description="weight of the best summary's cosine beside the passage's own")
 
 

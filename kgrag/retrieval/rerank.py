@@ -15,7 +15,7 @@ import urllib3
 from pydantic import Field
 
 from kgrag.errors import ConfigurationError, ModelError, UnavailableError
-from kgrag.options import Options
+from kgrag.options import Count, Options
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.second_stage import ONE_AT_A_TIME, rank_again
 
@@ -33,13 +33,15 @@ class RerankOptions(Options):
         "cross-encoder/ms-marco-MiniLM-L6-v2",
         description="cross-encoder: a name on the hub or a folder; or the server's",
     )
-    top: int = Field(50, ge=1, description="passages of the other retriever that are ranked again")
-    batch: int = Field(32, ge=1, description="passages that the cross-encoder reads at once")
+    top: Count = Field(50, description="passages of the other retriever that are ranked again")
+    batch: int = Field(32, ge=1, le=1_000, description="passages that the cross-encoder reads at once")
     url: str = Field(
         "", description=f"server that ranks, such as http://localhost:8000/v1/rerank; its key is {KEY}; empty: none"
     )
-    timeout: float = Field(60.0, gt=0, description="seconds to wait for the server")
-    retries: int = Field(3, ge=0, description="how often a call that failed is tried again, waiting longer each time")
+    timeout: float = Field(60.0, gt=0, le=3_600, description="seconds to wait for the server")
+    retries: int = Field(
+        3, ge=0, le=20, description="how often a call that failed is tried again, waiting longer each time"
+    )
 
 
 class Rerank(Retriever):

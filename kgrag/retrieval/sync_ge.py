@@ -12,6 +12,7 @@ from pydantic import Field
 from kgrag.events import Linked, Read
 from kgrag.models.chat import no_model
 from kgrag.models.facts import read
+from kgrag.options import Count
 from kgrag.retrieval.base import Query, Retriever, Scored, Searchable, VectorOptions
 from kgrag.retrieval.beam import BeamOptions, base_ranking, expand, notes_on_triples
 from kgrag.retrieval.compose import reciprocal_rank_fusion
@@ -23,7 +24,7 @@ _WORDED = 10  # triples of each ranking that a hybrid link fuses
 class SyncGeOptions(BeamOptions, VectorOptions):
     """Options of SyncGE."""
 
-    passages: int = Field(15, ge=1, description="base passages that the model reads (appendix B.2)")
+    passages: Count = Field(15, description="base passages that the model reads (appendix B.2)")
     link: Literal["vector", "hybrid"] = Field(
         "vector", description="tripleLink: the most similar triple by vector, or by vector and words (section 4.1)"
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from kgrag.identity import word_id
-from kgrag.options import Options
+from kgrag.options import Count, Options
 from kgrag.retrieval.base import Query, Retriever, Scored, SearchContext
 from kgrag.retrieval.linking import MOST_WORDS
 from kgrag.text import is_content, stems, words_of
@@ -24,7 +24,7 @@ from kgrag.types import Step
 class TfIdfOptions(Options):
     """Options of TF-IDF."""
 
-    candidates: int = Field(100, ge=1, description="passages of the full-text index that are ranked by cosine")
+    candidates: Count = Field(100, description="passages of the full-text index that are ranked by cosine")
 
 
 class TfIdf(Retriever):

@@ -51,7 +51,7 @@ class ChatMessage(BaseModel):
     """A message of a conversation."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: Annotated[str | list[Part] | None, Field(description="its text")] = None
+    content: Annotated[str | Annotated[list[Part], Field(max_length=1000)] | None, Field(description="its text")] = None
 
     def turn(self) -> Turn:
         """The message as models take it. Raises InputError where it holds more than text."""

@@ -38,7 +38,7 @@ class Texts(Form):
 async def upload(
     caller: Called,
     collection: Named,
-    files: Annotated[list[UploadFile], File(description="named as their documents are to be called")],
+    files: Annotated[list[UploadFile], File(max_length=1000, description="named as their documents are to be called")],
     language: Annotated[str | None, Query(pattern="^[a-z]{2,3}$")] = None,
 ) -> dict[str, Any]:
     """Hold files, and have a job read them into the collection, which is made if it does not exist (role write).

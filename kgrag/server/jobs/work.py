@@ -37,14 +37,14 @@ class IngestOptions(Options):
 class ExtractOptions(Options):
     """`limit`: passages at most; `linked`: ask for Wikipedia articles, too."""
 
-    limit: Annotated[int | None, Field(ge=1)] = None
+    limit: Annotated[int | None, Field(ge=1, le=1_000_000_000)] = None
     linked: bool = False
 
 
 class TagOptions(Options):
     """`limit`: passages at most."""
 
-    limit: Annotated[int | None, Field(ge=1)] = None
+    limit: Annotated[int | None, Field(ge=1, le=1_000_000_000)] = None
 
 
 class ResolveOptions(Options):
