@@ -11,21 +11,22 @@ import pytest
 import uvicorn
 
 from kgrag.client import KnowledgeGraph
-from kgrag.indexing import pipeline
 from kgrag.server.app import config_of, create_app
+from kgrag.server.jobs.runner import _Running
 from kgrag.server.keys import Keys
 from kgrag.settings import ServeOptions
 
 
 def finish_late(patch: pytest.MonkeyPatch) -> None:
-    """Ingests rest when their documents are written, so that whoever looks at a job now and then sees that stage."""
-    finish = pipeline.finish
+    """Jobs rest when their documents are written, so that whoever looks at one now and then sees that stage."""
+    progress = _Running.progress
 
-    def late(*given: Any, **options: Any) -> None:
-        time.sleep(2)
-        finish(*given, **options)
+    def late(self: _Running, stage: str, done: int, total: int | None) -> None:
+        progress(self, stage, done, total)
+        if stage == "documents" and done == total:
+            time.sleep(2)
 
-    patch.setattr(pipeline, "finish", late)
+    patch.setattr(_Running, "progress", late)
 
 
 class Served:

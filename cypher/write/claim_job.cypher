@@ -1,5 +1,5 @@
 // Begin the job that is next, if there is one: of each collection one at a time, and one whose process died before the
-// others; never what a program does by itself. The Schema node's lock keeps two that look for work apart.
+// others, unless it was to be cancelled; never what a program does by itself. The Schema node's lock keeps two that look for work apart.
 // mode: write
 // $holder: STRING - who begins it
 // $seconds: INTEGER - how long it is left to them
@@ -7,6 +7,12 @@
 MATCH (s:Schema {id: 'kgrag'})
 WHERE EXISTS { (w:Job) WHERE w.state = 'queued' OR w.state = 'running' AND w.lease < datetime() AND w.outside IS NULL }
 SET s.touched = datetime()
+WITH s
+CALL (s) {
+  MATCH (j:Job) WHERE j.stop AND j.state = 'running' AND j.lease < datetime() AND j.outside IS NULL
+  SET j.state = 'cancelled', j.ended = datetime.realtime()
+  REMOVE j.holder, j.lease, j.stop
+}
 WITH s
 MATCH (j:Job)
 WHERE (j.state = 'queued' OR j.state = 'running' AND j.lease < datetime() AND j.outside IS NULL)

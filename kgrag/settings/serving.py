@@ -26,4 +26,6 @@ class ServeOptions(BaseModel):
     held_mb: int = Field(20_480, ge=1, description="size of all uploads that are held; further ones get 507")
     body_seconds: float = Field(20.0, gt=0, description="seconds in which each part of a request has to arrive")
     job_workers: int = Field(1, ge=1, le=16, description="jobs that run side by side")
+    job_memory_mb: int = Field(4096, ge=256, description="memory that the process of a job may need")
+    job_seconds: float = Field(86_400.0, gt=0, description="seconds that a job may take")
     evaluations: Path | None = Field(None, description="folder of `kgrag eval --out`, whose runs the pages show")

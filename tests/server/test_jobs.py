@@ -1,6 +1,8 @@
 """Jobs on collections: what is uploaded is ingested in the background, stopped and gone on with."""
 
 import gc
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -49,18 +51,19 @@ def _end(jobs: Jobs, id: str) -> Job:
 
 @contextmanager
 def _waiting_at(documents: int) -> Iterator[None]:
-    """While the `with` block runs, a job that has ingested so many waits until it is to stop: none is too quick."""
-    progress = _Running.progress
+    """While the `with` block runs, a job that has ingested so many waits, unless it is to stop: none is too quick."""
+    progress, over = _Running.progress, threading.Event()
 
     def waits(self: _Running, stage: str, done: int, total: int | None) -> None:
         progress(self, stage, done, total)
-        while stage == "documents" and done >= documents:
+        while stage == "documents" and done >= documents and not over.is_set():
             time.sleep(0.01)
             progress(self, stage, done, total)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_Running, "progress", waits)
         yield
+        over.set()
 
 
 def test_uploads_are_ingested_under_their_names(
@@ -185,7 +188,7 @@ def test_a_process_that_cannot_say_that_it_lives_stops(
 
         for name in ("beat_job", "claim_job"):
             monkeypatch.setattr(kept, name, unless_cut_off(getattr(kept, name)))
-        with own.graph.listening(lambda name, parameters: time.sleep(0.3)):  # it works for longer than its lease
+        with _waiting_at(8):  # it works for longer than its lease
             id = first.submit("ingest", collection_name, {"uploads": _upload(first, collection_name, 20)}).id
             while (running := first._running.get(id)) is None:
                 time.sleep(0.01)
@@ -197,6 +200,100 @@ def test_a_process_that_cannot_say_that_it_lives_stops(
             last = _end(second, id)
     assert (last.state, last.attempt) == ("done", 2)
     assert slow[collection_name].info().counts["Document"] == 20
+
+
+def _pid(jobs: Jobs, id: str) -> int:
+    """The process that works on a job, once it has written eight documents."""
+    for job in jobs.watch(id):
+        assert not job.over, (job.state, job.error, job.result)
+        if job.done >= 8:
+            break
+    return jobs._running[id].process._process.pid
+
+
+def test_a_process_that_stands_still_is_ended_by_cancel(jobs: Jobs, collection_name: str) -> None:
+    with _waiting_at(8):
+        id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 20)}).id
+        os.kill(pid := _pid(jobs, id), signal.SIGSTOP)
+    jobs.cancel(id)
+    assert _end(jobs, id).state == "cancelled"
+    while id in jobs._running:
+        time.sleep(0.01)
+    assert not psutil.pid_exists(pid)
+    jobs.retry(id)
+    assert _end(jobs, id).state == "done"
+    assert jobs.kg[collection_name].info().counts["Document"] == 20
+
+
+def test_another_process_goes_on_where_one_died(jobs: Jobs, collection_name: str) -> None:
+    with _waiting_at(8):
+        id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 20)}).id
+        os.kill(_pid(jobs, id), signal.SIGKILL)
+    last = _end(jobs, id)
+    assert (last.state, last.attempt, last.result["added"]) == ("done", 1, 20 - last.result["unchanged"])
+    assert last.result["unchanged"] >= 4
+
+
+def test_a_job_whose_processes_die_at_the_same_place_is_given_up(
+    jobs: Jobs, collection_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    died = []
+
+    def dying(self: _Running, stage: str, done: int, total: int | None) -> None:
+        died.append(stage)
+        self.at = ("documents", 3, 7)
+        self.process.kill()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_Running, "progress", dying)
+        id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 7)}).id
+        last = _end(jobs, id)
+    assert (last.state, last.error) == (
+        "failed", "Its process ended (signal 9) again and again, at documents 3 of 7."
+    )  # fmt: skip
+    assert len(died) == 2
+    assert jobs.retry(id).died == 0
+    assert _end(jobs, id).state == "done"
+
+
+def test_a_job_that_takes_too_long_is_ended(slow: KnowledgeGraph, collection_name: str) -> None:
+    serve = slow.settings.serve.model_copy(update={"job_seconds": 4.0})
+    with (
+        _waiting_at(8),
+        Jobs(KnowledgeGraph(slow.graph, slow.settings.model_copy(update={"serve": serve}))) as jobs,
+    ):
+        id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 20)}).id
+        last = _end(jobs, id)
+    assert (last.state, last.error_kind, last.error) == ("failed", "DeadlineError", "It took longer than 4 s.")
+    assert "KGRAG_SERVE__JOB_SECONDS" in last.remedy
+
+
+def test_a_job_that_needs_too_much_memory_is_ended(slow: KnowledgeGraph, collection_name: str) -> None:
+    serve = slow.settings.serve.model_copy(update={"job_memory_mb": 512})
+    with Jobs(KnowledgeGraph(slow.graph, slow.settings.model_copy(update={"serve": serve}))) as jobs:
+        jobs.uploads.keep(collection_name, "bold.html", [b"<html><body>", b"<b>x" * 2_000_000])
+        used = psutil.Process().memory_info().rss
+        id = jobs.submit("ingest", collection_name, {"uploads": ["bold.html"]}).id
+        last = _end(jobs, id)
+        assert psutil.Process().memory_info().rss - used < 50e6
+        assert (last.state, last.error) == ("failed", "It needed more than 512 MB of memory, at its beginning.")
+        assert "KGRAG_SERVE__JOB_MEMORY_MB" in last.remedy
+        jobs.uploads.remove(collection_name, "bold.html")
+        id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 3)}).id
+        assert _end(jobs, id).state == "done"
+
+
+def test_a_cancelled_job_is_not_begun_again_when_its_server_died(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest([])
+    id = kept.add_job(kg.graph, "prune", collection_name, {}).id
+    claimed = kept.claim_job(kg.graph, "one")
+    assert claimed is not None
+    assert claimed.id == id
+    kept.cancel_job(kg.graph, id)
+    assert kept.find_job(kg.graph, id).state == "running"
+    kg.graph._driver.execute_query("MATCH (j:Job {id: $id}) SET j.lease = datetime() - duration('PT1S')", id=id)
+    assert kept.claim_job(kg.graph, "another") is None
+    assert kept.find_job(kg.graph, id).state == "cancelled"
 
 
 def test_failures_say_what_to_do(jobs: Jobs, collection_name: str) -> None:

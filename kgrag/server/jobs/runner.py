@@ -1,4 +1,4 @@
-"""Jobs in this process: threads that begin what is next, say how far they are, and stop when they are told to."""
+"""Jobs of a server: threads that begin what is next, each in a process of its own, which is ended to stop its job."""
 
 import ctypes
 import gc
@@ -11,20 +11,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
-from kgrag import limits
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import CancelledError, DatabaseError, KgragError
+from kgrag.errors import CancelledError, DatabaseError, DeadlineError, KgragError
 from kgrag.graph import holding, schema
 from kgrag.graph import jobs as kept
 from kgrag.graph.jobs import Job, State
 from kgrag.server.jobs import work
+from kgrag.server.jobs.process import Died, JobProcess
 from kgrag.server.uploads import Uploads
 
 _LOG = logging.getLogger(__name__)
 _LOOK = 1.0  # seconds between looks for work that another process was asked for
 _WATCH = 0.3  # seconds between looks at a job that is watched
 _WAIT = 30.0  # seconds that work under way has to stop
-_DEATHS = 3  # of processes, or of the database, after which a job is given up
+_DEATHS = 3  # of servers, or of the database, after which a job is given up
+_ENDS = 5  # of a job's own process, after which it is given up, even if it was further each time
+_IDLE = 60.0  # seconds for which a process without a job is kept
 
 
 class _Stopped(Exception):
@@ -34,22 +36,40 @@ class _Stopped(Exception):
 class _Running:
     """A job that a thread works on: what it reports, and what it is told."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, process: JobProcess, seconds: float) -> None:
+        """`seconds`: how long it may take."""
         self.job = job
+        self.process = process
         self.at: tuple[str, int, int | None] = ("", 0, None)
         self.stop: State | None = None
-        """The state in which it is left at its next step, if it is to stop."""
+        """The state in which it is left, if it is to stop."""
+        self.late = False
+        """Whether it took too long."""
         self.lost = threading.Event()
-        """Set when the job is no longer this process's: nothing more may be written."""
+        """Set when the job is no longer this server's: nothing more may be written."""
         self.beaten = time.monotonic()
+        self._until = self.beaten + seconds
 
     def progress(self, stage: str, done: int, total: int | None) -> None:
         """Hear how far the work is. Raises _Stopped when it is to stop."""
         self.at = (stage, done, total)
         if time.monotonic() - self.beaten > kept.LEASE:  # this process stood still
             self.lost.set()
-        if self.stop is not None or self.lost.is_set():
+        if self.over:
             raise _Stopped
+
+    @property
+    def over(self) -> bool:
+        """Whether it is to end now."""
+        self.late = self.late or time.monotonic() > self._until
+        return self.stop is not None or self.late or self.lost.is_set()
+
+    def check(self) -> None:
+        """End the process if the job is to end; else tell it that its server lives."""
+        if self.over:
+            self.process.kill()
+        else:
+            self.process.assure()
 
 
 class Jobs(AbstractContextManager["Jobs"]):
@@ -87,6 +107,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         self._asked.set()
         for running in list(self._running.values()):
             running.stop = running.stop or "queued"
+            running.check()
         until = time.monotonic() + _WAIT
         for thread in self._workers:
             thread.join(max(0.0, until - time.monotonic()))
@@ -113,6 +134,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         kept.cancel_job(self.kg.graph, id)
         if (running := self._running.get(id)) is not None:
             running.stop = "cancelled"
+            running.check()
         return self.get(id)
 
     def retry(self, id: str) -> Job:
@@ -139,26 +161,45 @@ class Jobs(AbstractContextManager["Jobs"]):
     # ----- the threads
 
     def _work(self) -> None:
+        process, used = None, 0.0
         while not self._ending.is_set():
             try:
                 job = kept.claim_job(self.kg.graph, self._holder)
                 if job is not None:
-                    self._do(job)
+                    process = self._do(job, process)
+                    used = time.monotonic()
                     continue
             except DatabaseError as error:  # what runs is begun again when the database is back
                 _LOG.warning("jobs wait for the database: %s", error.message)
+            if process is not None and time.monotonic() - used > _IDLE:
+                process.kill()
+                process = None
             self._asked.wait(_LOOK)
             self._asked.clear()
+        if process is not None:
+            process.kill()
 
-    def _do(self, job: Job) -> None:
-        """Do a job, and record how it ended. Raises DatabaseError when that cannot be recorded."""
-        running = self._running[job.id] = _Running(job)
+    def _do(self, job: Job, process: JobProcess | None) -> JobProcess | None:
+        """Do a job in a process, a new one if there is none, and record how it ended: the process, if it lives.
+
+        Raises DatabaseError when the end cannot be recorded.
+        """
         _LOG.info("job %s begins: %s %s", job.id, job.kind, job.collection)
+        options = self.kg.settings.serve
+        running = _Running(job, process or JobProcess(self.kg.settings), options.job_seconds)
+        self._running[job.id] = running
         try:
             kept.end_job(self.kg.graph, self._holder, job.id, **self._outcome(running))
+        except BaseException:
+            running.process.kill()
+            raise
         finally:
             del self._running[job.id]
             _give_back_memory()
+        if running.over or running.process.is_large(options.job_memory_mb // 2):
+            running.process.kill()
+            return None
+        return running.process
 
     def _outcome(self, running: _Running) -> dict[str, Any]:
         """The end of a job as `end_job` takes it.
@@ -169,17 +210,21 @@ class Jobs(AbstractContextManager["Jobs"]):
         try:
             if job.died >= _DEATHS:
                 raise KgragError(
-                    f"The process that worked on it ended {job.died} times before it was done.",
+                    f"The server that worked on it ended {job.died} times before it was done.",
                     "The server's log may say why; then retry it.",
                 )
-            if self._ending.is_set():
-                raise _Stopped
-            with limits.limited(cancelled=running.lost), holding.within_job(job):
-                outcome = work.run(self.kg, self.uploads, job, running.progress)
+            outcome = self._run(running)
             if outcome.error is not None:
                 return _failed(outcome.error, outcome.result)
             return {"state": "done", "result": outcome.result}
         except (_Stopped, CancelledError):
+            if running.late and running.stop is None and not running.lost.is_set():
+                return _failed(
+                    DeadlineError(
+                        f"It took longer than {self.kg.settings.serve.job_seconds:,.0f} s.",
+                        "Retry it to go on, with less at once, or set KGRAG_SERVE__JOB_SECONDS.",
+                    )
+                )
             return {"state": running.stop or "queued"}
         except DatabaseError as error:
             if job.died + 1 < _DEATHS:
@@ -187,9 +232,35 @@ class Jobs(AbstractContextManager["Jobs"]):
             return _failed(error)
         except KgragError as error:
             return _failed(error)
-        except Exception:
-            _LOG.exception("job %s failed", job.id)
-            return _failed(KgragError("It failed, and kgrag does not know why.", "The server's log says more."))
+
+    def _run(self, running: _Running) -> work.Outcome:
+        """Do a job; when its process dies, another goes on, unless that one dies at the same place.
+
+        Raises _Stopped, and what the work raises.
+        """
+        places: set[tuple[str, int, int | None]] = set()
+        while True:
+            if self._ending.is_set() or running.over:
+                raise _Stopped
+            try:
+                return running.process.run(running.job, running.progress)
+            except Died as death:
+                if self._ending.is_set() or running.over:
+                    raise _Stopped from death
+                if death.memory:
+                    most = self.kg.settings.serve.job_memory_mb
+                    raise KgragError(
+                        f"It needed more than {most:,} MB of memory, {_place(running)}.",
+                        "Retry it with less at once, or set KGRAG_SERVE__JOB_MEMORY_MB.",
+                    ) from death
+                _LOG.warning("job %s: its process ended (%s), %s", running.job.id, death, _place(running))
+                if running.at in places or len(places) >= _ENDS:
+                    raise KgragError(
+                        f"Its process ended ({death}) again and again, {_place(running)}.",
+                        "What was written stays. The server's log may say why; then retry it.",
+                    ) from death
+                places.add(running.at)
+                running.process = JobProcess(self.kg.settings)
 
     def _beat(self) -> None:
         """Keep what runs for this process, and hear what is to be cancelled."""
@@ -202,12 +273,14 @@ class Jobs(AbstractContextManager["Jobs"]):
                 except DatabaseError:
                     if time.monotonic() - running.beaten > kept.LEASE:
                         running.lost.set()
+                        running.check()
                     continue
                 if stop is None and id in self._running:
                     running.lost.set()
                 elif stop:
                     running.stop = "cancelled"
                 running.beaten = began
+                running.check()
 
 
 def _give_back_memory() -> None:
@@ -220,6 +293,11 @@ def _give_back_memory() -> None:
     gc.collect()
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
         trim(0)
+
+
+def _place(running: _Running) -> str:
+    stage, done, total = running.at
+    return f"at {stage} {done}{'' if total is None else f' of {total}'}" if stage else "at its beginning"
 
 
 def _failed(error: KgragError, result: Mapping[str, Any] | None = None) -> dict[str, Any]:
