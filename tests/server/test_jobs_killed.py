@@ -94,7 +94,7 @@ def test_another_process_goes_on(kg: KnowledgeGraph, jobs: Jobs, start: Start, c
     start()
     last = _end(jobs, id)
     assert (last.state, last.attempt, last.died) == ("done", 2, 1)
-    assert last.result["unchanged"] >= 48
+    assert 0 < last.result["unchanged"] < 300
     assert digest(kg.graph, collection_name) == whole
 
 
