@@ -3,6 +3,7 @@
 Imported where they are needed: spaCy takes a second to load, and short documents never need it.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
@@ -12,6 +13,8 @@ from kgrag.languages import ENGLISH, Language
 from kgrag.text import normalise
 
 _BLOCK = 50_000  # characters that spaCy is given at once; its memory grows with the text
+_NO_WORD = re.compile(r"(?:[^\w\s]|_){40,}|[!-~]{200,}")
+"""Rules, dot leaders, encoded data: spaCy's tokenizer parts signs from a token one by one, each time in its length."""
 _NO_NAMES = frozenset("DATE TIME PERCENT MONEY QUANTITY ORDINAL CARDINAL".split())
 
 
@@ -20,9 +23,10 @@ def sentences(paragraph: str, language: str) -> Iterator[str]:
 
     Raises ConfigurationError for a language that spaCy does not know, or needs another package for.
     """
+    masked = _NO_WORD.sub(lambda found: "x" * len(found[0]), paragraph)
     for start in range(0, len(paragraph), _BLOCK):
-        for sentence in _sentencizer(language)(paragraph[start : start + _BLOCK]).sents:
-            text = sentence.text.strip()
+        for sentence in _sentencizer(language)(masked[start : start + _BLOCK]).sents:
+            text = paragraph[start + sentence.start_char : start + sentence.end_char].strip()
             if text:
                 yield text
 

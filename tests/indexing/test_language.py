@@ -1,5 +1,7 @@
 """What spaCy does: sentences of other languages than English, and names by a trained pipeline."""
 
+import time
+
 import pytest
 import spacy
 
@@ -39,6 +41,17 @@ def test_sentences_follow_the_language() -> None:
     assert list(sentences("船在港口。他来了。", "zh")) == ["船在港口。", "他来了。"]
     with pytest.raises(ConfigurationError, match="qq"):
         list(sentences(text, "qq"))
+
+
+@pytest.mark.parametrize("sign", ["[", "(", "'", "_", "=", ".", "…", "─", "🙂", "'s", "é's", "(a", "A.B.", "。", "ä-"])
+def test_runs_of_signs_take_no_longer_than_words(sign: str) -> None:
+    """spaCy parts a token sign by sign: 30 KB of brackets took it two minutes."""
+    run = sign * (60_000 // len(sign))
+    began = time.monotonic()
+    found = list(sentences(f"The boat sank. Then {run} came. It was late.", "en"))
+    assert time.monotonic() - began < 10
+    assert (found[0], found[-1]) == ("The boat sank.", "It was late.")
+    assert "".join(found).replace(" ", "") == f"The boat sank. Then {run} came. It was late.".replace(" ", "")
 
 
 def test_names_of_a_pipeline(pipeline: str) -> None:
