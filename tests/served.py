@@ -14,16 +14,18 @@ from kgrag.client import KnowledgeGraph
 from kgrag.server.app import config_of, create_app
 from kgrag.server.jobs.runner import _Running
 from kgrag.server.keys import Keys
+from kgrag.server.sessions import Sessions
 from kgrag.settings import ServeOptions
 
 
 def finish_late(patch: pytest.MonkeyPatch) -> None:
-    """Jobs rest when their documents are written, so that whoever looks at one now and then sees that stage."""
-    progress = _Running.progress
+    """Jobs rest once they have documents, so that whoever looks at one now and then sees that stage."""
+    progress, rested = _Running.progress, set[str]()
 
     def late(self: _Running, stage: str, done: int, total: int | None) -> None:
         progress(self, stage, done, total)
-        if stage == "documents" and done == total:
+        if stage == "documents" and done and self.job.id not in rested:
+            rested.add(self.job.id)
             time.sleep(2)
 
     patch.setattr(_Running, "progress", late)
@@ -61,6 +63,12 @@ class Served:
         """Make a key."""
         self.tokens[name] = self.keys.add(name, role, collections)
         return self.tokens[name]
+
+    def session(self, name: str) -> str:
+        """The id of a new session of the key of that name."""
+        id = Sessions(self.keys).open(self.tokens[name])
+        assert id is not None
+        return id
 
     def client(self, name: str | None = None, **options: Any) -> httpx.Client:
         """A client with the key of that name, or with none."""

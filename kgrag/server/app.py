@@ -41,12 +41,16 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     Raises ConfigurationError without keys on another address than loopback, and as `Tracing` does.
     """
     unlocked = check_locked(keys, options)
-    workers, pictures = Workers(options.concurrency, options.deadline, options.budget), Pictures(kg.settings.loading)
+    workers, asks, statements = (
+        Workers(most, options.deadline, options.budget, options.waiting)
+        for most in (options.concurrency, options.concurrency, options.statements)
+    )
+    pictures = Pictures(kg.settings.loading)
     metrics, tracing, work = Metrics(), Tracing(), Jobs(kg, options.job_workers)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        with tracing, workers, pictures, work:
+        with tracing, workers, asks, statements, pictures, work:
             yield
 
     app = FastAPI(
@@ -58,7 +62,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
         default_response_class=Reply,
         lifespan=lifespan,
     )
-    app.state.serving = Serving(kg, keys, options, workers, metrics, pictures, work)
+    app.state.serving = Serving(kg, keys, options, workers, asks, statements, metrics, pictures, work)
     api = APIRouter(prefix=API)
     for router in _ROUTERS:
         api.include_router(router)
@@ -89,6 +93,7 @@ def config_of(app: FastAPI, options: ServeOptions) -> uvicorn.Config:
         proxy_headers=False,
         timeout_graceful_shutdown=_GRACE,
         timeout_keep_alive=_KEEP_ALIVE,
+        limit_concurrency=options.connections,
     )
 
 

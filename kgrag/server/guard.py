@@ -1,12 +1,15 @@
 """Who may come in: the names of the host, the origin of a page, and the key, checked once for every door.
 
-A page of another site must not use what a browser of its visitor can reach. Without keys, which is on loopback alone,
-the server answers to names of loopback only (a name that was rebound to 127.0.0.1 is another one); with a cookie or
-without keys, requests that a page of another origin makes are refused.
+A page of another site must not use what a browser of its visitor can reach. The server answers to its own names only (a
+name that was rebound to its address is another one): without keys, which is on loopback alone, to those of loopback;
+with a cookie or without keys, requests that a page of another origin makes are refused.
 """
 
+import socket
 from collections.abc import Iterable
+from functools import cache
 from http.cookies import CookieError, SimpleCookie
+from ipaddress import ip_address
 from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers
@@ -17,9 +20,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from kgrag.errors import AccessError, KgragError
 from kgrag.server.failures import response, told
 from kgrag.server.keys import LOCAL, Access, Keys
+from kgrag.server.sessions import Sessions
 
-COOKIE = "kgrag_key"
-"""The cookie that the web application's login sets; its value is the key."""
+COOKIE = "kgrag_session"
+"""The cookie that the web application's login sets; its value is the id of a session."""
 LOGIN = "/login"
 
 _OPEN = ("/healthz", "/readyz", LOGIN)
@@ -37,6 +41,7 @@ class Guard:
         """`unlocked`: the server has no keys and listens on loopback alone; it locks itself when a key is made."""
         self._app = app
         self._keys = keys
+        self._sessions = Sessions(keys)
         self._hosts = tuple(host.lower() for host in hosts)
         self._unlocked = unlocked
 
@@ -65,8 +70,7 @@ class Guard:
         """What the caller may do, None if it has no key that counts. Raises AccessError for a foreign page."""
         headers = connection.headers
         unlocked = self._unlocked and not len(self._keys)
-        hosts = self._hosts or (LOOPBACK if unlocked else ())
-        if len(headers.getlist("host")) != 1 or (hosts and _host_name(headers["host"]) not in hosts):
+        if len(headers.getlist("host")) != 1 or not self._is_own(_host_name(headers["host"]), unlocked):
             raise AccessError(
                 "This server does not answer to that name of a host.", "Use its own: KGRAG_SERVE__HOSTS adds names."
             )
@@ -80,7 +84,13 @@ class Guard:
         if unlocked:
             return LOCAL
         cookie = _cookie(headers)
-        return None if cookie is None else self._keys.resolve(cookie)
+        return None if cookie is None else self._sessions.resolve(cookie)
+
+    def _is_own(self, name: str, unlocked: bool) -> bool:
+        """Whether a name of a host is one of this server's. An address is nobody else's: none can be rebound to it."""
+        if self._hosts:
+            return name in self._hosts
+        return name in LOOPBACK or (not unlocked and (name in _names_of_this_machine() or _is_address(name)))
 
 
 def access_of(connection: HTTPConnection) -> Access:
@@ -99,7 +109,8 @@ def is_open(path: str) -> bool:
 def _locked(connection: HTTPConnection) -> Response:
     path = connection.scope["path"]
     if "text/html" in connection.headers.get("accept", "") and not path.startswith(DOORS):
-        return RedirectResponse(f"{LOGIN}?next={quote(path)}", 303)
+        asked = f"{path}?{query}" if (query := connection.url.query) else path
+        return RedirectResponse(f"{LOGIN}?next={quote(asked)}", 303)
     missing: KgragError = AccessError(
         "This takes a key that is known here.", "Send it: Authorization: Bearer KEY. `kgrag keys add` makes one."
     )
@@ -121,6 +132,19 @@ def _cookie(headers: Headers) -> str | None:
     except CookieError:
         return None
     return None if found is None else found.value
+
+
+@cache
+def _names_of_this_machine() -> tuple[str, ...]:
+    return socket.gethostname().lower(), socket.getfqdn().lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_foreign(connection: HTTPConnection) -> bool:

@@ -8,7 +8,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, get_args
@@ -31,11 +31,12 @@ _LONGEST = 64  # characters of a name
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a caller may do. `collections`: those that it may see, none for all."""
+    """What a caller may do. `collections`: those that it may see, none for all; `key`: a hash of the key's token."""
 
     name: str
     role: Role
     collections: tuple[str, ...] = ()
+    key: str = field(default="", repr=False)
 
     def may(self, role: Role) -> bool:
         """Whether it has that role, or a higher one."""
@@ -87,7 +88,7 @@ class Key(BaseModel):
     @property
     def access(self) -> Access:
         """What it allows."""
-        return Access(self.name, self.role, self.collections)
+        return Access(self.name, self.role, self.collections, self.sha256)
 
 
 class _File(BaseModel):
@@ -131,7 +132,7 @@ class Keys:
 
     def resolve(self, token: str) -> Access | None:
         """What a token allows, None if it is of no key; it takes as long whichever it is."""
-        given = _hash(token)
+        given = hashed(token)
         found = None
         for key in self.kept():
             if hmac.compare_digest(key.sha256, given):
@@ -152,7 +153,7 @@ class Keys:
             name=name,
             role=role,
             collections=tuple(sorted(set(collections))),
-            sha256=_hash(token),
+            sha256=hashed(token),
             created=datetime.now(UTC),
         )
         private_folder(self.path.parent)
@@ -187,5 +188,6 @@ class Keys:
         return ConfigurationError(f"The file of keys, {self.path}, cannot be read: {reason}.", "Mend or remove it.")
 
 
-def _hash(token: str) -> str:
+def hashed(token: str) -> str:
+    """The hash by which a token is kept."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -109,9 +109,9 @@ async def completions(caller: Called, asked: Chat) -> Response:
     name, system, tasks = await caller.work(lambda: (*_meant(caller, asked.model), caller.kg.language_model()))
     completion = _Completion(asked.model, partial(_link, caller))
     if not asked.stream:
-        said = await caller.work(lambda: conversation.reply(name, system, tasks, turns))
+        said = await caller.work(lambda: conversation.reply(name, system, tasks, turns), workers=caller.serving.asks)
         return Reply(completion.whole(said))
-    heard = caller.serving.workers.stream(lambda hear: conversation.reply(name, system, tasks, turns, hear))
+    heard = await caller.serving.asks.stream(lambda hear: conversation.reply(name, system, tasks, turns, hear))
     usage = asked.stream_options is not None and asked.stream_options.include_usage
     return EventStream(completion.chunks(heard, usage), _data)
 

@@ -23,12 +23,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What one application serves; `pages`: the web application, too."""
+    """What one application serves; `pages`: the web application, too.
+
+    `asks` answer questions, and `statements` run Cypher, so that neither keeps searches and pages waiting.
+    """
 
     kg: KnowledgeGraph
     keys: Keys
     options: ServeOptions
     workers: Workers
+    asks: Workers
+    statements: Workers
     metrics: Metrics
     pictures: Pictures
     jobs: Jobs
@@ -53,9 +58,9 @@ class Caller:
         """The database."""
         return self.serving.kg
 
-    async def work(self, call: Callable[[], T], *, deadline: float | None = None) -> T:
-        """The result of a call in a thread; see `Workers.run`."""
-        return await self.serving.workers.run(self.request, call, deadline=deadline)
+    async def work(self, call: Callable[[], T], *, deadline: float | None = None, workers: Workers | None = None) -> T:
+        """The result of a call in a thread, one of `workers` if given; see `Workers.run`."""
+        return await (workers or self.serving.workers).run(self.request, call, deadline=deadline)
 
     def collection(self, name: str, role: Role = "read", *, new: bool = False) -> Collection:
         """A collection that the caller may use in that role; to be called in a thread.

@@ -1,6 +1,7 @@
 """What one caller may take of a server: requests a minute, and how large and how slow a request may be."""
 
 import asyncio
+import re
 import time
 
 from starlette.datastructures import Headers
@@ -8,11 +9,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgrag.errors import BusyError, InputError, KgragError, TooLargeError
 from kgrag.server.failures import response
-from kgrag.server.guard import is_open
+from kgrag.server.guard import LOGIN, is_open
 from kgrag.server.keys import Access
 from kgrag.settings import ServeOptions
 
 _KB, _MB = 1024, 1024 * 1024
+_FORM = 4 * _KB
+_UPLOADS = re.compile(r"/api/v1/collections/[^/]+/documents")
 _BURST = 0.25  # of a minute's requests may come at once
 _LEAST = 20.0
 
@@ -37,7 +40,8 @@ class Throttle:
         if refused is not None:
             await response(refused, status)(scope, receive, send)
             return
-        body = _Body(receive, self._limit(scope), self._seconds)
+        limit = self._limit(scope)
+        body = _Body(receive, limit, self._seconds, in_parts=limit == self._large)
         begun = False
 
         async def sent(message: Message) -> None:
@@ -76,15 +80,21 @@ class Throttle:
         return 0.0 if left >= 1 else (1 - left) / self._rate
 
     def _limit(self, scope: Scope) -> int:
-        kind = Headers(scope=scope).get("content-type", "").lower()
-        return self._large if kind.startswith("multipart/form-data") else self._small
+        """How many bytes a request may have: many where its key may upload files, few at the login."""
+        if scope["path"] == LOGIN:
+            return _FORM
+        access = scope.get("state", {}).get("access")
+        uploads = scope.get("method") == "POST" and _UPLOADS.fullmatch(scope["path"])
+        return self._large if uploads and isinstance(access, Access) and access.may("write") else self._small
 
 
 class _Body:
     """The body of a request as it comes; `failed`: what is wrong with it."""
 
-    def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
+    def __init__(self, receive: Receive, limit: int, seconds: float, *, in_parts: bool) -> None:
         self._receive = receive
+        self._in_parts = in_parts
+        self._until = time.monotonic() + seconds
         self._limit = limit
         self._seconds = seconds
         self._size = 0
@@ -97,7 +107,7 @@ class _Body:
             return await self._receive()
         if self.failed is None:
             try:
-                message = await asyncio.wait_for(self._receive(), self._seconds)
+                message = await asyncio.wait_for(self._receive(), self._left())
             except TimeoutError:
                 self.failed = InputError("The request came too slowly.", "Send it again, faster or in parts."), 408
             else:
@@ -107,6 +117,10 @@ class _Body:
                     return message
                 self.failed = _too_large(self._limit), None
         return {"type": "http.disconnect"}
+
+    def _left(self) -> float:
+        """Seconds for the next part: each of an upload has so many, all of another request together."""
+        return self._seconds if self._in_parts else max(0.0, self._until - time.monotonic())
 
 
 def _too_large(limit: int) -> TooLargeError:

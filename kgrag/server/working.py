@@ -1,10 +1,12 @@
-"""Work of requests: so much at once, in threads, held to a deadline, and ended when the client leaves."""
+"""Work of requests: so much at once, in threads, others in a queue; ended at a deadline and when the client leaves."""
 
 import asyncio
 import contextvars
 import threading
+import time
+from collections import deque
 from collections.abc import AsyncGenerator, Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -18,16 +20,21 @@ from kgrag.errors import BusyError, CancelledError
 T = TypeVar("T")
 
 _GRACE = 5.0  # seconds after the deadline in which a call that looks at it seldom may still end
+_PATIENCE = 30.0  # seconds for which a request waits for a place
 
 
 class Workers:
-    """Threads for the calls of all requests; close them, or use `with`."""
+    """Threads for the calls of requests of one kind; close them, or use `with`. Of one event loop."""
 
-    def __init__(self, most: int, deadline: float, budget: float | None = None) -> None:
-        """`most`: calls at once; `deadline`: seconds, `budget`: cost of language models, both of one call."""
+    def __init__(self, most: int, deadline: float, budget: float | None = None, waiting: int = 0) -> None:
+        """`most`: calls at once, further ones wait, so many as `waiting`.
+
+        `deadline`: seconds, `budget`: cost of language models, both of one call.
+        """
         self._threads = ThreadPoolExecutor(most, "kgrag-serve")
         self._free = most
-        self._lock = threading.Lock()
+        self._most_waiting = waiting
+        self._waiting: deque[asyncio.Future[None]] = deque()
         self._deadline = deadline
         self._budget = budget
 
@@ -43,48 +50,86 @@ class Workers:
         """The result of a call; `deadline`: a shorter one than that of all.
 
         It ends at its next query, or call of a model, when the client closes the connection. Raises what it raises,
-        BusyError when too much is worked on, DeadlineError, and CancelledError when the client left.
+        BusyError when too many wait or none is ready in time, DeadlineError, and CancelledError when the client left.
         """
         seconds = self._deadline if deadline is None else min(deadline, self._deadline)
-        running = self._start(call, seconds)
+        until = time.monotonic() + seconds
         gone = asyncio.ensure_future(left(request))
+        starting = asyncio.ensure_future(self._start(call, seconds))
         try:
-            ends: set[asyncio.Future[Any]] = {running.result, gone}
-            await asyncio.wait(ends, timeout=seconds + _GRACE, return_when=asyncio.FIRST_COMPLETED)
-            if running.result.done():
-                return running.result.result()
-            raise CancelledError("The client left.") if gone.done() else limits.passed()
+            await asyncio.wait((starting, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not starting.done():
+                raise CancelledError("The client left.")
+            running = await starting
+            try:
+                ends: set[asyncio.Future[Any]] = {running.result, gone}
+                wait = until + _GRACE - time.monotonic()
+                await asyncio.wait(ends, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
+                if running.result.done():
+                    return running.result.result()
+                raise CancelledError("The client left.") if gone.done() else limits.passed()
+            finally:
+                running.cancel()
         finally:
-            running.cancel()
             gone.cancel()
+            starting.cancel()
 
-    def stream(self, call: Callable[[Callable[[Any], None]], T]) -> AsyncGenerator[Any]:
+    async def stream(self, call: Callable[[Callable[[Any], None]], T]) -> AsyncGenerator[Any]:
         """What a call tells, as it tells it, and last its result; closing the generator ends it.
 
-        The call begins at once. Raises BusyError when too much is worked on.
+        The call has begun when this returns. Raises BusyError as `run` does.
         """
         loop = asyncio.get_running_loop()
         heard: asyncio.Queue[Any] = asyncio.Queue()
-        running = self._start(lambda: call(lambda told: _put(loop, heard, told)), self._deadline)
+        running = await self._start(lambda: call(lambda told: _put(loop, heard, told)), self._deadline)
         return _heard(running, heard)
 
-    def _start(self, call: Callable[[], T], seconds: float) -> "_Running[T]":
+    async def _start(self, call: Callable[[], T], seconds: float) -> "_Running[T]":
+        """Begin a call, once there is a place, with what is left of its seconds."""
         cancelled = threading.Event()
+        until = time.monotonic() + seconds
+        await self._place(min(seconds, _PATIENCE))
 
         def limited() -> T:
-            with limits.limited(seconds, self._budget, cancelled):
+            with limits.limited(until - time.monotonic(), self._budget, cancelled):
                 return call()
 
-        with self._lock:
-            if not self._free:
-                raise BusyError("The server works on as much as it can.", "Try again in a moment.")
-            self._free -= 1
+        loop = asyncio.get_running_loop()
         future = self._threads.submit(contextvars.copy_context().run, limited)
-        future.add_done_callback(self._freed)  # also of one that was cancelled before it began
+        future.add_done_callback(lambda _: _in_loop(loop, self._leave))  # also of one that was cancelled before
         return _Running(asyncio.wrap_future(future), cancelled)
 
-    def _freed(self, _: "Future[Any]") -> None:
-        with self._lock:
+    async def _place(self, seconds: float) -> None:
+        """Wait for a place, first come, first served. Raises BusyError."""
+        if self._free:
+            self._free -= 1
+            return
+        if len(self._waiting) >= self._most_waiting:
+            raise BusyError(
+                f"The server works on as much as it can, and {len(self._waiting)} more wait.", "Try again in a moment."
+            )
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await asyncio.wait((place,), timeout=seconds)
+        except asyncio.CancelledError:  # the client left
+            if place.done():
+                self._leave()
+            else:
+                self._waiting.remove(place)
+            raise
+        if not place.done():
+            before = self._waiting.index(place)
+            self._waiting.remove(place)
+            raise BusyError(
+                f"No place came free in {seconds:.0f} s; {before} waited before this.", "Try again in a moment."
+            )
+
+    def _leave(self) -> None:
+        """Give a place to who waits longest."""
+        if self._waiting:
+            self._waiting.popleft().set_result(None)
+        else:
             self._free += 1
 
 
@@ -102,8 +147,12 @@ class _Running(Generic[T]):
 
 
 def _put(loop: asyncio.AbstractEventLoop, queue: "asyncio.Queue[Any]", item: Any) -> None:
+    _in_loop(loop, lambda: queue.put_nowait(item))
+
+
+def _in_loop(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
     with suppress(RuntimeError):  # the loop is closed: nobody listens
-        loop.call_soon_threadsafe(queue.put_nowait, item)
+        loop.call_soon_threadsafe(call)
 
 
 async def _heard(running: "_Running[T]", heard: "asyncio.Queue[Any]") -> AsyncGenerator[Any]:

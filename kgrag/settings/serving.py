@@ -13,10 +13,14 @@ class ServeOptions(BaseModel):
     host: str = Field("127.0.0.1", description="address to listen on; others than loopback need keys (`kgrag keys`)")
     port: int = Field(8000, ge=0, le=65535, description="port to listen on; 0: any that is free")
     hosts: tuple[str, ...] = Field(
-        (), description="names under which it is reached, as JSON; empty: with keys any, without them loopback only"
+        (),
+        description="its names, as JSON; empty: loopback, with keys addresses and this machine's name, too",
     )
     secure_cookie: bool = Field(False, description="set the cookie of the web application only over HTTPS (by a proxy)")
-    concurrency: int = Field(16, ge=1, le=512, description="requests worked on at once; further ones get 503")
+    concurrency: int = Field(16, ge=1, le=512, description="searches and the like at once, and answers besides")
+    statements: int = Field(4, ge=1, le=512, description="statements of Cypher at once")
+    waiting: int = Field(64, ge=0, le=10_000, description="requests of each kind that wait; further ones get 503")
+    connections: int = Field(1000, ge=1, description="connections at once; further ones get 503")
     rate: float = Field(600.0, gt=0, description="requests of one key in a minute; further ones get 429")
     deadline: float = Field(120.0, gt=0, description="seconds that a request may take")
     budget: float | None = Field(None, ge=0, description="cost of language models that a request may have")

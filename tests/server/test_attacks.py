@@ -87,9 +87,12 @@ _KEYS: dict[str, str] = {
     "its hash": _get(f"{_S}/documents", "Authorization: Bearer {hash}"),
     "two of them": _get(f"{_S}/documents", "Authorization: Bearer nothing", "Authorization: Bearer {owner}"),
     "one in another header": _get(f"{_S}/documents", "X-Api-Key: {owner}", "Proxy-Authorization: Bearer {owner}"),
-    "a wrong cookie": _get(f"{_S}/documents", "Cookie: kgrag_key=nothing"),
-    "a wrong key beside a cookie": _get(f"{_S}/documents", "Authorization: Bearer x", "Cookie: kgrag_key={owner}"),
-    "a cookie of other names": _get(f"{_S}/documents", "Cookie: Kgrag_Key={owner}; key={owner}; session={owner}"),
+    "a wrong cookie": _get(f"{_S}/documents", "Cookie: kgrag_session=nothing"),
+    "a wrong key beside a cookie": _get(
+        f"{_S}/documents", "Authorization: Bearer x", "Cookie: kgrag_session={session}"
+    ),
+    "a cookie of other names": _get(f"{_S}/documents", "Cookie: Kgrag_Session={session}; id={session}; key={owner}"),
+    "a key for a cookie": _get(f"{_S}/documents", "Cookie: kgrag_session={owner}"),
     "from here, it says": _get(f"{_S}/documents", "X-Forwarded-For: 127.0.0.1", "X-Real-IP: 127.0.0.1"),
     "another path, it says": _get("/healthz", "X-Original-URL: {secret}", "X-Rewrite-URL: {secret}"),
     "dots": _get(f"/healthz/..{_S}/documents"),
@@ -119,7 +122,8 @@ _KEYS: dict[str, str] = {
 def test_nothing_opens_without_a_key(attack: str, locked: Served) -> None:
     owner = locked.tokens["owner"]
     made = {
-        "{owner}": owner, "{cut}": owner[:-1], "{capitals}": owner.upper(), "{secret}": f"{_S}/documents",
+        "{owner}": owner, "{session}": locked.session("owner"),
+        "{cut}": owner[:-1], "{capitals}": owner.upper(), "{secret}": f"{_S}/documents",
         "{hash}": hashlib.sha256(owner.encode()).hexdigest(),
     }  # fmt: skip
     text = _KEYS[attack]
@@ -321,12 +325,12 @@ def test_pages_of_other_sites_reach_nothing(attack: str, unlocked: Served, locke
     assert status in (400, 403), answer
     assert '"mine"' not in answer
     if "rigin" in _PAGES[attack] or "Sec-Fetch" in _PAGES[attack]:  # the cookie of a visitor does not help
-        cookie = f"Connection: close\r\nCookie: kgrag_key={locked.tokens['owner']}"
+        cookie = f"Connection: close\r\nCookie: kgrag_session={locked.session('owner')}"
         assert _raw(locked, _PAGES[attack].replace("Connection: close", cookie))[0] in (400, 403)
 
 
 def test_the_cookie_lets_its_own_pages_in(locked: Served) -> None:
-    cookie = f"Cookie: kgrag_key={locked.tokens['owner']}"
+    cookie = f"Cookie: kgrag_session={locked.session('owner')}"
     own = f"Origin: http://127.0.0.1:{locked.port}"
     request = _get(f"{_API}/me", cookie, own, "Sec-Fetch-Site: same-origin", host=f"127.0.0.1:{locked.port}")
     assert _raw(locked, request)[0] == 200

@@ -1,6 +1,7 @@
 """Keys, the guard and the throttle by themselves: who is let in, and how often."""
 
 import asyncio
+import socket
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,8 @@ from starlette.requests import HTTPConnection
 
 from kgrag.errors import AccessError, BusyError, InputError, NotFoundError, TooLargeError
 from kgrag.server.guard import Guard, access_of, is_open
-from kgrag.server.keys import LOCAL, ROLES, Access, Keys
+from kgrag.server.keys import LOCAL, ROLES, Access, Keys, Role, hashed
+from kgrag.server.sessions import Sessions
 from kgrag.server.throttle import Throttle, _Body
 from kgrag.settings import ServeOptions
 
@@ -47,8 +49,8 @@ def test_each_role_may_what_those_before_it_may() -> None:
 
 def test_only_the_token_opens(keys: Keys) -> None:
     anna, ben = keys.add("anna", "read", ["notes", "letters", "notes"]), keys.add("ben", "write")
-    assert keys.resolve(anna) == Access("anna", "read", ("letters", "notes"))
-    assert keys.resolve(ben) == Access("ben", "write")
+    assert keys.resolve(anna) == Access("anna", "read", ("letters", "notes"), hashed(anna))
+    assert keys.resolve(ben) == Access("ben", "write", key=hashed(ben))
     kept = keys.path.read_text()
     assert anna not in kept and ben not in kept
     for wrong in ("", "kgrag_x", anna[:-1], f"{anna} ", anna.upper(), keys.kept()[0].sha256):
@@ -83,7 +85,8 @@ def _let_in(keys: Keys, *headers: tuple[str, str], unlocked: bool = False, hosts
 
 def test_a_key_in_a_header_or_a_cookie(keys: Keys) -> None:
     token = keys.add("anna", "read")
-    bearer, cookie = ("authorization", f"Bearer {token}"), ("cookie", f"kgrag_key={token}")
+    session = Sessions(keys).open(token)
+    bearer, cookie = ("authorization", f"Bearer {token}"), ("cookie", f"kgrag_session={session}")
     for headers in ((bearer,), (cookie,), (bearer, ("origin", "http://evil.example"))):
         found = _let_in(keys, *headers)
         assert found is not None and found.name == "anna"
@@ -108,7 +111,7 @@ def test_pages_of_other_sites_are_kept_out(keys: Keys, header: tuple[str, str]) 
         _let_in(keys, header, unlocked=True)
     token = keys.add("anna", "read")
     with pytest.raises(AccessError, match="another site"):
-        _let_in(keys, header, ("cookie", f"kgrag_key={token}"))
+        _let_in(keys, header, ("cookie", f"kgrag_session={Sessions(keys).open(token)}"))
 
 
 def test_names_of_the_host(keys: Keys) -> None:
@@ -122,6 +125,11 @@ def test_names_of_the_host(keys: Keys) -> None:
     assert _let_in(keys, ("host", "graph.example"), unlocked=True, hosts=["Graph.example"]) is LOCAL
     keys.add("anna", "read")
     assert _let_in(keys, unlocked=True) is None  # a key was made meanwhile
+    for host in ("localhost", "10.1.2.3:8000", "[fe80::1]", socket.gethostname()):
+        assert _let_in(keys, ("host", host)) is None
+    for host in ("evil.example", "10.1.2.3.evil.example", "10.1.2", ""):
+        with pytest.raises(AccessError, match="name of a host"):
+            _let_in(keys, ("host", host))
 
 
 def test_open_pages() -> None:
@@ -151,9 +159,10 @@ def test_a_key_has_its_requests_a_minute(clock: list[float]) -> None:
     assert [few._wait("anna") for _ in range(21)] == [0.0] * 20 + [15.0]
 
 
-def _scope(path: str = "/api/v1/me", **headers: str) -> dict[str, Any]:
+def _scope(path: str = "/api/v1/me", role: Role = "read", **headers: str) -> dict[str, Any]:
     sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    return {"type": "http", "path": path, "headers": sent, "state": {"access": Access("anna", "read")}}
+    access = None if path == "/login" else Access("anna", role)
+    return {"type": "http", "method": "POST", "path": path, "headers": sent, "state": {"access": access}}
 
 
 def test_what_is_counted_and_what_is_too_large(clock: list[float]) -> None:
@@ -167,9 +176,16 @@ def test_what_is_counted_and_what_is_too_large(clock: list[float]) -> None:
     clock[0] += 3600
     assert throttle._refused(_scope(content_length="4096")) == (None, None)
     assert isinstance(throttle._refused(_scope(content_length="4097"))[0], TooLargeError)
-    form = {"content_type": "Multipart/form-data; boundary=x"}
-    assert throttle._refused(_scope(content_length="1048576", **form)) == (None, None)
-    assert isinstance(throttle._refused(_scope(content_length="1048577", **form))[0], TooLargeError)
+    uploads = "/api/v1/collections/notes/documents"
+    assert throttle._refused(_scope(uploads, "write", content_length="1048576")) == (None, None)
+    for large in (
+        _scope(uploads, "write", content_length="1048577"),
+        _scope(uploads, "read", content_length="4097"),
+        _scope(f"{uploads}/x", "write", content_length="4097"),
+        _scope(content_length="4097", content_type="multipart/form-data; boundary=x"),
+        _scope("/login", content_length="4097", content_type="multipart/form-data; boundary=x"),
+    ):
+        assert isinstance(throttle._refused(large)[0], TooLargeError)
 
 
 def test_a_body_without_a_length_ends_where_it_is_too_much() -> None:
@@ -177,9 +193,47 @@ def test_a_body_without_a_length_ends_where_it_is_too_much() -> None:
         return {"type": "http.request", "body": b"x" * 10, "more_body": True}
 
     async def read() -> tuple[list[str], _Body]:
-        body = _Body(receive, 25, 5.0)  # type: ignore[arg-type]
+        body = _Body(receive, 25, 5.0, in_parts=False)  # type: ignore[arg-type]
         return [(await body.receive())["type"] for _ in range(4)], body
 
     kinds, body = asyncio.run(read())
     assert kinds == ["http.request", "http.request", "http.disconnect", "http.disconnect"]
     assert body.failed is not None and isinstance(body.failed[0], TooLargeError)
+
+
+def test_requests_may_not_come_drop_by_drop() -> None:
+    """All parts of a request have the seconds together, those of an upload each."""
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.sleep(0.2)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    async def read(in_parts: bool) -> list[str]:
+        body = _Body(receive, 25, 0.5, in_parts=in_parts)  # type: ignore[arg-type]
+        return [(await body.receive())["type"] for _ in range(4)]
+
+    assert asyncio.run(read(True)) == ["http.request"] * 4
+    assert asyncio.run(read(False)) == ["http.request", "http.request", "http.disconnect", "http.disconnect"]
+
+
+def test_a_session_ends_with_its_key_or_at_the_log_out(keys: Keys) -> None:
+    sessions = Sessions(keys)
+    assert sessions.open("nothing") is None and sessions.resolve("nothing") is None
+    token = keys.add("anna", "read")
+    one, other = sessions.open(token), sessions.open(token)
+    assert one is not None and other is not None and len({one, other, token}) == 3
+    kept = keys.path.with_name("sessions.json")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert not any(secret in kept.read_text() for secret in (one, other, token))
+    assert Sessions(keys).resolve(one) == keys.resolve(token)  # a server that starts again knows it
+    assert sessions.resolve(token) is None  # the key itself is no session
+    sessions.close(one)
+    assert sessions.resolve(one) is None and sessions.resolve(other) is not None
+    access = sessions.resolve(other)
+    keys.remove("anna")
+    keys.add("anna", "read")
+    assert sessions.resolve(other) is None
+    assert access is not None and not keys.holds(access)  # an open page is not opened again by another key of that name
+    kept.write_text("no JSON")
+    assert sessions.resolve(other) is None
+    assert sessions.open(keys.add("ben", "read")) is not None

@@ -48,16 +48,26 @@ def start(asking: KnowledgeGraph, tmp_path: Path) -> Iterator[Start]:
 def test_too_much_at_once_is_told_to_come_back(start: Start, scripted: Scripted) -> None:
     scripted.say("answer", "In the harbour [1].")
     scripted.delay(1.5)
-    server = start(concurrency=1)
+    server = start(concurrency=1, waiting=1)
+    replies = []
     with server.client() as one, server.client() as other:
-        first = threading.Thread(target=lambda: one.post(f"{_C}/ask", json=_ASK))
-        first.start()
-        time.sleep(0.7)
-        refused = other.get(_C)
+
+        def ask() -> None:
+            replies.append(one.post(f"{_C}/ask", json=_ASK))
+
+        asking = [threading.Thread(target=ask) for _ in range(2)]
+        for thread in asking:
+            thread.start()
+            time.sleep(0.3)
+        refused = other.post(f"{_C}/ask", json=_ASK)  # one is answered, another waits
         assert refused.status_code == 503 and int(refused.headers["retry-after"]) >= 1
-        assert refused.json()["kind"] == "BusyError"
-        first.join()
-        assert other.get(_C).status_code == 200
+        assert refused.json()["kind"] == "BusyError" and "1 more wait" in refused.json()["error"]
+        assert other.post(f"{_C}/ask", json=_ASK, headers={"Accept": "text/event-stream"}).status_code == 503
+        assert other.get(_C).status_code == 200  # what does not ask has places of its own
+        for thread in asking:
+            thread.join()
+        assert [reply.status_code for reply in replies] == [200, 200]
+        assert other.post(f"{_C}/ask", json=_ASK).status_code == 200
 
 
 def test_a_request_ends_at_its_deadline(start: Start, scripted: Scripted) -> None:
@@ -135,7 +145,7 @@ def test_the_log_names_no_key_and_no_question(start: Start, caplog: pytest.LogCa
     caplog.set_level(logging.INFO, "kgrag.server.access")
     server = start()
     token = server.key("anna", "read")
-    with server.client("anna", cookies={"kgrag_key": token}) as client:
+    with server.client("anna", cookies={"kgrag_session": server.session("anna")}) as client:
         client.get(f"{_C}/drawings/search", params={"question": "a private matter", "key": token})
     lines = [record.getMessage() for record in caplog.records if record.name == "kgrag.server.access"]
     assert len(lines) == 1 and "GET" in lines[0] and "'anna'" in lines[0]

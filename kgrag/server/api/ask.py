@@ -1,6 +1,7 @@
 """The route that asks: an answer with its citations, whole or step by step."""
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
@@ -86,8 +87,8 @@ async def _answered(
         return to_json(found, **kept)
 
     if MEDIA_TYPE in request.headers.get("accept", ""):
-        return EventStream(_named(caller, answer))
-    return Reply(await caller.work(lambda: answer(None)))
+        return EventStream(_named(await caller.serving.asks.stream(answer)))
+    return Reply(await caller.work(lambda: answer(None), workers=caller.serving.asks))
 
 
 def _strategy(caller: Caller, chosen: Collection | Federation, asked: Asking) -> Strategy:
@@ -98,15 +99,8 @@ def _strategy(caller: Caller, chosen: Collection | Federation, asked: Asking) ->
     return chosen.system(asked.system)
 
 
-def _named(caller: Caller, answer: Callable[[Callable[[Event], None] | None], dict[str, Any]]) -> Events:
-    """The events by their types, and the answer; the work begins at once."""
-    heard = caller.serving.workers.stream(answer)
-
-    async def events() -> Events:
-        try:
-            async for told in heard:
-                yield (type(told).__name__, to_json(told)) if isinstance(told, Event) else ("Answer", told)
-        finally:
-            await heard.aclose()
-
-    return events()
+async def _named(heard: AsyncGenerator[Any]) -> Events:
+    """The events of an answer by their types, and the answer."""
+    async with aclosing(heard):
+        async for told in heard:
+            yield (type(told).__name__, to_json(told)) if isinstance(told, Event) else ("Answer", told)

@@ -37,7 +37,12 @@ async def cypher(caller: Called, asked: Statement) -> dict[str, Any]:
     """The rows of a statement, through the gateway that lets nothing write; for keys of all collections."""
     caller.access.check_all()
     named = {} if asked.collection is None else {"collection": asked.collection}
-    return to_json(await caller.work(lambda: caller.kg.cypher(asked.statement, {**named, **asked.parameters})))
+    return to_json(
+        await caller.work(
+            lambda: caller.kg.cypher(asked.statement, {**named, **asked.parameters}),
+            workers=caller.serving.statements,
+        )
+    )
 
 
 @router.get("/queries")
@@ -70,4 +75,4 @@ async def _rows(caller: Caller, name: str, asked: Arguments, collection: str | N
         chosen = None if collection is None else caller.collection(collection).name
         return to_json(saved_rows(caller.kg, name, asked.parameters, chosen))
 
-    return await caller.work(rows)
+    return await caller.work(rows, workers=caller.serving.statements)

@@ -5,12 +5,15 @@ import asyncio
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from kgrag import limits
 from kgrag.errors import DatabaseError
 from kgrag.server.failures import Reply, response
 from kgrag.server.gauges import Gauges
 from kgrag.server.serving import Called, serving_of
 
 router = APIRouter(tags=["health"])
+
+_READY = 3.0  # seconds in which the database has to answer
 
 
 @router.get("/healthz")
@@ -24,8 +27,9 @@ async def ready(request: Request) -> Response:
     """The database answers, too; 503 if not."""
     serving = serving_of(request)
     try:
-        await serving.workers.run(request, lambda: serving.kg.graph.run("search/ping"), deadline=5)
-    except DatabaseError:
+        with limits.limited(_READY):
+            await asyncio.wait_for(asyncio.to_thread(serving.kg.graph.run, "search/ping"), _READY)
+    except (DatabaseError, TimeoutError):
         return response(DatabaseError("The database does not answer.", "The log of the server says more."))
     return Reply({"status": "ok"})
 

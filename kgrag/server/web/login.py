@@ -1,4 +1,4 @@
-"""The page that takes a key and keeps it in a cookie that no script can read. It needs no script itself."""
+"""The page that takes a key and begins a session, whose id is in a cookie that no script can read."""
 
 from html import escape
 from string import Template
@@ -9,9 +9,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from kgrag.server.guard import COOKIE, LOGIN
 from kgrag.server.keys import Keys
+from kgrag.server.sessions import DAYS, Sessions
 from kgrag.server.web.addresses import inside
 
-_DAYS = 30
 _PAGE = Template("""\
 <!doctype html>
 <html lang="en">
@@ -48,30 +48,44 @@ $problem
 
 def router(keys: Keys, *, secure: bool) -> APIRouter:
     """The routes to log in and out. `secure`: the cookie is sent over HTTPS alone."""
-    routes = APIRouter(include_in_schema=False)
+    routes, sessions = APIRouter(include_in_schema=False), Sessions(keys)
 
     @routes.get(LOGIN)
     def form(next: str = "/") -> HTMLResponse:
         return _page(next)
 
     @routes.post(LOGIN)
-    def enter(key: Annotated[str, Form(max_length=200)], next: Annotated[str, Form(max_length=2000)] = "/") -> Response:
-        token = key.strip()
-        if keys.resolve(token) is None:
+    def enter(
+        request: Request, key: Annotated[str, Form(max_length=200)], next: Annotated[str, Form(max_length=2000)] = "/"
+    ) -> Response:
+        session = sessions.open(key.strip())
+        if session is None:
             return _page(next, "This key is not known here.", 401)
         response = RedirectResponse(inside(next), 303)
         response.set_cookie(
-            COOKIE, token, max_age=_DAYS * 86400, httponly=True, samesite="strict", secure=secure, path="/"
+            COOKIE,
+            session,
+            max_age=DAYS * 86400,
+            httponly=True,
+            samesite="lax",  # a link from elsewhere leads in; what changes anything asks for the origin, too
+            secure=secure or _is_https(request),
+            path="/",
         )
         return response
 
     @routes.post("/logout")
     def leave(request: Request) -> Response:
+        sessions.close(request.cookies.get(COOKIE, ""))
         response = RedirectResponse(LOGIN, 303)
-        response.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=secure, path="/")
+        response.delete_cookie(COOKIE, httponly=True, samesite="lax", secure=secure or _is_https(request), path="/")
         return response
 
     return routes
+
+
+def _is_https(request: Request) -> bool:
+    """Whether the browser speaks HTTPS, with this server or with a proxy before it."""
+    return "https" in (request.url.scheme, request.headers.get("x-forwarded-proto", "").lower())
 
 
 def _page(next: str, problem: str = "", status: int = 200) -> HTMLResponse:

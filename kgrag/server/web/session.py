@@ -80,12 +80,12 @@ class Session:
         self.access.check("read", collection)
         chosen, checked = self._serving.kg[collection], check_asked_retriever(retriever)
         async with aclosing(
-            self._serving.workers.stream(lambda _: chosen.search(question, retriever=checked))
+            await self._serving.workers.stream(lambda _: chosen.search(question, retriever=checked))
         ) as found:
             ranking: Ranking = await anext(found)
         return ranking
 
-    def ask(self, question: str, collection: str, system: str) -> AsyncGenerator[Event | Answer]:
+    async def ask(self, question: str, collection: str, system: str) -> AsyncGenerator[Event | Answer]:
         """The events of a question as they happen, and last its answer, within the limits of a request.
 
         Closing the generator ends the work. Raises BusyError, DeadlineError.
@@ -94,7 +94,11 @@ class Session:
         chosen = self._serving.kg[collection]
         query = Query(question)
         check_asked_system(system)
-        return self._serving.workers.stream(lambda hear: chosen.system(system).ask(query, stream=True, listener=hear))
+        async with aclosing(
+            await self._serving.asks.stream(lambda hear: chosen.system(system).ask(query, stream=True, listener=hear))
+        ) as heard:
+            async for told in heard:
+                yield told
 
     async def neighbours(self, passage: Passage, collection: str, limit: int = 10) -> list[dict[str, Any]]:
         """The edges around a passage of a collection, as `KnowledgeGraph.neighbourhood` gives them."""

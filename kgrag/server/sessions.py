@@ -1,0 +1,83 @@
+"""Sessions of the pages: a cookie holds a random id, and what it stands for is kept here, until it is ended.
+
+Each belongs to the token of one key, and ends with it. Only hashes are kept, in a file that nobody else may read, so
+that a server that starts again knows them.
+"""
+
+import secrets
+from datetime import UTC, datetime, timedelta
+
+from filelock import FileLock
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from kgrag.graph.local.files import private_folder, write_atomic
+from kgrag.server.keys import Access, Keys, hashed
+
+DAYS = 30
+"""After which a session ends by itself."""
+_BYTES = 32  # of chance
+_MOST = 10_000
+
+
+class _Session(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key: str
+    """The hash of the token of its key."""
+    until: datetime
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    sessions: dict[str, _Session] = {}
+
+
+class Sessions:
+    """The sessions in a file beside the keys'. Safe to share between threads and processes."""
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+        self._path = keys.path.with_name("sessions.json")
+        self._state: tuple[tuple[int, int, int] | None, dict[str, _Session]] = (None, {})
+
+    def open(self, token: str) -> str | None:
+        """Begin a session of a key: its id, None if the token is of no key."""
+        access = self._keys.resolve(token)
+        if access is None:
+            return None
+        id, now = secrets.token_urlsafe(_BYTES), datetime.now(UTC)
+        self._change({hashed(id): _Session(key=access.key, until=now + timedelta(days=DAYS))})
+        return id
+
+    def resolve(self, id: str) -> Access | None:
+        """What a session allows now; None for one that has ended, or whose key was removed."""
+        found = self._kept().get(hashed(id))
+        if found is None or found.until < datetime.now(UTC):
+            return None
+        return next((key.access for key in self._keys.kept() if key.sha256 == found.key), None)
+
+    def close(self, id: str) -> None:
+        """End a session."""
+        self._change({}, ended=hashed(id))
+
+    def _change(self, more: dict[str, _Session], ended: str = "") -> None:
+        private_folder(self._path.parent)
+        with FileLock(self._path.with_suffix(".lock"), mode=0o600):
+            now, keys = datetime.now(UTC), {key.sha256 for key in self._keys.kept()}
+            kept = {id: s for id, s in self._kept().items() if s.until > now and s.key in keys and id != ended}
+            newest = dict(sorted((kept | more).items(), key=lambda item: item[1].until)[-_MOST:])
+            write_atomic(self._path, _File(sessions=newest).model_dump_json() + "\n", mode=0o600)
+
+    def _kept(self) -> dict[str, _Session]:
+        """All sessions; none where the file is not what was written: people log in again."""
+        try:
+            found = self._path.stat()
+            stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
+            known, sessions = self._state
+            if stamp != known:
+                sessions = _File.model_validate_json(self._path.read_bytes()).sessions
+                self._state = (stamp, sessions)
+        except (OSError, ValidationError):
+            return {}
+        return sessions
