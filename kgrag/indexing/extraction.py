@@ -19,6 +19,7 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.asking import FailedPassage, Meter, ask_each, passage_sources, unread
 from kgrag.indexing.extracted import Extraction, FactRows, LinkedExtraction
 from kgrag.indexing.finish import finish
+from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.embed import Embedder
 from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.facts import harmless, titled
@@ -153,7 +154,7 @@ class FactWriter:
         facts = FactRows()
         for passage, extraction in extracted.items():
             facts.add(self._collection.name, passage, extraction, self._collection.language)
-        vectors = self._embedder.embed([row["properties"]["text"] for row in facts.triples]).tolist()
+        vectors = embedded_or_logged(self._embedder, [row["properties"]["text"] for row in facts.triples], "triples")
         for row, vector in zip(facts.triples, vectors, strict=True):
             row["vector"] = vector
         self._graph.write(lambda tx: self._write(tx, list(extracted), facts))

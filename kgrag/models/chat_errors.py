@@ -22,7 +22,12 @@ _USED_UP = re.compile(r"quota|billing|credit|balance|payment|plan\b", re.IGNOREC
 _FOR_NOW = re.compile(
     r"per.?(second|minute)|\b[rt]pm\b|(retry|again) (in|after)|requests? limit|too many", re.IGNORECASE
 )
-_NO_MODEL = re.compile(
+TOO_LONG = re.compile(
+    r"context.{0,20}(length|window|size)|too (long|large)|(at most|maximum|too many).{0,30}\btokens",
+    re.IGNORECASE,
+)
+"""That a text is longer than a model reads."""
+NO_MODEL = re.compile(
     r"model_not_found|model\b.{0,80}(not found|not exist|not available|unknown)|(unknown|invalid|no such) model",
     re.IGNORECASE | re.DOTALL,
 )
@@ -45,6 +50,11 @@ class Server:
         return f"The address is KGRAG_{self.group}__BASE_URL (or OPENAI_BASE_URL); it mostly ends with /v1."
 
     @property
+    def load(self) -> str:
+        """Which setting says how much is asked at once."""
+        return "KGRAG_CHAT__CONCURRENCY" if self.group == "CHAT" else f"KGRAG_{self.group}__BATCH"
+
+    @property
     def tries(self) -> str:
         """After how many tries."""
         return f"after {self.retries + 1} tries" if self.retries else "at the first try"
@@ -65,7 +75,7 @@ def server_error(error: Exception, server: Server) -> ModelError:
     if isinstance(error, openai.APITimeoutError) or (isinstance(error, LostReply) and error.slow):
         return ModelError(
             f"The model {server.model!r} did not answer within {server.timeout:g} seconds, {server.tries}.",
-            f"Raise KGRAG_{server.group}__TIMEOUT, or lower KGRAG_CHAT__CONCURRENCY.",
+            f"Raise KGRAG_{server.group}__TIMEOUT, or lower {server.load}.",
         )
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__ or error
@@ -179,21 +189,25 @@ def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
             f"{address} refuses the key: {said}",
             f"Set OPENAI_API_KEY or KGRAG_{server.group}__API_KEY to a key that may use {server.model!r}.",
         )
-    if status in (404, 405) or (status in (400, 422) and _NO_MODEL.search(body_of(error))):
+    if status in (404, 405) or (status in (400, 422) and NO_MODEL.search(body_of(error))):
         setting = f"Set KGRAG_{server.group}__MODEL." if server.group == "CHAT" else "Name another after openai:."
         return UnavailableError(f"There is no model {server.model!r} at {address}: {said}", f"{setting} {server.where}")
+    again = f"KGRAG_{server.group}__RETRIES"
     if status == 429:
+        pace = "set KGRAG_CHAT__REQUESTS_PER_MINUTE and KGRAG_CHAT__TOKENS_PER_MINUTE to what it allows"
         return ModelError(
             f"{address} takes no more requests, {server.tries}: {said}",
-            "Lower KGRAG_CHAT__CONCURRENCY, or set KGRAG_CHAT__REQUESTS_PER_MINUTE and KGRAG_CHAT__TOKENS_PER_MINUTE "
-            "to what it allows.",
+            f"Lower {server.load}, or {pace if server.group == 'CHAT' else f'raise {again}'}.",
         )
     if status >= 500:
-        return ModelError(f"{address} fails, {server.tries}: {said}", "Try again later; replies so far are kept.")
+        kept = "replies so far are kept" if server.group == "CHAT" else f"what is written stays. Or raise {again}"
+        return ModelError(f"{address} fails, {server.tries}: {said}", f"Try again later; {kept}.")
     return ModelError(f"{address} refuses the request to {server.model!r}: {said}", _remedy(said, server))
 
 
 def _remedy(said: str, server: Server) -> str:
+    if server.group != "CHAT":
+        return f"Name another model after openai:, or another server: KGRAG_{server.group}__BASE_URL."
     other = "max_completion_tokens" if server.limit == "max_tokens" else "max_tokens"
     for sign, remedy in (
         (
@@ -206,7 +220,7 @@ def _remedy(said: str, server: Server) -> str:
     ):
         if re.search(sign, said, re.IGNORECASE):
             return remedy
-    return f"Try another model: KGRAG_{server.group}__MODEL." if server.group == "CHAT" else "Try another model."
+    return f"Try another model: KGRAG_{server.group}__MODEL."
 
 
 def _first_line(error: BaseException) -> str:
