@@ -48,6 +48,7 @@ class Source:
     """A file to read: the key it is known by, how its path is shown to the user, and the size limit in bytes.
 
     `encoding`: what it is in if it is not UTF-8, empty: to be found out. `converted`: what it turned out to be in.
+    `problems`: what is to be said of it beside its documents: what was damaged or left out.
     """
 
     path: Path
@@ -56,6 +57,7 @@ class Source:
     limit: int
     encoding: str = ""
     converted: set[str] = field(default_factory=set)
+    problems: list[str] = field(default_factory=list)
 
     @property
     def title(self) -> str:

@@ -326,6 +326,8 @@ def _guarded(source: Source, items: Iterator[Item]) -> Iterator[Item]:
         yield Problem(source.shown, str(error))
     except OSError as error:
         yield Problem(source.shown, reason(error))
+    for message in source.problems:
+        yield Problem(source.shown, message, lasting=True)
     if problems > _MAX_PROBLEMS:
         yield Problem(source.shown, f"has {problems - _MAX_PROBLEMS:,} more problems like these")
 

@@ -116,4 +116,4 @@ class _AnyOption(dict[str, Callable[[str], str]]):
         return True
 
 
-RST = Format("reStructuredText file", (".rst",), read_apart("kgrag.loaders.restructured:read_rst"))
+RST = Format("reStructuredText file", (".rst",), read_apart("kgrag.loaders.restructured:read_rst"), version=2)

@@ -8,7 +8,7 @@ import pytest
 from kgrag.loaders import load
 from kgrag.loaders.dispatch import Load
 from kgrag.settings import LoadingSettings
-from kgrag.types import Document, Problem, Section
+from kgrag.types import Document, Problem, Section, Table
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -139,10 +139,8 @@ def test_markdown_blocks(tmp_path: Path) -> None:
             "| *Fram* | 1892 |\n\n<div>raw <i>html</i><script>no()</script></div>\n\n    code  here\n",
         )
     )
-    assert document.text == (
-        "Intro:\n\n- one\n- two\n  1. deep\n  2. er\n- three\n\nAfter.\n\nShip | Launched\nFram | 1892\n\nraw html\n\n"
-        "code  here"
-    )
+    assert document.text == ("Intro:\n\n- one\n- two\n  1. deep\n  2. er\n- three\n\nAfter.\n\nraw html\n\ncode  here")
+    assert document.tables == (Table(1, (("Ship", "Launched"), ("Fram", "1892"))),)
     assert document.title == "a"
 
 
@@ -179,6 +177,8 @@ def test_front_matter(tmp_path: Path) -> None:
         "quote": "it's",
         "url": "http://x.y/#z",
         "code": "007",
+        "tags": ["a", "b"],
+        "list": ["x", "y"],
     }
 
 
@@ -207,11 +207,10 @@ def test_html(tmp_path: Path, encoding: str) -> None:
     assert document.sections == (
         Section("Hello."),
         Section("One ship,\ntwo ships.\n\nUnclosed", "The Fram Museum"),
-        Section(
-            "- Fram\n- Gj\u00f8a\n\nDates\n\nShip | Built\nFram | 1892 Larvik\n\na  b\n  c", "The Fram Museum > Ships"
-        ),
+        Section("- Fram\n- Gj\u00f8a\n\na  b\n  c", "The Fram Museum > Ships"),
         Section("Empty", "The Fram Museum > Ships > Empty"),
     )
+    assert document.tables == (Table(1, (("Ship", "Built"), ("Fram", "1892 Larvik")), "Dates"),)
 
 
 @pytest.mark.parametrize(
