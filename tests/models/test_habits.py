@@ -14,7 +14,8 @@ from habits import BAD, GOOD, Weak, reply
 
 from kgrag.agents.answering import AnswerOptions, answer
 from kgrag.errors import BudgetError, DeadlineError, ModelError, UnavailableError
-from kgrag.indexing.extracted import Extraction, FactRows
+from kgrag.indexing.extracted import FactRows
+from kgrag.indexing.extraction_reply import Extraction
 from kgrag.limits import limited
 from kgrag.models.chat import Message
 from kgrag.models.embed import load_embedder
