@@ -192,17 +192,20 @@ def check_binary(data: bytes) -> None:
 def read_text(source: Source, declared: Callable[[bytes], str | None] | None = None) -> str:
     """The text of a file, converted if it is in a legacy encoding; `declared` finds the one that it names itself.
 
-    Raises BadInput.
+    U+FFFD stands for single bytes that are damaged, which are told. Raises BadInput for more of them.
     """
+    from kgrag.loaders.damage import repaired  # here: it needs what this module has
+
     data = read_file(source)
     try:
         return decode(data, declared(data) if declared is not None else None)
     except BadInput:
-        if find_bom(data) is not None:
-            raise
-        encoding = legacy_encoding(source, data)
+        bom = find_bom(data)
+        encoding = legacy_encoding(source, data) if bom is None else None
         if encoding is None:
-            raise
+            text, problem = repaired(data, (bom or "utf-8").removesuffix("-sig"))
+            source.problems.append(problem)
+            return text.removeprefix("\ufeff")
         text = data.decode(encoding, "replace")
         source.converted.add(encoding)
         return text
@@ -226,8 +229,18 @@ def decode(data: bytes, declared: str | None = None) -> str:
             return data.decode(encoding)
         except (ValueError, LookupError):  # also names of codecs that are none for text
             continue
+    if bom in (None, "utf-8-sig") and (text := _cesu(data)) is not None:
+        return text
     name = bom if bom in ("utf-16", "utf-32") else "utf-8"
     raise BadInput(f"is not {name.upper()}{bad_byte(data, name)}; {HOW_TO_CONVERT}")
+
+
+def _cesu(data: bytes) -> str | None:
+    """Text in CESU-8, UTF-8 but for characters beyond 16 bits, which are two surrogates each; None if it is not."""
+    try:
+        return data.decode("utf-8", "surrogatepass").encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    except UnicodeError:
+        return None
 
 
 def bad_byte(data: bytes, encoding: str = "utf-8") -> str:

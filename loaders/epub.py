@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
 from kgrag.loaders.base import BadInput, Format, decode, one_line
+from kgrag.loaders.damage import repaired
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
 
@@ -42,13 +43,23 @@ def _book(archive: zipfile.ZipFile) -> Content:
         if "nav" in item.get("properties", "").split() or name not in archive.NameToInfo:
             continue
         data = archive.read(name)
-        add_html(outline, decode(data, declared_encoding(data)))
+        add_html(outline, _text(data, name, outline))
     metadata = {
         "author": _field(package, "creator"),
         "date": _field(package, "date"),
         "language": _field(package, "language"),
     }
     return content(outline, _field(package, "title"), metadata)
+
+
+def _text(data: bytes, name: str, outline: Outline) -> str:
+    """The text of a chapter."""
+    try:
+        return decode(data, declared_encoding(data))
+    except BadInput:
+        text, problem = repaired(data)
+        outline.problems.append(f"{problem} ({name})")
+        return text
 
 
 def _is_locked(archive: zipfile.ZipFile) -> bool:

@@ -9,7 +9,6 @@ from itertools import islice
 from typing import BinaryIO
 
 from kgrag.loaders.base import (
-    HOW_TO_CONVERT,
     MB,
     SAMPLE,
     BadInput,
@@ -22,6 +21,7 @@ from kgrag.loaders.base import (
     one_line,
     open_file,
 )
+from kgrag.loaders.damage import MARK, told
 from kgrag.loaders.rows import Columns, RowReader
 from kgrag.types import Problem
 
@@ -74,17 +74,23 @@ def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[li
     first = next(records, None)
     if first is None:
         raise BadInput("is empty")
-    header = _header(_decoded(first[1]))
+    cells, problem = _decoded(first[1])
+    if problem:
+        yield Problem(f"{source.shown}:{first[0]}", problem, lasting=True)
+    header = _header(cells)
     rows.check(tuple(header))
     empty = True
-    for number, cells in records:
+    for number, found in records:
         empty = False
         place = f"{source.shown}:{number}"
         try:
-            row = _row(header, _decoded(cells, header))
+            decoded, problem = _decoded(found, header)
+            row = _row(header, decoded)
         except BadInput as error:
             yield Problem(place, str(error))
             continue
+        if problem:
+            yield Problem(place, problem, lasting=True)
         yield from rows.read(row, number, place)
     if empty:
         raise BadInput("has a header but no rows")
@@ -180,16 +186,19 @@ def _row(header: list[str], cells: list[str]) -> dict[str, str | None]:
     return {name: cell or None for name, cell in zip(header, cells, strict=False)}
 
 
-def _decoded(cells: list[str] | BadInput, header: list[str] | None = None) -> list[str]:
-    """The cells of a row if there are any and they are decoded. Raises BadInput."""
+def _decoded(cells: list[str] | BadInput, header: list[str] | None = None) -> tuple[list[str], str]:
+    """The cells of a row, U+FFFD for single damaged bytes, and what is to be said of these. Raises BadInput."""
     if isinstance(cells, BadInput):
         raise cells
+    count, place = 0, ""
     for position, cell in enumerate(cells):
-        if not cell.isascii() and (found := _UNDECODED.search(cell)):
+        if not cell.isascii() and (found := _UNDECODED.findall(cell)):
             column = repr(header[position]) if header and position < len(header) else position + 1
-            byte = ord(found[0]) - 0xDC00
-            raise BadInput(f"is not UTF-8 (byte 0x{byte:02x} in column {column}); {HOW_TO_CONVERT}")
-    return cells
+            place = place or f" (byte 0x{ord(found[0]) - 0xDC00:02x} in column {column})"
+            count += len(found)
+    if count:
+        cells = [_UNDECODED.sub(MARK, cell) for cell in cells]
+    return cells, told(count, sum(map(len, cells)), "utf-8", place)
 
 
 def _explain(error: csv.Error) -> str:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from kgrag.loaders.base import MB, BadInput, Format, Item, Source, clean, decode, one_line, open_file
+from kgrag.loaders.damage import repaired
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
 from kgrag.types import Document, Problem, Section, Table
@@ -58,12 +59,18 @@ def _record(source: Source, record: Any, number: int) -> Iterator[Item]:
         return
     named = _CHARSET.search(kind)
     declared = named[1] if named else declared_encoding(data) if media in _HTML else None
+    problem = ""
     try:
-        text = decode(data, declared)
+        try:
+            text = decode(data, declared)
+        except BadInput:
+            text, problem = repaired(data)
         title, sections, tables = _html(text) if media in _HTML else ("", _plain(text), ())
     except BadInput as error:
         yield Problem(place, str(error), lasting=True)
         return
+    if problem:
+        yield Problem(place, problem, lasting=True)
     headers = record.rec_headers
     address = clean(headers.get_header("WARC-Target-URI") or "")
     id = clean(headers.get_header("WARC-Record-ID") or "").strip("<>") or str(number)

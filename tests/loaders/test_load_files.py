@@ -1,6 +1,7 @@
 """Text, Markdown and HTML files become documents with readable text in sections."""
 
 import codecs
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -80,11 +81,45 @@ def test_legacy_encodings_are_converted_and_told(tmp_path: Path, name: str, enco
     assert found.scan.converted == {codecs.lookup(encoding).name: 1}
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.rst", "a.py"])
+def test_a_damaged_byte_is_marked_and_told(tmp_path: Path, name: str) -> None:
+    text = "Größe, Höhe und Breite: caf".encode() + b"\xe9 x"  # most of it is UTF-8
+    told, document = load(write(tmp_path / name, text))
+    assert isinstance(told, Problem) and isinstance(document, Document)
+    assert document.text == "Größe, Höhe und Breite: caf\ufffd x"
+    assert "a byte that is not UTF-8 at byte 30" in told.message
+    assert told.lasting
+
+
+def test_a_cut_file_in_utf_16_is_read(tmp_path: Path) -> None:
+    told, document = load(write(tmp_path / "b.txt", b"\xff\xfea\x00b"))
+    assert isinstance(told, Problem) and "not UTF-16" in told.message
+    assert isinstance(document, Document) and document.text == "a\ufffd"
+
+
 def test_what_is_in_no_encoding_names_the_byte_and_the_remedy(tmp_path: Path) -> None:
-    message = problem(write(tmp_path / "a.txt", "Größe, Höhe und Breite: caf".encode() + b"\xe9 x")).message
-    assert "not UTF-8 at byte 30" in message  # most of it is
+    message = problem(write(tmp_path / "a.txt", "Größe, Höhe und Breite: ".encode() + b"caf\xe9 x \xe9t")).message
+    assert "not UTF-8 at byte 30, nor in 1 other places" in message
     assert "iconv" in message
-    assert "not UTF-16" in problem(write(tmp_path / "b.txt", b"\xff\xfea\x00b")).message
+
+
+def test_few_odd_bytes_among_ascii_are_damage_not_another_alphabet(tmp_path: Path) -> None:
+    told, document = load(write(tmp_path / "a.txt", b"The ship left Larvik. " * 40 + b"\x81 end"))
+    assert isinstance(told, Problem) and "a byte that is not UTF-8 at byte 880" in told.message
+    assert isinstance(document, Document) and document.text.endswith("Larvik. \ufffd end")
+
+
+def test_thai_is_known_by_where_its_signs_stand(tmp_path: Path) -> None:
+    text = "เรือลำนี้สร้างขึ้นที่นอร์เวย์และแล่นไปถึงขั้วโลกใต้ กรุงเทพมหานครเป็นเมืองหลวง"
+    found = Load(write(tmp_path / "a.txt", text.encode("tis-620")))
+    (document,) = (item for item in found if isinstance(item, Document))
+    assert document.text == unicodedata.normalize("NFC", text)
+    assert found.scan.converted == {"cp874": 1}
+
+
+def test_characters_of_two_surrogates_are_read(tmp_path: Path) -> None:
+    data = b"The \xed\xa0\xbd\xed\xba\xa2 left"  # CESU-8
+    assert one(write(tmp_path / "a.txt", data)).text == "The 🚢 left"
 
 
 def test_the_encoding_can_be_set(tmp_path: Path) -> None:

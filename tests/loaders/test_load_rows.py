@@ -69,10 +69,10 @@ def test_bad_json_lines_do_not_stop_the_rest(tmp_path: Path) -> None:
         b'{"id": 11, "text": "last"}',
     ]
     documents, problems = rows(tmp_path / "a.jsonl", b"\n".join(lines))
-    assert [d.text for d in documents] == ["first", "last"]
+    assert [d.text for d in documents] == ["first", "caf\ufffd", "last"]
     assert [place for place, _ in problems] == [f":{n}" for n in range(2, 11)]
     words = [
-        "column 18", "a list", "not UTF-8 at byte 22", "no text in column 'text'", "as its id",
+        "column 18", "a list", "a byte that is not UTF-8 at byte 22", "no text in column 'text'", "as its id",
         "a list in column 'text'", "deep", "deep", "a.jsonl#1'",
     ]  # fmt: skip
     assert all(word in message for word, (_, message) in zip(words, problems, strict=True)), problems
@@ -196,7 +196,8 @@ def test_csv_problems_name_the_line_a_row_starts_at(tmp_path: Path) -> None:
     )
     damaged = content.encode().replace("café".encode(), b"caf\xe9")  # among lines of UTF-8
     documents, problems = rows(tmp_path / "a.csv", damaged)
-    assert [d.key.rpartition("#")[2] for d in documents] == ["1", "5", "7"]
+    assert [d.key.rpartition("#")[2] for d in documents] == ["1", "4", "5", "7"]
+    assert documents[1].text == "caf\ufffd"
     assert [place for place, _ in problems] == [":4", ":5", ":6", ":8", ":9", ":13"]
     words = ["3 cells", "doubled", "0xe9 in column 'text'", "no text", "doubled", "never closed"]
     assert all(word in message for word, (_, message) in zip(words, problems, strict=True)), problems
@@ -210,7 +211,9 @@ def test_csv_headers(tmp_path: Path) -> None:
     assert "no rows" in rows(path, "id,text\n")[1][0][1]
     (document,), _ = rows(path, b"id,text,stra\xdfe\n1,x,y\n")
     assert document.metadata == {"straße": "y"}
-    assert "not UTF-8" in rows(path, b"id,text,stra\xdfe\xc3\xa4\xc3\xb6\xc3\xbc\n1,x,y\n")[1][0][1]
+    (document,), problems = rows(path, b"id,text,stra\xdfe\xc3\xa4\xc3\xb6\xc3\xbc\n1,x,y\n")
+    assert list(document.metadata) == ["stra\ufffdeäöü"]
+    assert "not UTF-8 (byte 0xdf in column 3)" in problems[0][1]
     (document,), _ = rows(tmp_path / "a.tsv", "id\ttext, with commas, many\ttext\n1\tx\ty\n")
     assert document.text == "y"
 
