@@ -62,7 +62,8 @@ class Source:
     @property
     def title(self) -> str:
         """A title made of the file's name: "Banks_Peninsula.txt" -> "Banks Peninsula"."""
-        stem = PurePath(self.shown).stem
+        shown = PurePath(self.shown)
+        stem = PurePath(shown.stem).stem if shown.suffix.lower() == ".gz" else shown.stem
         if stem.islower() and "_" not in stem and " " not in stem:
             stem = re.sub(r"(?<=[^\W\d])-(?=[^\W\d])", " ", stem)  # install-guide, but neither Kon-Tiki nor 2020-01-31
         return one_line(stem.replace("_", " ")) or one_line(PurePath(self.shown).name)

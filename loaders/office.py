@@ -51,7 +51,7 @@ def _add(outline: PagedOutline, blocks: list[Block], page: int) -> None:
         elif kind == "heading":
             outline.heading(block[1], text, page)
         else:
-            outline.add([(page, text)], tight=kind == "item" and i > 0 and blocks[i - 1][0] == "item")
+            outline.add([(page, text)], tight=kind == "item" and i > 0 and blocks[i - 1][:2] == block[:2])
 
 
 def _may_caption(block: Block) -> bool:

@@ -16,7 +16,7 @@ from kgrag.loaders.grid import Cell, as_text, table_of
 from kgrag.loaders.inline import Node
 
 Block = list[Any]
-"""["heading", level, text], ["text", text], ["item", text], ["caption", text] or ["table", title, rows of cells]."""
+"""["heading", level, text], ["text", text], ["item", list, text], ["caption", text] or ["table", title, rows]."""
 
 _PROGRAMS = {  # what a file is -> its name, and the package that reads it
     "word/": ("a Word document", "docx", "python-docx", "word_parts:read_docx"),

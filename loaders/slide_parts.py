@@ -40,7 +40,7 @@ def _blocks(slide: Any) -> Iterator[Block]:
             yield from table_blocks([*named, *(list(map(Cell, row)) for row in rows)], 1)
         elif shape.has_text_frame:
             for text in _paragraphs(shape.text_frame._txBody):
-                yield ["item", text]
+                yield ["item", "", text]
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         notes = "\n".join(_paragraphs(slide.notes_slide.notes_text_frame._txBody))
         if notes:

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import BinaryIO
@@ -23,7 +23,7 @@ from kgrag.loaders.base import (
 )
 from kgrag.loaders.damage import MARK, told
 from kgrag.loaders.rows import Columns, RowReader
-from kgrag.types import Problem
+from kgrag.types import Document, Problem, Table
 
 _LINES = 500  # that are not ASCII, by which an encoding is told
 _UNDECODED = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of bytes that are not UTF-8
@@ -78,6 +78,9 @@ def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[li
     if problem:
         yield Problem(f"{source.shown}:{first[0]}", problem, lasting=True)
     header = _header(cells)
+    if columns.reads_tables and not columns.has_text(tuple(header)):
+        yield from _table(source, header, records)
+        return
     rows.check(tuple(header))
     empty = True
     for number, found in records:
@@ -94,6 +97,32 @@ def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[li
         yield from rows.read(row, number, place)
     if empty:
         raise BadInput("has a header but no rows")
+
+
+def _table(source: Source, header: list[str], records: Iterable[tuple[int, list[str] | BadInput]]) -> Iterator[Item]:
+    """All rows as one document with a table. Raises BadInput."""
+    table: list[tuple[str, ...]] = []
+    size = 0
+    for number, found in records:
+        try:
+            cells, problem = _decoded(found, header)
+            row = _row(header, cells)
+        except BadInput as error:
+            yield Problem(f"{source.shown}:{number}", str(error))
+            continue
+        if problem:
+            yield Problem(f"{source.shown}:{number}", problem, lasting=True)
+        table.append(tuple(one_line(cell or "") for cell in row.values()))
+        size += sum(map(len, table[-1]))
+        if size > source.limit:
+            raise BadInput(
+                f"has no column for the text, and is a table of more than {source.limit // MB} MB: split it, or name "
+                "the column that holds the text with --text-column, in Python with Columns(text=...)"
+            )
+    if not table:
+        raise BadInput("has a header but no rows")
+    tables = (Table(1, (tuple(header), *table)),)
+    yield Document(source.key, (), source.title, source.shown, tables=tables)
 
 
 def _records(lines: "_Lines", reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str] | BadInput]]:
@@ -210,4 +239,4 @@ def _explain(error: csv.Error) -> str:
     return f"is not valid CSV: {message}"
 
 
-CSV = Format("CSV file", (".csv", ".tsv"), lambda source, reading: load_csv(source, reading.columns))
+CSV = Format("CSV file", (".csv", ".tsv"), lambda source, reading: load_csv(source, reading.columns), version=2)

@@ -37,6 +37,7 @@ class _Word:
         self._waiting: list[tuple[str, Any]] = []  # notes of this section
         self._noted: dict[str, int] = defaultdict(int)
         self._hidden = 0
+        self._list = ""  # the one that the last item is of
         self._charts: list[Any] = []
 
     def _related(self, name: str) -> list[Any]:
@@ -81,10 +82,16 @@ class _Word:
         elif style == "caption" and text:
             yield ["caption", text]
         elif text:
-            marker = self._numbering.marker(self._listed(element))
+            listed = self._listed(element)
+            marker = self._numbering.marker(listed)
             if marker is None and style.startswith("list"):
                 marker = "- "
-            yield ["text", text] if marker is None else ["item", marker + text]
+            if marker is None:
+                yield ["text", text]
+            else:
+                if listed is None or listed[1] == 0:  # what is deeper may be another list of the file, not to readers
+                    self._list = listed[0] if listed is not None else style
+                yield ["item", self._list, marker + text]
         while self._charts:
             title, rows = chart_rows(self._charts.pop(0))
             named = [[Cell(title)] * len(rows[0])] if title else []

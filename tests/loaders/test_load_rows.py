@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from kgrag.indexing.chunking import chunk
 from kgrag.loaders import Columns, load
-from kgrag.types import Document, Problem
+from kgrag.settings import IndexingSettings
+from kgrag.types import Document, Problem, Table
 
 
 def rows(path: Path, content: str | bytes, **options: object) -> tuple[list[Document], list[tuple[str, str]]]:
@@ -126,12 +128,11 @@ def test_named_columns(tmp_path: Path) -> None:
 
 
 def test_a_missing_text_column_is_told_once_with_its_remedy(tmp_path: Path) -> None:
-    for name, content in (("a.csv", "id,Inhalt\n1,x\n2,y\n"), ("a.jsonl", '{"id": 1, "Inhalt": "x"}\n' * 3)):
-        documents, problems = rows(tmp_path / name, content)
-        assert documents == []
-        assert "id, Inhalt" in problems[0][1]
-        assert "--text-column" in problems[0][1]
-        assert len(problems) == (1 if name == "a.csv" else 2)
+    documents, problems = rows(tmp_path / "a.jsonl", '{"id": 1, "Inhalt": "x"}\n' * 3)
+    assert documents == []
+    assert "id, Inhalt" in problems[0][1]
+    assert "--text-column" in problems[0][1]
+    assert len(problems) == 2
     assert problems[0][0] == ":1"
     assert problems[1] == ("", "3 rows were skipped for want of that column")
 
@@ -249,3 +250,16 @@ def test_a_flood_of_problems_is_counted(tmp_path: Path) -> None:
     assert len(documents) == 1
     assert len(problems) == 1001
     assert problems[-1] == ("", "has 1,500 more problems like these")
+
+
+def test_a_csv_file_without_a_column_for_the_text_is_a_table(tmp_path: Path) -> None:
+    content = "name,age,city\nAda,36,London\nBob,41\nEve,1,2,3\n"
+    (document,), problems = rows(tmp_path / "a.csv", content)
+    assert document.key == str(tmp_path / "a.csv")
+    assert document.tables == (Table(1, (("name", "age", "city"), ("Ada", "36", "London"), ("Bob", "41", ""))),)
+    assert problems == [(":4", "has 4 cells where the header has 3; a cell with a delimiter in it must be quoted")]
+    _, named = rows(tmp_path / "a.csv", content, columns=Columns(key="name"))
+    assert "no column for the text" in named[0][1]
+    _, large = rows(tmp_path / "b.csv", "a,b\n" + "x,y\n" * 600_000, max_file_mb=1)
+    assert "a table of more than 1 MB" in large[0][1]
+    assert chunk(document, IndexingSettings())[0].text == "name: Ada; age: 36; city: London.\nname: Bob; age: 41."
