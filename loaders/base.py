@@ -120,6 +120,11 @@ def one_line(text: str) -> str:
     return _SPACE.sub(" ", clean(text)).strip()
 
 
+def counted(count: int, what: str) -> str:
+    """A count with its thing: "1 hidden row", "1,200 hidden rows"."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def clean_value(value: Any, depth: int = 0) -> Any:
     """A JSON value as metadata can hold it: text cleaned, NaN and infinity None, integers beyond 64 bits as text."""
     if depth > _MAX_DEPTH:

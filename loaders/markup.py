@@ -5,6 +5,7 @@ import re
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, Tag
 
+from kgrag.loaders.base import counted
 from kgrag.loaders.inline import Node, formula
 from kgrag.loaders.outline import Outline
 
@@ -78,7 +79,7 @@ def _drop_hidden(soup: BeautifulSoup, outline: Outline) -> None:
             hidden += count
             tag.decompose()
     if hidden > _HIDDEN_SHARE * words:
-        outline.problems.append(f"hides {hidden:,} of its words from readers; they are left out")
+        outline.problems.append(f"hides {counted(hidden, 'word')} from readers, left out")
 
 
 def _is_hidden(tag: Tag) -> bool:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
-from kgrag.loaders.base import BadInput, Format, one_line
+from kgrag.loaders.base import BadInput, Format, counted, one_line
 from kgrag.loaders.grid import Cell
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.outline import Outline
@@ -91,9 +91,9 @@ class _Reader:
     def content(self, meta: dict[str, str]) -> Content:
         """What was read."""
         self._add_notes()
-        for count, what in ((self._hidden, "hidden pieces of text"), (self._comments, "comments")):
+        for count, what in ((self._hidden, "hidden piece"), (self._comments, "comment")):
             if count:
-                self._outline.problems.append(f"holds {count:,} {what}, which are left out")
+                self._outline.problems.append(f"holds {counted(count, what)}, left out")
         author = meta.get("creator") or meta.get("initial-creator", "")
         date = (meta.get("creation-date") or meta.get("date", ""))[:10]
         return content(self._outline, one_line(meta.get("title", "")), {"author": one_line(author), "date": date})

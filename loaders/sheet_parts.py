@@ -10,7 +10,7 @@ from typing import IO, Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from kgrag.loaders.base import BadInput
+from kgrag.loaders.base import BadInput, counted
 from kgrag.loaders.grid import Cell, Laid
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.office_parts import Block, properties, table_blocks, tag, value
@@ -49,13 +49,13 @@ class _Counts:
     sheets: int = 0
 
     def problems(self) -> list[str]:
-        parts = [(self.sheets, "sheets"), (self.rows, "rows"), (len(self.columns), "columns")]
-        hidden = ", ".join(f"{count:,} hidden {what}" for count, what in parts if count)
-        found = [f"holds {hidden}, which are left out"] if hidden else []
+        parts = [(self.sheets, "sheet"), (self.rows, "row"), (len(self.columns), "column")]
+        hidden = ", ".join(counted(count, f"hidden {what}") for count, what in parts if count)
+        found = [f"holds {hidden}, left out"] if hidden else []
         if self.formulas:
             found.append(
-                f"holds {self.formulas:,} formulas without a stored value, which are given as formulas; "
-                "open and save it with a spreadsheet program to have their values"
+                f"holds {counted(self.formulas, 'formula')} without a stored value, read as written; "
+                "open and save it with a spreadsheet program to have the values"
             )
         return found
 

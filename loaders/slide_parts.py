@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
+from kgrag.loaders.base import counted
 from kgrag.loaders.grid import Cell, Laid
 from kgrag.loaders.inline import Inline, formula, ordinal
 from kgrag.loaders.office_parts import Block, chart_rows, child, math_node, properties, table_blocks, tag, value
@@ -21,7 +22,7 @@ def read_pptx(file: IO[bytes]) -> dict[str, Any]:
         shown = slide._element.get("show") not in ("0", "false")
         hidden += not shown
         parts.append({"label": "", "blocks": list(_blocks(slide)) if shown else []})
-    problems = [f"holds {hidden:,} hidden slides, which are left out"] if hidden else []
+    problems = [f"holds {counted(hidden, 'hidden slide')}, left out"] if hidden else []
     return {**properties(presentation.core_properties), "parts": parts, "problems": problems}
 
 

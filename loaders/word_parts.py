@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import IO, Any
 
-from kgrag.loaders.base import one_line
+from kgrag.loaders.base import counted, one_line
 from kgrag.loaders.grid import Cell, Laid
 from kgrag.loaders.inline import Inline, formula, ordinal
 from kgrag.loaders.office_parts import Block, chart_rows, child, math_node, properties, table_blocks, tag, value
@@ -51,8 +51,8 @@ class _Word:
 
     def problems(self) -> list[str]:
         """What was left out."""
-        counts = ((self._hidden, "hidden pieces of text"), (len(self._related("comments")), "comments"))
-        return [f"holds {count:,} {what}, which are left out" for count, what in counts if count]
+        counts = ((self._hidden, "hidden piece"), (len(self._related("comments")), "comment"))
+        return [f"holds {counted(count, what)}, left out" for count, what in counts if count]
 
     def notes(self) -> Iterator[Block]:
         """The notes that were referred to since the last call."""

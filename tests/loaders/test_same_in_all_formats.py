@@ -63,11 +63,11 @@ def test_what_is_hidden_is_told(tmp_path: Path) -> None:
         made_path = tmp_path / f"a{suffix}"
         WRITERS[suffix](made_path)
         (problem,) = (item for item in load(made_path) if isinstance(item, Problem))
-        assert "holds 1 hidden pieces of text" in problem.message
+        assert "holds 1 hidden piece, left out" in problem.message
         assert problem.lasting
     (tmp_path / "a.html").write_text("<p>Seen by all readers of the page.</p><div hidden>Not by any of them.</div>")
     problem, document = load(tmp_path / "a.html")
-    assert isinstance(problem, Problem) and "hides 5 of its words" in problem.message
+    assert isinstance(problem, Problem) and "hides 5 words" in problem.message
     assert isinstance(document, Document) and document.text == "Seen by all readers of the page."
 
 
