@@ -8,12 +8,14 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from kgrag.errors import ModelError, UnavailableError
+from kgrag.errors import ModelError, UnavailableError, tls_hint
 
 if TYPE_CHECKING:
     import openai
 
 
+_OTHER_REASONS = (401, 402, 403, 404, 405, 408, 409, 425, 429, 502, 503, 504)
+"""Statuses that say nothing of the form of a request."""
 _LONGEST = 300
 """Characters of what a server says that are shown."""
 _LONGEST_PAUSE = 600.0
@@ -61,17 +63,29 @@ class Server:
 
 
 class LostReply(Exception):
-    """The server answered, but what it sent is no whole reply; `slow`: because it took too long."""
+    """The server answered, but what it sent is no whole reply; `slow`: because it took too long.
 
-    def __init__(self, message: str, slow: bool = False) -> None:
+    `body`: of an error that it sent as a reply.
+    """
+
+    def __init__(self, message: str, slow: bool = False, body: str = "") -> None:
         super().__init__(message)
-        self.slow = slow
+        self.slow, self.body = slow, body
+
+
+class WithheldError(LostReply):
+    """The server keeps the reply back, for what it says; asking again will not help."""
 
 
 def server_error(error: Exception, server: Server) -> ModelError:
     """An error of the openai client, or a LostReply, as a ModelError whose remedy names the setting to change."""
     import openai
 
+    if isinstance(error, WithheldError):
+        return ModelError(
+            f"The reply of {server.model!r} at {server.address} is withheld: {error}",
+            "Ask in other words, have the server filter less, or try another model: KGRAG_CHAT__MODEL.",
+        )
     if isinstance(error, openai.APITimeoutError) or (isinstance(error, LostReply) and error.slow):
         return ModelError(
             f"The model {server.model!r} did not answer within {server.timeout:g} seconds, {server.tries}.",
@@ -89,15 +103,16 @@ def server_error(error: Exception, server: Server) -> ModelError:
 
 def no_connection(server: Server, cause: BaseException) -> ModelError:
     """The error for a server that cannot be reached."""
-    return UnavailableError(
-        f"No connection to {server.address}: {_first_line(cause)}", f"Is the server running? {server.where}"
-    )
+    hint = tls_hint(server.address, cause) or "Is the server running?"
+    return UnavailableError(f"No connection to {server.address}: {_first_line(cause)}", f"{hint} {server.where}")
 
 
 def pause_before_retry(error: Exception, tried: int) -> float | None:
     """Seconds to wait before the next try after `tried` ones: as Retry-After says; None: retrying will not help."""
     import openai
 
+    if isinstance(error, WithheldError):
+        return None
     if not isinstance(error, openai.APIStatusError):
         return _backoff(tried, 0.5, 8.0)
     status = error.status_code
@@ -112,6 +127,15 @@ def pause_before_retry(error: Exception, tried: int) -> float | None:
 def body_of(error: "openai.APIStatusError") -> str:
     """What the server sent, as it is."""
     return error.response.text
+
+
+def refusal(error: Exception) -> tuple[int, str]:
+    """The status and the body of what may be the refusal of a request's form, whatever its status; else 0, empty."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError) and error.status_code not in _OTHER_REASONS:
+        return error.status_code, body_of(error)
+    return (500, error.body) if isinstance(error, LostReply) and error.body else (0, "")
 
 
 def reason_of(body: str) -> str:
@@ -174,12 +198,14 @@ def _lost(error: BaseException, server: Server) -> ModelError:
     return ModelError(
         f"No whole reply of {server.model!r} came from {server.address}, in {server.retries + 1} tries: "
         f"{_first_line(error)}",
-        f"Is this an OpenAI-compatible server? {server.where}",
+        f"{tls_hint(server.address, error) or 'Is this an OpenAI-compatible server?'} {server.where}",
     )
 
 
 def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
     said, status, address = reason_of(body_of(error)), error.status_code, server.address
+    if "HTTPS" in said and (hint := tls_hint(address, error)):
+        return UnavailableError(f"{address} refuses the request: {said}", f"{hint} {server.where}")
     if status == 402 or _is_used_up(error):
         return UnavailableError(
             f"The account's quota at {address} is used up: {said}", "Add to it, or use another key."

@@ -29,6 +29,7 @@ _CHORE = re.compile(  # as Open WebUI, LibreChat, LobeChat, Chatbox and others w
 )
 _MARK = re.compile(r"\s?[\[【(](?:\^|[Pp]assages? )?\d[\d,\s–-]*[\]】)]")
 _OPEN = re.compile(r"\s*[\[【(][^\]】)]{0,20}\Z")
+_IN_PART = "(A step of the search failed, and this answer is made from what there was.)"
 _SOURCES = "\n\nSources:\n"
 _MARKUP = re.compile(r"([\\`*_\[\]<>!|~#])")
 
@@ -74,6 +75,8 @@ def reply(name: str, system: Strategy, tasks: Tasks, messages: Sequence[Message]
     found = system.ask(Query(question), stream=hear is not None, listener=hear)
     if found.problem and not found.text:
         raise ModelError(found.problem)
+    if found.problem:
+        found = replace(found, text=f"{found.text}\n\n{_IN_PART}")
     return replace(with_sources(found), usage=found.usage + meter.total)
 
 
