@@ -211,7 +211,7 @@ class Load:
         if before is None or stamp is None:
             return None
         name = before.reader.partition(".")[0]
-        own = self._formats.get(self._extension(file.source.path), "text")
+        own = self._formats.get(self._extension(_named(file.source)), "text")
         if name not in LOADERS or (name != own and not LOADERS[name].untrusted) or before.reader != self._reader(name):
             return None
         now = before.still(file.paths, stamp)
@@ -235,12 +235,13 @@ class Load:
         if file.triples is not None:
             pair = load_benchmark(source, file.triples, self._reading.columns)
             return self._reader("jsonl"), _guarded(source, pair)
-        if source.path.suffix.lower() == PACKED and self._extension(source.path) not in (PACKED, *_ARCHIVED):
+        extension = self._extension(_named(source))
+        if source.path.suffix.lower() == PACKED and extension not in (PACKED, *_ARCHIVED):
             return self._unpacked(source)
         kind = _kind(source.path)
         if kind == "ole":
             return "", iter([Problem(source.shown, _OLE)])
-        name = kind or self._formats.get(self._extension(source.path), "text")
+        name = kind or self._formats.get(extension, "text")
         form = LOADERS[name]
         items = _refuse(source, form) if form.untrusted and not kind else form.load(source, self._reading)
         return self._reader(name), _guarded(source, items)
@@ -252,7 +253,7 @@ class Load:
             with unpacked(source) as inner:
                 yield from self._items(_File(inner))[1]
 
-        return self._reader(self._formats[self._extension(source.path)]), _guarded(source, items())
+        return self._reader(self._formats[self._extension(_named(source))]), _guarded(source, items())
 
 
 class _Stamped:
@@ -302,6 +303,12 @@ class _Stamped:
 
 def _cleaned(problem: Problem) -> Problem:
     return replace(problem, place=clean(problem.place), message=clean(problem.message))
+
+
+def _named(source: Source) -> Path:
+    """The name that tells a file's format: what it is shown as, where it is stored under another, unless unpacked."""
+    shown = Path(source.shown)
+    return source.path if shown.suffix.lower() == PACKED != source.path.suffix.lower() else shown
 
 
 def _kind(path: Path) -> str:

@@ -19,7 +19,7 @@ _BLOCK = 1 << 20
 def unpacked(source: Source) -> Iterator[Source]:
     """What a file holds, as a file by its name without ".gz". Raises BadInput."""
     with tempfile.TemporaryDirectory(prefix="kgrag-") as folder:
-        path = Path(folder) / Path(source.path.name).stem
+        path = Path(folder) / Path(Path(source.shown).name).stem
         size = 0
         try:
             with open_file(source) as packed, gzip.open(packed) as data, path.open("wb") as out:

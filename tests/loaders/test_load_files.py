@@ -287,3 +287,35 @@ def test_unclosed_markup_does_not_take_for_ever(tmp_path: Path) -> None:
 @pytest.mark.parametrize("tag", ["div", "li", "td", "table", "b"])
 def test_unclosed_tags_nest_deep(tmp_path: Path, tag: str) -> None:
     assert "5999" in one(write(tmp_path / "a.html", "".join(f"<{tag}>{i} " for i in range(6000)))).text
+
+
+def test_front_matter_in_toml(tmp_path: Path) -> None:
+    text = (
+        '+++\ntitle = "Fram"\nversion = 1.10\nyear = 1892\ntags = ["ship", "ice"]\nlaunched = 1892-10-26\n'
+        '[author]\nname = "A. Lund"\n+++\nShe drifted.\n'
+    )
+    document = one(write(tmp_path / "a.md", text))
+    assert (document.title, document.text) == ("Fram", "She drifted.")
+    assert document.metadata == {
+        "version": "1.10",
+        "year": 1892,
+        "tags": ["ship", "ice"],
+        "launched": "1892-10-26",
+        "author": {"name": "A. Lund"},
+    }
+    assert one(write(tmp_path / "b.md", "+++\nno TOML\n+++\ntext")).text == "+++ no TOML +++ text"
+
+
+def test_front_matter_stays_as_written(tmp_path: Path) -> None:
+    text = (
+        "---\nversion: 1.10\nrelease: 2.0\nbig: 1e3\nauthors:\n  - Ann\n  - 'Bo, B.'\n  - name: nested\n"
+        'tags: [a, "b, c", 3]\nnested: {a: 1}\nsummary: >\n  Two\n  lines.\nmenu:\n  main:\n    weight: 1\n---\ntext\n'
+    )
+    assert one(write(tmp_path / "a.md", text)).metadata == {
+        "version": "1.10",
+        "release": 2.0,
+        "big": "1e3",
+        "authors": ["Ann", "Bo, B."],
+        "tags": ["a", "b, c", 3],
+        "summary": "Two lines.",
+    }
