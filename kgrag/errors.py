@@ -140,6 +140,25 @@ def error_of(kind: str, message: str, remedy: str) -> KgragError:
     return ServerError(message, remedy)
 
 
+def tls_hint(address: str, error: BaseException | None) -> str:
+    """What to do where one side of a failed connection speaks TLS and the other does not; empty where both may."""
+    said = ""
+    while error is not None:
+        said, error = f"{said} {type(error).__name__} {error}", error.__cause__
+    scheme = address.partition("://")[0]
+    if scheme.endswith(("https", "+s", "+ssc")):
+        plain = scheme.partition("+")[0].replace("https", "http")
+        wrong = re.search(r"WRONG_VERSION|UNKNOWN_PROTOCOL|record layer|BoltSecurityError", said, re.IGNORECASE)
+        return f"It does not speak TLS there: write {plain}://." if wrong else ""
+    if re.search(
+        r"illegal (status|request) line|handshake response|reset by peer|disconnected without|support communication"
+        r"|HTTPS (server|port)",
+        said,
+    ):
+        return f"It may take TLS alone there: try {'https' if scheme == 'http' else f'{scheme}+s'}://."
+    return ""
+
+
 def without_login(text: str) -> str:
     """A text in which addresses show no name and password: bolt://***@host."""
     return re.sub(r"((?:\w|\+)+://)?[^\s'\"/@]*:[^\s'\"]*@", r"\1***@", text)

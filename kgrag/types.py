@@ -354,12 +354,16 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class RepairReport:
-    """What a repair made: names of indexes, numbers of vectors by what has them, nodes whose linking was finished."""
+    """What a repair made: names of indexes, numbers of vectors by what has them, nodes whose linking was finished.
+
+    `problems`: what the embedder gives no vector for.
+    """
 
     indexes: tuple[str, ...] = ()
     vectors: Mapping[str, int] = field(default_factory=dict)
     finished: int = 0
     seconds: float = 0.0
+    problems: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,13 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypedDict
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from kgrag.loaders.base import MB, BadInput, Item, Reading, Source, check_size, clean_value, one_line
+from kgrag.loaders.grid import numbered
 from kgrag.loaders.outline import Outline
-from kgrag.types import Document, Section
+from kgrag.types import Document, Section, Table
 
 MAX_TEXT = 64 * MB
 _MAX_UNPACKED = 1024 * MB
@@ -18,11 +21,14 @@ _MAX_PARTS = 20_000
 class Content(TypedDict):
     """What a file holds, as JSON: `sections` are pairs of a path of headings and the text under it.
 
-    `encoding`: the legacy one that it was in, else empty.
+    `tables`: pairs of a caption and the rows. `problems`: what was damaged or left out. `encoding`: the legacy one that
+    it was in, else empty.
     """
 
     title: str
     sections: list[tuple[str, str]]
+    tables: list[tuple[str, tuple[tuple[str, ...], ...]]]
+    problems: list[str]
     metadata: dict[str, Any]
     encoding: str
 
@@ -30,11 +36,14 @@ class Content(TypedDict):
 def content(outline: Outline, title: str = "", metadata: dict[str, Any] | None = None) -> Content:
     """What an outline holds. Raises BadInput for too much of it."""
     sections = outline.sections()
-    if sum(len(s.text) for s in sections) > MAX_TEXT:
+    cells = sum(len(cell) for table in outline.tables for row in table.rows for cell in row)
+    if sum(len(s.text) for s in sections) + cells > MAX_TEXT:
         raise BadInput(f"holds more than {MAX_TEXT // MB} MB of text; split it")
     return {
         "title": title or outline.first_h1,
         "sections": [(s.heading, s.text) for s in sections],
+        "tables": [(table.caption, table.rows) for table in outline.tables],
+        "problems": outline.problems,
         "metadata": {key: value for key, value in (metadata or {}).items() if value},
         "encoding": "",
     }
@@ -48,7 +57,7 @@ def read_apart(reader: str) -> Callable[[Source, Reading], Iterator[Item]]:
         readers = reading.readers
         child, found = readers.open(source.path, reader, readers.settings.file_seconds)
         readers.give(child)
-        if not found["sections"]:
+        if not found["sections"] and not found["tables"]:
             raise BadInput("holds no text")
         yield document_of(source, found)
 
@@ -59,10 +68,12 @@ def document_of(source: Source, found: Mapping[str, Any]) -> Document:
     """The document that a Content is."""
     if found["encoding"]:
         source.converted.add(found["encoding"])
+    source.problems.extend(found["problems"])
     sections = tuple(Section(text, heading) for heading, text in found["sections"])
     title = one_line(found["title"])[:300] or source.title
     metadata = {key: clean_value(value) for key, value in found["metadata"].items()}
-    return Document(source.key, sections, title, source.shown, metadata)
+    tables = numbered([Table(0, tuple(map(tuple, rows)), caption) for caption, rows in found["tables"]])
+    return Document(source.key, sections, title, source.shown, metadata, tables=tables)
 
 
 def check_archive(path: Path) -> set[str]:
@@ -79,6 +90,14 @@ def check_archive(path: Path) -> set[str]:
     if any(entry.flag_bits & 1 for entry in entries):
         raise BadInput("is encrypted with a password; save it without one")
     return {entry.filename for entry in entries}
+
+
+def parse_xml(archive: zipfile.ZipFile, name: str) -> Element:
+    """An XML part of an archive. Raises BadInput for one that defines entities, which may grow without end."""
+    data = archive.read(name)
+    if b"<!ENTITY" in data:
+        raise BadInput("defines XML entities: it is not opened")
+    return ElementTree.fromstring(data)
 
 
 def needs(module: str, what: str, package: str, extra: str) -> None:

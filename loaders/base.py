@@ -48,6 +48,7 @@ class Source:
     """A file to read: the key it is known by, how its path is shown to the user, and the size limit in bytes.
 
     `encoding`: what it is in if it is not UTF-8, empty: to be found out. `converted`: what it turned out to be in.
+    `problems`: what is to be said of it beside its documents: what was damaged or left out.
     """
 
     path: Path
@@ -56,11 +57,13 @@ class Source:
     limit: int
     encoding: str = ""
     converted: set[str] = field(default_factory=set)
+    problems: list[str] = field(default_factory=list)
 
     @property
     def title(self) -> str:
         """A title made of the file's name: "Banks_Peninsula.txt" -> "Banks Peninsula"."""
-        stem = PurePath(self.shown).stem
+        shown = PurePath(self.shown)
+        stem = PurePath(shown.stem).stem if shown.suffix.lower() == ".gz" else shown.stem
         if stem.islower() and "_" not in stem and " " not in stem:
             stem = re.sub(r"(?<=[^\W\d])-(?=[^\W\d])", " ", stem)  # install-guide, but neither Kon-Tiki nor 2020-01-31
         return one_line(stem.replace("_", " ")) or one_line(PurePath(self.shown).name)
@@ -115,6 +118,11 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """`text` cleaned, every run of white space a single space."""
     return _SPACE.sub(" ", clean(text)).strip()
+
+
+def counted(count: int, what: str) -> str:
+    """A count with its thing: "1 hidden row", "1,200 hidden rows"."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def clean_value(value: Any, depth: int = 0) -> Any:
@@ -190,17 +198,20 @@ def check_binary(data: bytes) -> None:
 def read_text(source: Source, declared: Callable[[bytes], str | None] | None = None) -> str:
     """The text of a file, converted if it is in a legacy encoding; `declared` finds the one that it names itself.
 
-    Raises BadInput.
+    U+FFFD stands for single bytes that are damaged, which are told. Raises BadInput for more of them.
     """
+    from kgrag.loaders.damage import repaired  # here: it needs what this module has
+
     data = read_file(source)
     try:
         return decode(data, declared(data) if declared is not None else None)
     except BadInput:
-        if find_bom(data) is not None:
-            raise
-        encoding = legacy_encoding(source, data)
+        bom = find_bom(data)
+        encoding = legacy_encoding(source, data) if bom is None else None
         if encoding is None:
-            raise
+            text, problem = repaired(data, (bom or "utf-8").removesuffix("-sig"))
+            source.problems.append(problem)
+            return text.removeprefix("\ufeff")
         text = data.decode(encoding, "replace")
         source.converted.add(encoding)
         return text
@@ -224,8 +235,18 @@ def decode(data: bytes, declared: str | None = None) -> str:
             return data.decode(encoding)
         except (ValueError, LookupError):  # also names of codecs that are none for text
             continue
+    if bom in (None, "utf-8-sig") and (text := _cesu(data)) is not None:
+        return text
     name = bom if bom in ("utf-16", "utf-32") else "utf-8"
     raise BadInput(f"is not {name.upper()}{bad_byte(data, name)}; {HOW_TO_CONVERT}")
+
+
+def _cesu(data: bytes) -> str | None:
+    """Text in CESU-8, UTF-8 but for characters beyond 16 bits, which are two surrogates each; None if it is not."""
+    try:
+        return data.decode("utf-8", "surrogatepass").encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    except UnicodeError:
+        return None
 
 
 def bad_byte(data: bytes, encoding: str = "utf-8") -> str:

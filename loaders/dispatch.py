@@ -12,6 +12,8 @@ from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, chec
 from kgrag.loaders.benchmark import TRIPLES, load_benchmark
 from kgrag.loaders.fingerprint import Fingerprint, Stamp, digest
 from kgrag.loaders.guard import Readers
+from kgrag.loaders.ignore import Ignore
+from kgrag.loaders.packed import PACKED, unpacked
 from kgrag.loaders.rows import CORPUS, Columns
 from kgrag.loaders.walk import Seen, Walk, exists, file_key, folder_prefix, is_dir, reason
 from kgrag.plugins import Plugins
@@ -31,6 +33,7 @@ _OLE = (
 _OFFICE = (".docx", ".pptx", ".xlsx")
 _ARCHIVES = {"epub": b"application/epub+zip", "odt": b"application/vnd.oasis.opendocument.text"}
 _ROWS = (".jsonl", ".ndjson", ".csv", ".tsv")  # whose rows stand on lines
+_ARCHIVED = (".warc.gz", ".wet.gz")  # which their format unpacks by itself
 _MAX_PROBLEMS = 1000  # of one file: beyond that the number is told, not each one
 _KEPT = 200  # problems of one file that are remembered
 _GROUP = 500  # files that are asked for at once
@@ -107,6 +110,8 @@ class Load:
         self._settle = settle
         self._names = names or {}
         self._follow_links = loading.follow_links
+        self._exclude = loading.exclude
+        self._gitignore = loading.gitignore
         self._reading = Reading(columns or Columns(), Readers(loading))
         self._limit = max_file_mb * MB
         self._encoding = loading.encoding
@@ -147,7 +152,8 @@ class Load:
         return Source(path, key, name or clean(str(path)), self._limit, self._encoding)
 
     def _folder(self, top: Path) -> Iterator[_File | Problem]:
-        walk = Walk(top, self._seen, self.scan, self._root, self._follow_links)
+        ignore = Ignore(top, self._exclude, files=self._gitignore)
+        walk = Walk(top, self._seen, self.scan, self._root, self._follow_links, ignore)
         before = len(self.scan.files)
         for found in walk:
             if isinstance(found, Problem):
@@ -205,7 +211,7 @@ class Load:
         if before is None or stamp is None:
             return None
         name = before.reader.partition(".")[0]
-        own = self._formats.get(self._extension(file.source.path), "text")
+        own = self._formats.get(self._extension(_named(file.source)), "text")
         if name not in LOADERS or (name != own and not LOADERS[name].untrusted) or before.reader != self._reader(name):
             return None
         now = before.still(file.paths, stamp)
@@ -214,7 +220,10 @@ class Load:
     def _extension(self, path: Path) -> str:
         """The end of a file's name that tells its format: ".pdf", or ".warc.gz" where some format has that."""
         double = "".join(path.suffixes[-2:]).lower()
-        return double if double in self._formats else path.suffix.lower()
+        inner, _, outer = double.rpartition(".")
+        if double in self._formats or (f".{outer}" == PACKED and inner in self._formats):
+            return double if double in self._formats else inner
+        return path.suffix.lower()
 
     def _reader(self, name: str) -> str:
         """What a fingerprint says of who read a file: a format, its version, and the options that shape the result."""
@@ -226,13 +235,25 @@ class Load:
         if file.triples is not None:
             pair = load_benchmark(source, file.triples, self._reading.columns)
             return self._reader("jsonl"), _guarded(source, pair)
+        extension = self._extension(_named(source))
+        if source.path.suffix.lower() == PACKED and extension not in (PACKED, *_ARCHIVED):
+            return self._unpacked(source)
         kind = _kind(source.path)
         if kind == "ole":
             return "", iter([Problem(source.shown, _OLE)])
-        name = kind or self._formats.get(self._extension(source.path), "text")
+        name = kind or self._formats.get(extension, "text")
         form = LOADERS[name]
         items = _refuse(source, form) if form.untrusted and not kind else form.load(source, self._reading)
         return self._reader(name), _guarded(source, items)
+
+    def _unpacked(self, source: Source) -> tuple[str, Iterator[Item]]:
+        """The reader of a packed file, and what it gives, read by what its name says without the last part."""
+
+        def items() -> Iterator[Item]:
+            with unpacked(source) as inner:
+                yield from self._items(_File(inner))[1]
+
+        return self._reader(self._formats[self._extension(_named(source))]), _guarded(source, items())
 
 
 class _Stamped:
@@ -284,6 +305,12 @@ def _cleaned(problem: Problem) -> Problem:
     return replace(problem, place=clean(problem.place), message=clean(problem.message))
 
 
+def _named(source: Source) -> Path:
+    """The name that tells a file's format: what it is shown as, where it is stored under another, unless unpacked."""
+    shown = Path(source.shown)
+    return source.path if shown.suffix.lower() == PACKED != source.path.suffix.lower() else shown
+
+
 def _kind(path: Path) -> str:
     """The format that the first bytes show: "pdf", "word" (any office file), "ole" (old ones), ..., else ""."""
     try:
@@ -326,6 +353,8 @@ def _guarded(source: Source, items: Iterator[Item]) -> Iterator[Item]:
         yield Problem(source.shown, str(error))
     except OSError as error:
         yield Problem(source.shown, reason(error))
+    for message in source.problems:
+        yield Problem(source.shown, message, lasting=True)
     if problems > _MAX_PROBLEMS:
         yield Problem(source.shown, f"has {problems - _MAX_PROBLEMS:,} more problems like these")
 

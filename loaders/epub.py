@@ -7,8 +7,9 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from kgrag.loaders.apart import Content, check_archive, content, read_apart
+from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
 from kgrag.loaders.base import BadInput, Format, decode, one_line
+from kgrag.loaders.damage import repaired
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
 
@@ -27,9 +28,9 @@ def read_epub(path: Path) -> Content:
 
 
 def _book(archive: zipfile.ZipFile) -> Content:
-    rootfile = _xml(archive, "META-INF/container.xml").find(".//{*}rootfile")
+    rootfile = parse_xml(archive, "META-INF/container.xml").find(".//{*}rootfile")
     place = "" if rootfile is None else rootfile.get("full-path", "")
-    package = _xml(archive, place)
+    package = parse_xml(archive, place)
     if any(name == "META-INF/encryption.xml" for name in archive.namelist()) and _is_locked(archive):
         raise BadInput("is locked by its seller (DRM), so that only their program can read it")
     items = {item.get("id", ""): item for item in package.iterfind("{*}manifest/{*}item")}
@@ -42,7 +43,7 @@ def _book(archive: zipfile.ZipFile) -> Content:
         if "nav" in item.get("properties", "").split() or name not in archive.NameToInfo:
             continue
         data = archive.read(name)
-        add_html(outline, decode(data, declared_encoding(data)))
+        add_html(outline, _text(data, name, outline))
     metadata = {
         "author": _field(package, "creator"),
         "date": _field(package, "date"),
@@ -51,16 +52,19 @@ def _book(archive: zipfile.ZipFile) -> Content:
     return content(outline, _field(package, "title"), metadata)
 
 
-def _xml(archive: zipfile.ZipFile, name: str) -> Element:
-    data = archive.read(name)
-    if b"<!ENTITY" in data:
-        raise BadInput("is an EPUB book that defines XML entities: it is not opened")
-    return ElementTree.fromstring(data)
+def _text(data: bytes, name: str, outline: Outline) -> str:
+    """The text of a chapter."""
+    try:
+        return decode(data, declared_encoding(data))
+    except BadInput:
+        text, problem = repaired(data)
+        outline.problems.append(f"{problem} ({name})")
+        return text
 
 
 def _is_locked(archive: zipfile.ZipFile) -> bool:
     """Whether more than fonts is encrypted."""
-    found = _xml(archive, "META-INF/encryption.xml").iterfind(".//{*}CipherReference")
+    found = parse_xml(archive, "META-INF/encryption.xml").iterfind(".//{*}CipherReference")
     return any(
         not reference.get("URI", "").lower().endswith((".ttf", ".otf", ".woff", ".woff2")) for reference in found
     )
@@ -72,4 +76,4 @@ def _field(package: Element, name: str) -> str:
     return one_line("".join(found.itertext())) if found is not None else ""
 
 
-EPUB = Format("EPUB book", (".epub",), read_apart("kgrag.loaders.epub:read_epub"), untrusted=True)
+EPUB = Format("EPUB book", (".epub",), read_apart("kgrag.loaders.epub:read_epub"), untrusted=True, version=2)

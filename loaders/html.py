@@ -1,4 +1,4 @@
-"""HTML pages: the readable text in sections under their headings."""
+"""HTML pages: the readable text in sections under their headings, and the tables."""
 
 import re
 import warnings
@@ -12,25 +12,21 @@ from bs4.element import CData, NavigableString, PageElement, Tag
 
 from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, one_line, read_text
 from kgrag.loaders.boilerplate import boilerplate, sample
-from kgrag.loaders.outline import Outline, table_text
+from kgrag.loaders.grid import Cell
+from kgrag.loaders.inline import Inline
+from kgrag.loaders.markup import NOTE, prepare
+from kgrag.loaders.outline import Outline
 from kgrag.types import Document
 
 _DROPPED = ["script", "style", "noscript", "template", "nav", "footer", "svg", "iframe", "title"]
-_BESIDE = frozenset(("navigation", "search", "banner", "contentinfo", "complementary"))
-"""Roles (WAI-ARIA landmarks) of what stands beside a page's text."""
-_FRAMES = frozenset(  # classes and ids of what Sphinx, Doxygen, Javadoc and MkDocs put around it
-    """sphinxsidebar related sphinxsidebarwrapper mobile-nav rst-versions rst-footer-buttons wy-nav-side wy-nav-top
-    wy-breadcrumbs toctree-wrapper breadcrumbs prev-next-area bd-sidebar md-header md-sidebar md-footer md-search
-    md-tabs md-skip navpath nav-path side-nav main-nav navrow msearchselectwindow msearchresultswindow top topnav
-    subnav bottomnav top-nav sub-nav navbar-top flex-header skip-nav skipnav navlistsearch navbar""".split()
-)
-_PERMALINKS = frozenset("headerlink header-link anchor-link anchor permalink toclink-anchor hash-link".split())
 _BLOCKS = frozenset(
     """address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure form
     header hr html legend li main ol option p section select summary table tbody td textarea tfoot th thead tr
     ul""".split()
 )
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_SIGNS = {"sup": "^", "sub": "_"}
+_KINDS = {"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"}  # classes of docutils
 _BREAK = "\x1e"  # stands for <br> until a block is complete; clean() would make it a newline
 _SPACES = re.compile(r"[^\S\x1e]+")
 _BREAKS = re.compile(rf" ?{_BREAK} ?")
@@ -42,9 +38,11 @@ def load_html(source: Source) -> Document:
     outline = Outline()
     title = add_html(outline, read_text(source, declared_encoding))
     sections = outline.sections()
-    if not sections:
+    if not sections and not outline.tables:
         raise BadInput("has no readable text")
-    return Document(source.key, sections, title or outline.first_h1 or source.title, source.shown)
+    source.problems.extend(outline.problems)
+    title = title or outline.first_h1 or source.title
+    return Document(source.key, sections, title, source.shown, tables=outline.tables)
 
 
 def declared_encoding(data: bytes) -> str | None:
@@ -66,26 +64,9 @@ def add_html(outline: Outline, markup: str) -> str:
     title = next((t.get_text() for t in soup.find_all("title") if t.find_parent("svg") is None), "")
     for tag in soup.find_all("br"):
         tag.replace_with(_BREAK)
-    _drop_frames(soup)
+    prepare(soup, outline)
     _Extractor(outline).run(_main(soup))
     return one_line(title)
-
-
-def _drop_frames(soup: BeautifulSoup) -> None:
-    """Take out what is there to move about: navigation, and the marks that link a heading to itself."""
-    for link in soup.find_all("a"):
-        text = link.get_text().strip()
-        own = not _PERMALINKS.isdisjoint(link.get_attribute_list("class")) or text in ("¶", "🔗")
-        if own and len(text) <= 1 and (link.get("href") or text):
-            link.decompose()
-    size = len(soup.get_text())
-    for tag in soup.find_all(["div", "ul", "ol", "table", "aside", "section", "header", "form", "span"]):
-        if "_decomposed" in vars(tag):  # tag.decomposed would look for a tag of that name among all descendants
-            continue
-        names = {str(name).lower() for key in ("class", "id") for name in tag.get_attribute_list(key) if name}
-        beside = tag.get("role") in _BESIDE or not _FRAMES.isdisjoint(names)
-        if beside and len(tag.get_text()) < size / 2:  # else it is the page that is called so
-            tag.decompose()
 
 
 def _main(soup: BeautifulSoup) -> Tag:
@@ -96,16 +77,45 @@ def _main(soup: BeautifulSoup) -> Tag:
     return found if len(found.get_text()) > 0.5 * len((soup.body or soup).get_text()) else soup
 
 
+class _Table:
+    """A table that is being read."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[Cell]] = []
+        self.caption = ""
+        self.heads = 0
+
+    def cell(self, tag: Tag) -> None:
+        if not self.rows:
+            self.rows.append([])
+        self.rows[-1].append(Cell("", _number(tag, "rowspan", 1), _number(tag, "colspan", 1), tag.name == "th"))
+
+    def add_to(self, outline: Outline) -> None:
+        rows = [row for row in self.rows if row]
+        heads = self.heads
+        if not heads:
+            while heads < len(rows) and all(cell.head for cell in rows[heads]):
+                heads += 1
+        named = [row for row in rows if row[0].head and not any(cell.head for cell in row[1:]) and len(row) > 1]
+        if rows and len(named) == len(rows):  # each row has its header, and the columns have none
+            for text in (self.caption, "\n".join(map(_named, rows))):
+                outline.block(text, tight=False)
+        else:
+            outline.table(rows, self.caption, heads)
+
+
+def _named(row: Sequence[Cell]) -> str:
+    return f"{one_line(row[0].text)}: {'; '.join(one_line(cell.text) for cell in row[1:])}"
+
+
 class _Extractor:
     """Walks over a page and hands its blocks to an outline."""
 
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
-        self._parts: list[str] = []
-        self._rows: list[list[str]] | None = None  # of the table that is being read
-        self._depth = 0  # of lists
-        self._marker = ""  # of the list item whose first block comes next
-        self._fresh = True  # no item of this list yet
+        self._line = Inline()
+        self._table: _Table | None = None
+        self._heading = 0  # the level of the one that is being read
         self._layout: set[int] = set()  # tables that hold a table or a heading
 
     def run(self, soup: Tag) -> None:
@@ -123,74 +133,112 @@ class _Extractor:
                 if self._enter(node):
                     stack.append((node, iter(node.children)))
             elif type(node) in (NavigableString, CData):  # neither comments nor declarations
-                self._parts.append(str(node))
+                self._line.text(str(node))
         self._flush()
 
     def _enter(self, tag: Tag) -> bool:
         """Begin a tag; returns whether its children are to be visited."""
-        if tag.name in _DROPPED:
+        name = tag.name
+        if name in _DROPPED:
             return False
-        if tag.name == "img":
-            self._parts.append(f" {tag.get('alt') or ''} ")
-        elif self._rows is not None:
-            if tag.name == "tr":
-                self._flush()
-                self._rows.append([])
-            elif tag.name in ("td", "th"):
-                self._flush()
-                if not self._rows:
-                    self._rows.append([])
-                self._rows[-1].append("")
-            elif tag.name in _BLOCKS:
-                self._parts.append(" ")
-        elif tag.name in _HEADINGS:
-            self._flush()
-            self._outline.heading(int(tag.name[1]), tag.get_text())
+        if name == "img":
+            self._line.text(f" {tag.get('alt') or ''} ")
+        elif name in _SIGNS:
+            self._line.begin(_SIGNS[name])
+        elif name == NOTE:
+            self._note(tag)
             return False
-        elif tag.name == "pre":
+        elif self._heading:
+            if name in _BLOCKS or name in _HEADINGS:
+                self._line.text(" ")
+        elif self._table is not None:
+            self._enter_in_table(self._table, tag)
+        elif name in _HEADINGS:
             self._flush()
-            self._outline.add(tag.get_text().replace(_BREAK, "\n"))
+            self._heading = int(name[1])
+        elif name == "pre":
+            self._flush()
+            self._outline.block(tag.get_text().replace(_BREAK, "\n"), tight=False)
             return False
-        elif tag.name in _BLOCKS:
+        elif name in _BLOCKS:
             self._flush()
-            if tag.name in ("ul", "ol"):
-                self._fresh = self._depth == 0
-                self._depth += 1
-            elif tag.name == "li":
-                self._marker = "- "
-            elif tag.name == "table" and id(tag) not in self._layout:
-                self._rows = []
+            if name in ("ul", "ol"):
+                classes = tag.get_attribute_list("class")
+                kind = next((_KINDS[str(c)] for c in classes if c in _KINDS), str(tag.get("type") or "1"))
+                self._outline.begin_list(_number(tag, "start", 1) if name == "ol" else None, kind)
+            elif name == "li":
+                self._outline.item(_number(tag, "value", 0) if tag.get("value") else None)
+            elif name == "table" and id(tag) not in self._layout:
+                self._table = _Table()
         return True
 
-    def _leave(self, tag: Tag) -> None:
-        if self._rows is not None:
-            if tag.name == "table":
-                self._flush()
-                self._outline.add(table_text(self._rows))
-                self._rows = None
-            elif tag.name in ("td", "th", "caption"):
-                self._flush()
-            elif tag.name in _BLOCKS:
-                self._parts.append(" ")
-        elif tag.name in _BLOCKS:
+    def _enter_in_table(self, table: _Table, tag: Tag) -> None:
+        if tag.name == "tr":
             self._flush()
-            if tag.name in ("ul", "ol"):
-                self._depth -= 1
-            elif tag.name == "li":
-                self._marker = ""
+            table.rows.append([])
+            table.heads += tag.parent is not None and tag.parent.name == "thead"
+        elif tag.name in ("td", "th"):
+            self._flush()
+            table.cell(tag)
+        elif tag.name in _BLOCKS:
+            self._line.text(" ")
+
+    def _note(self, tag: Tag) -> None:
+        """The mark of a note in the text, or of the note itself, which it begins."""
+        label = str(tag["label"])
+        if tag.get("own") and self._table is None:
+            self._flush()
+            self._outline.mark(f"[{label}] ")
+        else:
+            self._line.note(label)
+
+    def _leave(self, tag: Tag) -> None:
+        name = tag.name
+        if name in _SIGNS:
+            self._line.end()
+        elif self._heading:
+            if name in _HEADINGS:
+                self._outline.heading(self._heading, self._line.take().replace(_BREAK, " "))
+                self._heading = 0
+            elif name in _BLOCKS:
+                self._line.text(" ")
+        elif self._table is not None:
+            if name == "table":
+                self._flush()
+                self._table.add_to(self._outline)
+                self._table = None
+            elif name == "caption":
+                self._table.caption = self._taken()
+            elif name in ("td", "th"):
+                self._flush()
+            elif name in _BLOCKS:
+                self._line.text(" ")
+        elif name in _BLOCKS:
+            self._flush()
+            if name in ("ul", "ol"):
+                self._outline.end_list()
+            elif name == "li":
+                self._outline.mark("")
+
+    def _taken(self) -> str:
+        text = _SPACES.sub(" ", self._line.take())
+        return _MANY_BREAKS.sub("\n\n", _BREAKS.sub("\n", text)).strip()
 
     def _flush(self) -> None:
-        text = _SPACES.sub(" ", "".join(self._parts))
-        text = _MANY_BREAKS.sub("\n\n", _BREAKS.sub("\n", text)).strip()
-        self._parts = []
+        text = self._taken()
         if not text:
             return
-        if self._rows is not None and self._rows and self._rows[-1]:
-            self._rows[-1][-1] = f"{self._rows[-1][-1]} {text}".strip()
-            return
-        self._outline.add(self._marker + text, tight=bool(self._marker) and not self._fresh)
-        if self._marker:
-            self._marker, self._fresh = "", False
+        if self._table is not None and self._table.rows and self._table.rows[-1]:
+            cell = self._table.rows[-1][-1]
+            cell.text = f"{cell.text} {text}".strip()
+        else:
+            self._outline.block(text)
+
+
+def _number(tag: Tag, name: str, default: int) -> int:
+    """An attribute that is a number; `default` if it is none."""
+    text = str(tag.get(name) or "").strip()
+    return int(text) if re.fullmatch(r"-?\d{1,9}", text) else default
 
 
 def _load_page(source: Source, reading: Reading) -> Iterator[Item]:
@@ -209,4 +257,4 @@ def _readable(pages: Sequence[Path], limit: int) -> Iterator[Document]:
             yield load_html(Source(page, page.name, page.name, limit))
 
 
-HTML = Format("HTML page", (".html", ".htm"), _load_page)
+HTML = Format("HTML page", (".html", ".htm"), _load_page, version=2)

@@ -15,11 +15,11 @@ from kgrag.loaders.base import (
     Source,
     bad_byte,
     check_binary,
-    decode,
     find_bom,
     open_file,
-    read_file,
+    read_text,
 )
+from kgrag.loaders.damage import repaired
 from kgrag.loaders.rows import Columns, RowReader
 from kgrag.types import Problem
 
@@ -37,11 +37,14 @@ def load_jsonl(source: Source, columns: Columns) -> Iterator[Item]:
         for number, _, line in read_lines(stream, source.limit):
             place = f"{source.shown}:{number}"
             try:
+                line, problem = _mended(line)
                 row = parse_line(line, source.limit)
             except BadInput as error:
                 empty = False
                 yield Problem(place, str(error))
                 continue
+            if problem:
+                yield Problem(place, problem, lasting=True)
             if row is not BLANK:
                 empty = False
                 yield from rows.read(row, number, place)
@@ -53,7 +56,7 @@ def load_jsonl(source: Source, columns: Columns) -> Iterator[Item]:
 def load_json(source: Source, columns: Columns) -> Iterator[Item]:
     """The rows of a JSON file: a list of objects, or one object. Raises BadInput."""
     rows = RowReader(source, columns)
-    items = parse(decode(read_file(source)), whole=True)
+    items = parse(read_text(source), whole=True)
     if items == []:
         raise BadInput("holds an empty list")
     if isinstance(items, dict):
@@ -74,6 +77,17 @@ class Lines(Protocol):
 
     def readline(self, size: int = -1, /) -> bytes:
         """Up to `size` bytes of the next line."""
+
+
+def _mended(line: bytes | None) -> tuple[bytes | None, str]:
+    """A line in UTF-8, U+FFFD for single bytes that are damaged, and what is to be said of it. Raises BadInput."""
+    try:
+        if line is not None:
+            line.decode()
+        return line, ""
+    except UnicodeDecodeError:
+        text, problem = repaired(line or b"")
+        return text.encode(), problem
 
 
 class _Recoded:

@@ -11,6 +11,10 @@ _WESTERN = frozenset(
 _OTHERS = (  # of each script first what most texts in it are in
     "cp1251 koi8_r cp1253 cp1250 cp1254 cp1255 cp1256 cp1257 shift_jis euc_jp gb18030 big5 euc_kr".split()
 )
+_FEW = 0.0005  # of all bytes
+_THAI_LETTERS = 12  # that it takes to tell
+_THAI_MARK = re.compile(rb"[\xd1\xd4-\xda\xe7-\xee]")
+_THAI_MARKED = re.compile(rb"(?<=[\xa1-\xce\xd1\xd4-\xda\xe7-\xee])[\xd1\xd4-\xda\xe7-\xee]")
 _HIGH = re.compile(rb"[\x80-\xff]+")
 
 
@@ -25,6 +29,8 @@ def find_encoding(data: bytes) -> str | None:
     wrong = text.count("\ufffd")
     if sum(character > "\x7f" for character in text) > 2 * wrong:
         return None  # most of it is UTF-8
+    if _is_thai(sample):
+        return "cp874"
     try:
         western = set(sample.decode("cp1252"))
     except UnicodeDecodeError:
@@ -33,6 +39,8 @@ def find_encoding(data: bytes) -> str | None:
         share = sum(map(len, _HIGH.findall(sample))) / max(1, sum(map(len, sample.split())))
         if all(c < "\x7f" or c in _WESTERN for c in western) and share < 0.45:
             return "cp1252"
+    if len(_HIGH.findall(sample)) <= max(1, _FEW * len(sample)):
+        return None  # too few to tell: damage
     from charset_normalizer import from_bytes
 
     best = from_bytes(sample, cp_isolation=_OTHERS, enable_fallback=False).best()
@@ -43,6 +51,19 @@ def find_encoding(data: bytes) -> str | None:
     except UnicodeDecodeError:
         return None
     return codecs.lookup(best.encoding).name
+
+
+def _is_thai(data: bytes) -> bool:
+    """Whether it reads as Thai in TIS-620: what stands above and below letters stands on one, all but always."""
+    high = sum(map(len, _HIGH.findall(data)))
+    if high < _THAI_LETTERS:
+        return False
+    try:
+        data.decode("cp874")
+    except UnicodeDecodeError:
+        return False
+    marks = len(_THAI_MARK.findall(data))
+    return marks > 0.05 * high and len(_THAI_MARKED.findall(data)) > 0.97 * marks
 
 
 def _sample(data: bytes) -> bytes:

@@ -87,7 +87,7 @@ def load_mbox(source: Source, readers: Readers) -> Iterator[Item]:
                     raise BadInput(f"{error}; what comes after message {number} was not read") from error
             if "problem" in found:
                 yield Problem(f"{source.shown}#{number}", found["problem"])
-            elif not found["sections"]:
+            elif not found["sections"] and not found["tables"]:
                 yield Problem(f"{source.shown}#{number}", "holds no text")
             else:
                 own = found["id"].strip("<>") or number

@@ -1,21 +1,20 @@
-"""Markdown files: plain text in sections under their headings, and the scalars of their front matter."""
+"""Markdown files: plain text in sections under their headings, the tables, and the values of their front matter."""
 
-import json
-import re
-from typing import Any
+from collections.abc import Sequence
 
-from markdown_it import MarkdownIt
+from bs4 import BeautifulSoup
 from markdown_it.token import Token
 
-from kgrag.loaders.base import BadInput, Format, Source, clean, clean_value, one_line, read_text, whole
+from kgrag.loaders.base import BadInput, Format, Source, clean, one_line, read_text, whole
+from kgrag.loaders.front_matter import split_front_matter
+from kgrag.loaders.grid import Cell
 from kgrag.loaders.html import add_html
-from kgrag.loaders.outline import Outline, table_text
+from kgrag.loaders.inline import Inline
+from kgrag.loaders.markdown_rules import only_tags, parser, tag_names
+from kgrag.loaders.outline import Outline
 from kgrag.types import Document
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_QUOTED = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*')(?:\s+#.*)?")
-_MAX_NESTING = 100  # the parser drops what is deeper; its own limit of 20 cuts lists of ten levels
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
+_SIGNS = {"sup": "^", "sub": "_"}
 
 
 def load_markdown(source: Source) -> Document:
@@ -24,50 +23,16 @@ def load_markdown(source: Source) -> Document:
     metadata, body = split_front_matter(text)
     outline = Outline()
     try:
-        tokens = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table").parse(body)
+        tokens = parser().parse(body)
     except Exception as error:  # a parser's failure on one file must not end the rest
         raise BadInput(f"cannot be parsed as Markdown ({type(error).__name__}: {error})") from error
     _Renderer(outline).run(tokens)
     sections = outline.sections()
-    if not sections:
+    if not sections and not outline.tables:
         raise BadInput("has no readable text")
-    title = one_line(str(metadata.pop("title", "")))
-    return Document(source.key, sections, title or outline.first_h1 or source.title, source.shown, metadata)
-
-
-def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """The `key: value` scalars of YAML front matter, and the text after it; nested values are left out."""
-    match = _FRONT_MATTER.match(text)
-    if match is None:
-        return {}, text
-    metadata: dict[str, Any] = {}
-    for line in match[1].splitlines():
-        if not line.strip() or line.startswith((" ", "\t", "#", "- ")):
-            continue  # blank, part of a nested value, or a comment
-        key, colon, rest = line.partition(":")
-        if not colon or not key.strip() or rest[:1].strip():
-            return {}, text  # text between two thematic breaks
-        value = _scalar(rest.strip())
-        if value is not None:
-            metadata[one_line(key)] = value
-    return metadata, text[match.end() :]
-
-
-def _scalar(text: str) -> str | int | float | bool | None:
-    """A YAML scalar, or None for null and for everything that is not one."""
-    quoted = _QUOTED.fullmatch(text)
-    if quoted is not None:
-        inner = quoted[1][1:-1]
-        return clean(re.sub(r"\\([\"\\])", r"\1", inner) if text[0] == '"' else inner.replace("''", "'"))
-    text = text.split(" #")[0].rstrip()
-    if not text or text[0] in "[{|>&*!#" or text.lower() in ("null", "~"):
-        return None
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    if _NUMBER.fullmatch(text) and len(text) < 400:
-        number: str | int | float = clean_value(json.loads(text))
-        return number
-    return text
+    source.problems.extend(outline.problems)
+    title = one_line(str(metadata.pop("title", ""))) or outline.first_h1 or source.title
+    return Document(source.key, sections, title, source.shown, metadata, tables=outline.tables)
 
 
 class _Renderer:
@@ -75,9 +40,6 @@ class _Renderer:
 
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
-        self._depth = 0  # of lists
-        self._marker = ""  # of the list item whose first block comes next
-        self._fresh = True  # no item of this list yet
 
     def run(self, tokens: list[Token]) -> None:
         position = 0
@@ -86,68 +48,84 @@ class _Renderer:
             if token.type == "table_open":
                 position = self._table(tokens, position)
             elif token.type == "heading_open" and token.level == 0:
-                self._outline.heading(int(token.tag[1]), _inline(tokens[position + 1]))
+                self._outline.heading(int(token.tag[1]), _inline(tokens[position + 1].children))
                 position += 2
             else:
-                self._token(token, tight=position > 0 and tokens[position - 1].hidden)
+                self._token(token)
             position += 1
 
-    def _token(self, token: Token, tight: bool) -> None:
+    def _token(self, token: Token) -> None:
+        outline = self._outline
         match token.type:
-            case "bullet_list_open" | "ordered_list_open":
-                self._fresh = self._depth == 0
-                self._depth += 1
+            case "bullet_list_open":
+                outline.begin_list()
+            case "ordered_list_open":
+                outline.begin_list(int(token.attrs.get("start", 1)))
             case "bullet_list_close" | "ordered_list_close":
-                self._depth -= 1
+                outline.end_list()
             case "list_item_open":
-                self._marker = f"{token.info}. " if token.info else "- "
+                outline.item()
+            case "list_item_close":
+                outline.mark("")
             case "inline":
-                self._add(_inline(token), tight)
-            case "fence" | "code_block":
-                self._add(token.content)
+                if "note" in token.meta:
+                    outline.mark(f"[{token.meta['note']}] ")
+                outline.block(_inline(token.children))
+            case "fence" | "code_block" | "math_block":
+                outline.block(token.content, tight=False)
             case "html_block":
-                add_html(self._outline, token.content)
-
-    def _add(self, text: str, tight: bool = False) -> None:
-        if not text.strip():
-            return
-        if self._depth:
-            indent = "  " * (self._depth - 1)
-            first, *rest = text.split("\n")
-            lines = [f"{indent}{self._marker or '  '}{first}", *(f"{indent}  {line}" for line in rest)]
-            text = "\n".join(lines)
-        self._outline.add(text, tight=tight and not self._fresh)
-        self._marker, self._fresh = "", False
+                add_html(outline, only_tags(token.content))
 
     def _table(self, tokens: list[Token], position: int) -> int:
         """Add the table that opens at `position`; returns where it closes."""
-        rows: list[list[str]] = []
+        rows: list[list[Cell]] = []
         while tokens[position].type != "table_close":
             if tokens[position].type == "tr_open":
                 rows.append([])
             elif tokens[position].type == "inline":
-                rows[-1].append(_inline(tokens[position]))
+                rows[-1].append(Cell(_inline(tokens[position].children)))
             position += 1
-        self._outline.add(table_text(rows))
+        self._outline.table(rows, heads=1)
         return position
 
 
-def _inline(token: Token) -> str:
-    """The text of a line: links and images become their text, inline HTML is left out."""
-    parts: list[str] = []
-    for child in token.children or []:
-        match child.type:
+def _inline(tokens: Sequence[Token] | None) -> str:
+    """The text of a line: links and images become their text, tags of HTML what they mean."""
+    line = Inline()
+    names = iter(tag_names([token.content for token in tokens or () if token.type == "html_inline"]))
+    for token in tokens or ():
+        match token.type:
             case "softbreak":
-                parts.append(" ")
+                line.text(" ")
             case "hardbreak":
-                parts.append("\n")
+                line.text("\n")
             case "image":
-                parts.append(_inline(child))
+                line.text(_inline(token.children))
+            case "note":
+                line.note(token.content)
             case "html_inline":
-                parts.append("\n" if child.content.lower().startswith("<br") else "")
+                _tag(token.content, next(names), line)
             case _:
-                parts.append(child.content)
-    return "".join(parts)
+                line.text(token.content)
+    return line.take()
 
 
-MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown))
+def _tag(markup: str, name: str, line: Inline) -> None:
+    """A tag within a line, by its name; what is none is text."""
+    if markup.startswith(("<!", "<?")):
+        return
+    if not name:
+        line.text(markup)
+    elif name.lstrip("/") in _SIGNS:
+        if name.startswith("/"):
+            line.end()
+        else:
+            line.begin(_SIGNS[name])
+    elif name == "br":
+        line.text("\n")
+    elif name == "img":
+        image = BeautifulSoup(markup, "html.parser").find("img")
+        line.text(str(image.get("alt") or "") if image is not None else "")
+
+
+MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=2)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, check_size, one_line
+from kgrag.loaders.grid import is_caption
 from kgrag.loaders.guard import Readers
-from kgrag.loaders.page_lines import caption_number
 from kgrag.loaders.paged import PagedOutline
 from kgrag.types import Document
 
@@ -17,6 +17,7 @@ def load_office(source: Source, readers: Readers) -> Document:
     check_size(source)
     child, found = readers.open(source.path, "kgrag.loaders.office_parts:read_office", readers.settings.file_seconds)
     readers.give(child)
+    source.problems.extend(found["problems"])
     outline = PagedOutline()
     parts = found["parts"]
     for number, part in enumerate(parts, 1):
@@ -35,7 +36,8 @@ def _add(outline: PagedOutline, blocks: list[Block], page: int) -> None:
     for i, block in enumerate(blocks):
         if block[0] == "table":
             for near in (i - 1, i + 1):
-                if near in range(len(blocks)) and near not in captions.values() and _may_caption(blocks[near]):
+                free = near in range(len(blocks)) and near not in captions.values()
+                if free and not block[1] and _may_caption(blocks[near]):
                     captions[i] = near
                     break
     used = set(captions.values())
@@ -43,25 +45,23 @@ def _add(outline: PagedOutline, blocks: list[Block], page: int) -> None:
         kind, text = block[0], block[-1]
         if kind == "table":
             caption = blocks[captions[i]][-1] if i in captions else ""
-            outline.table(text, caption, page)
+            outline.table(text, caption or block[1], page, headed=True)
         elif i in used:
             outline.note(one_line(text), page)
         elif kind == "heading":
             outline.heading(block[1], text, page)
         else:
-            outline.add([(page, text)], tight=kind == "item")
+            outline.add([(page, text)], tight=kind == "item" and i > 0 and blocks[i - 1][:2] == block[:2])
 
 
 def _may_caption(block: Block) -> bool:
-    return block[0] == "caption" or (
-        block[0] == "text" and len(block[-1]) < 500 and caption_number(block[-1]) is not None
-    )
+    return block[0] == "caption" or (block[0] == "text" and is_caption(block[-1]))
 
 
 def _load(source: Source, reading: Reading) -> Iterator[Item]:
     yield load_office(source, reading.readers)
 
 
-WORD = Format("Word document", (".docx",), _load, untrusted=True)
-POWERPOINT = Format("PowerPoint presentation", (".pptx",), _load, untrusted=True)
-EXCEL = Format("Excel workbook", (".xlsx",), _load, untrusted=True)
+WORD = Format("Word document", (".docx",), _load, untrusted=True, version=2)
+POWERPOINT = Format("PowerPoint presentation", (".pptx",), _load, untrusted=True, version=2)
+EXCEL = Format("Excel workbook", (".xlsx",), _load, untrusted=True, version=2)

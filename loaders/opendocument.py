@@ -1,79 +1,212 @@
-"""OpenDocument texts (ODT): headings, paragraphs, lists and tables, by odfdo."""
+"""OpenDocument texts (ODT): headings, paragraphs, lists, notes and tables (OpenDocument 1.3, part 3)."""
 
+import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
-from kgrag.loaders.apart import Content, check_archive, content, needs, read_apart
-from kgrag.loaders.base import BadInput, Format, one_line
-from kgrag.loaders.outline import Outline, table_text
+from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
+from kgrag.loaders.base import BadInput, Format, counted, one_line
+from kgrag.loaders.grid import Cell
+from kgrag.loaders.inline import Inline
+from kgrag.loaders.outline import Outline
 
-_CONTAINERS = ("text:section", "text:index-body", "text:text-content", "text:user-index", "text:list-header")
-_MAX_DEPTH = 50  # of lists in lists
+_CONTAINERS = frozenset("section index-body user-index list-header table-of-content".split())
+_SILENT = frozenset("tracked-changes annotation annotation-end note forms sequence-decls object ruby-text".split())
+_MAX_DEPTH = 50  # of lists in lists, and of elements in a paragraph
+_MAX_REPEATED = 100  # cells that one stands for
 
 
 def read_odt(path: Path) -> Content:
     """A text with its title, author and date. Raises BadInput."""
     if "content.xml" not in check_archive(path):
         raise BadInput("is a ZIP archive, but no OpenDocument text; unpack it")
-    needs("odfdo", "an OpenDocument text", "odfdo", "office")
-    from odfdo import Document
-
     try:
-        document = Document(str(path))
-        if document.get_type() not in ("text", "text-template"):
-            raise BadInput(f"is an OpenDocument {document.get_type()}, of which only texts are read; save it as PDF")
-        outline = Outline()
-        _add(outline, document.body)
-        meta = document.meta
-        found = {
-            "author": meta.creator or meta.initial_creator or "",
-            "date": str(meta.creation_date or meta.date or "")[:10],
-        }
-        return content(outline, one_line(meta.title or ""), found)
-    except (BadInput, MemoryError, RecursionError):
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            parts = [parse_xml(archive, n) for n in ("content.xml", "styles.xml", "meta.xml") if n in names]
+    except (zipfile.BadZipFile, ElementTree.ParseError, EOFError, OSError, ValueError, NotImplementedError) as error:
+        reason = one_line(str(error))[:200] or type(error).__name__
         raise BadInput(f"is an OpenDocument text that is damaged ({reason})") from error
+    body = parts[0].find("{*}body")
+    kind = "" if body is None or not len(body) else _name(body[0])
+    if body is None or kind != "text":
+        raise BadInput(f"is an OpenDocument {kind or 'file'}, of which only texts are read; save it as PDF")
+    reader = _Reader(_Styles.of(parts))
+    reader.add(body[0])
+    return reader.content({_name(e): "".join(e.itertext()) for part in parts for e in part.iterfind("{*}meta/*")})
 
 
-def _add(outline: Outline, parent: Any) -> None:
-    for element in parent.children:
-        if element.tag == "text:h":
-            outline.heading(min(6, int(element.get_attribute_string("text:outline-level") or 1)), _text(element))
-        elif element.tag == "text:p":
-            outline.add(_text(element))
-        elif element.tag == "text:list":
-            for number, (depth, text) in enumerate(_items(element, 0)):
-                outline.add(f"{'  ' * depth}- {text}", tight=number > 0)
-        elif element.tag == "table:table":
-            outline.add(table_text([[_text(cell) for cell in row] for row in _rows(element)]))
-        elif element.tag in _CONTAINERS:
-            _add(outline, element)
+def _name(element: Element) -> str:
+    return element.tag.rpartition("}")[2]
 
 
-def _items(element: Any, depth: int) -> Iterator[tuple[int, str]]:
-    """(depth, text) of the items of a list and of the lists in it."""
-    for item in element.children:
-        own = [_text(part) for part in item.children if part.tag in ("text:p", "text:h")]
-        if any(own):
-            yield depth, " ".join(filter(None, own))
-        if depth < _MAX_DEPTH:
-            for part in item.children:
-                if part.tag == "text:list":
-                    yield from _items(part, depth + 1)
+def _value(element: Element, name: str, default: str = "") -> str:
+    """An attribute, of whatever namespace."""
+    return next((value for key, value in element.items() if key.rpartition("}")[2] == name), default)
 
 
-def _rows(table: Any) -> Iterator[list[Any]]:
-    """The cells of each row that is there; those that stand for many equal ones (repeated) count once."""
-    for row in table.get_elements("descendant::table:table-row"):
-        yield [cell for cell in row.children if cell.tag == "table:table-cell"]
+def _number(element: Element, name: str, default: int) -> int:
+    value = _value(element, name)
+    return int(value) if value.isdecimal() and len(value) < 9 else default
 
 
-def _text(element: Any) -> str:
-    """The text of an element with all that stands in it, as it is read: not the styles, nor the notes."""
-    return one_line(element.inner_text)
+@dataclass(slots=True)
+class _Styles:
+    """By name: the sign of raised and lowered text, which text is hidden, and how the levels of lists are numbered."""
+
+    signs: dict[str, str]
+    hidden: set[str]
+    lists: dict[str, dict[int, tuple[int, str] | None]]
+
+    @classmethod
+    def of(cls, parts: list[Element]) -> "_Styles":
+        found = cls({}, set(), {})
+        for style in (e for part in parts for e in part.iter() if _name(e) in ("style", "list-style")):
+            name = _value(style, "name")
+            if _name(style) == "list-style":
+                levels = found.lists.setdefault(name, {})
+                for level in style:
+                    form = _value(level, "num-format") if _name(level) == "list-level-style-number" else ""
+                    start = _number(level, "start-value", 1)
+                    levels[_number(level, "level", 1)] = (start, form) if form else None
+            for properties in style.iterfind("{*}text-properties"):
+                position = _value(properties, "text-position").split(" ")[0]
+                if position and position not in ("0%", "0"):
+                    found.signs[name] = "_" if position.startswith(("sub", "-")) else "^"
+                if _value(properties, "display") == "none":
+                    found.hidden.add(name)
+        return found
 
 
-ODT = Format("OpenDocument text", (".odt",), read_apart("kgrag.loaders.opendocument:read_odt"), untrusted=True)
+class _Reader:
+    def __init__(self, styles: _Styles) -> None:
+        self._styles = styles
+        self._outline = Outline()
+        self._notes: list[tuple[str, Element]] = []  # of this section
+        self._hidden = self._comments = 0
+
+    def content(self, meta: dict[str, str]) -> Content:
+        """What was read."""
+        self._add_notes()
+        for count, what in ((self._hidden, "hidden piece"), (self._comments, "comment")):
+            if count:
+                self._outline.problems.append(f"holds {counted(count, what)}, left out")
+        author = meta.get("creator") or meta.get("initial-creator", "")
+        date = (meta.get("creation-date") or meta.get("date", ""))[:10]
+        return content(self._outline, one_line(meta.get("title", "")), {"author": one_line(author), "date": date})
+
+    def add(self, parent: Element, depth: int = 0) -> None:
+        """Add what stands in an element, block by block."""
+        for element in parent:
+            name = _name(element)
+            if name == "h":
+                self._add_notes()
+                self._outline.heading(min(6, _number(element, "outline-level", 1)), self._text(element))
+            elif name == "p":
+                self._outline.block(self._text(element))
+            elif name == "list" and depth < _MAX_DEPTH:
+                self._list(element, _value(element, "style-name"), depth)
+            elif name == "table":
+                self._table(element)
+            elif name in _CONTAINERS and depth < _MAX_DEPTH:
+                self.add(element, depth + 1)
+
+    def _add_notes(self) -> None:
+        while self._notes:
+            label, body = self._notes.pop(0)
+            self._outline.mark(f"[{label}] ")
+            self._outline.block(" ".join(filter(None, map(self._text, body))))
+
+    def _list(self, element: Element, style: str, depth: int, level: int = 1) -> None:
+        numbering = self._styles.lists.get(style, {}).get(level)
+        self._outline.begin_list(*(numbering or (None,)))
+        for item in element:
+            if _name(item) not in ("list-item", "list-header"):
+                continue
+            self._outline.item(_number(item, "start-value", 0) or None)
+            for part in item:
+                if _name(part) == "list" and depth < _MAX_DEPTH:
+                    self._list(part, _value(part, "style-name", style), depth + 1, level + 1)
+                elif _name(part) in ("p", "h"):
+                    self._outline.block(self._text(part))
+            self._outline.mark("")
+        self._outline.end_list()
+
+    def _table(self, table: Element) -> None:
+        rows: list[list[Cell]] = []
+        heads = 0
+        for row, head in _rows(table):
+            cells: list[Cell] = []
+            for cell in row:
+                times = min(_number(cell, "number-columns-repeated", 1), _MAX_REPEATED)
+                if _name(cell) == "table-cell":
+                    text = " ".join(filter(None, (self._text(part) for part in cell)))
+                    down, across = (_number(cell, f"number-{what}-spanned", 1) for what in ("rows", "columns"))
+                    cells.extend([Cell(text, down, across)] if times == 1 else [Cell(text) for _ in range(times)])
+            rows.append(cells)
+            heads += head
+        self._outline.table(rows, heads=heads)
+
+    def _text(self, element: Element) -> str:
+        line = Inline()
+        self._read(element, line)
+        return "\n".join(map(one_line, line.take().split("\n"))).strip()
+
+    def _read(self, element: Element, line: Inline, depth: int = 0) -> None:
+        name = _name(element)
+        style = _value(element, "style-name")
+        if style in self._styles.hidden or name in ("hidden-text", "hidden-paragraph"):
+            self._hidden += 1
+            return
+        if name in _SILENT or depth > 2 * _MAX_DEPTH:
+            self._comments += name == "annotation"
+            if name == "note":
+                self._note(element, line)
+            elif name == "ruby-text":
+                line.text(f"({''.join(element.itertext())})")
+            return
+        sign = self._styles.signs.get(style, "") if name == "span" else ""
+        if sign:
+            line.begin(sign)
+        if name == "s":
+            line.text(" ")
+        elif name in ("tab", "line-break"):
+            line.text("\t" if name == "tab" else "\n")
+        elif name in ("p", "h", "list-item", "table-cell") and depth:
+            line.text(" ")
+        line.text(_spaced(element.text))
+        for inner in element:
+            self._read(inner, line, depth + 1)
+            line.text(_spaced(inner.tail))
+        if sign:
+            line.end()
+
+    def _note(self, element: Element, line: Inline) -> None:
+        body = element.find("{*}note-body")
+        label = "".join(e.text or "" for e in element.iterfind("{*}note-citation")) or str(len(self._notes) + 1)
+        line.note(label)
+        if body is not None:
+            self._notes.append((label, body))
+
+
+def _spaced(text: str | None) -> str:
+    """Text in whose source line breaks are spaces."""
+    return (text or "").replace("\n", " ")
+
+
+def _rows(table: Element, head: bool = False) -> Iterator[tuple[Element, bool]]:
+    """The rows of a table, those that are there and stand for many equal ones once; whether each is of its header."""
+    for element in table:
+        name = _name(element)
+        if name == "table-row":
+            yield element, head
+        elif name in ("table-header-rows", "table-rows", "table-row-group"):
+            yield from _rows(element, head or name == "table-header-rows")
+
+
+ODT = Format(
+    "OpenDocument text", (".odt",), read_apart("kgrag.loaders.opendocument:read_odt"), untrusted=True, version=2
+)

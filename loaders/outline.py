@@ -1,19 +1,30 @@
-"""Blocks of text under headings -> Sections; shared by Markdown and HTML."""
+"""Blocks of text and tables under headings -> Sections and Tables; shared by all formats that have no pages."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from kgrag.loaders.base import clean, one_line
-from kgrag.types import Section
+from kgrag.loaders.grid import Cell, as_text, is_caption, lay_out, numbered, table_of
+from kgrag.loaders.inline import ordinal
+from kgrag.types import Section, Table
 
 
 class Outline:
-    """Takes a document's headings and blocks in order; each heading begins a section."""
+    """Takes a document's headings, blocks, lists and tables in order; each heading begins a section.
+
+    `problems`: what is to be said of what was left out.
+    """
 
     def __init__(self) -> None:
         self.first_h1 = ""
+        self.problems: list[str] = []
         self._path: list[tuple[int, str]] = []
         self._blocks: list[str] = []
         self._sections: list[Section] = []
+        self._tables: list[Table] = []
+        self._told = False  # the last heading is a table's caption
+        self._lists: list[tuple[int | None, str]] = []  # of each list around the next block: its next number, its kind
+        self._marker = ""  # of the list item, or the note, whose first block comes next
+        self._fresh = True  # no item of this list yet
 
     def heading(self, level: int, text: str) -> None:
         """Begin a section under a heading of `level` 1 to 6."""
@@ -35,6 +46,66 @@ class Outline:
                 self._blocks.append("\n" if tight else "\n\n")
             self._blocks.append(text)
 
+    def begin_list(self, number: int | None = None, kind: str = "1") -> None:
+        """Begin a list, in another if there is one; `number`: of its first item if it is an ordered one."""
+        self._fresh = not self._lists
+        self._lists.append((number, kind))
+
+    def item(self, number: int | None = None, marker: str = "") -> None:
+        """Begin an item of the list: with a `number` of its own, or all of its `marker`."""
+        if not self._lists:
+            self.begin_list()
+        following, kind = self._lists[-1]
+        if following is not None:
+            following = following if number is None else number
+            self._lists[-1] = following + 1, kind
+        self._marker = marker or ("- " if following is None else f"{ordinal(following, kind)}. ")
+
+    def end_list(self) -> None:
+        """End the list."""
+        if self._lists:
+            self._lists.pop()
+        self._marker = ""
+
+    def mark(self, marker: str) -> None:
+        """What comes next is a note with this marker."""
+        self._marker = marker
+
+    def block(self, text: str, *, tight: bool = True) -> None:
+        """Add a block where it stands: in the lists that are open, after the marker of its item; `tight`: of items."""
+        if not text.strip():
+            return
+        marker, depth = self._marker, max(0, len(self._lists) - 1)
+        if not self._lists:
+            self.add(marker + text)
+        else:
+            indent = "  " * depth
+            first, *rest = text.split("\n")
+            lines = [f"{indent}{marker or '  '}{first}", *(f"{indent}  {line}" for line in rest)]
+            self.add("\n".join(lines), tight=tight and bool(marker) and not self._fresh)
+        self._marker, self._fresh = "", False
+
+    def table(self, rows: Sequence[Sequence[Cell]], caption: str = "", heads: int = 0) -> None:
+        """Add a table; one of a single row or column is text. Without a caption the heading stands for it."""
+        title, texts = table_of(lay_out(rows), heads)
+        caption = one_line(caption) or title
+        if len(texts) < 2 or len(texts[0]) < 2:
+            for text in (caption, as_text(texts)):
+                self.block(text, tight=False)
+            return
+        if not caption and self._blocks and is_caption(self._blocks[-1]):
+            caption = one_line(self._blocks.pop())
+            self._blocks = self._blocks[:-1]  # what parted it from the block before
+        if not caption and self._path:
+            caption = self._path[-1][1]
+            self._told = True
+        self._tables.append(Table(0, tuple(map(tuple, texts)), caption))
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables, in order, numbered."""
+        return numbered(self._tables)
+
     def sections(self) -> tuple[Section, ...]:
         """All sections that have text."""
         self._close(0)
@@ -42,14 +113,8 @@ class Outline:
 
     def _close(self, next_level: int) -> None:
         text = "".join(self._blocks).rstrip()
-        if not text and self._path and next_level <= self._path[-1][0]:
+        if not text and self._path and next_level <= self._path[-1][0] and not self._told:
             text = self._path[-1][1]  # a heading over nothing, not even other headings: its own words would be lost
         if text:
             self._sections.append(Section(text, " > ".join(heading for _, heading in self._path)))
-        self._blocks = []
-
-
-def table_text(rows: Iterable[Sequence[str]]) -> str:
-    """A table as text, one row a line: "Ship | Launched"."""
-    lines = (" | ".join(one_line(cell) for cell in row) for row in rows)
-    return "\n".join(line for line in lines if line.strip(" |"))
+        self._blocks, self._told = [], False

@@ -1,11 +1,9 @@
 """Headings, paragraphs and tables with the pages that they stand on -> sections, pages and tables of a Document."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from itertools import count
 
 from kgrag.loaders.base import clean, one_line
-from kgrag.loaders.page_lines import caption_number
+from kgrag.loaders.grid import numbered
 from kgrag.types import Page, Section, Table
 
 Pieces = Sequence[tuple[int, str]]
@@ -18,7 +16,9 @@ class PagedOutline:
     def __init__(self) -> None:
         self.first_heading = ""
         self._path: list[tuple[int, str]] = []
-        self._text = ""
+        self._parts: list[str] = []
+        self._size = 0
+        self._told = False  # the last heading is a table's caption
         self._breaks: list[tuple[int, int]] = []
         self._sections: list[Section] = []
         self._pages: dict[int, list[str]] = {}
@@ -42,16 +42,20 @@ class PagedOutline:
         """Add a paragraph after a blank line, or with `tight` after a newline."""
         joint = "\n" if tight else "\n\n"
         for page, raw in pieces:
-            text = clean(raw).strip()
+            text = clean(raw).strip("\n").rstrip()
             if not text:
                 continue
-            if self._text:
-                self._text += joint
+            if self._parts:
+                self._put(joint)
             if not self._breaks or self._breaks[-1][1] != page:
-                self._breaks.append((len(self._text), page))
-            self._text += text
+                self._breaks.append((self._size, page))
+            self._put(text)
             self.note(text, page, tight=tight)
             joint = "" if _is_cjk(text[-1]) else " "
+
+    def _put(self, text: str) -> None:
+        self._parts.append(text)
+        self._size += len(text)
 
     def note(self, text: str, page: int, *, tight: bool = False) -> None:
         """Add text to a page alone: a heading, or what is said again elsewhere."""
@@ -60,8 +64,19 @@ class PagedOutline:
             on_page.append(("\n" if tight else "\n\n") if on_page else "")
             on_page.append(text)
 
-    def table(self, rows: Iterable[Sequence[str]], caption: str = "", page: int = 0, last_page: int = 0) -> None:
-        """Add a table; the first of its rows is its head."""
+    def table(
+        self,
+        rows: Iterable[Sequence[str]],
+        caption: str = "",
+        page: int = 0,
+        last_page: int = 0,
+        *,
+        headed: bool = False,
+    ) -> None:
+        """Add a table; the first of its rows is its head. With `headed` the heading stands for a caption."""
+        if not caption and headed and self._path:
+            caption = self._path[-1][1]
+            self._told = True
         cells = [tuple(one_line(cell) for cell in row) for row in rows]
         cells = [row for row in cells if any(row)]
         if cells:
@@ -79,25 +94,18 @@ class PagedOutline:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The tables, in order, with the numbers that their captions print; the others are counted on from there."""
-        printed: dict[int, int] = {}  # number -> place; the first that has it
-        for place, table in enumerate(self._tables):
-            number = caption_number(table.caption) or ""
-            if number.isdecimal() and int(number) > 0:
-                printed.setdefault(int(number), place)
-        rest = count(max(printed, default=0) + 1)
-        numbers = {place: number for number, place in printed.items()}
-        return tuple(replace(t, number=numbers.get(i) or next(rest)) for i, t in enumerate(self._tables))
+        """The tables, in order, numbered."""
+        return numbered(self._tables)
 
     def _close(self, next_level: int) -> None:
-        text = self._text
-        if not text and self._path and next_level <= self._path[-1][0]:
+        text = "".join(self._parts)
+        if not text and self._path and next_level <= self._path[-1][0] and not self._told:
             text = self._path[-1][1]  # a heading over nothing: its own words would be lost
             self._breaks = [(0, self._page)]
         if text:
             breaks = tuple(self._breaks) if self._breaks[-1][1] else ()
             self._sections.append(Section(text, " > ".join(heading for _, heading in self._path), breaks))
-        self._text, self._breaks = "", []
+        self._parts, self._size, self._breaks, self._told = [], 0, [], False
 
 
 def _is_cjk(char: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from kgrag.loaders.apart import Content, content, read_apart
 from kgrag.loaders.base import BadInput, Format, check_binary, clean, decode, one_line
+from kgrag.loaders.damage import repaired
 from kgrag.loaders.html import add_html
 from kgrag.loaders.legacy import find_encoding
 from kgrag.loaders.outline import Outline
@@ -46,7 +47,7 @@ def read_rst(path: Path) -> Content:
     from docutils.core import publish_parts
     from docutils.utils import SystemMessage
 
-    text, encoding = _text(path)
+    text, encoding, problem = _text(path)
     _take_all(text)
     try:
         parts = publish_parts(text, writer="html5", settings_overrides=_SETTINGS)
@@ -55,20 +56,21 @@ def read_rst(path: Path) -> Content:
     outline = Outline()
     title = one_line(parts["title"])
     add_html(outline, f"<main>{parts['html_body']}</main>")
+    if problem:
+        outline.problems.append(problem)
     return {**content(outline, title), "encoding": encoding}
 
 
-def _text(path: Path) -> tuple[str, str]:
-    """The text of a file, and the legacy encoding that it is in, or ""."""
+def _text(path: Path) -> tuple[str, str, str]:
+    """The text of a file, the legacy encoding that it is in, or "", and what is to be said of damaged bytes."""
     data = path.read_bytes()
     check_binary(data)
     try:
-        return clean(decode(data)), ""
+        return clean(decode(data)), "", ""
     except BadInput:
         encoding = find_encoding(data)
-        if encoding is None:
-            raise
-        return clean(data.decode(encoding, "replace")), encoding
+        text, problem = (data.decode(encoding, "replace"), "") if encoding else repaired(data)
+        return clean(text), encoding or "", problem
 
 
 def _take_all(text: str) -> None:
@@ -116,4 +118,4 @@ class _AnyOption(dict[str, Callable[[str], str]]):
         return True
 
 
-RST = Format("reStructuredText file", (".rst",), read_apart("kgrag.loaders.restructured:read_rst"))
+RST = Format("reStructuredText file", (".rst",), read_apart("kgrag.loaders.restructured:read_rst"), version=2)

@@ -38,6 +38,15 @@ class Columns:
         named = "\x1f".join(name or "" for name in (self.key, self.title, self.text))
         return f".{hashlib.blake2b(named.encode(), digest_size=4).hexdigest()}" if named.strip("\x1f") else ""
 
+    @property
+    def reads_tables(self) -> bool:
+        """Whether rows without a column for the text are a table: no name was given that would be looked for."""
+        return not self.code
+
+    def has_text(self, names: tuple[str, ...]) -> bool:
+        """Whether one of the column `names` is a common one for the text."""
+        return any(name.lower() in _COMMON["text"] for name in names)
+
     def find(self, what: str, names: tuple[str, ...]) -> str | None:
         """Which of the column `names` holds `what` ("key", "title" or "text").
 

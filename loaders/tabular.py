@@ -3,13 +3,12 @@
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import BinaryIO
 
 from kgrag.loaders.base import (
-    HOW_TO_CONVERT,
     MB,
     SAMPLE,
     BadInput,
@@ -22,8 +21,9 @@ from kgrag.loaders.base import (
     one_line,
     open_file,
 )
+from kgrag.loaders.damage import MARK, told
 from kgrag.loaders.rows import Columns, RowReader
-from kgrag.types import Problem
+from kgrag.types import Document, Problem, Table
 
 _LINES = 500  # that are not ASCII, by which an encoding is told
 _UNDECODED = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of bytes that are not UTF-8
@@ -74,20 +74,55 @@ def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[li
     first = next(records, None)
     if first is None:
         raise BadInput("is empty")
-    header = _header(_decoded(first[1]))
+    cells, problem = _decoded(first[1])
+    if problem:
+        yield Problem(f"{source.shown}:{first[0]}", problem, lasting=True)
+    header = _header(cells)
+    if columns.reads_tables and not columns.has_text(tuple(header)):
+        yield from _table(source, header, records)
+        return
     rows.check(tuple(header))
     empty = True
-    for number, cells in records:
+    for number, found in records:
         empty = False
         place = f"{source.shown}:{number}"
         try:
-            row = _row(header, _decoded(cells, header))
+            decoded, problem = _decoded(found, header)
+            row = _row(header, decoded)
         except BadInput as error:
             yield Problem(place, str(error))
             continue
+        if problem:
+            yield Problem(place, problem, lasting=True)
         yield from rows.read(row, number, place)
     if empty:
         raise BadInput("has a header but no rows")
+
+
+def _table(source: Source, header: list[str], records: Iterable[tuple[int, list[str] | BadInput]]) -> Iterator[Item]:
+    """All rows as one document with a table. Raises BadInput."""
+    table: list[tuple[str, ...]] = []
+    size = 0
+    for number, found in records:
+        try:
+            cells, problem = _decoded(found, header)
+            row = _row(header, cells)
+        except BadInput as error:
+            yield Problem(f"{source.shown}:{number}", str(error))
+            continue
+        if problem:
+            yield Problem(f"{source.shown}:{number}", problem, lasting=True)
+        table.append(tuple(one_line(cell or "") for cell in row.values()))
+        size += sum(map(len, table[-1]))
+        if size > source.limit:
+            raise BadInput(
+                f"has no column for the text, and is a table of more than {source.limit // MB} MB: split it, or name "
+                "the column that holds the text with --text-column, in Python with Columns(text=...)"
+            )
+    if not table:
+        raise BadInput("has a header but no rows")
+    tables = (Table(1, (tuple(header), *table)),)
+    yield Document(source.key, (), source.title, source.shown, tables=tables)
 
 
 def _records(lines: "_Lines", reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str] | BadInput]]:
@@ -180,16 +215,19 @@ def _row(header: list[str], cells: list[str]) -> dict[str, str | None]:
     return {name: cell or None for name, cell in zip(header, cells, strict=False)}
 
 
-def _decoded(cells: list[str] | BadInput, header: list[str] | None = None) -> list[str]:
-    """The cells of a row if there are any and they are decoded. Raises BadInput."""
+def _decoded(cells: list[str] | BadInput, header: list[str] | None = None) -> tuple[list[str], str]:
+    """The cells of a row, U+FFFD for single damaged bytes, and what is to be said of these. Raises BadInput."""
     if isinstance(cells, BadInput):
         raise cells
+    count, place = 0, ""
     for position, cell in enumerate(cells):
-        if not cell.isascii() and (found := _UNDECODED.search(cell)):
+        if not cell.isascii() and (found := _UNDECODED.findall(cell)):
             column = repr(header[position]) if header and position < len(header) else position + 1
-            byte = ord(found[0]) - 0xDC00
-            raise BadInput(f"is not UTF-8 (byte 0x{byte:02x} in column {column}); {HOW_TO_CONVERT}")
-    return cells
+            place = place or f" (byte 0x{ord(found[0]) - 0xDC00:02x} in column {column})"
+            count += len(found)
+    if count:
+        cells = [_UNDECODED.sub(MARK, cell) for cell in cells]
+    return cells, told(count, sum(map(len, cells)), "utf-8", place)
 
 
 def _explain(error: csv.Error) -> str:
@@ -201,4 +239,4 @@ def _explain(error: csv.Error) -> str:
     return f"is not valid CSV: {message}"
 
 
-CSV = Format("CSV file", (".csv", ".tsv"), lambda source, reading: load_csv(source, reading.columns))
+CSV = Format("CSV file", (".csv", ".tsv"), lambda source, reading: load_csv(source, reading.columns), version=2)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kgrag.loaders.base import clean
 from kgrag.loaders.benchmark import QUERIES, TRIPLES
+from kgrag.loaders.ignore import Ignore
 from kgrag.loaders.rows import CORPUS
 from kgrag.types import Problem, Scan
 
@@ -42,8 +43,17 @@ def folder_prefix(path: Path, root: str | Path | None) -> str:
 class Walk:
     """The files of one folder, sorted; what was met on the way goes into the scan."""
 
-    def __init__(self, top: Path, seen: Seen, scan: Scan, root: str | Path | None, follow_links: bool) -> None:
+    def __init__(
+        self,
+        top: Path,
+        seen: Seen,
+        scan: Scan,
+        root: str | Path | None,
+        follow_links: bool,
+        ignore: Ignore | None = None,
+    ) -> None:
         self._top = top
+        self._ignore = ignore or Ignore(top)
         self._seen = seen
         self._scan = scan
         self._root = root
@@ -59,12 +69,15 @@ class Walk:
             path = next(stack[-1], None)
             if path is None:
                 stack.pop()
+            elif path is not self._top and (why := self._ignore.passes_over(path, is_folder=is_dir(path))):
+                self._scan.skipped[why] = self._scan.skipped.get(why, 0) + 1
             elif path is not self._top and not self._seen.add(os.path.realpath(path)):
                 self.repeated += 1
             elif not self._follow_links and path.is_symlink() and not _leads_into(path, inside):
                 yield Problem(str(path), "is a link that leaves the folder, and was not followed; to have such links "
                               "followed, set KGRAG_LOADING__FOLLOW_LINKS=true")  # fmt: skip
             elif is_dir(path):
+                self._ignore.enter(path)
                 try:
                     names = sorted(entry.name for entry in path.iterdir() if not entry.name.startswith("."))
                 except OSError as error:

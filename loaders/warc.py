@@ -9,9 +9,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from kgrag.loaders.base import MB, BadInput, Format, Item, Source, clean, decode, one_line, open_file
+from kgrag.loaders.damage import repaired
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
-from kgrag.types import Document, Problem, Section
+from kgrag.types import Document, Problem, Section, Table
 
 _CHARSET = re.compile(r"charset=[\"']?([\w.:-]+)", re.IGNORECASE)
 _HTML = ("text/html", "application/xhtml+xml")
@@ -58,12 +59,18 @@ def _record(source: Source, record: Any, number: int) -> Iterator[Item]:
         return
     named = _CHARSET.search(kind)
     declared = named[1] if named else declared_encoding(data) if media in _HTML else None
+    problem = ""
     try:
-        text = decode(data, declared)
-        title, sections = _html(text) if media in _HTML else ("", _plain(text))
+        try:
+            text = decode(data, declared)
+        except BadInput:
+            text, problem = repaired(data)
+        title, sections, tables = _html(text) if media in _HTML else ("", _plain(text), ())
     except BadInput as error:
         yield Problem(place, str(error), lasting=True)
         return
+    if problem:
+        yield Problem(place, problem, lasting=True)
     headers = record.rec_headers
     address = clean(headers.get_header("WARC-Target-URI") or "")
     id = clean(headers.get_header("WARC-Record-ID") or "").strip("<>") or str(number)
@@ -72,15 +79,15 @@ def _record(source: Source, record: Any, number: int) -> Iterator[Item]:
         for name, header in (("date", "WARC-Date"), ("language", "WARC-Identified-Content-Language"))
         if (value := headers.get_header(header))
     }
-    if sections:
+    if sections or tables:
         title = title or address or f"{source.title} {number}"
-        yield Document(f"{source.key}#{id}", sections, title[:300], address or place, metadata)
+        yield Document(f"{source.key}#{id}", sections, title[:300], address or place, metadata, tables=tables)
 
 
-def _html(text: str) -> tuple[str, tuple[Section, ...]]:
+def _html(text: str) -> tuple[str, tuple[Section, ...], tuple[Table, ...]]:
     outline = Outline()
     title = add_html(outline, text)
-    return title or outline.first_h1, outline.sections()
+    return title or outline.first_h1, outline.sections(), outline.tables
 
 
 def _plain(text: str) -> tuple[Section, ...]:

@@ -13,8 +13,8 @@ CALL () {
   UNION
   UNWIND $triples AS id MATCH (t:Triple {id: id}) RETURN t
 }
-WITH t, 2 * vector.similarity.cosine(t[$embedding], $vector) - 1 AS cosine
-ORDER BY cosine DESC, t.id LIMIT $beams
+WITH t, 2 * vector.similarity.cosine(t[$embedding], $vector) - 1 AS cosine WHERE cosine IS NOT NULL // of a triple without a vector
+WITH t, cosine ORDER BY cosine DESC, t.id LIMIT $beams
 MATCH (p:Passage)-[:STATES]->(t)
 WITH t, cosine, p ORDER BY cosine DESC, t.id
 RETURN collect({id: t.id, text: t.text, passage: p.id, title: p.name, cosine: cosine}) AS triples

@@ -35,7 +35,7 @@ CALL (ends, taken) {
   WITH e, taken WHERE COUNT { (e)<-[:SUBJECT|OBJECT]-() } <= $hub
   CALL (e, taken) {
     MATCH (e)<-[:SUBJECT|OBJECT]-(t:Triple)
-    WITH DISTINCT t, taken WHERE NOT t.id IN taken
+    WITH DISTINCT t, taken WHERE NOT t.id IN taken AND t[$embedding] IS NOT NULL
     WITH t, 2 * vector.similarity.cosine(t[$embedding], $vector) - 1 AS cosine
     ORDER BY cosine DESC, t.id LIMIT $neighbours
     RETURN collect({triple: t, cosine: cosine}) AS triples

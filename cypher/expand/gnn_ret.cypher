@@ -51,6 +51,6 @@ WITH a, x, kind, name, df WHERE x <> a
 ORDER BY df, kind, name
 WITH a, x, head(collect({kind: kind, name: name})) AS tie
 WITH x, collect({sender: a.id, tie: tie}) AS ties
-WITH x.id AS id, vector.similarity.cosine(x[$embedding], $vector) AS score, ties
+WITH x.id AS id, vector.similarity.cosine(x[$embedding], $vector) AS score, ties WHERE score IS NOT NULL
 UNWIND ties AS tie
 RETURN collect({sender: tie.sender, id: id, score: score, kind: tie.tie.kind, name: tie.tie.name}) AS ties

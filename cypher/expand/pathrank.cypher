@@ -60,7 +60,7 @@ CALL (source, a, words) {
       WITH n, a WHERE n:Passage AND n <> a
       RETURN n AS x
       UNION ALL
-      MATCH (n)-[:HAS_PASSAGE]->(x:Passage) WHERE x <> a
+      MATCH (n)-[:HAS_PASSAGE]->(x:Passage) WHERE x <> a AND x[$embedding] IS NOT NULL
       RETURN x ORDER BY CASE WHEN COUNT { (n)-[:HAS_PASSAGE]->() } > $titled THEN vector.similarity.cosine(x[$embedding], $vectors[source.vector]) ELSE 0.0 END DESC, x.id LIMIT $titled
     }
     RETURN x, true AS is_title, $tau * t.weight / (1 + log(CASE WHEN e.ntit > 0 THEN e.ntit ELSE 1 END)) AS preference

@@ -26,7 +26,7 @@ CALL () {
     WITH collect(DISTINCT m) AS members
     WITH members WHERE size(members) <= $most
     UNWIND members AS x
-    WITH x WHERE x:Passage
+    WITH x WHERE x:Passage AND x[$embedding] IS NOT NULL
     WITH x, vector.similarity.cosine(x[$embedding], $vector) AS score ORDER BY score DESC, x.id LIMIT $leaves
     RETURN x, score
   }

@@ -9,7 +9,7 @@
 MATCH (c:Community {collection: $collection})
 WHERE (c.level = $level OR c.level < $level AND NOT (c)<-[:PART_OF]-()) AND c.text <> '' AND c[$embedding] IS NOT NULL
 CALL (c) {
-  MATCH (c)-[:SUMMARISES]->(p:Passage)
+  MATCH (c)-[:SUMMARISES]->(p:Passage) WHERE p[$embedding] IS NOT NULL
   WITH p, vector.similarity.cosine(p[$embedding], $vector) AS score ORDER BY score DESC, p.id LIMIT toInteger($leaves)
   RETURN collect({id: p.id, score: score}) AS leaves
 }

@@ -23,7 +23,7 @@ CALL (vector, stated) {
 }
 CALL (vector, words, stated) {
   WITH * WHERE stated AND words <> ''
-  CALL db.index.fulltext.queryNodes($text_index, words, {limit: $limit}) YIELD node AS t, score AS rank
+  CALL db.index.fulltext.queryNodes($text_index, words, {limit: $limit}) YIELD node AS t, score AS rank WHERE t[$embedding] IS NOT NULL
   MATCH (p:Passage)-[:STATES]->(t)
   WITH t, p, rank, vector ORDER BY rank DESC, t.id
   RETURN collect({id: t.id, text: t.text, passage: p.id, title: p.name, score: vector.similarity.cosine(t[$embedding], vector)}) AS worded

@@ -15,7 +15,7 @@ WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
   AND ($since IS NULL OR d.updated >= $since)
 WITH collect(d) AS documents
 UNWIND documents AS d
-MATCH (d)-[:HAS_PASSAGE]->(p:Passage)
+MATCH (d)-[:HAS_PASSAGE]->(p:Passage) WHERE p[$embedding] IS NOT NULL
 WITH p.id AS id, vector.similarity.cosine(p[$embedding], $vector) AS score
 ORDER BY score DESC, id LIMIT $limit
 RETURN collect([id, score]) AS hits

@@ -6,5 +6,5 @@
 UNWIND $rows AS row
 MATCH (c:Community {id: row.id})
 SET c.name = row.name, c.title = row.title, c.text = row.text, c.rests_on = row.rests_on, c.made = $made, c.stale = null
-WITH c, row
+WITH c, row WHERE row.vector IS NOT NULL
 CALL db.create.setNodeVectorProperty(c, $embedding, row.vector)

@@ -20,5 +20,5 @@ ON CREATE SET b.given = false
 SET a.extracted = true, a.aliases = row.subject.aliases, a.wikipedia = row.subject.wikipedia,
     b.extracted = true, b.aliases = row.object.aliases, b.wikipedia = row.object.wikipedia
 FOREACH (p IN CASE WHEN 'mentions' IN p.todo THEN [] ELSE [p] END | SET p.todo = coalesce(p.todo, []) + 'mentions')
-WITH t, row
+WITH t, row WHERE row.vector IS NOT NULL
 CALL db.create.setNodeVectorProperty(t, $embedding, row.vector)

@@ -9,5 +9,5 @@ MATCH (d:Document {id: row.document})
 MERGE (p:Passage {id: row.id})
 ON CREATE SET p = row.properties, p.todo = $todo, p:$($labels)
 MERGE (d)-[:HAS_PASSAGE]->(p)
-WITH p, row
+WITH p, row WHERE row.vector IS NOT NULL
 CALL db.create.setNodeVectorProperty(p, $embedding, row.vector)

@@ -12,7 +12,10 @@ MERGE (s:Summary {id: row.id})
   ON CREATE SET s.collection = $collection, s.level = $level
 SET s:$($labels), s.name = row.name, s.title = row.title, s.text = row.text, s.rests_on = row.rests_on, s.made = $made
 WITH s, row
-CALL db.create.setNodeVectorProperty(s, $embedding, row.vector)
+CALL (s, row) {
+  WITH s, row WHERE row.vector IS NOT NULL
+  CALL db.create.setNodeVectorProperty(s, $embedding, row.vector)
+}
 CALL (s, row) {
   UNWIND row.members AS member
   MATCH (n:{label} {id: member.id})

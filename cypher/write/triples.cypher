@@ -11,5 +11,5 @@ ON CREATE SET t = row.properties, t:$($labels)
 MERGE (p)-[:STATES]->(t)
 REMOVE t.given
 FOREACH (p IN CASE WHEN 'mentions' IN p.todo THEN [] ELSE [p] END | SET p.todo = coalesce(p.todo, []) + 'mentions')
-WITH t, row
+WITH t, row WHERE row.vector IS NOT NULL
 CALL db.create.setNodeVectorProperty(t, $embedding, row.vector)

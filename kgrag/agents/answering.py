@@ -28,7 +28,10 @@ _NAMED = r"(?:passages?|sources?|documents?|p\.)\s*"
 _CITED = re.compile(
     rf"\s?(?:\[\^?(?:{_NAMED})?({_NUMBERS})\]|【({_NUMBERS})(?:†[^】]*)?】|\({_NAMED}({_NUMBERS})\))", re.IGNORECASE
 )
-_ROUND = re.compile(rf"(?<=[\w\"'”»)])(\s?)\(({_NUMBERS})\)")
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
+_INDEXED = re.compile(r"(?<![\w\]])([A-Za-z_]\w*)(?:\[\d+\])+")
+"""What may be code without being marked as such: x[0][1]."""
+_ROUND = re.compile(rf"(?<=[\w\"'”»)])\s?\(({_NUMBERS})\)")
 _LETTERS_A_TOKEN = 4
 _LABEL = re.compile(r"^(?:the )?answer(?: is)?:\s*", re.IGNORECASE)
 
@@ -159,24 +162,55 @@ def cited(text: str, items: Sequence[Item]) -> ModelAnswer:
 
     Of a summary these are the passages that it rests on.
 
-    Understood are [1], [1, 2], [1-3], [^1], [Passage 1], 【1】, (Passage 1), and (1) in a text without any of these.
+    Understood are [1], [1, 2], [1-3], [^1], [Passage 1], 【1】, (Passage 1), and (1) in a text without any of these;
+    what is an index in code is none of them.
     """
     used: dict[int, None] = {}
+    places = citing(text)
+    starts = {match.start() for match in places}
 
     def keep(match: re.Match[str]) -> str:
-        known = [n for n in _listed(next(filter(None, match.groups()))) if 1 <= n <= len(items)]
+        if match.start() not in starts:
+            return match[0]
+        known = [n for n in numbers_of(match) if 1 <= n <= len(items)]
         used.update(dict.fromkeys(known))
         return (" " if match[0].startswith(" ") and known else "") + "".join(f"[{n}]" for n in known)
 
     def keep_round(match: re.Match[str]) -> str:
-        numbers = _listed(match[2])
+        numbers = numbers_of(match)
         if not all(1 <= n <= len(items) for n in numbers):
             return match[0]  # a number of something else
         used.update(dict.fromkeys(numbers))
-        return match[1] + "".join(f"[{n}]" for n in numbers)
+        return (" " if match[0].startswith(" ") else "") + "".join(f"[{n}]" for n in numbers)
 
-    clean = _CITED.sub(keep, text) if _CITED.search(text) else _ROUND.sub(keep_round, text)
+    clean = _ROUND.sub(keep_round, text) if places and places[0].re is _ROUND else _CITED.sub(keep, text)
     return ModelAnswer(clean, True, tuple(c for n in sorted(used) for c in _citations(n, items[n - 1])))
+
+
+def citing(text: str) -> list[re.Match[str]]:
+    """Where a text cites, in any of the forms that `cited` understands; `numbers_of` tells what.
+
+    Indexes in code are left out: those that are marked as code, and those of what looks like a variable in a text that
+    sets its citations apart.
+    """
+    found = list(_CITED.finditer(text))
+    code = [match.span() for match in _CODE.finditer(text)]
+    indexed = [match for match in _INDEXED.finditer(text) if not _within(match.start(), code)]
+    variables = [match.span() for match in indexed if len(match[1]) == 1 or "_" in match[1] or "[0]" in match[0]]
+    attached = [match.span() for match in indexed]
+    if any(not _within(match.start(), code + attached) for match in found):
+        variables = attached
+    cites = [match for match in found if not _within(match.start(), code + variables)]
+    return cites or [match for match in _ROUND.finditer(text) if not _within(match.start(), code)]
+
+
+def _within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= place < end for start, end in spans)
+
+
+def numbers_of(match: re.Match[str]) -> list[int]:
+    """The numbers that a citation names."""
+    return _listed(next(filter(None, match.groups())))
 
 
 def _citations(number: int, item: Item) -> list[Citation]:

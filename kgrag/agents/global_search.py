@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
 from kgrag.errors import ModelError
-from kgrag.events import Noted, Retrieved
+from kgrag.events import Failed, Noted, Retrieved
 from kgrag.indexing.summaries import numbered_text
 from kgrag.models.budget import LOW
 from kgrag.models.parallel import in_parallel
@@ -93,6 +93,7 @@ class _GlobalSearch(Episode):
         for batch, reply in in_parallel(self._note, batches, self.settings.threads):
             if isinstance(reply, ModelError):
                 problems.append(reply)
+                self.emit(Failed(problem=reply.in_full, error=type(reply).__name__))
             elif isinstance(reply, Exception):
                 raise reply
             else:

@@ -152,8 +152,8 @@ class Strategy(ABC):
                     reply = answer_closed(
                         tasks, asked.text, self.settings, short=short, on_text=on_text, choices=choices
                     )
-                else:
-                    reply = read(self._evidence(inquiry, conclusion), conclusion.facts)
+                elif (items := self._evidence(inquiry, conclusion)) or conclusion.facts or not problem:
+                    reply = read(items, conclusion.facts)
             else:
                 hits = place.hits
                 for kind, name, text in place.places:
@@ -166,6 +166,7 @@ class Strategy(ABC):
         except ModelError as error:
             problem = problem or error.in_full
             trace.add(Failed(problem=error.in_full, error=type(error).__name__))
+        problem = problem or next((event.problem for event in trace.events if isinstance(event, Failed)), "")
         usage = trace.by_task()
         return Answer(
             question=asked.text,

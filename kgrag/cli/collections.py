@@ -74,6 +74,8 @@ def repair(collection: str | None, as_json: bool) -> None:
     kgrag repair work
     kgrag repair --json
     """
+    from kgrag.cli.documents import print_problems
+
     with connect() as kg, progress_bars() as progress:
         names = [collection] if collection is not None else [record.name for record in kg.records()]
         reports = {name: kg[name].repair(progress=progress) for name in names}
@@ -86,6 +88,7 @@ def repair(collection: str | None, as_json: bool) -> None:
         if report.finished:
             made.append(f"linking of {report.finished:,} nodes")
         click.echo(f"{name}: {', '.join(made) or 'nothing was missing'}.")
+        print_problems(report.problems)
     if not reports:
         note("There are no collections.")
 

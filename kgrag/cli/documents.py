@@ -44,6 +44,9 @@ def loading_options(command: F) -> F:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @collection_option("Where to; made if it does not exist.  [default: default]")
 @loading_options
+@click.option(
+    "--exclude", multiple=True, metavar="GLOB", help="Pass over what matches, as in .gitignore; may be repeated."
+)
 @click.option("--prune", is_flag=True, help="Delete the documents of files, and rows, that are no longer there.")
 @click.option("--yes", is_flag=True, help="With --prune: do not ask.")
 @click.option("--force", is_flag=True, help="With --prune: also if a folder is missing or holds no file at all.")
@@ -62,6 +65,7 @@ def ingest(
     key_column: str | None,
     title_column: str | None,
     text_column: str | None,
+    exclude: tuple[str, ...],
     prune: bool,
     yes: bool,
     force: bool,
@@ -94,6 +98,10 @@ def ingest(
     FILE#LINE); ids in the column that --key-column names, and those of a corpus.jsonl, are keys by themselves. Links
     that lead out of a folder are not followed (KGRAG_LOADING__FOLLOW_LINKS=true: they are).
 
+    In folders, hidden files, node_modules, what .gitignore files name (KGRAG_LOADING__GITIGNORE=false: not these) and
+    what --exclude names are passed over. A file packed by gzip, notes.txt.gz, is read like what is in it. A CSV file
+    without a column for the text is one document, its rows a table.
+
     Source code: .asm .bash .bat .bib .c .cc .cfg .clj .cmake .conf .cpp .cs .css .cxx .cypher .dart .el .erl .ex
     .exs .f90 .fish .go .gradle .graphql .groovy .h .hh .hpp .hs .ini .java .jl .js .jsx .kt .kts .less .lisp .lua
     .m .mjs .ml .mm .php .pl .pm .properties .proto .ps1 .py .pyi .pyx .r .rb .rs .sass .scala .scm .scss .sh .sql
@@ -113,6 +121,7 @@ def ingest(
     kgrag ingest notes/                                  into the collection "default"
     kgrag ingest notes/ report.html -c work              several, into "work"
     kgrag ingest items.csv --key-column sku --text-column description
+    kgrag ingest project/ --exclude build/ --exclude "*.min.js"
     kgrag ingest /srv/wiki --root /srv/wiki -c wiki      keys like "guide/install.md"
     kgrag ingest notes/ -c work --prune                  what was deleted there goes from "work", too
     kgrag ingest notes/ --strict --json > report.json    for a script
@@ -139,6 +148,7 @@ def ingest(
     columns = Columns(key=key_column, title=title_column, text=text_column)
     try:
         settings = changed(load_settings(), "engine", **engine)
+        settings = changed(settings, "loading", exclude=(*settings.loading.exclude, *exclude) if exclude else None)
         if files is not None:
             with progress_bars() as progress:
                 report: IngestReport = KnowledgeGraph.write_bulk_files(

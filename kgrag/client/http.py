@@ -13,6 +13,7 @@ from kgrag.errors import (
     KgragError,
     ServerError,
     error_of,
+    tls_hint,
     without_login,
 )
 
@@ -94,7 +95,8 @@ def _translated(url: str) -> Iterator[None]:
         raise DeadlineError(f"The server at {url} did not answer in time.", "Is it overloaded? Try again.") from error
     except httpx.HTTPError as error:
         raise ServerError(
-            f"The server at {url} cannot be reached: {type(error).__name__}.", "Is it running, and its address right?"
+            f"The server at {url} cannot be reached: {type(error).__name__}.",
+            tls_hint(url, error) or "Is it running, and its address right?",
         ) from error
 
 

@@ -27,7 +27,7 @@ from neo4j.exceptions import (
 from pydantic import SecretStr
 
 from kgrag import limits
-from kgrag.errors import ConfigurationError, DatabaseError, MismatchError, without_login
+from kgrag.errors import ConfigurationError, DatabaseError, MismatchError, tls_hint, without_login
 from kgrag.graph.queries import Query, catalogue
 from kgrag.spans import span
 
@@ -311,9 +311,12 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
                 "Searches go on. `SHOW SERVERS` and `SHOW DATABASES` in Neo4j Browser tell why; then run it again.",
             ) from error
         if isinstance(error, ServiceUnavailable):
+            hint = tls_hint(self._uri, error)
             raise DatabaseError(
                 f"Neo4j at {self._uri} does not answer.",
-                "Is it running? `kgrag status` tells for the local server; otherwise check KGRAG_NEO4J_URI.",
+                f"{hint} Set KGRAG_NEO4J_URI."
+                if hint
+                else "Is it running? `kgrag status` tells for the local server; otherwise check KGRAG_NEO4J_URI.",
             ) from error
         if isinstance(error, ClientError) and error.code and "DatabaseNotFound" in error.code:
             raise DatabaseError(
@@ -333,7 +336,8 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
                 "Try again: the collection was embedded again a moment ago. If it stays so: kgrag repair",
             ) from error
         if isinstance(error, Neo4jError | DriverError):
-            raise DatabaseError(f"Neo4j failed: {error}", "The server's log says more: `kgrag logs`.") from error
+            remedy = tls_hint(self._uri, error) or "The server's log says more: `kgrag logs`."
+            raise DatabaseError(f"Neo4j failed: {error}", remedy) from error
 
 
 def _interrupted(error: BaseException | None) -> bool:

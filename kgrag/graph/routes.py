@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr
 
-from kgrag.errors import ConfigurationError, without_login
+from kgrag.errors import ConfigurationError, DatabaseError
 from kgrag.graph.connection import Graph
 from kgrag.settings import Settings
 
@@ -22,20 +22,22 @@ def open_route(settings: Settings, pattern: str) -> Graph:
     Its address is SCHEME://USER:PASSWORD@HOST:PORT/DATABASE; what that leaves out is as in the settings. Raises
     ConfigurationError for one that cannot be read, DatabaseError when it does not answer.
     """
-    address = settings.routes[pattern].get_secret_value()
     try:
-        parts = urlsplit(address)
-        host = parts.hostname
+        parts = urlsplit(settings.routes[pattern].get_secret_value())
+        host = parts.hostname if parts.port != 0 else None
     except ValueError:
         host = None
-    if not host:
+    if not host or "@" in f"{parts.path}{parts.query}{parts.fragment}":  # a / ? # of a password ends the host
         raise ConfigurationError(
-            f"KGRAG_ROUTES leads {pattern!r} to {without_login(address)!r}, which is no address.",
-            "Write it as in neo4j+s://USER:PASSWORD@HOST:7687/DATABASE.",
+            f"KGRAG_ROUTES leads {pattern!r} to what is no address.",
+            "Write neo4j+s://USER:PASSWORD@HOST:7687/DATABASE; in a password / ? # @ % are %2F %3F %23 %40 %25.",
         )
-    return Graph(
-        f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}",
-        unquote(parts.username or "") or settings.neo4j_user,
-        SecretStr(unquote(parts.password)) if parts.password else settings.neo4j_password,
-        unquote(parts.path.strip("/")) or settings.neo4j_database,
-    )
+    try:
+        return Graph(
+            f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}",
+            unquote(parts.username or "") or settings.neo4j_user,
+            SecretStr(unquote(parts.password)) if parts.password else settings.neo4j_password,
+            unquote(parts.path.strip("/")) or settings.neo4j_database,
+        )
+    except DatabaseError as error:
+        raise DatabaseError(error.message, f"KGRAG_ROUTES leads {pattern!r} there. {error.remedy}") from error

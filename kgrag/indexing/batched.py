@@ -17,8 +17,8 @@ from kgrag.errors import BudgetError, MismatchError, ModelError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.asking import FailedPassage, passage_sources, unread
-from kgrag.indexing.extracted import Extraction
 from kgrag.indexing.extraction import TASK, ExtractionReport, FactWriter, prompt_name, shape, values
+from kgrag.indexing.extraction_reply import Extraction
 from kgrag.indexing.finish import finish
 from kgrag.models.batches import BatchServer, parts
 from kgrag.models.chat import Reply
@@ -210,8 +210,9 @@ class BatchedExtraction:
             except ModelError as error:
                 failed[id] = error
         if found:
+            prompt = load_prompt(sent.prompt, self._settings.chat.prompts)
             writer = self._writers.setdefault(
-                sent.version, FactWriter(self._graph, self._collection, self._embedder, sent.version)
+                sent.version, FactWriter(self._graph, self._collection, self._embedder, prompt, sent.version)
             )
             writer.write(found)
             self._tally.passages += len(found)

@@ -221,6 +221,12 @@ def lay_out(
     return batch, texts
 
 
+def places(parts: list[tuple[Plan, int, int]], batch: Batch) -> list[str]:
+    """Where each text of a batch that is embedded comes from: of its passages, then of its triples."""
+    sources = {p["id"]: plan.document.source or plan.document.key for plan, _, _ in parts for p in plan.passages}
+    return [sources[row["id"]] for row in batch.passages] + [sources[row["passage"]] for row in batch.triples]
+
+
 def _name(batch: Batch, collection: str, item: Plan, language: Language) -> None:
     lead = item.passages[0]["properties"]["text"][:200] if item.passages else ""
     about = []

@@ -1,20 +1,18 @@
-"""What a language model says that a passage states: the form of its reply, and the rows of the graph made from it.
+"""The rows of the graph that are made from what a language model says that a passage states.
 
-The rows follow from one passage and one reply alone, so the order in which passages are done leaves no trace.
+They follow from one passage and one reply alone, so the order in which passages are done leaves no trace.
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
-from urllib.parse import unquote
-
-from pydantic import BaseModel, Field, ValidationInfo, model_validator
 
 from kgrag import identity
+from kgrag.indexing.extraction_reply import LONGEST, NONE, Extraction, NamedEntity
 from kgrag.indexing.writer import Row
 from kgrag.languages import ENGLISH, Language
-from kgrag.models.facts import TRIPLES, triple_of
+from kgrag.models.facts import repeats_example
 from kgrag.text import caption, name_stems, normalise
 from kgrag.types import Triple
 
@@ -23,120 +21,8 @@ _PRONOUNS = frozenset(
     its itself they them their theirs themselves this that these those who whom whose which what someone somebody
     something everyone everybody everything one another""".split()
 )
-_NONE = frozenset(("", "none", "null", "na", "n a", "unknown"))
-_LONGEST = 300  # characters: a longer subject, object or name is no name
-_KEYS = {
-    "name": ("name", "entity", "text"),
-    "aliases": ("aliases", "alias"),
-    "wikipedia": ("wikipedia", "wikipedia_title", "link"),
-}
-
-
-class NamedEntity(BaseModel):
-    """An entity that a passage names; `wikipedia`: the title of its article, or empty."""
-
-    name: str
-    aliases: list[str] = Field(default_factory=list)
-    wikipedia: str = ""
-
-
-_TEXT = {"type": "string"}
-
-
-def _reply(**more: Any) -> Mapping[str, Any]:
-    """The JSON schema of a reply whose entities have further properties."""
-    entity = {"name": _TEXT, "aliases": {"type": "array", "items": _TEXT}, **more}
-    lists = {"entities": {"type": "array", "items": _object(entity)}, "triples": TRIPLES}
-    return _object(lists)
-
-
-def _object(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-class Extraction(BaseModel):
-    """A reply: the entities and triples of a passage, as objects, or as strings and arrays. `unread`: what is neither.
-
-    `beyond`: triples that were left out because there are too many; `cut`: the reply was cut off, and this is what was
-    whole of it. It is refused (ValueError) when it lacks one of the lists, or when nothing that a list holds can be
-    read.
-    """
-
-    REPLY: ClassVar[Mapping[str, Any]] = _reply()
-
-    entities: list[NamedEntity]
-    triples: list[Triple]
-    unread: int = 0
-    beyond: int = 0
-    cut: bool = False
-
-    @model_validator(mode="before")
-    @classmethod
-    def _lenient(cls, value: Any, info: ValidationInfo) -> Any:
-        names = ("entities", "triples")
-        if isinstance(value, dict) and all(name in value for name in names):
-            value = {name: [] if value[name] is None else value[name] for name in names}
-        if not isinstance(value, dict) or not all(isinstance(value.get(name), list) for name in names):
-            raise ValueError('an object with the lists "entities" and "triples" is wanted')
-        entities = [_entity(item) for item in value["entities"]]
-        triples = [_triple(item) for item in value["triples"]]
-        for name, items in (("entities", entities), ("triples", triples)):
-            if items and not any(items):
-                raise ValueError(f"{str(value[name][0])[:80]!r} is none of the {name} that were asked for")
-        unread = triples.count(None)
-        kept = {"entities": [e for e in entities if e], "triples": [t for t in triples if t]}
-        return kept | {"unread": unread, "cut": bool((info.context or {}).get("cut"))}
-
-    def first(self, most: int) -> Self:
-        """The same with `most` triples at most."""
-        beyond = max(0, len(self.triples) - most)
-        return self.model_copy(update={"triples": self.triples[:most], "beyond": beyond}) if beyond else self
-
-
-class LinkedExtraction(Extraction):
-    """An Extraction with the titles of Wikipedia articles."""
-
-    REPLY: ClassVar[Mapping[str, Any]] = _reply(wikipedia={"type": ["string", "null"]})
-
-
-def _entity(item: Any) -> NamedEntity | None:
-    if isinstance(item, str):
-        return NamedEntity(name=_clean(item))
-    if not isinstance(item, Mapping) or not isinstance(name := _value(item, "name"), str):
-        return None
-    aliases = _value(item, "aliases")
-    if isinstance(aliases, str):
-        aliases = [aliases]
-    kept = [_clean(alias) for alias in aliases if isinstance(alias, str)] if isinstance(aliases, list) else []
-    link = _value(item, "wikipedia")
-    return NamedEntity(name=_clean(name), aliases=kept, wikipedia=_article(link) if isinstance(link, str) else "")
-
-
-def _triple(item: Any) -> Triple | None:
-    parts = triple_of(item)
-    return None if parts is None else Triple(*map(_clean, parts))
-
-
-def _value(item: Mapping[str, Any], key: str) -> Any:
-    return next((item[name] for name in _KEYS[key] if name in item), None)
-
-
-def _clean(text: str) -> str:
-    """`text` on one line, without what is no character."""
-    return " ".join(text.encode("utf-8", "ignore").decode().replace("\0", "").split())
-
-
-def _article(link: str) -> str:
-    """The title of a Wikipedia article from its title or its address."""
-    if "/wiki/" in link:
-        link = unquote(link.rsplit("/wiki/", 1)[1]).split("#", 1)[0]
-    title = _clean(link.replace("_", " "))
-    return "" if normalise(title) in _NONE or len(title) > _LONGEST else title
+_MARKUP = re.compile(r"<\||\|>")
+"""Signs of another form of reply, such as entity<|#|>Bergen."""
 
 
 @dataclass(slots=True)
@@ -151,13 +37,24 @@ class FactRows:
     keywords: list[Row] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
 
-    def add(self, collection: str, passage: str, extraction: Extraction, language: Language = ENGLISH) -> None:
+    def add(
+        self,
+        collection: str,
+        passage: str,
+        extraction: Extraction,
+        language: Language = ENGLISH,
+        *,
+        prompt: str = "",
+        given: str = "",
+    ) -> None:
         """Take in what is extracted from a passage, but for what says nothing.
 
-        Dropped are triples with an empty part, with a bare pronoun at an end, without any of the passage's named
-        entities (GEAR, section 3), and those that say again what another one said.
+        `prompt`: the text of what was asked with; `given`: of what was shown. Dropped are triples with an empty part,
+        with a bare pronoun or what is no name at an end, without any of the passage's named entities (GEAR, section 3),
+        those that say again what another one said, and those of the prompt's example.
         """
-        known = _Names(collection, extraction.entities, language)
+        named = [e for e in extraction.entities if not repeats_example((e.name,), prompt, given)]
+        known = _Names(collection, named, language)
         seen: set[tuple[str, ...]] = set()
         self.keywords += [_keyword(collection, passage, end) for end in known.distinct()]
         self.dropped += Counter({"unreadable": extraction.unread, "too many": extraction.beyond})
@@ -167,6 +64,8 @@ class FactRows:
             its = (ends[0].normal, normalise(triple.predicate) or triple.predicate, ends[1].normal)
             if not reason and its in seen:
                 reason = "repeated"
+            if repeats_example((triple.subject, triple.object), prompt, given):
+                reason = "of the prompt"
             if reason:
                 self.dropped[reason] += 1
                 continue
@@ -201,9 +100,11 @@ def _reason(triple: Triple, known: "_Names", language: Language) -> str:
     ends = [normalise(triple.subject, language), normalise(triple.object, language)]
     if not all(ends) or not triple.predicate:
         return "empty part"
+    if any(map(_is_no_name, (triple.subject, triple.object))):
+        return "no name"
     if any(map(_is_pronoun, (triple.subject, triple.object))):
         return "pronoun"
-    if max(map(len, (triple.subject, triple.predicate, triple.object))) > _LONGEST:
+    if max(map(len, (triple.subject, triple.predicate, triple.object))) > LONGEST:
         return "too long"
     return "" if any(map(known.holds_name, ends)) else "no named entity"
 
@@ -293,9 +194,15 @@ def _is_pronoun(surface: str) -> bool:
     return normalise(surface) in _PRONOUNS and (len(surface) == 1 or not surface.isupper())
 
 
+def _is_no_name(surface: str) -> bool:
+    """Whether this says that there is none, or is markup of another form of reply."""
+    return normalise(surface) in NONE or bool(_MARKUP.search(surface))
+
+
 def _can_name(normal: str, surface: str, language: Language) -> bool:
     common = normal in language.stop_words and not surface.isupper()
-    return bool(normal) and not common and not _is_pronoun(surface) and len(surface) <= _LONGEST
+    named = not (common or _is_pronoun(surface) or _is_no_name(surface))
+    return bool(normal) and named and len(surface) <= LONGEST
 
 
 def _parts(words: Sequence[str]) -> Iterator[str]:

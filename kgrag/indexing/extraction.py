@@ -17,12 +17,14 @@ from kgrag.errors import ModelError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.asking import FailedPassage, Meter, ask_each, passage_sources, unread
-from kgrag.indexing.extracted import Extraction, FactRows, LinkedExtraction
+from kgrag.indexing.extracted import FactRows
+from kgrag.indexing.extraction_reply import Extraction, LinkedExtraction
 from kgrag.indexing.finish import finish
+from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.embed import Embedder
 from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.facts import harmless, titled
-from kgrag.models.prompts import load_prompt
+from kgrag.models.prompts import Prompt, load_prompt
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
 from kgrag.types import Progress, Usage
@@ -87,7 +89,7 @@ def extract(
     due = waiting[:limit]
     usage = Meter()
     asked = tasks.with_listener(usage)
-    writer = FactWriter(graph, collection, embedder, prompt.version)
+    writer = FactWriter(graph, collection, embedder, prompt, prompt.version)
 
     def ask(source: Mapping[str, Any]) -> Extraction:
         return asked.structured(TASK, shape(prompt.name), prompt=prompt.name, **values(source)).first(asked.max_facts)
@@ -137,13 +139,14 @@ def values(source: Mapping[str, Any]) -> dict[str, str]:
 
 
 class FactWriter:
-    """Writes what was extracted with a version of a prompt, some passages a transaction.
+    """Writes what was extracted with a version of a prompt, some passages a transaction; not what its example holds.
 
     `triples` counts those kept, `dropped` the others, `cut` the replies that were cut off.
     """
 
-    def __init__(self, graph: Graph, collection: Collection, embedder: Embedder, version: str) -> None:
-        self._graph, self._collection, self._embedder, self._version = graph, collection, embedder, version
+    def __init__(self, graph: Graph, collection: Collection, embedder: Embedder, prompt: Prompt, version: str) -> None:
+        self._graph, self._collection, self._embedder = graph, collection, embedder
+        self._prompt, self._version = prompt.text, version
         self.triples = 0
         self.dropped: Counter[str] = Counter()
         self.cut = 0
@@ -151,9 +154,12 @@ class FactWriter:
     def write(self, extracted: Mapping[str, Extraction]) -> None:
         """Write what some passages gave, by their ids."""
         facts = FactRows()
+        given = {s["id"]: "\n".join(values(s).values()) for s in passage_sources(self._graph, list(extracted))}
+        name, language = self._collection.name, self._collection.language
         for passage, extraction in extracted.items():
-            facts.add(self._collection.name, passage, extraction, self._collection.language)
-        vectors = self._embedder.embed([row["properties"]["text"] for row in facts.triples]).tolist()
+            shown = given.get(passage, "")
+            facts.add(name, passage, extraction, language, prompt=self._prompt, given=shown)
+        vectors = embedded_or_logged(self._embedder, [row["properties"]["text"] for row in facts.triples], "triples")
         for row, vector in zip(facts.triples, vectors, strict=True):
             row["vector"] = vector
         self._graph.write(lambda tx: self._write(tx, list(extracted), facts))

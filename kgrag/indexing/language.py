@@ -3,15 +3,17 @@
 Imported where they are needed: spaCy takes a second to load, and short documents never need it.
 """
 
+import logging
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
 from kgrag.errors import ConfigurationError
-from kgrag.languages import ENGLISH, Language
+from kgrag.languages import ENGLISH, Language, check_language
 from kgrag.text import normalise
 
+_LOG = logging.getLogger(__name__)
 _BLOCK = 50_000  # characters that spaCy is given at once; its memory grows with the text
 _NO_WORD = re.compile(r"(?:[^\w\s]|_){40,}|[!-~]{200,}")
 """Rules, dot leaders, encoded data: spaCy's tokenizer parts signs from a token one by one, each time in its length."""
@@ -21,7 +23,8 @@ _NO_NAMES = frozenset("DATE TIME PERCENT MONEY QUANTITY ORDINAL CARDINAL".split(
 def sentences(paragraph: str, language: str) -> Iterator[str]:
     """The sentences of a paragraph, by the rules of a language ("en", "de", ...; "xx": of several).
 
-    Raises ConfigurationError for a language that spaCy does not know, or needs another package for.
+    Where spaCy needs another package for a language, those of several serve. Raises ConfigurationError for a language
+    that spaCy does not know.
     """
     masked = _NO_WORD.sub(lambda found: "x" * len(found[0]), paragraph)
     for start in range(0, len(paragraph), _BLOCK):
@@ -59,10 +62,10 @@ def _sentencizer(language: str) -> Any:
     try:
         pipeline = spacy.blank(language)
     except ImportError as error:
-        raise ConfigurationError(
-            f"spaCy cannot load the language {language!r}: {' '.join(str(error).split())}",
-            "Set KGRAG_INDEXING__LANGUAGE to a code that spaCy knows, such as en, de or xx, or install what it names.",
-        ) from error
+        check_language(language)
+        said = " ".join(str(error).split())
+        _LOG.warning("Sentences in %r are found by the rules for several languages: %s", language, said)
+        pipeline = spacy.blank("xx")
     pipeline.add_pipe("sentencizer")
     return pipeline
 

@@ -87,6 +87,7 @@ def ingest(
                     tally.embedded += part.embedded
                     tally.batches += part.embedded > 0
                     tally.passages += len(part.batch.passages)
+                    tally.problems += part.problems
                     written.update(row["id"] for row in part.batch.documents)
                     writers.submit(part.batch, alone=part.alone)
                     progress("documents", tally.documents, total)

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from kgrag.indexing import documents as local
 from kgrag.indexing.documents import Held
+from kgrag.indexing.vectors import embedded
 from kgrag.indexing.writer import Batch
 from kgrag.languages import Language
 from kgrag.models.embed import Embedder
 from kgrag.settings import IndexingSettings
-from kgrag.types import Document, Replaced
+from kgrag.types import Document, Problem, Replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What one transaction writes, and how many vectors were computed for it.
+    """What one transaction writes, how many vectors were computed for it, and what has none.
 
     `alone`: it holds a part of a long document, and these must be committed in order, since the last one seals it; or
     it takes something back, and so changes words and entities wherever it comes upon them.
@@ -33,6 +34,7 @@ class Prepared:
     batch: Batch
     embedded: int
     alone: bool
+    problems: list[Problem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,12 @@ class Preparing:
         """What is written of documents; nothing of those that hold no text."""
         for parts in local.split(self._plans(due), self.size):
             batch, texts = local.lay_out(self.collection, parts, self.language)
-            vectors = self.embedder.embed(texts).tolist()
+            places = local.places(parts, batch)
+            vectors, problems = embedded(self.embedder, texts, places)
             for row, vector in zip([*batch.passages, *batch.triples], vectors, strict=True):
                 row["vector"] = vector
             alone = any(start > 0 or end < len(p.passages) or p.held.known for p, start, end in parts)
-            yield Prepared(batch, len(texts), alone)
+            yield Prepared(batch, len(texts) - len(problems), alone, problems)
 
     def _plans(self, due: Sequence[Due]) -> Iterator[local.Plan]:
         for item in due:

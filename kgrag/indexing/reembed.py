@@ -1,5 +1,6 @@
 """Embedding a collection again, with another embedder: new vectors and index beside the old, swapped when complete."""
 
+import logging
 import time
 from dataclasses import replace
 
@@ -10,11 +11,13 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
 from kgrag.indexing.finish import finish
 from kgrag.indexing.index_sync import index_of, synchronise
+from kgrag.indexing.vectors import embedded
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.text import embedding_text
-from kgrag.types import Progress
+from kgrag.types import Problem, Progress
 
+_LOG = logging.getLogger(__name__)
 _BATCH = 512
 
 
@@ -35,7 +38,9 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
         graph.run("write/begin_reembed", name=name, embedder=embedder.name, dimension=embedder.dimension, slot=slot)
         schema.ensure_vector_indexes(graph, collection.number, embedder.dimension, slot, collection.indexed)
         for label in describe().labels("embedded"):
-            add_vectors(graph, name, label, slot, embedder, progress)
+            _, problems = add_vectors(graph, name, label, slot, embedder, progress)
+            for problem in problems:
+                _LOG.warning("%s: %s", problem.place, problem.message)
         schema.await_collection_indexes(graph, collection.number, slot, collection.indexed)
         new = replace(collection, embedder=embedder.name, dimension=embedder.dimension, embedding=slot)
         synchronise(graph, new, settings, progress)  # an index outside the graph is whole before it is searched
@@ -78,20 +83,25 @@ def _discard(graph: Graph, old: Collection, settings: Settings) -> None:
         graph.run("write/drop_vectors", label=label, collection=old.name, embedding=old.embedding)
 
 
-def add_vectors(graph: Graph, name: str, label: str, slot: str, embedder: Embedder, progress: Progress) -> int:
-    """Embed the nodes of a label that have no vector in a slot; returns how many."""
+def add_vectors(
+    graph: Graph, name: str, label: str, slot: str, embedder: Embedder, progress: Progress
+) -> tuple[int, list[Problem]]:
+    """Embed the nodes of a label that have no vector in a slot; returns how many, and those that get none."""
+    made, problems = 0, list[Problem]()
     ids = without_vector(graph, name, label, slot)
     parts = list(describe().node(label).embedded)
     stage = f"{label.lower()} vectors"
     for start in range(0, len(ids), _BATCH):
         progress(stage, start, len(ids))
         records = graph.run("search/embedded", label=label, ids=ids[start : start + _BATCH], parts=parts)
-        vectors = embedder.embed([embedding_text(*r["parts"]) for r in records]).tolist()
-        rows = [{"id": r["id"], "vector": v} for r, v in zip(records, vectors, strict=True)]
+        places = [f"{label} {r['parts'][0] or r['id']}" for r in records]
+        vectors, found = embedded(embedder, [embedding_text(*r["parts"]) for r in records], places)
+        rows = [{"id": r["id"], "vector": v} for r, v in zip(records, vectors, strict=True) if v is not None]
         graph.run("write/vectors", label=label, rows=rows, embedding=slot)
+        made, problems = made + len(rows), problems + found
     if ids:
         progress(stage, len(ids), len(ids))
-    return len(ids)
+    return made, problems
 
 
 def without_vector(graph: Graph, name: str, label: str, slot: str) -> list[str]:

@@ -13,7 +13,7 @@ from kgrag.indexing.reembed import add_vectors, discard_old_vectors, without_vec
 from kgrag.indexing.synonyms import is_fit
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
-from kgrag.types import Progress, RepairReport
+from kgrag.types import Problem, Progress, RepairReport
 
 _BATCH = 5000
 
@@ -42,23 +42,33 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
     passages = without_vector(graph, name, "Passage", slot)
     for start in range(0, len(passages), _BATCH):
         graph.run("write/due", label="Passage", ids=passages[start : start + _BATCH], stage="similar")
-    vectors = {
-        node.plural: add_vectors(graph, name, node.label, slot, embedder, progress)
-        for node in describe().nodes
-        if node.embedded and not node.sparse
-    }
-    names = [
-        r["id"]
-        for r in graph.stream("search/named_without_vector", collection=name, embedding=slot)
-        if is_fit(r["normal"])
-    ]
+    vectors: dict[str, int] = {}
+    problems: list[Problem] = []
+    for node in describe().nodes:
+        if node.embedded and not node.sparse:
+            vectors[node.plural], found = add_vectors(graph, name, node.label, slot, embedder, progress)
+            problems += found
+    names = _names(graph, name, slot)
     if collection.indexing.synonyms:
         for start in range(0, len(names), _BATCH):
             graph.run("write/due", label="Entity", ids=names[start : start + _BATCH], stage="similar")
-        vectors["names"] = len(names)
     unfinished = graph.run("search/unfinished", collection=name)[0]["number"]
     finish(graph, collection, settings, progress, embedder)
-    return RepairReport(tuple(indexes), {k: n for k, n in vectors.items() if n}, unfinished, time.monotonic() - began)
+    if names and collection.indexing.synonyms:
+        vectors["names"] = len(set(names).difference(_names(graph, name, slot)))
+    return RepairReport(
+        tuple(indexes),
+        {kind: number for kind, number in vectors.items() if number},
+        unfinished,
+        time.monotonic() - began,
+        tuple(problems),
+    )
+
+
+def _names(graph: Graph, name: str, slot: str) -> list[str]:
+    """The ids of the names that should have a vector, and have none."""
+    found = graph.stream("search/named_without_vector", collection=name, embedding=slot)
+    return [r["id"] for r in found if is_fit(r["normal"])]
 
 
 def _indexes(graph: Graph, number: int, slot: str, labels: Sequence[str]) -> list[str]:

@@ -68,6 +68,7 @@ def _exactly(work: Work, kind: Kind, due: Sequence[str], total: int) -> None:
     vectors, floors = vectors[: len(ids)], floors[: len(ids)]
     position = {id: i for i, id in enumerate(ids)}
     rows = np.array(sorted(position[id] for id in due if id in position), np.intp)
+    work.done(kind.label, [id for id in due if id not in position], "similar")  # what has no vector is near nothing
     if len(rows) < len(ids):
         displaced = neighbours.displaced(vectors, floors, rows)
         work.mark(kind.label, [ids[i] for i in displaced], "similar")
@@ -110,6 +111,7 @@ def _write_by_index(work: Work, kind: Kind, due: Sequence[str], *, spread: bool)
             work.mark(kind.label, sorted(near), "similar")
             displaced |= near
         _write(work, kind, [_row(id, row[: kind.k], kind.k) for id, row in rows.items()])
+        work.done(kind.label, [id for id in ids if id not in rows], "similar")
     return sorted(displaced)
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from kgrag.indexing.language import sentences
 from kgrag.models.budget import LOW
-from kgrag.models.embed import Embedder, unit
+from kgrag.models.embed import Embedder, embed_each, unit
 from kgrag.models.facts import harmless, titled
 from kgrag.models.tasks import Tasks
 
@@ -65,7 +65,7 @@ def extracted(
     name is the terms that most members have.
     """
     found = [_candidates(members, language) for members in groups]
-    vectors = embedder.embed([sentence for each in found for sentence in each])
+    vectors, _ = embed_each(embedder, [sentence for each in found for sentence in each])
     said, start = [], 0
     for number, (members, each) in enumerate(zip(groups, found, strict=True)):
         own = vectors[start : start + len(each)]

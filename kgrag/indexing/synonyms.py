@@ -5,6 +5,7 @@ A name with a digit has none either: vectors tell 1876 from 1867, or the 9th cen
 """
 
 from kgrag.indexing.similar import Kind, link_nearest
+from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.indexing.work import Work
 
 _BATCH = 2000
@@ -31,10 +32,11 @@ def link_synonyms(work: Work) -> None:
         work.done("Entity", [id for id, name in missing.items() if not is_fit(name)], "similar")
         fit = {id: name for id, name in missing.items() if is_fit(name)}
         if fit and work.embedder is not None:
-            vectors = work.embedder.embed(list(fit.values())).tolist()
-            rows = [{"id": id, "vector": vector} for id, vector in zip(fit, vectors, strict=True)]
+            vectors = embedded_or_logged(work.embedder, list(fit.values()), "names")
+            rows = [{"id": id, "vector": vector} for id, vector in zip(fit, vectors, strict=True) if vector]
             work.graph.run("write/vectors", label="Entity", rows=rows, embedding=slot)
-            ready += fit
+            ready += [row["id"] for row in rows]
+            work.done("Entity", sorted(fit.keys() - set(ready)), "similar")
     if ready:
         names = Kind("Entity", indexing.synonyms, least=(1 + indexing.synonymy) / 2)
         link_nearest(work, names, ready, lambda: _count(work))

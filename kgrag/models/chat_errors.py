@@ -8,12 +8,14 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from kgrag.errors import ModelError, UnavailableError
+from kgrag.errors import ModelError, UnavailableError, tls_hint
 
 if TYPE_CHECKING:
     import openai
 
 
+_OTHER_REASONS = (401, 402, 403, 404, 405, 408, 409, 425, 429, 502, 503, 504)
+"""Statuses that say nothing of the form of a request."""
 _LONGEST = 300
 """Characters of what a server says that are shown."""
 _LONGEST_PAUSE = 600.0
@@ -22,7 +24,12 @@ _USED_UP = re.compile(r"quota|billing|credit|balance|payment|plan\b", re.IGNOREC
 _FOR_NOW = re.compile(
     r"per.?(second|minute)|\b[rt]pm\b|(retry|again) (in|after)|requests? limit|too many", re.IGNORECASE
 )
-_NO_MODEL = re.compile(
+TOO_LONG = re.compile(
+    r"context.{0,20}(length|window|size)|too (long|large)|(at most|maximum|too many).{0,30}\btokens",
+    re.IGNORECASE,
+)
+"""That a text is longer than a model reads."""
+NO_MODEL = re.compile(
     r"model_not_found|model\b.{0,80}(not found|not exist|not available|unknown)|(unknown|invalid|no such) model",
     re.IGNORECASE | re.DOTALL,
 )
@@ -45,27 +52,44 @@ class Server:
         return f"The address is KGRAG_{self.group}__BASE_URL (or OPENAI_BASE_URL); it mostly ends with /v1."
 
     @property
+    def load(self) -> str:
+        """Which setting says how much is asked at once."""
+        return "KGRAG_CHAT__CONCURRENCY" if self.group == "CHAT" else f"KGRAG_{self.group}__BATCH"
+
+    @property
     def tries(self) -> str:
         """After how many tries."""
         return f"after {self.retries + 1} tries" if self.retries else "at the first try"
 
 
 class LostReply(Exception):
-    """The server answered, but what it sent is no whole reply; `slow`: because it took too long."""
+    """The server answered, but what it sent is no whole reply; `slow`: because it took too long.
 
-    def __init__(self, message: str, slow: bool = False) -> None:
+    `body`: of an error that it sent as a reply.
+    """
+
+    def __init__(self, message: str, slow: bool = False, body: str = "") -> None:
         super().__init__(message)
-        self.slow = slow
+        self.slow, self.body = slow, body
+
+
+class WithheldError(LostReply):
+    """The server keeps the reply back, for what it says; asking again will not help."""
 
 
 def server_error(error: Exception, server: Server) -> ModelError:
     """An error of the openai client, or a LostReply, as a ModelError whose remedy names the setting to change."""
     import openai
 
+    if isinstance(error, WithheldError):
+        return ModelError(
+            f"The reply of {server.model!r} at {server.address} is withheld: {error}",
+            "Ask in other words, have the server filter less, or try another model: KGRAG_CHAT__MODEL.",
+        )
     if isinstance(error, openai.APITimeoutError) or (isinstance(error, LostReply) and error.slow):
         return ModelError(
             f"The model {server.model!r} did not answer within {server.timeout:g} seconds, {server.tries}.",
-            f"Raise KGRAG_{server.group}__TIMEOUT, or lower KGRAG_CHAT__CONCURRENCY.",
+            f"Raise KGRAG_{server.group}__TIMEOUT, or lower {server.load}.",
         )
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__ or error
@@ -79,15 +103,16 @@ def server_error(error: Exception, server: Server) -> ModelError:
 
 def no_connection(server: Server, cause: BaseException) -> ModelError:
     """The error for a server that cannot be reached."""
-    return UnavailableError(
-        f"No connection to {server.address}: {_first_line(cause)}", f"Is the server running? {server.where}"
-    )
+    hint = tls_hint(server.address, cause) or "Is the server running?"
+    return UnavailableError(f"No connection to {server.address}: {_first_line(cause)}", f"{hint} {server.where}")
 
 
 def pause_before_retry(error: Exception, tried: int) -> float | None:
     """Seconds to wait before the next try after `tried` ones: as Retry-After says; None: retrying will not help."""
     import openai
 
+    if isinstance(error, WithheldError):
+        return None
     if not isinstance(error, openai.APIStatusError):
         return _backoff(tried, 0.5, 8.0)
     status = error.status_code
@@ -102,6 +127,15 @@ def pause_before_retry(error: Exception, tried: int) -> float | None:
 def body_of(error: "openai.APIStatusError") -> str:
     """What the server sent, as it is."""
     return error.response.text
+
+
+def refusal(error: Exception) -> tuple[int, str]:
+    """The status and the body of what may be the refusal of a request's form, whatever its status; else 0, empty."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError) and error.status_code not in _OTHER_REASONS:
+        return error.status_code, body_of(error)
+    return (500, error.body) if isinstance(error, LostReply) and error.body else (0, "")
 
 
 def reason_of(body: str) -> str:
@@ -164,12 +198,14 @@ def _lost(error: BaseException, server: Server) -> ModelError:
     return ModelError(
         f"No whole reply of {server.model!r} came from {server.address}, in {server.retries + 1} tries: "
         f"{_first_line(error)}",
-        f"Is this an OpenAI-compatible server? {server.where}",
+        f"{tls_hint(server.address, error) or 'Is this an OpenAI-compatible server?'} {server.where}",
     )
 
 
 def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
     said, status, address = reason_of(body_of(error)), error.status_code, server.address
+    if "HTTPS" in said and (hint := tls_hint(address, error)):
+        return UnavailableError(f"{address} refuses the request: {said}", f"{hint} {server.where}")
     if status == 402 or _is_used_up(error):
         return UnavailableError(
             f"The account's quota at {address} is used up: {said}", "Add to it, or use another key."
@@ -179,21 +215,25 @@ def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
             f"{address} refuses the key: {said}",
             f"Set OPENAI_API_KEY or KGRAG_{server.group}__API_KEY to a key that may use {server.model!r}.",
         )
-    if status in (404, 405) or (status in (400, 422) and _NO_MODEL.search(body_of(error))):
+    if status in (404, 405) or (status in (400, 422) and NO_MODEL.search(body_of(error))):
         setting = f"Set KGRAG_{server.group}__MODEL." if server.group == "CHAT" else "Name another after openai:."
         return UnavailableError(f"There is no model {server.model!r} at {address}: {said}", f"{setting} {server.where}")
+    again = f"KGRAG_{server.group}__RETRIES"
     if status == 429:
+        pace = "set KGRAG_CHAT__REQUESTS_PER_MINUTE and KGRAG_CHAT__TOKENS_PER_MINUTE to what it allows"
         return ModelError(
             f"{address} takes no more requests, {server.tries}: {said}",
-            "Lower KGRAG_CHAT__CONCURRENCY, or set KGRAG_CHAT__REQUESTS_PER_MINUTE and KGRAG_CHAT__TOKENS_PER_MINUTE "
-            "to what it allows.",
+            f"Lower {server.load}, or {pace if server.group == 'CHAT' else f'raise {again}'}.",
         )
     if status >= 500:
-        return ModelError(f"{address} fails, {server.tries}: {said}", "Try again later; replies so far are kept.")
+        kept = "replies so far are kept" if server.group == "CHAT" else f"what is written stays. Or raise {again}"
+        return ModelError(f"{address} fails, {server.tries}: {said}", f"Try again later; {kept}.")
     return ModelError(f"{address} refuses the request to {server.model!r}: {said}", _remedy(said, server))
 
 
 def _remedy(said: str, server: Server) -> str:
+    if server.group != "CHAT":
+        return f"Name another model after openai:, or another server: KGRAG_{server.group}__BASE_URL."
     other = "max_completion_tokens" if server.limit == "max_tokens" else "max_tokens"
     for sign, remedy in (
         (
@@ -206,7 +246,7 @@ def _remedy(said: str, server: Server) -> str:
     ):
         if re.search(sign, said, re.IGNORECASE):
             return remedy
-    return f"Try another model: KGRAG_{server.group}__MODEL." if server.group == "CHAT" else "Try another model."
+    return f"Try another model: KGRAG_{server.group}__MODEL."
 
 
 def _first_line(error: BaseException) -> str:

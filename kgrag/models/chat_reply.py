@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from kgrag.models.chat_cache import Kept
-from kgrag.models.chat_errors import LostReply, reason_of
+from kgrag.models.chat_errors import LostReply, WithheldError, reason_of
 
 Piece = TypeVar("Piece")
 
+_WITHHELD = ("content_filter", "SAFETY", "sensitive")
+"""How servers call it when their filter ended a reply: OpenAI's name, Google's, Zhipu's."""
 _READ = ("prompt_tokens", "input_tokens")
 _WRITTEN = ("completion_tokens", "output_tokens")
 
@@ -28,6 +30,7 @@ def read_reply(
     body = b"".join(coming)
     value = _object(body)
     text, ended, usage = _content(value)
+    _check_given(ended)
     if on_text is not None and text:
         on_text(text)
     return _kept(text, ended or "stop", usage), True
@@ -44,7 +47,14 @@ def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) ->
             text += piece
             if on_text is not None:
                 on_text(text)
+    _check_given(ended)
     return _kept(text, ended, usage), bool(ended)
+
+
+def _check_given(ended: str) -> None:
+    """Raise WithheldError where the server cut the reply off, or gave none, for what it says."""
+    if ended in _WITHHELD:
+        raise WithheldError(f"its filter of contents ended it ({ended}).")
 
 
 def in_time(pieces: Iterable[Piece], until: float) -> Iterator[Piece]:
@@ -87,7 +97,8 @@ def _object(body: bytes) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise LostReply(f"it cannot be read: {body[:80].decode(errors='replace')!r}")
     if value.get("error"):
-        raise LostReply(f"it is an error: {reason_of(body.decode(errors='replace'))}")
+        said = body.decode(errors="replace")
+        raise LostReply(f"it is an error: {reason_of(said)}", body=said)
     return value
 
 
@@ -103,6 +114,8 @@ def _content(value: Mapping[str, Any]) -> tuple[str, str, Any]:
         raise LostReply(f"it cannot be read: {str(dict(value))[:80]!r}")
     message = choice.get("message") or choice.get("delta") or {}
     content = message.get("content") if isinstance(message, dict) else message
+    if not content and isinstance(message, dict) and (refused := message.get("refusal")):
+        raise WithheldError(f"the model refuses: {' '.join(str(refused).split())[:300]}")
     if content is None:
         content = choice.get("text")
     return _text(content), str(choice.get("finish_reason") or ""), value.get("usage")

@@ -12,6 +12,7 @@ _LOG = logging.getLogger(__name__)
 LIMITS = ("max_tokens", "max_completion_tokens")
 _FORMATS = ("json_schema", "json_object")
 _FORMAT = re.compile(r"response.?format|json|schema|structured|guided|grammar", re.IGNORECASE)
+_FORMAT_NAME = re.compile(r"response_format|json_schema|json_object")
 _ROLES = re.compile(
     r"system.{0,20}(role|message|prompt|instruction)|roles?\b.{0,40}(system|alternat|user)", re.IGNORECASE
 )
@@ -51,13 +52,14 @@ class Dialect:
             sent.pop("stream_options", None)
         return {name: value for name, value in sent.items() if name in LIMITS or name not in self._refused}
 
-    def learn(self, body: str, sent: Mapping[str, Any], *, limited: bool) -> bool:
+    def learn(self, body: str, sent: Mapping[str, Any], *, limited: bool, sure: bool = True) -> bool:
         """Whether a refusal names something that the request can do without, which the next ones then leave out.
 
         `body`: what the server said; `sent`: the request in the form that it had; `limited`: the length of replies must
-        be limited, under one name or the other, since a budget depends on it.
+        be limited, under one name or the other, since a budget depends on it. Unless it is `sure` that this is a
+        refusal, and no failure of another kind, the parameter must be called by its name.
         """
-        name = _named(body, sent)
+        name = _named(body, sent, sure)
         if name is None or (name in LIMITS and _LONG.search(body)):
             return False
         if limited and {name, *self._refused}.issuperset(LIMITS):
@@ -79,14 +81,15 @@ def shorter(body: str, sent: Mapping[str, Any]) -> int | None:
     return limit // 2 if _LONG.search(body) and limit >= 2 * _LEAST else None
 
 
-def _named(body: str, sent: Mapping[str, Any]) -> str | None:
+def _named(body: str, sent: Mapping[str, Any], sure: bool) -> str | None:
     """What a refusal complains of: by its field for that, else what is named first in its text."""
+    fixed, form = (_FIXED, _FORMAT) if sure else ((*_FIXED, "stream"), _FORMAT_NAME)
     for text in (*_places(body), body):
         found: list[tuple[int, str]] = []
         for name in sent:
-            if name not in _FIXED and name != "response_format" and (at := re.search(rf"\b{re.escape(name)}\b", text)):
+            if name not in fixed and name != "response_format" and (at := re.search(rf"\b{re.escape(name)}\b", text)):
                 found.append((at.start(), name))
-        if "response_format" in sent and (at := _FORMAT.search(text)):
+        if "response_format" in sent and (at := form.search(text)):
             found.append((at.start(), sent["response_format"]["type"]))
         if "stream" in sent and (at := re.search(r"\bstreaming\b", text, re.IGNORECASE)):
             found.append((at.start(), "stream"))

@@ -2,8 +2,7 @@
 
 import logging
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -13,12 +12,28 @@ from numpy.typing import NDArray
 from pydantic import SecretStr
 
 from kgrag.errors import ConfigurationError, ModelError
-from kgrag.models.chat_errors import LostReply, Server, pause_before_retry, server_error
+from kgrag.models.embedding_server import EmbeddingServer
 from kgrag.models.endpoint import Endpoint
 from kgrag.plugins import Plugins
 from kgrag.settings import EmbeddingSettings
 
 Vectors = NDArray[np.float32]
+_SHOWN = 60
+"""Characters by which a text is named."""
+
+
+class NoVectorError(ModelError):
+    """An embedder gives no vector for some texts: it refuses them, or what it gives is none.
+
+    `vectors`: of all texts, rows of zeros for these; `reasons`: why there is none, by their places.
+    """
+
+    def __init__(self, name: str, texts: Sequence[str], vectors: Vectors, reasons: dict[int, ModelError]) -> None:
+        first = min(reasons)
+        more = f" and {len(reasons) - 1} more" if len(reasons) > 1 else ""
+        said = f"The embedder {name!r} gives no vector for {shown(texts[first])}{more}: {reasons[first].message}"
+        super().__init__(said, reasons[first].remedy)
+        self.vectors, self.reasons = vectors, reasons
 
 
 class Embedder(Protocol):
@@ -28,7 +43,10 @@ class Embedder(Protocol):
     dimension: int
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of the texts: float32, shape (len(texts), dimension). An empty text gives a unit vector too."""
+        """Unit vectors of the texts: float32, shape (len(texts), dimension). An empty text gives a unit vector too.
+
+        Raises NoVectorError when some of the texts have none.
+        """
         ...
 
 
@@ -95,7 +113,7 @@ class WordLlamaEmbedder(_Named):
         """See Embedder."""
         if not texts:
             return np.empty((0, self.dimension), np.float32)
-        return unit(self._model.embed([t or " " for t in texts], norm=False))
+        return whole(self.name, texts, self._model.embed([t or " " for t in texts], norm=False))
 
 
 class SentenceTransformerEmbedder(_Named):
@@ -112,7 +130,7 @@ class SentenceTransformerEmbedder(_Named):
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         with self._lock:  # one model, many threads: torch would fight over the cores
-            return unit(self._model.encode(list(texts), batch_size=64, show_progress_bar=False))
+            return whole(self.name, texts, self._model.encode(list(texts), batch_size=64, show_progress_bar=False))
 
 
 class BiEncoder(_Named):
@@ -158,7 +176,7 @@ class Remembering:
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """See Embedder."""
+        """See Embedder; a text without a vector has a row of zeros, near to nothing, so that a search goes on."""
         return self._vectors(texts, False)
 
     def embed_questions(self, texts: Sequence[str]) -> Vectors:
@@ -169,7 +187,7 @@ class Remembering:
         with self._lock:
             found = {text: kept for text in texts if (kept := self._kept.get((asked, text))) is not None}
         if new := [text for text in dict.fromkeys(texts) if text not in found]:
-            made = embed_questions(self.embedder, new) if asked else self.embedder.embed(new)
+            made = embed_questions(self.embedder, new) if asked else embed_each(self.embedder, new)[0]
             rows = {text: row.copy() for text, row in zip(new, made, strict=True)}
             found |= rows
             with self._lock:
@@ -214,15 +232,14 @@ class OpenAIEmbedder:
     def __init__(self, name: str, settings: EmbeddingSettings | None = None) -> None:
         """Ask for the vector of a word, which tells the dimension. Raises ConfigurationError when that fails."""
         self.name = name
-        self._model = name.removeprefix("openai:")
+        model = name.removeprefix("openai:")
         self._settings = given = settings or EmbeddingSettings()
-        self._endpoint = Endpoint.of("EMBEDDING", self._model, given.base_url, given.api_key, given.extra_headers)
-        server = Server(self._model, self._endpoint.address, given.timeout, given.retries, "EMBEDDING")
+        self._endpoint = Endpoint.of("EMBEDDING", model, given.base_url, given.api_key, given.extra_headers)
         try:
-            self._client = self._endpoint.connect(given.timeout, server)
-            self.dimension = len(self._vectors(["dimension"], retries=1)[0])
+            self._server = EmbeddingServer(model, self._endpoint, given)
         except ModelError as error:
             raise ConfigurationError(f"Embedder {name!r} does not work: {error.message}", error.remedy) from error
+        self.dimension = self._server.dimension
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Other processes may lack this one's environment."""
@@ -231,50 +248,62 @@ class OpenAIEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See Embedder. Raises ModelError after all retries."""
-        if not texts:
-            return np.empty((0, self.dimension), np.float32)
-        rows: list[list[float]] = []
-        for start in range(0, len(texts), self._settings.batch):
-            rows.extend(self._vectors([t or " " for t in texts[start : start + self._settings.batch]]))
-        return unit(np.asarray(rows))
-
-    def _vectors(self, batch: list[str], retries: int | None = None) -> list[list[float]]:
-        """The vectors of one call, in the order of the texts."""
-        import openai
-
-        tried, most = 0, self._settings.retries if retries is None else retries
-        while True:
-            try:
-                reply = self._client.embeddings.create(
-                    model=self._model,
-                    input=batch,
-                    encoding_format="float",
-                    extra_headers=self._endpoint.extra_headers(),
-                )
-                rows = [item.embedding for item in sorted(reply.data or (), key=lambda item: item.index)]
-                if len(rows) == len(batch) and all(rows):
-                    return rows
-                raise LostReply(f"{len(rows)} vectors came for {len(batch)} texts")
-            except (openai.OpenAIError, LostReply, ValueError, AttributeError) as error:
-                tried += 1
-                pause = pause_before_retry(error, tried)
-                if pause is None or tried > most:
-                    settings = self._settings
-                    server = Server(self._model, self._endpoint.address, settings.timeout, tried - 1, "EMBEDDING")
-                    raise self._endpoint.hidden(server_error(error, server)) from None
-                time.sleep(pause)
+        rows = np.zeros((len(texts), self.dimension), np.float32)
+        reasons: dict[int, ModelError] = {}
+        for place, found in enumerate(self._server.vectors([text or " " for text in texts])):
+            if isinstance(found, ModelError):
+                reasons[place] = found
+            else:
+                rows[place] = found
+        return whole(self.name, texts, rows, reasons)
 
 
 def unit(vectors: Any) -> Vectors:
-    """The rows scaled to length 1; a row of zeros or of no numbers becomes the first unit vector."""
+    """The rows scaled to length 1; a row of zeros, or with what is no number, becomes one of zeros: it is near none."""
     rows: Vectors = np.array(vectors, dtype=np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     bad = ~np.isfinite(lengths[:, 0]) | (lengths[:, 0] < 1e-12)
     rows[bad] = 0
-    rows[bad, 0] = 1
     lengths[bad] = 1
     rows /= lengths
     return rows
+
+
+def whole(name: str, texts: Sequence[str], vectors: Any, reasons: Mapping[int, ModelError] | None = None) -> Vectors:
+    """The rows scaled to length 1. Raises NoVectorError where one is of zeros, or holds what is no number.
+
+    `name`: of the embedder; `reasons`: why some are, by their places.
+    """
+    rows, why = unit(vectors), dict(reasons or {})
+    for place in np.flatnonzero(~rows.any(axis=1)).tolist():
+        why.setdefault(place, ModelError("its vector is of zeros, or holds NaN.", f"Is the model {name!r} whole?"))
+    if why:
+        raise NoVectorError(name, texts, rows, why)
+    return rows
+
+
+def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[Vectors, dict[int, ModelError]]:
+    """The vectors of texts, a row of zeros where there is none, and why there is none, by the places of the texts.
+
+    Raises ModelError when the embedder gives none at all.
+    """
+    if not texts:
+        return np.empty((0, embedder.dimension), np.float32), {}
+    try:
+        return whole(embedder.name, texts, embedder.embed(texts)), {}
+    except NoVectorError as error:
+        return error.vectors, error.reasons
+
+
+def listed(vectors: Vectors) -> list[list[float] | None]:
+    """The rows as lists, None for those of zeros: what has no vector."""
+    return [row if any(row) else None for row in vectors.tolist()]
+
+
+def shown(text: str) -> str:
+    """The beginning of a text, on one line, by which it is recognised."""
+    line = " ".join(text.split())
+    return repr(line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…")
 
 
 EMBEDDERS: Plugins[Callable[[str], Embedder]] = Plugins("kgrag.embedders", "embedder")

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import SecretStr
 
-from kgrag.errors import ConfigurationError, ModelError
+from kgrag.errors import ConfigurationError, ModelError, without_login
 from kgrag.models.chat_errors import Server, no_connection
 
 if TYPE_CHECKING:
@@ -106,5 +106,5 @@ def _read_refusal(response: Any) -> None:
 
 
 def _shown(url: str) -> str:
-    parts = urlsplit(url)
+    parts = urlsplit(without_login(url))  # first: a / or # in a password would end the host
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()

@@ -6,6 +6,7 @@ GEAR, section 4.1, equation 1, and with a memory section 5.1, equation 4 (prompt
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, model_validator
@@ -65,32 +66,52 @@ _WANTED = 'an object {"triples": [["subject", "predicate", "object"], ...]} is w
 
 
 def triple_of(item: Any) -> tuple[str, str, str] | None:
-    """A triple as models write it: an array, an object, or three texts with bars or semicolons between; None: none."""
+    """A triple as models write it: an array, an object, or three texts with bars or semicolons between; None: none.
+
+    An array or an object may stand in a string, and an end of it may be an object with a name.
+    """
+    if isinstance(item, str) and item.strip().startswith(("[", "{")):
+        with suppress(ValueError, RecursionError):
+            item = json.loads(item)
     if isinstance(item, Mapping):
         item = [next((item[name] for name in names if name in item), None) for names in _KEYS]
     elif isinstance(item, str):
         item = re.split(r"\s*[|;]\s*", item.strip(" ()[]<>"))
+    if isinstance(item, list | tuple):
+        item = [part["name"] if isinstance(part, Mapping) and "name" in part else part for part in item]
     if not isinstance(item, list | tuple) or len(item) != len(_KEYS) or any(isinstance(p, list | dict) for p in item):
         return None
     subject, predicate, object = ("" if part is None else str(part) for part in item)
     return subject, predicate, object
 
 
+def repeats_example(names: Iterable[str], prompt: str, given: str) -> bool:
+    """Whether one of the names is that of a prompt's example, where it stands in quotes, and not of what was given."""
+    return any(f'"{name}"' in prompt and name.casefold() not in given.casefold() for name in names)
+
+
 def read(tasks: Tasks, question: str, passages: Sequence[Passage], known: Sequence[Triple] = ()) -> tuple[Triple, ...]:
     """The facts in passages that help answer a question, beyond those that are known. Raises ModelError.
 
-    Facts that say nothing, and those that are known, are left out, as are those beyond `tasks.max_facts`.
+    Facts that say nothing, those that are known, and those of the prompt's own example are left out, as are those
+    beyond `tasks.max_facts`.
     """
     if not passages:
         return ()
-    shown = numbered(passages)
-    if known:
-        reply = tasks.structured("read", Facts, prompt="read-on", passages=shown, question=question, facts=lines(known))
-    else:
-        reply = tasks.structured("read", Facts, passages=shown, question=question)
+    shown, prompt = numbered(passages), "read-on" if known else "read"
+    values = {"passages": shown, "question": question} | ({"facts": lines(known)} if known else {})
+    reply = tasks.structured("read", Facts, prompt=prompt, **values)
+    example, given = tasks.prompt(prompt).text, "\n".join(values.values())
     before = {key(fact) for fact in known}
     found = {key(fact): fact for fact in (Triple(*map(_squeezed, parts)) for parts in reply.triples[: tasks.max_facts])}
-    return tuple(fact for its, fact in found.items() if its not in before and fact.subject and fact.object)
+    return tuple(
+        fact
+        for its, fact in found.items()
+        if its not in before
+        and fact.subject
+        and fact.object
+        and not repeats_example((fact.subject, fact.object), example, given)
+    )
 
 
 def numbered(passages: Iterable[Passage | Item]) -> str:

@@ -14,7 +14,7 @@ from kgrag import limits
 from kgrag.models.budget import FEWEST, HIGH, Budget
 from kgrag.models.chat import Message, Reply, no_model
 from kgrag.models.chat_cache import Kept, ReplyCache
-from kgrag.models.chat_errors import LostReply, Server, body_of, pause_before_retry, server_error
+from kgrag.models.chat_errors import LostReply, Server, pause_before_retry, refusal, server_error
 from kgrag.models.chat_reply import read_reply
 from kgrag.models.dialect import LIMITS, Dialect, shorter
 from kgrag.models.endpoint import Endpoint
@@ -209,12 +209,14 @@ class OpenAIChat:
                 dialect.give_up("stream")  # it does not say when a stream has ended: a whole reply is safe
                 raise LostReply("it was interrupted")
             except (openai.OpenAIError, LostReply) as error:
-                if isinstance(error, openai.APIStatusError) and error.status_code in (400, 422):
-                    fewer = shorter(body_of(error), sent)
+                status, body = refusal(error)
+                if body:
+                    fewer = shorter(body, sent)
                     if fewer is not None:
                         request = {name: fewer if name in LIMITS else value for name, value in request.items()}
                         continue
-                    if dialect.learn(body_of(error), sent, limited=self._settings.budget is not None):
+                    limited = self._settings.budget is not None
+                    if dialect.learn(body, sent, limited=limited, sure=status < 500):
                         continue
                 limits.remaining()  # what was waited for may have been the end of the caller's own time
                 tried += 1

@@ -3,12 +3,18 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 _TAGS = "think|thinking|thought|thoughts|reasoning|reflection"
 _THOUGHT = re.compile(
-    rf"\A\s*<({_TAGS})>.*?(</\1>|\Z)|\A.*</({_TAGS})>|\A.*<\|channel\|>final<\|message\|>", re.DOTALL | re.IGNORECASE
+    rf"""\A\s*<({_TAGS})>.*?(?:</\1>|\Z)
+    |\A(?:(?!<(?:{_TAGS})>).)*?(?:^[ \t]*</({_TAGS})>|(?<=[.!?…。"')])</({_TAGS})>(?=[ \t]*\n))
+    |\A\s*(?:<\|.*?)?<\|channel\|>final<\|message\|>""",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
+"""A thought at the beginning: between tags; up to a closing tag that begins or ends a line, where the opening one is in
+the prompt; or up to the last channel. Tags that an answer speaks of are part of it."""
 _PREAMBLE = re.compile(
     r"""\A\W*(?:
         (?:sure|certainly|of\ course|absolutely|okay|ok|alright|gerne|natürlich|bien\ sûr|claro)[!.,:]
@@ -20,6 +26,8 @@ _PREAMBLE = re.compile(
 _QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“", "`": "`"}
 _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n?(.*?)(?:```(?!\w)|\Z)", re.DOTALL)
 _START = re.compile(r"""\{(?=\s*(?:["'“„}/]|\w+\s*:))|\[(?=\s*[\[{"'“„\]/])""")
+_BY_NAME = ("entities", "named_entities")
+"""Keys of what may be an object whose keys are names."""
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -47,6 +55,9 @@ def json_in(text: str) -> Iterator[Any]:
     said = plain(text)
     if not said:
         raise ValueError("it is empty")
+    if said.startswith('"'):  # the JSON as a string of JSON
+        with suppress(ValueError):
+            said = str(json.loads(said))
     fenced = [] if _START.match(said) else [match[1] for match in _FENCE.finditer(said)]
     found = [value for part in (*fenced, said) for value in _values(part)]
     if not found:
@@ -86,7 +97,10 @@ def _repaired(said: str) -> Iterator[Any]:
 
 
 def _lowered(value: Any) -> Any:
-    """The value with all keys in lower case: models write "Triples" as well."""
+    """The value with all keys in lower case, but for those that are names: models write "Triples" as well."""
     if isinstance(value, dict):
-        return {str(key).strip().lower(): _lowered(item) for key, item in value.items()}
+        lowered = {str(key).strip().lower(): item for key, item in value.items()}
+        return {
+            key: item if key in _BY_NAME and isinstance(item, dict) else _lowered(item) for key, item in lowered.items()
+        }
     return [_lowered(item) for item in value] if isinstance(value, list) else value

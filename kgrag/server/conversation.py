@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from kgrag.agents.answering import citing, numbers_of
 from kgrag.agents.strategy import Strategy
 from kgrag.errors import ModelError
 from kgrag.events import Answer, Citation
@@ -28,7 +29,8 @@ _CHORE = re.compile(  # as Open WebUI, LibreChat, LobeChat, Chatbox and others w
 )
 _MARK = re.compile(r"\s?[\[【(](?:\^|[Pp]assages? )?\d[\d,\s–-]*[\]】)]")
 _OPEN = re.compile(r"\s*[\[【(][^\]】)]{0,20}\Z")
-_CITED = re.compile(r"\[(\d+)\]")
+_IN_PART = "(A step of the search failed, and this answer is made from what there was.)"
+_SOURCES = "\n\nSources:\n"
 _MARKUP = re.compile(r"([\\`*_\[\]<>!|~#])")
 
 
@@ -73,6 +75,8 @@ def reply(name: str, system: Strategy, tasks: Tasks, messages: Sequence[Message]
     found = system.ask(Query(question), stream=hear is not None, listener=hear)
     if found.problem and not found.text:
         raise ModelError(found.problem)
+    if found.problem:
+        found = replace(found, text=f"{found.text}\n\n{_IN_PART}")
     return replace(with_sources(found), usage=found.usage + meter.total)
 
 
@@ -83,16 +87,23 @@ def is_chore(messages: Sequence[Message]) -> bool:
 
 def with_sources(answer: Answer) -> Said:
     """The text of an answer with a list of the passages that it cites below, and where it cites them."""
-    by_number: dict[int, Citation] = {}
-    for citation in answer.citations:
-        by_number.setdefault(citation.number, citation)
-    marks = tuple(
-        Mark(match.start(), match.end(), by_number[int(match[1])])
-        for match in _CITED.finditer(answer.text)
-        if int(match[1]) in by_number
-    )
     sources = "\n".join(_source(citation) for citation in answer.citations)
-    return Said(f"{answer.text}\n\nSources:\n{sources}" if sources else answer.text, marks)
+    marks = marks_in(answer.text, answer.citations)
+    return Said(f"{answer.text}{_SOURCES}{sources}" if sources else answer.text, marks)
+
+
+def marks_in(text: str, citations: Sequence[Citation]) -> tuple[Mark, ...]:
+    """Where a text cites, in whatever form, but for the list of sources below it."""
+    by_number: dict[int, Citation] = {}
+    for citation in citations:
+        by_number.setdefault(citation.number, citation)
+    said = text.rpartition(_SOURCES)[0] or text
+    return tuple(
+        Mark(match.start() + match[0][0].isspace(), match.end(), by_number[number])
+        for match in citing(said)
+        for number in numbers_of(match)
+        if number in by_number
+    )
 
 
 def steady(text: str) -> str:

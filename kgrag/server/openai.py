@@ -7,7 +7,7 @@ sets of sampling is passed over; what the server's own model is, and how it samp
 import json
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -26,7 +26,7 @@ from kgrag.graph.collections import DOCUMENTS, find_collection
 from kgrag.models.chat import Message as Turn
 from kgrag.server import conversation
 from kgrag.server.asking import check_asked_system
-from kgrag.server.conversation import Said
+from kgrag.server.conversation import Mark, Said
 from kgrag.server.events import Events, EventStream
 from kgrag.server.failures import Reply
 from kgrag.server.serving import Called, Caller
@@ -130,7 +130,12 @@ class _Completion:
         self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
 
     def whole(self, said: Said) -> dict[str, Any]:
-        message = {"role": "assistant", "content": said.text, "refusal": None, "annotations": self._annotations(said)}
+        message = {
+            "role": "assistant",
+            "content": said.text,
+            "refusal": None,
+            "annotations": self._annotations(said.marks),
+        }
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
         return {**self._head, "object": "chat.completion", "choices": [choice], "usage": _usage(said.usage)}
 
@@ -145,8 +150,10 @@ class _Completion:
                         yield "", self._chunk({"content": now[len(sent) :]})
                         sent = now
                 elif isinstance(told, Said):
-                    yield "", self._chunk({"content": conversation.rest(told.text, sent)})
-                    yield "", self._chunk({"annotations": self._annotations(told)}, "stop")
+                    left = conversation.rest(told.text, sent)
+                    yield "", self._chunk({"content": left})
+                    marks = conversation.marks_in(sent + left, [mark.citation for mark in told.marks])
+                    yield "", self._chunk({"annotations": self._annotations(marks)}, "stop")
                     if usage:
                         yield "", {**self._chunk({}), "choices": [], "usage": _usage(told.usage)}
             yield "", None
@@ -157,7 +164,7 @@ class _Completion:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         return {**self._head, "object": "chat.completion.chunk", "choices": [choice]}
 
-    def _annotations(self, said: Said) -> list[dict[str, Any]]:
+    def _annotations(self, marks: Sequence[Mark]) -> list[dict[str, Any]]:
         return [
             {
                 "type": "url_citation",
@@ -168,7 +175,7 @@ class _Completion:
                     "url": self._link(mark.citation.passage),
                 },
             }
-            for mark in said.marks
+            for mark in marks
         ]
 
 

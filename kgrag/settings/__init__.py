@@ -75,6 +75,8 @@ class LoadingSettings(BaseModel):
     processes: int = Field(0, ge=0, le=64, description="that read one PDF together; 0: one for each core, 8 at most")
     memory_mb: int = Field(1536, ge=256, description="memory that each of them may take (where the system keeps to it)")
     follow_links: bool = Field(False, description="also follow links in a folder that lead out of it")
+    exclude: tuple[str, ...] = Field((), description="files and folders to pass over, by patterns as in .gitignore")
+    gitignore: bool = Field(True, description="pass over what .gitignore files of a folder name")
     encoding: str = Field("", description="encoding of texts that are not UTF-8, such as cp1250; empty: found out")
     page_seconds: float = Field(30.0, gt=0, description="seconds that reading a page may take")
     file_seconds: float = Field(900.0, gt=0, description="seconds that reading a file may take")

@@ -28,6 +28,14 @@ PASSAGES = [Passage(f"p{n}", "d", f"Title {n}", "text") for n in range(1, 6)]
         ("It sank 6 boats (7).", [], "It sank 6 boats (7)."),
         ("It did [7].", [], "It did."),
         ("It did [1-999].", [1, 2, 3, 4, 5], "It did [1][2][3][4][5]."),
+        ("Larvik[1] and Oslo[2].", [1, 2], "Larvik[1] and Oslo[2]."),
+        ("The cell x[0][1] holds it.", [], "The cell x[0][1] holds it."),
+        ("The cell a[2] holds it [1].", [1], "The cell a[2] holds it [1]."),
+        ("Take rows[1] and my_rows[7], as said. [3]", [3], "Take rows[1] and my_rows[7], as said. [3]"),
+        ("Take my_rows[1] first.", [], "Take my_rows[1] first."),
+        ("Write `ships [2]` for it [1].", [1], "Write `ships [2]` for it [1]."),
+        ("So:\n```\nship = ships[1]\n[7]\n```\nIt is [2].", [2], "So:\n```\nship = ships[1]\n[7]\n```\nIt is [2]."),
+        ("It calls `f(2)` and ends.", [], "It calls `f(2)` and ends."),
     ],
 )
 def test_citations(said: str, numbers: list[int], text: str) -> None:

@@ -151,5 +151,5 @@ def test_without_a_model(kg: KnowledgeGraph, coast: str) -> None:
 def test_numbers_that_cite_nothing_are_taken_out() -> None:
     passages = [Passage(str(n), "d", "t", "x") for n in range(3)]
     said = cited("In 1903 [3][7], they say [12], a[0] or [1999] fell [1; 3].", [[p] for p in passages])
-    assert said.text == "In 1903 [3], they say, a or [1999] fell [1][3]."
+    assert said.text == "In 1903 [3], they say, a[0] or [1999] fell [1][3]."
     assert [citation.number for citation in said.citations] == [1, 3]

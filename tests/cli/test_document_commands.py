@@ -75,7 +75,9 @@ def test_one_path_of_two_is_enough(cli: CommandLine, notes: Path, collection_nam
 def test_columns_are_named_by_options(cli: CommandLine, tmp_path: Path, collection_name: str) -> None:
     table = tmp_path / "items.csv"
     table.write_text("sku,label,description\na1,House,A red house of stone\na2,Boat,A blue boat\n")
-    unnamed = cli("ingest", str(table), "-c", collection_name, code=5).stderr
+    rows = tmp_path / "items.jsonl"
+    rows.write_text('{"sku": "a1", "description": "A red house"}\n')
+    unnamed = cli("ingest", str(rows), "-c", collection_name, code=5).stderr
     assert "--text-column" in unnamed and "description" in unnamed
     options = ("--key-column", "sku", "--title-column", "label", "--text-column", "description")
     cli("ingest", str(table), "-c", collection_name, *options)

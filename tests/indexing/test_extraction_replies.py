@@ -4,7 +4,12 @@ from typing import Any
 
 import pytest
 
-from kgrag.indexing.extracted import Extraction, FactRows
+from kgrag.indexing.extracted import FactRows
+from kgrag.indexing.extraction_reply import Extraction
+from kgrag.models.chat import Reply
+from kgrag.models.prompts import load_prompt
+from kgrag.models.tasks import shaped
+from kgrag.types import Usage
 
 _ENTITIES = [{"name": "Fram", "aliases": ["the ship"]}, {"name": "Colin Archer", "aliases": ["Archer"]}, "Nansen"]
 
@@ -42,6 +47,19 @@ def test_what_says_nothing_is_dropped(triple: Any, reason: str) -> None:
         {"entities": ["Fram", "US"], "triples": ["(Fram | seen in | US)"]},
         {"entities": ["Fram", "US"], "triples": ["Fram; seen in; US"]},
         {"entities": [{"name": "Fram", "aliases": None}, 7], "triples": [{"s": "Fram", "p": "seen in", "o": "US"}, 3]},
+        [["Fram", "seen in", "US"]],
+        [{"subject": "Fram", "predicate": "seen in", "object": "US"}],
+        {"triples": [["Fram", "seen in", "US"]]},
+        {"named_entities": ["Fram", "US"], "facts": [["Fram", "seen in", "US"]]},
+        {"entities": {"Fram": "ship", "US": "country"}, "triples": [["Fram", "seen in", "US"]]},
+        {"entities": {"Fram": {"type": "ship"}, "US": ["USA"]}, "triples": [["Fram", "seen in", "US"]]},
+        {"entities": {"ships": ["Fram"], "countries": ["US"]}, "triples": [["Fram", "seen in", "US"]]},
+        {
+            "entities": ["Fram", "US"],
+            "triples": [{"subject": {"name": "Fram"}, "predicate": "seen in", "object": "US"}],
+        },
+        {"entities": '[{"name": "Fram"}, {"name": "US"}]', "triples": '[["Fram", "seen in", "US"]]'},
+        {"entities": ["Fram", "US"], "triples": ['["Fram", "seen in", "US"]']},
     ],
 )
 def test_forms_that_are_understood(reply: Any) -> None:
@@ -55,6 +73,8 @@ def test_forms_that_are_understood(reply: Any) -> None:
     [
         [],
         {},
+        ["Fram", "Colin Archer", "Larvik"],
+        [{"name": "Fram"}],
         {"triples": []},
         {"entities": "Fram", "triples": []},
         {"entities": [4], "triples": []},
@@ -85,3 +105,76 @@ def test_what_two_entities_are_called_names_neither() -> None:
     assert {r["normal"]: r["aliases"] for r in rows.entity_rows()} == {
         "ross": [], "victory": [], "john ross": ["Ross"], "ann": [],
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '[["Fram", "seen in", "US"]]',
+        '```json\n[["Fram", "seen in", "US"]]\n```',
+        '{"Entities": {"Fram": "ship", "US": "country"}, "Triples": [["Fram", "seen in", "US"]]}',
+        r'"{\"entities\": [\"Fram\", \"US\"], \"triples\": [[\"Fram\", \"seen in\", \"US\"]]}"',
+    ],
+)
+def test_replies_that_are_understood(said: str) -> None:
+    found, problem = shaped(Reply(said, "m", Usage()), Extraction)
+    assert found is not None, problem
+    rows = FactRows()
+    rows.add("c", "p", found)
+    assert [row["properties"]["text"] for row in rows.triples] == ["Fram seen in US"]
+    assert {row["name"] for row in rows.keywords} == {"Fram", "US"}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '"Roman Empire "',
+        "&quot;Roman Empire&quot;",
+        "&amp;quot;Roman Empire&amp;quot;",
+        "**Roman Empire**",
+        '**"Roman Empire"**',
+        "`Roman Empire`",
+        "“Roman Empire”",
+        "Roman\nEmpire",
+        "Roman Empire\u200b",
+        "\u202eRoman Empire\u202c",
+        "Roman &#69;mpire",
+    ],
+)
+def test_names_lose_what_stands_around_them(written: str) -> None:
+    rows = FactRows()
+    reply = {"entities": [written, {"name": "Caesar", "aliases": [written]}], "triples": [[written, "had", "Caesar"]]}
+    rows.add("c", "p", Extraction.model_validate(reply))
+    assert [row["properties"]["text"] for row in rows.triples] == ["Roman Empire had Caesar"]
+    assert {row["name"] for row in rows.entity_rows()} == {"Roman Empire", "Caesar"}
+
+
+@pytest.mark.parametrize(
+    "name", ["AT&T", '"Fram" and "Maud"', "Rock 'n' Roll", "__init__", "*", "O'Neill's", "می\u200cخواهم"]
+)
+def test_names_keep_what_is_theirs(name: str) -> None:
+    assert Extraction.model_validate({"entities": [name], "triples": []}).entities[0].name == name
+
+
+@pytest.mark.parametrize("name", ["N/A", "n/a", "None", "unknown", "**Unknown**", "null", "entity<|#|>Fram<|#|>ship"])
+def test_what_names_nothing_becomes_no_entity(name: str) -> None:
+    rows = FactRows()
+    reply = {"entities": [name, "Fram"], "triples": [[name, "is", "Fram"], ["Fram", "was", name]]}
+    rows.add("c", "p", Extraction.model_validate(reply))
+    assert (rows.triples, rows.dropped) == ([], {"no name": 2})
+    assert [row["name"] for row in rows.keywords] == ["Fram"]
+
+
+def test_a_reply_that_repeats_the_example_says_nothing() -> None:
+    prompt = load_prompt("extract").text
+    entities = ["Halcyon", "Velmark", "Fram", "Larvik"]
+    facts = [["Halcyon", "sold to", "Velmark"], ["Fram", "sold to", "Velmark"], ["Fram", "built in", "Larvik"]]
+    reply = Extraction.model_validate({"entities": entities, "triples": [*facts, ["subject", "predicate", "Fram"]]})
+    rows = FactRows()
+    rows.add("c", "p", reply, prompt=prompt, given="Fram\nThe Fram was built in Larvik.")
+    assert [row["properties"]["text"] for row in rows.triples] == ["Fram built in Larvik"]
+    assert rows.dropped == {"of the prompt": 3}
+    assert {row["name"] for row in rows.keywords} == {"Fram", "Larvik"}
+    there = FactRows()
+    there.add("c", "p", reply, prompt=prompt, given="The Halcyon was sold to Velmark, the Fram built in Larvik.")
+    assert "Halcyon sold to Velmark" in [row["properties"]["text"] for row in there.triples]

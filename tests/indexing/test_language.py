@@ -7,7 +7,7 @@ import spacy
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
-from kgrag.indexing.language import named_entities, sentences
+from kgrag.indexing.language import _sentencizer, named_entities, sentences
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.types import Document, Section
 
@@ -52,6 +52,42 @@ def test_runs_of_signs_take_no_longer_than_words(sign: str) -> None:
     assert time.monotonic() - began < 10
     assert (found[0], found[-1]) == ("The boat sank.", "It was late.")
     assert "".join(found).replace(" ", "") == f"The boat sank. Then {run} came. It was late.".replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("th", "วัดพระแก้วตั้งอยู่ในกรุงเทพมหานคร. สร้างขึ้นในปี พ.ศ. 2325."),
+        ("ko", "그 배는 항구에 있다. 그는 왔다."),
+        ("ja", "船は港にある。彼は来た。"),
+        ("vi", "Con tàu ở cảng. Anh ấy đã đến."),
+    ],
+)
+def test_a_language_without_its_helper_is_read_by_the_rules_for_several(
+    language: str, text: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blank = spacy.blank
+
+    def without_helpers(name: str) -> spacy.Language:
+        if name == language:
+            raise ImportError(f"{name} needs another library")
+        return blank(name)
+
+    monkeypatch.setattr(spacy, "blank", without_helpers)
+    _sentencizer.cache_clear()
+    for _ in range(2):
+        assert "".join(sentences(text, language)).replace(" ", "") == text.replace(" ", "")
+    _sentencizer.cache_clear()
+    (said,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert repr(language) in said and "needs another library" in said
+
+
+def test_thai_is_ingested(kg: KnowledgeGraph, collection_name: str) -> None:
+    text = "วัดพระแก้วตั้งอยู่ในกรุงเทพมหานคร สร้างขึ้นในปี พ.ศ. 2325 โดยพระบาทสมเด็จพระพุทธยอดฟ้าจุฬาโลกมหาราช " * 40
+    report = kg[collection_name].ingest([Document("temple", (Section(text),), "วัดพระแก้ว")])
+    assert report.added == 1 and not report.problems and report.passages > 1
+    assert next(c for c in kg.records() if c.name == collection_name).language.code == "th"
+    assert kg[collection_name].search("วัดพระแก้ว").hits
 
 
 def test_names_of_a_pipeline(pipeline: str) -> None:

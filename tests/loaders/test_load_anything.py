@@ -54,7 +54,7 @@ def check_storable(document: Document) -> None:
         assert unicodedata.is_normalized("NFC", text)
     assert document.key
     assert document.title
-    assert document.text.strip()
+    assert document.text.strip() or document.tables
     assert isinstance(document.metadata, Mapping)
 
 

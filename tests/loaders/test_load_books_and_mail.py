@@ -7,6 +7,7 @@ import pytest
 from odfdo import Document as Odf
 from odfdo import Header, List, ListItem, Paragraph, Table
 
+from kgrag import types
 from kgrag.loaders import load
 from kgrag.settings import LoadingSettings
 from kgrag.types import Document, Problem, Section
@@ -83,10 +84,8 @@ def test_an_opendocument_text(tmp_path: Path) -> None:
     document = one(tmp_path / "a.odt")
     assert document.title == "Ships of the yard"
     assert document.metadata["author"] == "A. Writer"
-    assert document.sections == (
-        Section("The Fram was built here.\n\n- one\n- three\n  - four", "Ships"),
-        Section("Ship | Built\nFram | 1892", "Ships > Dates"),
-    )
+    assert document.sections == (Section("The Fram was built here.\n\n- one\n- three\n  - four", "Ships"),)
+    assert document.tables == (TABLE,)
     sheet = Odf("spreadsheet")
     sheet.save(str(tmp_path / "b.odt"))
     assert "spreadsheet" in problem(tmp_path / "b.odt")
@@ -103,6 +102,7 @@ def test_rtf(tmp_path: Path) -> None:
     assert "no RTF" in problem(tmp_path / "b.rtf")
 
 
+TABLE = types.Table(1, (("Ship", "Built"), ("Fram", "1892")), "Dates")
 MAIL = b"""From: =?utf-8?q?Bj=C3=B8rn?= <b@example.org>\r\nTo: a@example.org\r\nSubject: The =?utf-8?q?Gj=C3=B8a?=\r
 Date: Fri, 01 Mar 2024 10:00:00 +0100\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r
 Content-Type: %s; charset=iso-8859-1\r\n\r\n%s\r\n--x\r\nContent-Type: application/pdf\r
@@ -196,8 +196,9 @@ def test_restructured_text(tmp_path: Path) -> None:
     assert document.sections == (
         Section("Intro to the parts, ship.launch, code and this.", "Manual"),
         Section("2.0\n\nAn option.\n\nlaunch(ship, yard)\n\nPuts it afloat.\n\nlaunch(fram)", "Manual > Install"),
-        Section("Ship | Built\nFram | 1892\n\n- one\n- two", "Manual > Install > Dates"),
+        Section("- one\n- two", "Manual > Install > Dates"),
     )
+    assert document.tables == (TABLE,)
 
 
 def test_source_code_is_titled_by_its_path(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Text, Markdown and HTML files become documents with readable text in sections."""
 
 import codecs
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from kgrag.loaders import load
 from kgrag.loaders.dispatch import Load
 from kgrag.settings import LoadingSettings
-from kgrag.types import Document, Problem, Section
+from kgrag.types import Document, Problem, Section, Table
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -80,11 +81,45 @@ def test_legacy_encodings_are_converted_and_told(tmp_path: Path, name: str, enco
     assert found.scan.converted == {codecs.lookup(encoding).name: 1}
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.rst", "a.py"])
+def test_a_damaged_byte_is_marked_and_told(tmp_path: Path, name: str) -> None:
+    text = "Größe, Höhe und Breite: caf".encode() + b"\xe9 x"  # most of it is UTF-8
+    told, document = load(write(tmp_path / name, text))
+    assert isinstance(told, Problem) and isinstance(document, Document)
+    assert document.text == "Größe, Höhe und Breite: caf\ufffd x"
+    assert "a byte that is not UTF-8 at byte 30" in told.message
+    assert told.lasting
+
+
+def test_a_cut_file_in_utf_16_is_read(tmp_path: Path) -> None:
+    told, document = load(write(tmp_path / "b.txt", b"\xff\xfea\x00b"))
+    assert isinstance(told, Problem) and "not UTF-16" in told.message
+    assert isinstance(document, Document) and document.text == "a\ufffd"
+
+
 def test_what_is_in_no_encoding_names_the_byte_and_the_remedy(tmp_path: Path) -> None:
-    message = problem(write(tmp_path / "a.txt", "Größe, Höhe und Breite: caf".encode() + b"\xe9 x")).message
-    assert "not UTF-8 at byte 30" in message  # most of it is
+    message = problem(write(tmp_path / "a.txt", "Größe, Höhe und Breite: ".encode() + b"caf\xe9 x \xe9t")).message
+    assert "not UTF-8 at byte 30, nor in 1 other places" in message
     assert "iconv" in message
-    assert "not UTF-16" in problem(write(tmp_path / "b.txt", b"\xff\xfea\x00b")).message
+
+
+def test_few_odd_bytes_among_ascii_are_damage_not_another_alphabet(tmp_path: Path) -> None:
+    told, document = load(write(tmp_path / "a.txt", b"The ship left Larvik. " * 40 + b"\x81 end"))
+    assert isinstance(told, Problem) and "a byte that is not UTF-8 at byte 880" in told.message
+    assert isinstance(document, Document) and document.text.endswith("Larvik. \ufffd end")
+
+
+def test_thai_is_known_by_where_its_signs_stand(tmp_path: Path) -> None:
+    text = "เรือลำนี้สร้างขึ้นที่นอร์เวย์และแล่นไปถึงขั้วโลกใต้ กรุงเทพมหานครเป็นเมืองหลวง"
+    found = Load(write(tmp_path / "a.txt", text.encode("tis-620")))
+    (document,) = (item for item in found if isinstance(item, Document))
+    assert document.text == unicodedata.normalize("NFC", text)
+    assert found.scan.converted == {"cp874": 1}
+
+
+def test_characters_of_two_surrogates_are_read(tmp_path: Path) -> None:
+    data = b"The \xed\xa0\xbd\xed\xba\xa2 left"  # CESU-8
+    assert one(write(tmp_path / "a.txt", data)).text == "The 🚢 left"
 
 
 def test_the_encoding_can_be_set(tmp_path: Path) -> None:
@@ -139,10 +174,8 @@ def test_markdown_blocks(tmp_path: Path) -> None:
             "| *Fram* | 1892 |\n\n<div>raw <i>html</i><script>no()</script></div>\n\n    code  here\n",
         )
     )
-    assert document.text == (
-        "Intro:\n\n- one\n- two\n  1. deep\n  2. er\n- three\n\nAfter.\n\nShip | Launched\nFram | 1892\n\nraw html\n\n"
-        "code  here"
-    )
+    assert document.text == ("Intro:\n\n- one\n- two\n  1. deep\n  2. er\n- three\n\nAfter.\n\nraw html\n\ncode  here")
+    assert document.tables == (Table(1, (("Ship", "Launched"), ("Fram", "1892"))),)
     assert document.title == "a"
 
 
@@ -179,6 +212,8 @@ def test_front_matter(tmp_path: Path) -> None:
         "quote": "it's",
         "url": "http://x.y/#z",
         "code": "007",
+        "tags": ["a", "b"],
+        "list": ["x", "y"],
     }
 
 
@@ -207,11 +242,10 @@ def test_html(tmp_path: Path, encoding: str) -> None:
     assert document.sections == (
         Section("Hello."),
         Section("One ship,\ntwo ships.\n\nUnclosed", "The Fram Museum"),
-        Section(
-            "- Fram\n- Gj\u00f8a\n\nDates\n\nShip | Built\nFram | 1892 Larvik\n\na  b\n  c", "The Fram Museum > Ships"
-        ),
+        Section("- Fram\n- Gj\u00f8a\n\na  b\n  c", "The Fram Museum > Ships"),
         Section("Empty", "The Fram Museum > Ships > Empty"),
     )
+    assert document.tables == (Table(1, (("Ship", "Built"), ("Fram", "1892 Larvik")), "Dates"),)
 
 
 @pytest.mark.parametrize(
@@ -253,3 +287,35 @@ def test_unclosed_markup_does_not_take_for_ever(tmp_path: Path) -> None:
 @pytest.mark.parametrize("tag", ["div", "li", "td", "table", "b"])
 def test_unclosed_tags_nest_deep(tmp_path: Path, tag: str) -> None:
     assert "5999" in one(write(tmp_path / "a.html", "".join(f"<{tag}>{i} " for i in range(6000)))).text
+
+
+def test_front_matter_in_toml(tmp_path: Path) -> None:
+    text = (
+        '+++\ntitle = "Fram"\nversion = 1.10\nyear = 1892\ntags = ["ship", "ice"]\nlaunched = 1892-10-26\n'
+        '[author]\nname = "A. Lund"\n+++\nShe drifted.\n'
+    )
+    document = one(write(tmp_path / "a.md", text))
+    assert (document.title, document.text) == ("Fram", "She drifted.")
+    assert document.metadata == {
+        "version": "1.10",
+        "year": 1892,
+        "tags": ["ship", "ice"],
+        "launched": "1892-10-26",
+        "author": {"name": "A. Lund"},
+    }
+    assert one(write(tmp_path / "b.md", "+++\nno TOML\n+++\ntext")).text == "+++ no TOML +++ text"
+
+
+def test_front_matter_stays_as_written(tmp_path: Path) -> None:
+    text = (
+        "---\nversion: 1.10\nrelease: 2.0\nbig: 1e3\nauthors:\n  - Ann\n  - 'Bo, B.'\n  - name: nested\n"
+        'tags: [a, "b, c", 3]\nnested: {a: 1}\nsummary: >\n  Two\n  lines.\nmenu:\n  main:\n    weight: 1\n---\ntext\n'
+    )
+    assert one(write(tmp_path / "a.md", text)).metadata == {
+        "version": "1.10",
+        "release": 2.0,
+        "big": "1e3",
+        "authors": ["Ann", "Bo, B."],
+        "tags": ["a", "b, c", 3],
+        "summary": "Two lines.",
+    }

@@ -44,7 +44,7 @@ def test_word(tmp_path: Path) -> None:
     assert (document.title, document.metadata) == ("On Ships", {"author": "Ada Lund", "date": "2024-05-31"})
     assert [(s.heading, s.text) for s in document.sections] == [
         ("", "Before all headings."),
-        ("Ships", "They sail.\nFar.\n- north\n- south"),
+        ("Ships", "They sail.\nFar.\n\n- north\n- south"),
         ("Ships > Names", "They have names."),
     ]
     assert document.tables == (Table(1, SHIPS, "Table 1: All of them"),)
@@ -72,7 +72,7 @@ def test_merged_cells_and_revisions_in_word(tmp_path: Path) -> None:
     file.save(str(tmp_path / "a.docx"))
     document = read(tmp_path / "a.docx")
     assert document.text == "kept inserted"
-    assert document.tables[0].rows == (("00", "both", "both"), ("down", "11", "12"), ("down", "wide", ""))
+    assert document.tables[0].rows == (("00", "both", "both"), ("down", "11", "12"), ("down", "wide", "wide"))
 
 
 def test_powerpoint(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_powerpoint(tmp_path: Path) -> None:
         (f"Slide about {n}", f"First point of {n}\nSecond point\n\nNotes: Say {n}.", ((0, n),)) for n in (1, 2)
     ]
     assert [(p.number, p.text.splitlines()[0]) for p in document.pages] == [(1, "Slide about 1"), (2, "Slide about 2")]
-    assert document.tables == (Table(1, SHIPS, "", 2, 2),)
+    assert document.tables == (Table(1, SHIPS, "Slide about 2", 2, 2),)
 
 
 def test_excel(tmp_path: Path) -> None:

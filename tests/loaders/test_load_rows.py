@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from kgrag.indexing.chunking import chunk
 from kgrag.loaders import Columns, load
-from kgrag.types import Document, Problem
+from kgrag.settings import IndexingSettings
+from kgrag.types import Document, Problem, Table
 
 
 def rows(path: Path, content: str | bytes, **options: object) -> tuple[list[Document], list[tuple[str, str]]]:
@@ -69,10 +71,10 @@ def test_bad_json_lines_do_not_stop_the_rest(tmp_path: Path) -> None:
         b'{"id": 11, "text": "last"}',
     ]
     documents, problems = rows(tmp_path / "a.jsonl", b"\n".join(lines))
-    assert [d.text for d in documents] == ["first", "last"]
+    assert [d.text for d in documents] == ["first", "caf\ufffd", "last"]
     assert [place for place, _ in problems] == [f":{n}" for n in range(2, 11)]
     words = [
-        "column 18", "a list", "not UTF-8 at byte 22", "no text in column 'text'", "as its id",
+        "column 18", "a list", "a byte that is not UTF-8 at byte 22", "no text in column 'text'", "as its id",
         "a list in column 'text'", "deep", "deep", "a.jsonl#1'",
     ]  # fmt: skip
     assert all(word in message for word, (_, message) in zip(words, problems, strict=True)), problems
@@ -126,12 +128,11 @@ def test_named_columns(tmp_path: Path) -> None:
 
 
 def test_a_missing_text_column_is_told_once_with_its_remedy(tmp_path: Path) -> None:
-    for name, content in (("a.csv", "id,Inhalt\n1,x\n2,y\n"), ("a.jsonl", '{"id": 1, "Inhalt": "x"}\n' * 3)):
-        documents, problems = rows(tmp_path / name, content)
-        assert documents == []
-        assert "id, Inhalt" in problems[0][1]
-        assert "--text-column" in problems[0][1]
-        assert len(problems) == (1 if name == "a.csv" else 2)
+    documents, problems = rows(tmp_path / "a.jsonl", '{"id": 1, "Inhalt": "x"}\n' * 3)
+    assert documents == []
+    assert "id, Inhalt" in problems[0][1]
+    assert "--text-column" in problems[0][1]
+    assert len(problems) == 2
     assert problems[0][0] == ":1"
     assert problems[1] == ("", "3 rows were skipped for want of that column")
 
@@ -196,7 +197,8 @@ def test_csv_problems_name_the_line_a_row_starts_at(tmp_path: Path) -> None:
     )
     damaged = content.encode().replace("café".encode(), b"caf\xe9")  # among lines of UTF-8
     documents, problems = rows(tmp_path / "a.csv", damaged)
-    assert [d.key.rpartition("#")[2] for d in documents] == ["1", "5", "7"]
+    assert [d.key.rpartition("#")[2] for d in documents] == ["1", "4", "5", "7"]
+    assert documents[1].text == "caf\ufffd"
     assert [place for place, _ in problems] == [":4", ":5", ":6", ":8", ":9", ":13"]
     words = ["3 cells", "doubled", "0xe9 in column 'text'", "no text", "doubled", "never closed"]
     assert all(word in message for word, (_, message) in zip(words, problems, strict=True)), problems
@@ -210,7 +212,9 @@ def test_csv_headers(tmp_path: Path) -> None:
     assert "no rows" in rows(path, "id,text\n")[1][0][1]
     (document,), _ = rows(path, b"id,text,stra\xdfe\n1,x,y\n")
     assert document.metadata == {"straße": "y"}
-    assert "not UTF-8" in rows(path, b"id,text,stra\xdfe\xc3\xa4\xc3\xb6\xc3\xbc\n1,x,y\n")[1][0][1]
+    (document,), problems = rows(path, b"id,text,stra\xdfe\xc3\xa4\xc3\xb6\xc3\xbc\n1,x,y\n")
+    assert list(document.metadata) == ["stra\ufffdeäöü"]
+    assert "not UTF-8 (byte 0xdf in column 3)" in problems[0][1]
     (document,), _ = rows(tmp_path / "a.tsv", "id\ttext, with commas, many\ttext\n1\tx\ty\n")
     assert document.text == "y"
 
@@ -246,3 +250,16 @@ def test_a_flood_of_problems_is_counted(tmp_path: Path) -> None:
     assert len(documents) == 1
     assert len(problems) == 1001
     assert problems[-1] == ("", "has 1,500 more problems like these")
+
+
+def test_a_csv_file_without_a_column_for_the_text_is_a_table(tmp_path: Path) -> None:
+    content = "name,age,city\nAda,36,London\nBob,41\nEve,1,2,3\n"
+    (document,), problems = rows(tmp_path / "a.csv", content)
+    assert document.key == str(tmp_path / "a.csv")
+    assert document.tables == (Table(1, (("name", "age", "city"), ("Ada", "36", "London"), ("Bob", "41", ""))),)
+    assert problems == [(":4", "has 4 cells where the header has 3; a cell with a delimiter in it must be quoted")]
+    _, named = rows(tmp_path / "a.csv", content, columns=Columns(key="name"))
+    assert "no column for the text" in named[0][1]
+    _, large = rows(tmp_path / "b.csv", "a,b\n" + "x,y\n" * 600_000, max_file_mb=1)
+    assert "a table of more than 1 MB" in large[0][1]
+    assert chunk(document, IndexingSettings())[0].text == "name: Ada; age: 36; city: London.\nname: Bob; age: 41."

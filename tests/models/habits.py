@@ -47,7 +47,7 @@ def said(request: Request, text: str) -> Response:
     return events(*text.replace(" ", " \0").split("\0")) if request.get("stream") else reply(text)
 
 
-def refuses(name: str, message: str, form: str = "openai") -> Habit:
+def refuses(name: str, message: str, form: str = "openai", status: int = 400) -> Habit:
     """A habit of servers: a parameter of that name, or its value as `name=value`, is refused."""
 
     def habit(request: Request, text: str, before: int) -> Response:
@@ -57,13 +57,13 @@ def refuses(name: str, message: str, form: str = "openai") -> Habit:
             return said(request, text)
         match form:
             case "openai":
-                return 400, {"error": {"message": message, "type": "invalid_request_error", "param": name_}}
+                return status, {"error": {"message": message, "type": "invalid_request_error", "param": name_}}
             case "fastapi":
                 return 422, {"detail": [{"loc": ["body", name_], "msg": message, "input": request}]}
             case "text":
-                return 400, message.encode()
+                return status, message.encode()
             case _:
-                return 400, {form: message}
+                return status, {form: message}
 
     return habit
 
@@ -163,6 +163,16 @@ GOOD: dict[str, Habit] = {
     "no json_schema": refuses(
         "response_format=json_schema", "Invalid value: 'json_schema'. Supported values are: 'json_object' and 'text'."
     ),
+    "no json_schema, as a failure": refuses(
+        "response_format=json_schema",
+        "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text' or "
+        "'json_object'\", 'input': 'json_schema', 'ctx': {'expected': \"'text' or 'json_object'\"}}]",
+        "message",
+        500,
+    ),
+    "no response_format, not implemented": refuses("response_format", "response_format is not there yet", "text", 501),
+    "no temperature, as a failure": refuses("temperature", "ValueError: unexpected keyword temperature", "text", 500),
+    "no max_tokens, in a reply": refuses("max_tokens", "max_tokens: extra inputs are not permitted", "error", 200),
     "no response_format": refuses("response_format", "Extra inputs are not permitted", "fastapi"),
     "no guided decoding": refuses("response_format", "guided decoding is not supported by this backend", "detail"),
     "max_completion_tokens": refuses(
@@ -184,6 +194,7 @@ GOOD: dict[str, Habit] = {
     "empty at first": at_first(*reply("")),
     "busy at first": at_first(429, {"error": {"message": "Rate limit reached: 3 requests per min. Check your plan."}}),
     "an error as a reply at first": at_first(200, {"error": {"message": "overloaded"}}),
+    "failing at first": at_first(500, {"error": {"message": "json stream of the upstream schema broke"}}),
     "down at first": at_first(503, b"<html><body>Service Unavailable</body></html>"),
     "citations in other brackets": in_words(lambda t: t.replace("[1]", "【1†source】")),
 }

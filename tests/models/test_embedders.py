@@ -74,7 +74,7 @@ def test_short_texts_leave_nothing_behind() -> None:
 
 def test_unit_of_nothing() -> None:
     rows = unit(np.array([[0, 0], [np.nan, 1], [3, 4]]))
-    assert np.allclose(rows, [[1, 0], [1, 0], [0.6, 0.8]])
+    assert np.allclose(rows, [[0, 0], [0, 0], [0.6, 0.8]])
 
 
 def test_unknown_name() -> None:

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from kgrag.models.facts import Facts, key, read
+from kgrag.models.prompts import load_prompt
 from kgrag.types import Passage, Triple
 
 PASSAGES = [Passage("p", "d", "Fram", "Colin Archer built the Fram.")]
@@ -11,7 +12,7 @@ PASSAGES = [Passage("p", "d", "Fram", "Colin Archer built the Fram.")]
 
 def tasks(*listed: Any, most: int = 9) -> Any:
     reply = Facts.model_validate({"triples": list(listed)})
-    return SimpleNamespace(structured=lambda *_, **__: reply, max_facts=most)
+    return SimpleNamespace(structured=lambda *_, **__: reply, max_facts=most, prompt=load_prompt)
 
 
 def test_facts_that_are_known_or_say_nothing_are_left_out() -> None:
@@ -34,3 +35,10 @@ def test_facts_that_are_known_or_say_nothing_are_left_out() -> None:
 def test_facts_are_told_apart_by_their_words() -> None:
     assert key(Triple("Fram", "IN", "Größe")) == key(Triple("FRAM", "in", "GRÖSSE"))
     assert key(Triple("a", "b", "c")) != key(Triple("c", "b", "a"))
+
+
+def test_facts_of_the_prompts_example_are_left_out() -> None:
+    listed = (["Halcyon", "built by", "Norfjord shipyard"], ["Fram", "built by", "Norfjord shipyard"])
+    assert read(tasks(*listed), "Who?", PASSAGES) == ()
+    passage = Passage("q", "d", "Halcyon", "The Norfjord shipyard built the Halcyon.")
+    assert len(read(tasks(*listed[:1]), "Who?", [passage])) == 1

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from habits import BAD, GOOD, Weak, reply
+from habits import BAD, GOOD, Response, Weak, events, reply
 
 from kgrag.agents.answering import AnswerOptions, answer
 from kgrag.errors import BudgetError, DeadlineError, ModelError, UnavailableError
-from kgrag.indexing.extracted import Extraction, FactRows
+from kgrag.indexing.extracted import FactRows
+from kgrag.indexing.extraction_reply import Extraction
 from kgrag.limits import limited
 from kgrag.models.chat import Message
 from kgrag.models.embed import load_embedder
@@ -213,3 +214,46 @@ def test_a_budget_is_kept_where_tokens_are_not_counted(weak: Weak, tmp_path: Pat
                 said = model.chat([Message("user", text)], task="answer").text
                 spent += (len(text) + len(said)) / 4
         assert spent / 1e6 < model.spent <= 0.002
+
+
+class TestRefusals:
+    def test_a_failure_that_names_no_parameter_changes_nothing(self, weak: Weak) -> None:
+        GOOD["broken at first"] = GOOD["failing at first"]
+        try:
+            with OpenAIChat(settings(weak, "broken at first")) as model:
+                extract(Tasks(model))
+        finally:
+            del GOOD["broken at first"]
+        kinds = [sent["response_format"]["type"] for sent in weak.requests["broken at first"]]
+        assert kinds == ["json_schema", "json_schema"]
+
+    def test_the_next_simpler_form_is_tried_and_remembered(self, weak: Weak) -> None:
+        habit = "no json_schema, as a failure"
+        with OpenAIChat(settings(weak, habit)) as model:
+            begun = len(weak.requests.get(habit, []))
+            for _ in range(2):
+                extract(Tasks(model))
+        kinds = [sent["response_format"]["type"] for sent in weak.requests[habit][begun:]]
+        assert kinds == ["json_schema", "json_object", "json_object"]
+
+    @pytest.mark.parametrize(
+        ("response", "said"),
+        [
+            (reply("", "content_filter"), "content_filter"),
+            (reply("Colin Arch", "content_filter"), "content_filter"),
+            (events("Colin Arch", reason="content_filter"), "content_filter"),
+            (reply(None, refusal="I cannot help with that."), "I cannot help with that"),
+        ],
+    )
+    def test_a_reply_that_is_withheld_is_told_as_such(self, weak: Weak, response: Response, said: str) -> None:
+        GOOD["withheld"] = lambda r, t, n: response
+        try:
+            with OpenAIChat(settings(weak, "withheld")) as model:
+                begun = len(weak.requests.get("withheld", []))
+                for call in (extract, lambda tasks: tasks.text("answer", passages="", question="?", language="en")):
+                    with pytest.raises(ModelError, match=f"withheld.*{said}") as failure:
+                        call(Tasks(model))
+                    assert "filter less" in failure.value.remedy
+                assert len(weak.requests["withheld"]) == begun + 2  # asking again will not help
+        finally:
+            del GOOD["withheld"]

@@ -87,6 +87,24 @@ class TestReplies:
 
     def test_thinking_is_left_out(self) -> None:
         assert plain("<think>\nHm. </think>\n Colin Archer. ") == "Colin Archer."
+        assert plain("It may be him.</think>\n\nColin Archer.") == "Colin Archer."
+        assert plain("It may be him.\n</think>Colin Archer: see </think> [1].") == "Colin Archer: see </think> [1]."
+        assert (
+            plain("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>He.") == "He."
+        )
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "The tags are <think> and </think>, around the first reason [1].",
+            "Lisbon [1]. The reason ends with the tag </think>",
+            "It ends with </think>\n\nThe answer comes after it [1].",
+            "Write:\n```\n<think>\nreason\n</think>\n```",
+            "The last channel begins with <|channel|>final<|message|> [1].",
+        ],
+    )
+    def test_tags_that_an_answer_speaks_of_stay(self, said: str) -> None:
+        assert plain(said) == said
         assert plain("<think>cut off in the middle of") == ""
         assert plain("What <think> means.") == "What <think> means."
         assert plain("It may be him.\n</thinking>\nColin Archer.") == "Colin Archer."

@@ -130,6 +130,21 @@ def test_an_answer_is_streamed_as_it_is_written(client: OpenAI, scripted: Script
     assert len({chunk.id for chunk in chunks}) == 1
 
 
+def test_citations_are_where_the_text_that_was_sent_has_them(client: OpenAI, scripted: Scripted) -> None:
+    scripted.say(
+        "answer", "He was born in Nordvika [1-2], as the steamer (Passage 1) tells; see `a[2]`. " + "A town. " * 20
+    )
+    stream = client.chat.completions.create(model=_SINGLE, messages=[_user(_QUESTION)], stream=True)
+    deltas = [chunk.choices[0].delta for chunk in stream if chunk.choices]
+    whole = "".join(delta.content or "" for delta in deltas)
+    (annotations,) = [delta.annotations for delta in deltas if getattr(delta, "annotations", None)]  # type: ignore[attr-defined]
+    cited = [a["url_citation"] for a in annotations]
+    shown = [(whole[c["start_index"] : c["end_index"]], c["title"]) for c in cited]
+    assert {title for _, title in shown} == {"Ole Brandvik", "Fjord Queen"}
+    assert all(text in ("[1-2]", "[1]", "[2]", "(Passage 1)") for text, _ in shown), shown
+    assert all(whole[c["start_index"] - 1] != "a" for c in cited)
+
+
 def test_a_follow_up_is_understood_from_what_was_said(client: OpenAI, scripted: Scripted) -> None:
     scripted.say("follow-up", "Where was Ole Brandvik born?")
     scripted.say("answer", "In Nordvika [1].")

@@ -13,11 +13,12 @@ from kgrag.indexing.bulk.tables import NODES
 from kgrag.indexing.mentions import bits
 from kgrag.indexing.pages import PageRows
 from kgrag.indexing.statistics import statistics
+from kgrag.indexing.vectors import unembedded
 from kgrag.indexing.writer import Batch, Row
 from kgrag.languages import language_of
-from kgrag.models.embed import Embedder, Vectors
+from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.settings import IndexingSettings
-from kgrag.types import Document
+from kgrag.types import Document, Problem
 
 _PAGES = {label: [column.partition(":")[0] for column in NODES[label]] for label in ("Page", "Table")}
 
@@ -44,19 +45,30 @@ class Part:
     """Some passages of a group of documents.
 
     `lines`: rows by table; `triples`: rows of Triple that end before the vector; `texts`: what is still to be embedded,
-    passages first, or else their `vectors`; `kept`: the passages for the second pass, pickled; `words`, `names`: rows
-    to be counted, dealt; `titles`: entities, and titles that name them, 64 bits each.
+    passages first, and their `places`, or else their `vectors`, with `problems` where a row is of zeros; `kept`: the
+    passages for the second pass, pickled; `words`, `names`: rows to be counted, dealt; `titles`: entities, and titles
+    that name them, 64 bits each.
     """
 
     passages: int
     texts: list[str]
+    places: list[str]
     vectors: Vectors | None = None
+    problems: list[Problem] = field(default_factory=list)
     kept: bytes = b""
     words: list[bytes] = field(default_factory=list)
     names: list[bytes] = field(default_factory=list)
     triples: list[CsvField] = field(default_factory=list)
     lines: defaultdict[str, Lines] = field(default_factory=lambda: defaultdict(Lines))
     titles: "tuple[array[int], array[int]]" = field(default_factory=lambda: (array("Q"), array("Q")))
+
+    def embed(self, embedder: Embedder) -> Vectors:
+        """The vectors, made unless they are there."""
+        if self.vectors is None:
+            self.vectors, reasons = embed_each(embedder, self.texts)
+            self.problems = unembedded(self.texts, self.places, reasons)
+            self.texts, self.places = [], []
+        return self.vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +88,9 @@ class BulkPreparing:
         parts = []
         for pieces in local.split((plan for plan in plans if plan.passages), self.size):
             batch, texts = local.lay_out(self.collection, pieces, language)
-            part = Part(len(batch.passages), texts)
+            part = Part(len(batch.passages), texts, local.places(pieces, batch))
             if self.embedder is not None:
-                part.texts, part.vectors = [], self.embedder.embed(texts)
+                part.embed(self.embedder)
             _add_about(part, about, pieces, batch)
             _add_passages(part, about, pieces, batch)
             _add_pages(part, batch.pages)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.graph.csv_files import Lines, floats, integers, strings
+from kgrag.graph.csv_files import CsvField, Lines, floats, integers, strings
 from kgrag.identity import keyword_id
 from kgrag.indexing.density import sample_bound
 from kgrag.indexing.keywords import terms_of, top_terms
@@ -30,6 +30,11 @@ class Similar:
         if self._floors is None or np.isnan(self._floors[row]):
             return None
         return float(self._floors[row])
+
+
+def fields_of(vectors: Vectors) -> list[CsvField | None]:
+    """The field of each vector; nothing for a row of zeros, which is none."""
+    return [field if row.any() else None for field, row in zip(floats(vectors), vectors, strict=True)]
 
 
 class Counts:
@@ -121,7 +126,7 @@ def related_rows(
     for p in passages:
         found[p["id"]], phrases[p["id"]] = mentions(p, gazetteer)
     add_rare(found, phrases, among(rare, {row["entity"] for its in phrases.values() for row in its.values()}))
-    vectors = floats(similar.vectors[start : start + len(passages)])
+    vectors = fields_of(similar.vectors[start : start + len(passages)])
     for i, (p, vector) in enumerate(zip(passages, vectors, strict=True)):
         id = p["id"]
         for entity, mention in found[id].items():

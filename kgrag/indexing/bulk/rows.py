@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 from kgrag.engines import Engine, open_engine
 from kgrag.engines.processes import Processes
 from kgrag.graph import schema
-from kgrag.graph.csv_files import CsvField, FoundColumns, Lines, floats, strings
+from kgrag.graph.csv_files import CsvField, FoundColumns, Lines, strings
 from kgrag.graph.local.bulk import Files
 from kgrag.identity import content_hash, document_id, keyword_id, word_id
 from kgrag.indexing import documents as local
 from kgrag.indexing import neighbours
 from kgrag.indexing.bulk.documents import BulkPreparing, Group, Part, Prepared
 from kgrag.indexing.bulk.files import Partitions, Spill, VectorFile
-from kgrag.indexing.bulk.relations import Counts, Mentioned, Similar, related_rows
+from kgrag.indexing.bulk.relations import Counts, Mentioned, Similar, fields_of, related_rows
 from kgrag.indexing.bulk.tables import NUMBER, Tables
 from kgrag.indexing.finish import STAGES
 from kgrag.indexing.mentions import Gazetteer, bits, is_sure_name, word_stems
 from kgrag.indexing.synonyms import is_fit
 from kgrag.languages import language_of
-from kgrag.models.embed import Embedder
+from kgrag.models.embed import Embedder, embed_each
 from kgrag.settings import Settings
 from kgrag.text import name_stems
 from kgrag.types import Document, Problem, Progress
@@ -141,11 +141,12 @@ class BulkRows:
         return CsvField(self._now)
 
     def _write(self, part: Part) -> None:
-        vectors = self._embedder.embed(part.texts) if part.vectors is None else part.vectors
-        self.embedded += len(vectors)
+        vectors = part.embed(self._embedder)
+        self.embedded += len(vectors) - len(part.problems)
         self.batches += len(vectors) > 0
+        self.problems += part.problems
         self._vectors.add(vectors[: part.passages])
-        for row, vector in zip(part.triples, floats(vectors[part.passages :]), strict=True):
+        for row, vector in zip(part.triples, fields_of(vectors[part.passages :]), strict=True):
             self._tables["Triple"].write(row, vector)
         self._tables.take(part.lines)
         self._passages.put(part.kept)
@@ -248,13 +249,16 @@ class BulkRows:
         if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
             return Similar(vectors, None, [*left, "similar"])
         ids = [p["id"] for passages in self._passages for p in passages]
-        floors = np.full(len(ids), np.nan)
+        floors = np.full(len(vectors), np.nan)
         in_memory = np.array(vectors)
+        there = np.flatnonzero(in_memory.any(axis=1))
+        if len(there) < len(ids):  # what has no vector is near nothing
+            ids, in_memory = [ids[i] for i in there], in_memory[there]
         for done, (row, found) in enumerate(neighbours.nearest(in_memory, ids, np.arange(len(ids)), k)):
             for other, score in found:
                 self._tables["SIMILAR"].link(ids[row], ids[other], f"{score!r},embedding")
             if len(found) == k:
-                floors[row] = found[-1][1]
+                floors[there[row]] = found[-1][1]
             if done % 1000 == 0:
                 progress("neighbours", done, len(ids))
         progress("neighbours", len(ids), len(ids))
@@ -283,8 +287,8 @@ class BulkRows:
     def _name_vectors(self, names: list[tuple[str, str]]) -> dict[str, CsvField]:
         """The vectors of those names that have one (link_synonyms), by id."""
         fit = [(id, name) for id, name in names if is_fit(name)] if self._settings.indexing.synonyms else []
-        vectors = floats(self._embedder.embed([name for _, name in fit]))
-        return {id: vector for (id, _), vector in zip(fit, vectors, strict=True)}
+        vectors = fields_of(embed_each(self._embedder, [name for _, name in fit])[0])
+        return {id: vector for (id, _), vector in zip(fit, vectors, strict=True) if vector is not None}
 
     def _write_collection(self, corpus_class: int, density: float, density0: float) -> None:
         self._tables["Schema"].write("kgrag", "kgrag schema", NUMBER, self._when())

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.summaries import Said, extracted, shown
+from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.indexing.writing import Writer
 from kgrag.models.embed import Embedder
 from kgrag.models.facts import lines, titled
@@ -80,7 +81,7 @@ class Reports(Writer[Reported]):
 
     def write(self, groups: Sequence[Reported], said: Sequence[Said], made: str) -> None:
         """See Writer."""
-        vectors = self.embedder.embed([s.text for s in said]).tolist()
+        vectors = embedded_or_logged(self.embedder, [s.text for s in said], "reports")
         rows = [
             {
                 "id": group.id,

@@ -20,6 +20,7 @@ from kgrag.identity import node_id
 from kgrag.indexing.finish import finish
 from kgrag.indexing.summaries import EXTRACTED, TASK, Member, Said, asked, extracted, nearest_first, shown
 from kgrag.indexing.tree.clusters import LEAST, SIZE, Cluster, soft_clusters
+from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.indexing.writing import Writer, Writing, WritingReport, batches, bytes_of
 from kgrag.models.embed import Embedder, unit
 from kgrag.models.estimate import Estimate, estimate_calls
@@ -239,7 +240,7 @@ class _Summaries(Writer[_Group]):
 
     def write(self, groups: Sequence[_Group], said: Sequence[Said], made: str) -> None:
         """See Writer; groups with weights are new, and are tied to their members."""
-        vectors = self.embedder.embed([s.text for s in said]).tolist()
+        vectors = embedded_or_logged(self.embedder, [s.text for s in said], "summaries")
         rows = [
             {
                 "id": group.id,

@@ -88,7 +88,7 @@ class Asking:
                 answer_text(answer, collection, opened)
                 if answer.problem:
                     ui.label(f"Problem: {answer.problem}").classes("text").props("role=alert")
-                if not answer.found:
+                elif not answer.found:
                     ui.label("The evidence does not hold the answer.").classes("quiet")
                 ui.label(f"{answer.system}: {usage_text(answer.usage, cost=True)}, {answer.seconds:.1f} s").classes(
                     "quiet text-sm"

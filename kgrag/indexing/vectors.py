@@ -1,0 +1,37 @@
+"""Vectors of what is written; what the embedder gives none for is written without, named, and left to a repair."""
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from kgrag.errors import ModelError
+from kgrag.models.embed import Embedder, embed_each, listed, shown
+from kgrag.types import Problem
+
+_LOG = logging.getLogger(__name__)
+
+
+def embedded(
+    embedder: Embedder, texts: Sequence[str], places: Sequence[str]
+) -> tuple[list[list[float] | None], list[Problem]]:
+    """The vector of each text, None where there is none, and these texts by where they stand: `places`.
+
+    Raises ModelError when the embedder gives none at all.
+    """
+    vectors, reasons = embed_each(embedder, texts)
+    return listed(vectors), unembedded(texts, places, reasons)
+
+
+def unembedded(texts: Sequence[str], places: Sequence[str], reasons: Mapping[int, ModelError]) -> list[Problem]:
+    """The texts that have no vector, for `reasons` by their numbers."""
+    return [
+        Problem(places[i], f"{shown(texts[i])} has no vector: {reason.in_full}")
+        for i, reason in sorted(reasons.items())
+    ]
+
+
+def embedded_or_logged(embedder: Embedder, texts: Sequence[str], kind: str) -> list[list[float] | None]:
+    """The same, where nothing but the log can say what has none; `kind`: what the texts are."""
+    vectors, problems = embedded(embedder, texts, [kind] * len(texts))
+    for problem in problems:
+        _LOG.warning("%s: %s", problem.place, problem.message)
+    return vectors

@@ -1,0 +1,221 @@
+"""What is asked of an embedding server: a vector of each text, or why it has none.
+
+A server that refuses some texts together is asked for each half of them, and so on: either there were too many, which
+is remembered, or the one that it refuses is found, and the others have their vectors.
+"""
+
+import base64
+import json
+import logging
+import re
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgrag.errors import ModelError
+from kgrag.models.chat_errors import (
+    NO_MODEL,
+    TOO_LONG,
+    LostReply,
+    Server,
+    body_of,
+    pause_before_retry,
+    reason_of,
+    server_error,
+)
+from kgrag.models.endpoint import Endpoint
+from kgrag.settings import EmbeddingSettings
+
+_LOG = logging.getLogger(__name__)
+
+Row = NDArray[np.float32]
+
+_KNOWN = "dimension"
+"""A text that every server takes: one that refuses it is out of order, whatever else it is asked."""
+_SURE = 5.0
+"""Seconds for which it need not be asked again."""
+_OF_TEXTS = (400, 413, 422, 500, 501)
+"""Statuses that may be about the texts, or about how many there are."""
+_NAMED = re.compile(
+    rf"{TOO_LONG.pattern}|\bnan\b|unsupported value|\bbatch|too (big|many)|maximum|at most", re.IGNORECASE
+)
+_SHORTER = (
+    "Make passages shorter, in a new collection (KGRAG_INDEXING__WHOLE_TOKENS, KGRAG_INDEXING__PASSAGE_TOKENS), or "
+    "give the server's model a longer context, and then: kgrag repair COLLECTION."
+)
+_OTHER = (
+    "Once the server gives one: kgrag repair COLLECTION. Does it run the model at a low precision? Another model: "
+    "kgrag reembed COLLECTION --embedder NAME."
+)
+
+
+class _RefusedError(Exception):
+    """These texts together bring no vectors."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class _MiscountedError(LostReply):
+    """There are not as many vectors as texts."""
+
+
+class EmbeddingServer:
+    """The model of that name at the server of the settings. Safe to share between threads.
+
+    `most`: texts of one call, as the settings say or as the server takes them.
+    """
+
+    def __init__(self, model: str, endpoint: Endpoint, settings: EmbeddingSettings) -> None:
+        """Ask for the vector of a word, which tells the dimension. Raises ModelError when that fails."""
+        self._model, self._endpoint, self._settings = model, endpoint, settings
+        self._client = endpoint.connect(settings.timeout, self._server(0))
+        self.most = settings.batch
+        self._dimension: int | None = None
+        self._worked = -_SURE
+        self.dimension = self._dimension = self._check(retries=1)
+
+    def vectors(self, texts: Sequence[str]) -> list[Row | ModelError]:
+        """The vector of each text, or why it has none. Raises ModelError when the server gives none at all."""
+        found: list[Row | ModelError] = []
+        while len(found) < len(texts):
+            found += self._part(texts[len(found) : len(found) + self.most])[0]
+        return found
+
+    def _part(self, texts: Sequence[str]) -> tuple[list[Row | ModelError], bool]:
+        """What there is for each text, and whether the first call brought it."""
+        try:
+            return [self._blamed(row) for row in self._asked(texts)], True
+        except _RefusedError as refused:
+            if len(texts) == 1:
+                return [self._alone(texts, refused.error)], False
+        found: list[Row | ModelError] = []
+        half, whole = (len(texts) + 1) // 2, True
+        while len(found) < len(texts):
+            more, at_once = self._part(texts[len(found) : len(found) + min(half, self.most)])
+            found += more
+            whole = whole and at_once
+        if whole and half < self.most:
+            self.most = half
+            _LOG.info("%s takes no more than %d texts at once: KGRAG_EMBEDDING__BATCH=%d", self._model, half, half)
+        return found, False
+
+    def _alone(self, texts: Sequence[str], error: Exception) -> Row | ModelError:
+        """What there is for a text that was refused alone, once it is clear that others are taken."""
+        self._check(retries=self._settings.retries)
+        try:
+            return self._blamed(self._asked(texts)[0])
+        except _RefusedError:
+            import openai
+
+            said = str(error) if not isinstance(error, openai.APIStatusError) else reason_of(body_of(error))
+            refused = ModelError(f"the server refuses it: {said}", _SHORTER if TOO_LONG.search(said) else _OTHER)
+            return self._endpoint.hidden(refused)
+
+    def _blamed(self, row: Row | str) -> Row | ModelError:
+        """A vector, or what is wrong with it, if it is not the same with every text."""
+        if not isinstance(row, str):
+            return row
+        self._check(retries=self._settings.retries)
+        return ModelError(row, _OTHER)
+
+    def _check(self, *, retries: int) -> int:
+        """Make sure that the server gives vectors at all; returns of how many numbers. Raises ModelError."""
+        if self._dimension is not None and time.monotonic() - self._worked < _SURE:
+            return self._dimension
+        (row,) = self._asked([_KNOWN], retries)
+        if isinstance(row, str):
+            raise ModelError(
+                f"{self._model!r} at {self._endpoint.address} gives no vector for any text: {row}",
+                "Is it an embedding model, and the one that the collection was made with? Name another after openai:.",
+            )
+        self._worked = time.monotonic()
+        return len(row)
+
+    def _asked(self, texts: Sequence[str], retries: int | None = None) -> list[Row | str]:
+        """What one call brings for each text; a str: what is wrong with its vector.
+
+        Raises _RefusedError when that may be the fault of the texts, unless `retries` are given, and ModelError.
+        """
+        import openai
+
+        tried, most = 0, self._settings.retries if retries is None else retries
+        while True:
+            try:
+                reply = self._client.embeddings.with_raw_response.create(
+                    model=self._model,
+                    input=list(texts),
+                    encoding_format="float",
+                    extra_headers=self._endpoint.extra_headers(),
+                )
+                return _read(reply.text, len(texts), self._dimension)
+            except (openai.OpenAIError, LostReply) as error:
+                if retries is None and _may_be_the_texts(error, len(texts), tried):
+                    raise _RefusedError(error) from None
+                tried += 1
+                pause = pause_before_retry(error, tried)
+                if pause is None or tried > most:
+                    raise self._endpoint.hidden(server_error(error, self._server(tried - 1))) from None
+                time.sleep(pause)
+
+    def _server(self, retries: int) -> Server:
+        return Server(self._model, self._endpoint.address, self._settings.timeout, retries, "EMBEDDING")
+
+
+def _may_be_the_texts(error: Exception, number: int, tried: int) -> bool:
+    """Whether fewer texts, or others, may bring a reply; what does not say so is tried twice."""
+    import openai
+
+    if isinstance(error, openai.APITimeoutError):
+        return number > 1
+    if isinstance(error, openai.APIStatusError):
+        if error.status_code not in _OF_TEXTS or NO_MODEL.search(body_of(error)):
+            return False
+        return error.status_code < 500 or tried > 0 or bool(_NAMED.search(body_of(error)))
+    return isinstance(error, _MiscountedError) and tried > 0
+
+
+def _read(body: str, number: int, dimension: int | None) -> list[Row | str]:
+    """The vectors of a reply in the order of the texts. Raises LostReply when it holds no list of so many."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise LostReply(f"it cannot be read: {body[:80]!r}") from error
+    if isinstance(value, dict) and value.get("error"):
+        raise LostReply(f"it is an error: {reason_of(body)}")
+    items = value.get("data") if isinstance(value, dict) else value
+    if not isinstance(items, list):
+        raise LostReply(f"it holds no vectors: {body[:80]!r}")
+    if len(items) != number:
+        raise _MiscountedError(f"{len(items)} vectors came for {number} texts")
+    by_place = {item.get("index"): item for item in items if isinstance(item, dict)}
+    if by_place.keys() == set(range(number)):  # else they come in the order of the texts
+        items = [by_place[place] for place in range(number)]
+    return [_vector(item.get("embedding") if isinstance(item, dict) else item, dimension) for item in items]
+
+
+def _vector(value: Any, dimension: int | None) -> Row | str:
+    """A vector as servers write it, in numbers or in base64; a str: what is wrong with it."""
+    if value is None:
+        return "the server sends null in place of a vector."
+    try:
+        if isinstance(value, str):
+            row = np.frombuffer(base64.b64decode(value, validate=True), "<f4").astype(np.float32)
+        else:
+            row = np.asarray(value, np.float32)
+    except (ValueError, TypeError, OverflowError):
+        return f"the server sends no vector of numbers: {str(value)[:40]!r}."
+    row = row[0] if row.ndim == 2 and len(row) == 1 else row
+    if row.ndim != 1 or not len(row):
+        return f"the server sends no vector of numbers: {str(value)[:40]!r}."
+    if not np.isfinite(row).all():
+        return "the server sends a vector with NaN, which is no number."
+    if not row.any():
+        return "the server sends a vector of zeros."
+    if dimension is not None and len(row) != dimension:
+        return f"the server sends a vector of {len(row)} numbers, not of {dimension}."
+    return row

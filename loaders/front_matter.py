@@ -1,0 +1,128 @@
+"""Front matter of Markdown files: YAML's scalars and lists between `---`, or TOML between `+++`."""
+
+import datetime as dt
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kgrag.loaders.base import clean, clean_value, one_line
+
+_YAML = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_QUOTED = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*')(?:\s+#.*)?")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
+_FLOW = re.compile(r"\[(.*)\](?:\s+#.*)?")
+_FLOW_ITEM = re.compile(r"\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^,\"'\[\]{}][^,\[\]{}]*)\s*(?:,|$)")
+_BLOCK = re.compile(r"[|>][-+]?")
+
+
+def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
+    """The values of front matter, and the text after it; maps within YAML are left out.
+
+    What is no number when it is written again, 1.10, stays as it is written.
+    """
+    if match := _TOML.match(text):
+        try:
+            found = tomllib.loads(match[1], parse_float=_number)
+        except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+            return {}, text
+        return {one_line(key): _plain(value) for key, value in found.items()}, text[match.end() :]
+    match = _YAML.match(text)
+    metadata = None if match is None else _yaml(match[1].splitlines())
+    return ({}, text) if match is None or metadata is None else (metadata, text[match.end() :])
+
+
+def _yaml(lines: Sequence[str]) -> dict[str, Any] | None:
+    """The values of YAML; None for what is text between two thematic breaks."""
+    metadata: dict[str, Any] = {}
+    for key, rest, inner in _entries(lines):
+        if key is None:
+            return None
+        if rest and _BLOCK.fullmatch(rest):
+            value: Any = clean(("\n" if rest[0] == "|" else " ").join(line.strip() for line in inner)).strip()
+        elif not rest and inner and all(line.lstrip().startswith("- ") for line in inner):
+            value = [item for line in inner if (item := _item(line.lstrip()[2:].strip())) is not None]
+        elif flow := _FLOW.fullmatch(rest):
+            value = _flow(flow[1])
+        else:
+            value = _scalar(rest)
+        if value is not None and value != []:
+            metadata[one_line(key)] = value
+    return metadata
+
+
+def _entries(lines: Sequence[str]) -> Iterator[tuple[str | None, str, list[str]]]:
+    """Each key with what stands after it, and the lines that belong to it; a key of None for what is no entry."""
+    key, rest, inner = "", "", list[str]()
+    for line in lines:
+        if not line.strip() or line.startswith("#"):
+            continue
+        if line.startswith((" ", "\t", "- ")):
+            inner.append(line)
+            continue
+        if key:
+            yield key, rest, inner
+        key, colon, rest = line.partition(":")
+        if not colon or not key.strip() or rest[:1].strip():
+            yield None, "", []
+            return
+        rest, inner = rest.strip(), []
+    if key:
+        yield key, rest, inner
+
+
+def _item(text: str) -> str | int | float | bool | None:
+    """An item of a list; None for one that is a map or a list itself."""
+    return None if re.match(r"[\w-]+:(?:\s|$)", text) else _scalar(text)
+
+
+def _flow(text: str) -> list[Any] | None:
+    """The items of "[a, b]" without its brackets; None if there are maps or lists in it."""
+    items: list[Any] = []
+    place = 0
+    text = text.strip()
+    while place < len(text):
+        match = _FLOW_ITEM.match(text, place)
+        if match is None or match.end() == place:
+            return None
+        value = _scalar(match[1].strip())
+        if value is not None:
+            items.append(value)
+        place = match.end()
+    return items
+
+
+def _scalar(text: str) -> str | int | float | bool | None:
+    """A YAML scalar, or None for null and for everything that is not one."""
+    quoted = _QUOTED.fullmatch(text)
+    if quoted is not None:
+        inner = quoted[1][1:-1]
+        return clean(re.sub(r"\\([\"\\])", r"\1", inner) if text[0] == '"' else inner.replace("''", "'"))
+    text = text.split(" #")[0].rstrip()
+    if not text or text[0] in "[{|>&*!#" or text.lower() in ("null", "~"):
+        return None
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    return _number(text) if _NUMBER.fullmatch(text) and len(text) < 400 else text
+
+
+def _number(text: str) -> str | int | float:
+    """A number, or the text of one that would be written in another way: 1.10, the number of a version."""
+    try:
+        number: str | int | float = clean_value(json.loads(text))
+    except ValueError:  # TOML has others than JSON
+        return text
+    return number if str(number) == text else text
+
+
+def _plain(value: Any) -> Any:
+    """A TOML value as metadata can hold it."""
+    if isinstance(value, dt.datetime | dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {one_line(key): _plain(item) for key, item in value.items()}
+    return clean_value(value)

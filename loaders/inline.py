@@ -1,0 +1,169 @@
+"""Inline content as plain text, in one way for all formats: raised and lowered characters, marks of notes, formulas."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+_SIMPLE = re.compile(r"[-+−–]?[\w.,′']+[-+−–]?|[-+−–*†‡§]+")
+_MARK = re.compile(r"\[[^\[\]\s]{1,8}(?: \d{1,4})?\]")
+_ORDINAL = re.compile(r"st|nd|rd|th|er|re|e|ème|eme|nde?")
+_NUMBERED = re.compile(r"\d|\b[IVXLC]+$")
+_BRACKETS = "[](){} \t"
+_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+          (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
+
+
+class Inline:
+    """The text of a paragraph as it grows: what is raised, lowered or a mark never becomes part of a word or number.
+
+    `10` and a raised `24` are "10^24"; `x` and a lowered `i` "x_i", but `H`, a lowered `2` and `O` "H2O".
+    """
+
+    def __init__(self) -> None:
+        self._open: list[tuple[str, list[str]]] = [("", [])]
+        self._joint: Callable[[str], bool] | None = None  # whether a character must be parted from what stands before
+
+    @property
+    def last(self) -> str:
+        """The character that stands before the next, or ""."""
+        return next((part[-1] for _, parts in reversed(self._open) for part in reversed(parts) if part), "")
+
+    def text(self, text: str) -> None:
+        """Add text as it is."""
+        if not text:
+            return
+        if self._joint is not None and self._joint(text[0]):
+            self._open[-1][1].append(" ")
+        self._joint = None
+        self._open[-1][1].append(text)
+
+    def begin(self, sign: str) -> None:
+        """What follows until `end` is raised ("^") or lowered ("_")."""
+        self._open.append((sign, []))
+
+    def end(self) -> None:
+        """End what `begin` began."""
+        if len(self._open) == 1:
+            return
+        sign, parts = self._open.pop()
+        text = "".join(parts).strip()
+        if not text:
+            return
+        self._joint = None
+        before = "".join(self._open[-1][1])[-8:] or self.last
+        if _MARK.fullmatch(text):
+            self.note(text)
+        elif sign == "^":
+            self.text(raised(before, text))
+            if before[-1:].strip() and not _is_ordinal(before, text):
+                self._joint = str.isalnum
+        else:
+            self.text(lowered(before, text))
+            self._joint = _is_part if text.isdecimal() else str.isalnum
+
+    def note(self, label: str) -> None:
+        """Add the mark of a note: " [3]"."""
+        label = label.strip(_BRACKETS)
+        if label:
+            self._joint = None
+            self.text(f"[{label}]" if not self.last.strip() else f" [{label}]")
+            self._joint = str.isalnum
+
+    def take(self) -> str:
+        """All text so far; what comes next begins anew."""
+        while len(self._open) > 1:
+            self.end()
+        text = "".join(self._open[0][1])
+        self._open, self._joint = [("", [])], None
+        return text
+
+
+def raised(before: str, text: str) -> str:
+    """What a superscript adds to the text before it: "^24", "^(n+1)", but "th" to "19"."""
+    return text if _is_ordinal(before, text) else f"^{_braced(text)}"
+
+
+def lowered(before: str, text: str) -> str:
+    """What a subscript adds to the text before it: "2" to "H", "_i" to "x", "_2" to "10"."""
+    joins = text.isdecimal() and (before[-1:].isalpha() or before[-1:] in (")", "]"))
+    return text if joins and before else f"_{_braced(text)}"
+
+
+def _is_ordinal(before: str, text: str) -> bool:
+    return _ORDINAL.fullmatch(text) is not None and _NUMBERED.search(before[-1:] if text != "e" else before) is not None
+
+
+def _is_part(character: str) -> bool:
+    """Whether a character would change the number before it, or hide where it ends; in formulas capitals do not."""
+    return character.isdigit() or character.islower()
+
+
+def _braced(text: str) -> str:
+    return text if _SIMPLE.fullmatch(text) else f"({text})"
+
+
+def ordinal(number: int, kind: str = "1") -> str:
+    """The number of a list's item as it is shown: "3", with a kind of "a", "A", "i" or "I" as letters or in Roman."""
+    shown = str(number)
+    if kind in ("a", "A") and number > 0:
+        shown = ""
+        while number > 0:
+            number, rest = divmod(number - 1, 26)
+            shown = chr(ord("a") + rest) + shown
+    elif kind in ("i", "I") and 0 < number < 4000:
+        shown = ""
+        for value, letters in _ROMAN:
+            count, number = divmod(number, value)
+            shown += letters * count
+    return shown.upper() if kind.isupper() else shown
+
+
+@dataclass(slots=True)
+class Node:
+    """An element of a formula: its name in MathML or in Office Math, its own text, and what stands in it."""
+
+    name: str
+    text: str = ""
+    inner: "list[Node]" = field(default_factory=list)
+
+
+def formula(node: Node, depth: int = 0) -> str:
+    """A formula on one line: "x^2", "(a+b)/2", "sqrt(x)"."""
+    if depth > 100:
+        return ""
+    parts = [part for part in node.inner if not part.name.endswith("Pr")]  # Office Math keeps properties there
+    texts = [formula(part, depth + 1) for part in parts]
+    match node.name, texts:
+        case (("msup" | "sSup"), [base, up]):
+            return base + raised("", up)
+        case (("msub" | "sSub"), [base, low]):
+            return base + f"_{_braced(low)}"
+        case (("msubsup" | "sSubSup" | "munderover"), [base, low, up]):
+            return f"{base}_{_braced(low)}" + raised("", up)
+        case "nary", [low, up, base]:
+            return f"{node.text or '∫'}_{_braced(low)}{raised('', up)} {base}"
+        case (("mfrac" | "f"), [above, below]):
+            return f"{_operand(above)}/{_operand(below)}"
+        case "msqrt", _:
+            return f"sqrt({''.join(texts)})"
+        case ("mroot", [base, degree]) | ("rad", [degree, base]):
+            return f"root_{_braced(degree)}({base})" if degree else f"sqrt({base})"
+        case "d", _:
+            return f"({', '.join(texts)})"
+        case (("mtr" | "mr"), _):
+            return ", ".join(texts)
+        case (("mtable" | "m"), _):
+            return f"({'; '.join(texts)})"
+    return node.text + _joined(texts)
+
+
+def _operand(text: str) -> str:
+    return text if re.fullmatch(r"[\w.]*", text) else f"({text})"
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """The parts of a formula, those parted that would make another number together."""
+    found = ""
+    for text in texts:
+        found += f" {text}" if found[-1:].isalnum() and text[:1].isdigit() and not text.isdigit() else text
+    return found

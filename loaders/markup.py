@@ -1,0 +1,153 @@
+"""What is done to an HTML page before its text is read: frames, hidden parts, marks of notes and formulas."""
+
+import re
+
+from bs4 import BeautifulSoup
+from bs4.element import NavigableString, Tag
+
+from kgrag.loaders.base import counted
+from kgrag.loaders.inline import Node, formula
+from kgrag.loaders.outline import Outline
+
+NOTE = "kgrag-note"
+"""The name of an element that stands for the mark of a note, its `label`; one with an `own` is the note's beginning."""
+_BESIDE = frozenset(("navigation", "search", "banner", "contentinfo", "complementary"))
+"""Roles (WAI-ARIA landmarks) of what stands beside a page's text."""
+_FRAMES = frozenset(  # classes and ids of what Sphinx, Doxygen, Javadoc and MkDocs put around it
+    """sphinxsidebar related sphinxsidebarwrapper mobile-nav rst-versions rst-footer-buttons wy-nav-side wy-nav-top
+    wy-breadcrumbs toctree-wrapper breadcrumbs prev-next-area bd-sidebar md-header md-sidebar md-footer md-search
+    md-tabs md-skip navpath nav-path side-nav main-nav navrow msearchselectwindow msearchresultswindow top topnav
+    subnav bottomnav top-nav sub-nav navbar-top flex-header skip-nav skipnav navlistsearch navbar""".split()
+)
+_PERMALINKS = frozenset("headerlink header-link anchor-link anchor permalink toclink-anchor hash-link".split())
+_HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
+_HIDDEN_SHARE = 0.1  # of a page's words: less is menus and messages of every page, more is told
+_REFERENCES = frozenset("footnote-ref footnote-reference noteref".split())
+_BACK = frozenset("footnote-backref footnote-back footnote-backlink reversefootnote mw-cite-backlink".split())
+_ARROWS = frozenset(("↩", "↩︎", "↑", "⏎", "^", "↵"))
+_LABEL = re.compile(r"\[?(?:note |n )?\w{1,4}\]?|[*†‡§]{1,3}", re.IGNORECASE)
+
+
+def prepare(soup: BeautifulSoup, outline: Outline) -> None:
+    """Take out of a page what is no text of it, and put plain text where it needs more than its tags."""
+    _drop_frames(soup)
+    _drop_hidden(soup, outline)
+    for tag in soup.find_all("math"):
+        tag.replace_with(NavigableString(_math(tag)))
+    for tag in soup.select(".katex-html"):  # says again what its MathML says
+        tag.decompose()
+    for tag in soup.find_all("rt"):
+        tag.replace_with(NavigableString(f"({tag.get_text()})"))
+    for tag in soup.find_all("rp"):
+        tag.decompose()
+    _mark_notes(soup)
+
+
+def _is_gone(tag: Tag) -> bool:
+    return "_decomposed" in vars(tag)  # tag.decomposed would look for a tag of that name among all descendants
+
+
+def _names(tag: Tag, *keys: str) -> set[str]:
+    return {str(name).lower() for key in keys for name in tag.get_attribute_list(key) if name}
+
+
+def _drop_frames(soup: BeautifulSoup) -> None:
+    """Take out what is there to move about: navigation, and the marks that link a heading to itself."""
+    for link in soup.find_all("a"):
+        text = link.get_text().strip()
+        own = not _PERMALINKS.isdisjoint(link.get_attribute_list("class")) or text in ("¶", "🔗")
+        if own and len(text) <= 1 and (link.get("href") or text):
+            link.decompose()
+    size = len(soup.get_text())
+    for tag in soup.find_all(["div", "ul", "ol", "table", "aside", "section", "header", "form", "span"]):
+        if _is_gone(tag):
+            continue
+        beside = tag.get("role") in _BESIDE or not _FRAMES.isdisjoint(_names(tag, "class", "id"))
+        if beside and len(tag.get_text()) < size / 2:  # else it is the page that is called so
+            tag.decompose()
+
+
+def _drop_hidden(soup: BeautifulSoup, outline: Outline) -> None:
+    """Take out what no reader sees, unless it is most of the page, which a script will show."""
+    words = hidden = 0
+    for tag in soup.find_all(_is_hidden):
+        if _is_gone(tag):
+            continue
+        words = words or len(soup.get_text().split())
+        count = len(tag.get_text().split())
+        if hidden + count <= words / 2:
+            hidden += count
+            tag.decompose()
+    if hidden > _HIDDEN_SHARE * words:
+        outline.problems.append(f"hides {counted(hidden, 'word')} from readers, left out")
+
+
+def _is_hidden(tag: Tag) -> bool:
+    if tag.name in ("html", "body", "math", "script", "style", "template"):
+        return False
+    hidden = tag.get("hidden")
+    return (hidden is not None and hidden != "until-found") or _HIDDEN.search(str(tag.get("style") or "")) is not None
+
+
+def _math(tag: Tag) -> str:
+    """A formula as it was written in TeX, if the page says so, else on one line."""
+    source = tag.find("annotation", attrs={"encoding": re.compile("tex", re.IGNORECASE)})
+    if isinstance(source, Tag) and source.get_text().strip():
+        return f"${source.get_text().strip()}$"
+    return formula(_node(tag))
+
+
+def _node(tag: Tag, depth: int = 0) -> Node:
+    if depth > 100:
+        return Node(tag.name, tag.get_text())
+    inner = [_node(part, depth + 1) for part in tag.children if isinstance(part, Tag) and "annotation" not in part.name]
+    return Node(tag.name, "" if inner else tag.get_text().strip(), inner)
+
+
+def _mark_notes(soup: BeautifulSoup) -> None:
+    """Put elements `NOTE` where notes are referred to and where they begin, and drop the links back from them."""
+    labels: dict[str, str] = {}  # the id of a note -> its label
+    for link in soup.find_all("a", href=True):
+        label, target = link.get_text().strip(), str(link["href"]).rpartition("#")[2]
+        outer = link
+        while outer.parent is not None and outer.parent.name in ("sup", "span") and _stands_alone(outer):
+            outer = outer.parent
+        kinds = _names(link, "role", "epub:type", "class") | _names(outer, "class")
+        if not _BACK.isdisjoint(kinds) or "doc-backlink" in kinds or (label in _ARROWS and target):
+            link.decompose()
+        elif target and _LABEL.fullmatch(label) and _is_reference(link, outer, kinds):
+            labels.setdefault(target, label.strip("[]() "))
+            _put(outer, labels[target], own=False)
+    for tag in soup.find_all(role="doc-footnote"):
+        label_tag = tag.find(class_="label")
+        if isinstance(label_tag, Tag):
+            labels.setdefault(str(tag.get("id")), label_tag.get_text().strip("[]() \n"))
+            label_tag.decompose()
+    for tag in soup.find_all(id=True):
+        label = labels.pop(str(tag["id"]), "") if not _is_gone(tag) and tag.name != NOTE else ""
+        if label and _LABEL.fullmatch(tag.get_text().strip()):
+            _put(tag, label, own=True)  # an anchor at the note's own mark
+        elif label:
+            mark = soup.new_tag(NOTE, attrs={"label": label, "own": "1"})
+            tag.insert(0, mark)
+
+
+def _stands_alone(tag: Tag) -> bool:
+    return tag.parent is not None and tag.parent.get_text().strip("[]() \n") == tag.get_text().strip("[]() \n")
+
+
+def _is_reference(link: Tag, outer: Tag, kinds: set[str]) -> bool:
+    """Whether a link with a short text refers to a note, not back from it."""
+    if "doc-noteref" in kinds or not _REFERENCES.isdisjoint(kinds):
+        return True
+    begins = outer.previous_sibling is None or not str(outer.previous_sibling).strip()  # so notes themselves do
+    raised = outer.name == "sup" or link.find("sup") is not None or link.find_parent("sup") is not None
+    return raised and not begins
+
+
+def _put(tag: Tag, label: str, *, own: bool) -> None:
+    tag.clear()
+    tag.name = NOTE
+    tag["label"] = label
+    if own:
+        tag["own"] = "1"

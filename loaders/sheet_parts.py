@@ -1,0 +1,252 @@
+"""XLSX files, as the reading process sees them (ISO/IEC 29500-1, chapter 18)."""
+
+import datetime as dt
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import IO, Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from kgrag.loaders.base import BadInput, counted
+from kgrag.loaders.grid import Cell, Laid
+from kgrag.loaders.inline import Inline
+from kgrag.loaders.office_parts import Block, properties, table_blocks, tag, value
+
+_MAX_CELLS = 4_000_000
+_PLAIN_SHEET = re.compile(r"(?:sheet|tabelle|feuil|hoja|foglio|planilha|blad|ark)\s?\d*", re.IGNORECASE)
+_RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
+_SIGNS = {"superscript": "^", "subscript": "_"}
+
+Row = list[Cell | None]
+Covered = dict[int, tuple[Cell, int]]
+"""Column -> the merged cell that covers it, and the last row of that cell."""
+
+
+@dataclass(slots=True)
+class _Marks:
+    """What a sheet's rows do not say: merged cells by their first row, what is hidden, what has no stored value."""
+
+    merged: dict[int, list[tuple[int, int, int]]] = field(default_factory=lambda: defaultdict(list))
+    """First row -> first column, last row and last column."""
+    rows: set[int] = field(default_factory=set)
+    columns: list[tuple[int, int]] = field(default_factory=list)
+    unknown: set[tuple[int, int]] = field(default_factory=set)
+    texts: dict[tuple[int, int], str] = field(default_factory=dict)
+    """Of cells whose text stands in them with raised or lowered parts."""
+
+
+@dataclass(slots=True)
+class _Counts:
+    """How many cells may still be read, and what was left out, or stands for something else."""
+
+    cells: int = _MAX_CELLS
+    rows: int = 0
+    columns: set[tuple[str, int]] = field(default_factory=set)
+    formulas: int = 0
+    sheets: int = 0
+
+    def problems(self) -> list[str]:
+        parts = [(self.sheets, "sheet"), (self.rows, "row"), (len(self.columns), "column")]
+        hidden = ", ".join(counted(count, f"hidden {what}") for count, what in parts if count)
+        found = [f"holds {hidden}, left out"] if hidden else []
+        if self.formulas:
+            found.append(
+                f"holds {counted(self.formulas, 'formula')} without a stored value, read as written; "
+                "open and save it with a spreadsheet program to have the values"
+            )
+        return found
+
+
+def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
+    """A workbook as a part for each sheet that is shown."""
+    import openpyxl
+
+    book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False, rich_text=True)
+    formulas = None
+    counts = _Counts()
+    parts: list[dict[str, Any]] = []
+    try:
+        for sheet in book.worksheets:
+            if sheet.sheet_state != "visible":
+                counts.sheets += 1
+                continue
+            marks = _marks(sheet)
+            other = None
+            if marks.unknown:
+                formulas = formulas or openpyxl.load_workbook(file, read_only=True, keep_links=False)
+                other = formulas[sheet.title]
+            counts.formulas += len(marks.unknown)
+            parts.append({"label": sheet.title, "blocks": list(_blocks(sheet, other, marks, counts))})
+        return {**properties(book.properties), "parts": parts, "problems": counts.problems()}
+    finally:
+        book.close()
+
+
+def _marks(sheet: Any) -> _Marks:
+    found = _Marks()
+    row = column = 0
+    with sheet._get_source() as source:
+        for event, element in ElementTree.iterparse(source, events=("start", "end")):
+            kind = tag(element)
+            if event == "start":
+                if kind == "row":
+                    row = int(element.get("r") or row + 1)
+                    column = 0
+                    if element.get("hidden") in ("1", "true"):
+                        found.rows.add(row)
+                continue
+            if kind == "c":
+                place = _RANGE.fullmatch(element.get("r") or "")
+                column = _column(place[1]) if place else column + 1
+                _look(element, (row, column), found)
+            elif kind == "col" and element.get("hidden") in ("1", "true"):
+                found.columns.append((int(element.get("min") or 0), int(element.get("max") or 0)))
+            elif kind == "mergeCell" and (place := _RANGE.fullmatch(element.get("ref") or "")) and place[3]:
+                found.merged[int(place[2])].append((_column(place[1]), int(place[4]), _column(place[3])))
+            if kind in ("row", "c"):
+                element.clear()
+    return found
+
+
+def _look(cell: Element, place: tuple[int, int], marks: _Marks) -> None:
+    kinds = {tag(part): part for part in cell}
+    if "f" in kinds and ("v" not in kinds or kinds["v"].text is None):
+        marks.unknown.add(place)
+    inline = kinds.get("is")
+    if inline is not None and any(tag(part) == "r" for part in inline):
+        line = Inline()
+        for run in (part for part in inline if tag(part) == "r"):
+            sign = next((value(e, "val") for e in run.iter() if tag(e) == "vertAlign"), None)
+            _add(line, "".join(e.text or "" for e in run if tag(e) == "t"), sign)
+        marks.texts[place] = line.take()
+
+
+def _add(line: Inline, text: str, position: str | None) -> None:
+    sign = _SIGNS.get(position or "", "")
+    if sign:
+        line.begin(sign)
+    line.text(text)
+    if sign:
+        line.end()
+
+
+def _column(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - 64
+    return number
+
+
+def _blocks(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iterator[Block]:
+    """A table for each run of rows between empty ones, under its own caption or the sheet's name; and single cells."""
+    areas = [list(_area(rows)) for rows in _row_runs(sheet, formulas, marks, counts)]
+    if any(block[0] == "text" for area in areas for block in area):
+        yield ["heading", 1, sheet.title]
+    for area in areas:
+        if area[0][0] == "table" and not area[0][1] and not _PLAIN_SHEET.fullmatch(sheet.title):
+            yield ["caption", sheet.title]
+        yield from area
+
+
+def _row_runs(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iterator[Laid]:
+    sheet.reset_dimensions()  # what the file says of its size may be wrong
+    if formulas is not None:
+        formulas.reset_dimensions()
+    others = repeat(()) if formulas is None else formulas.iter_rows(values_only=True)
+    covered: Covered = {}
+    block: Laid = []
+    for number, (values, written) in enumerate(zip(sheet.iter_rows(values_only=True), others, strict=False), 1):
+        counts.cells -= len(values) + 1
+        if counts.cells < 0:
+            raise BadInput(f"holds more than {_MAX_CELLS:,} cells; split it, or save its sheets as CSV")
+        if not values and not covered and number not in marks.merged:
+            row: Row = []
+        else:
+            row = _row(number, values, written, marks, covered)
+        if number in marks.rows:
+            counts.rows += any(cell is not None and cell.text for cell in row)
+            continue
+        for column in (c for first, last in marks.columns for c in range(first, min(last, len(row)) + 1)):
+            if (hidden := row[column - 1]) is not None and hidden.text:
+                counts.columns.add((sheet.title, column))
+            row[column - 1] = None
+        if any(cell is not None and cell.text and cell.down == number for cell in row):
+            block.append(row)
+        elif block and not any(cell is not None and cell.text for cell in row):
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _row(
+    number: int,
+    values: Sequence[object],
+    written: Sequence[object],
+    marks: _Marks,
+    covered: Covered,
+) -> Row:
+    """The cells of a row; `down` is the number of the row that a cell begins in."""
+    row: Row = []
+    for column, held in enumerate(values, 1):
+        place = number, column
+        if place in marks.unknown and column <= len(written):
+            held = getattr(written[column - 1], "text", written[column - 1])  # of a formula for several cells
+        row.append(Cell(marks.texts.get(place) or _text(held), down=number))
+    for first, last_row, last in marks.merged.get(number, ()):
+        owner = row[first - 1] if first <= len(row) else None
+        if owner is not None and owner.text:
+            covered.update(dict.fromkeys(range(first, min(last, first + 1000) + 1), (owner, last_row)))
+    for column in [column for column, (_, last_row) in covered.items() if last_row < number]:
+        del covered[column]
+    for column, (owner, _) in covered.items():
+        row.extend([None] * (column - len(row)))
+        row[column - 1] = owner
+    return row
+
+
+def _area(rows: Laid) -> Iterator[Block]:
+    """A run of rows as a table; what stands alone in the first rows is a caption, and single cells are text."""
+    filled = [i for row in rows for i, cell in enumerate(row) if cell is not None and cell.text]
+    used = sorted(set(filled))
+    if not used:
+        return
+    hollow = {i for i in range(used[0], used[-1]) if all(i >= len(r) or r[i] is None for r in rows)}  # hidden columns
+    columns = [i for i in range(used[0], used[-1] + 1) if i not in hollow]
+    cells = [[row[i] if i < len(row) else None for i in columns] for row in rows]
+    while len(cells) > 2 and len(columns) > 1 and len(own := _own(cells[0])) == 1:
+        yield ["caption", " ".join(own[0].text.split())]
+        cells.pop(0)
+    if len(cells) > 1 and len(columns) > 1:
+        yield from table_blocks(cells)
+    else:
+        for row in cells:
+            yield ["text", " ".join(cell.text for cell in _own(row))]
+
+
+def _own(row: Sequence[Cell | None]) -> list[Cell]:
+    """The cells of a row that hold text, each once."""
+    return list({id(cell): cell for cell in row if cell is not None and cell.text}.values())
+
+
+def _text(held: object) -> str:
+    if held is None:
+        return ""
+    if isinstance(held, bool):
+        return "TRUE" if held else "FALSE"
+    if isinstance(held, float):
+        return f"{held:.15g}"
+    if isinstance(held, dt.datetime):
+        return held.date().isoformat() if held.time() == dt.time() else held.isoformat(" ", "seconds")
+    if isinstance(held, dt.date | dt.time):
+        return held.isoformat()
+    if isinstance(held, list):  # text of several kinds
+        line = Inline()
+        for part in held:
+            font = getattr(part, "font", None)
+            _add(line, str(getattr(part, "text", part)), getattr(font, "vertAlign", None))
+        return line.take().strip()
+    return str(held).strip()

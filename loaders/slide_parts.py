@@ -1,0 +1,126 @@
+"""PPTX files, as the reading process sees them (ISO/IEC 29500-1, chapters 19 and 21)."""
+
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+from kgrag.loaders.base import counted
+from kgrag.loaders.grid import Cell, Laid
+from kgrag.loaders.inline import Inline, formula, ordinal
+from kgrag.loaders.office_parts import Block, chart_rows, child, math_node, properties, table_blocks, tag, value
+
+_MAX_DEPTH = 20  # of groups of shapes
+
+
+def read_pptx(file: IO[bytes]) -> dict[str, Any]:
+    """A presentation as a part for each slide; of hidden slides nothing is read."""
+    import pptx
+
+    presentation = pptx.Presentation(file)
+    parts: list[dict[str, Any]] = []
+    hidden = 0
+    for slide in presentation.slides:
+        shown = slide._element.get("show") not in ("0", "false")
+        hidden += not shown
+        parts.append({"label": "", "blocks": list(_blocks(slide)) if shown else []})
+    problems = [f"holds {counted(hidden, 'hidden slide')}, left out"] if hidden else []
+    return {**properties(presentation.core_properties), "parts": parts, "problems": problems}
+
+
+def _blocks(slide: Any) -> Iterator[Block]:
+    title = slide.shapes.title
+    if title is not None and title.has_text_frame:
+        yield ["heading", 1, " ".join(_paragraphs(title.text_frame._txBody))]
+    shapes = [s for s in _shapes(slide.shapes) if title is None or s.shape_id != title.shape_id]
+    for shape in sorted(shapes, key=lambda s: (s.top or 0, s.left or 0)):
+        if getattr(shape, "has_table", False) and shape.has_table:
+            head = shape.table._tbl.tblPr
+            yield from table_blocks(_laid(shape.table._tbl), int(head is not None and head.get("firstRow") == "1"))
+        elif getattr(shape, "has_chart", False) and shape.has_chart:
+            caption, rows = chart_rows(shape.chart._chartSpace)
+            named = [[Cell(caption)] * len(rows[0])] if caption and rows else []
+            yield from table_blocks([*named, *(list(map(Cell, row)) for row in rows)], 1)
+        elif shape.has_text_frame:
+            for text in _paragraphs(shape.text_frame._txBody):
+                yield ["item", "", text]
+    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+        notes = "\n".join(_paragraphs(slide.notes_slide.notes_text_frame._txBody))
+        if notes:
+            yield ["text", f"Notes: {notes}"]
+
+
+def _shapes(shapes: Iterable[Any], depth: int = 0) -> Iterator[Any]:
+    for shape in shapes:
+        if hasattr(shape, "shapes") and depth < _MAX_DEPTH:  # a group
+            yield from _shapes(shape.shapes, depth + 1)
+        else:
+            yield shape
+
+
+def _laid(table: Any) -> Laid:
+    laid: Laid = []
+    for row in (e for e in table if tag(e) == "tr"):
+        cells: list[Cell | None] = []
+        for cell in (e for e in row if tag(e) == "tc"):
+            place = len(cells)
+            if cell.get("vMerge") in ("1", "true") and laid and place < len(laid[-1]):
+                cells.append(laid[-1][place])
+            elif cell.get("hMerge") in ("1", "true") and cells:
+                cells.append(cells[-1])
+            else:
+                cells.append(Cell(" ".join(_paragraphs(child(cell, "txBody")))))
+        laid.append(cells)
+    width = max(map(len, laid), default=0)
+    return [row + [None] * (width - len(row)) for row in laid]
+
+
+def _paragraphs(body: Any) -> Iterator[str]:
+    """The paragraphs of a text that are not empty, those of a numbered list with their numbers."""
+    numbers: dict[int, int] = {}  # level -> the last number
+    for paragraph in [] if body is None else (e for e in body if tag(e) == "p"):
+        settings = child(paragraph, "pPr")
+        level = int((settings is not None and settings.get("lvl")) or 0)
+        numbering = child(settings, "buAutoNum")
+        line = Inline()
+        _read(paragraph, line)
+        text = line.take().strip()
+        if not text:
+            continue
+        numbers = {other: number for other, number in numbers.items() if other < level or other == level}
+        if numbering is None:
+            numbers.pop(level, None)
+            yield text
+            continue
+        numbers[level] = numbers[level] + 1 if level in numbers else int(numbering.get("startAt") or 1)
+        yield _numbered(numbering.get("type") or "", numbers[level]) + text
+
+
+def _numbered(form: str, number: int) -> str:
+    """The number of an item: of "alphaLcParenR" "a) "."""
+    kind = "a" if form.startswith("alpha") else "i" if form.startswith("roman") else "1"
+    shown = ordinal(number, kind.upper() if "Uc" in form and kind != "1" else kind)
+    around = ("(", ")") if "ParenBoth" in form else ("", ")") if "ParenR" in form else ("", ".")
+    return f"{around[0]}{shown}{around[1]} "
+
+
+def _read(element: Any, line: Inline) -> None:
+    for part in element:
+        kind = tag(part)
+        if kind in ("r", "fld"):
+            raised = int((child(part, "rPr") is not None and _baseline(child(part, "rPr"))) or 0)
+            if raised:
+                line.begin("^" if raised > 0 else "_")
+            line.text("".join(e.text or "" for e in part if tag(e) == "t"))
+            if raised:
+                line.end()
+        elif kind == "br":
+            line.text("\n")
+        elif kind in ("AlternateContent", "Choice", "m", "oMathPara"):
+            _read(part, line)
+        elif kind == "oMath":
+            line.text(formula(math_node(part)))
+
+
+def _baseline(properties: Any) -> int:
+    """How far text is raised, in thousandths of a percent of its size."""
+    text = (value(properties, "baseline") or "0").rstrip("%")
+    return int(float(text)) if text.lstrip("-").replace(".", "", 1).isdigit() else 0

@@ -1,0 +1,292 @@
+"""DOCX files, as the reading process sees them (ISO/IEC 29500-1, chapter 17)."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import IO, Any
+
+from kgrag.loaders.base import counted, one_line
+from kgrag.loaders.grid import Cell, Laid
+from kgrag.loaders.inline import Inline, formula, ordinal
+from kgrag.loaders.office_parts import Block, chart_rows, child, math_node, properties, table_blocks, tag, value
+
+_PASSED = frozenset("Fallback pPr rPr del moveFrom delText instrText del sectPr tblPr".split())
+"""What is no text: a fallback says again what stands before it, and what was moved stands where it was moved to."""
+_SIGNS = {"superscript": "^", "subscript": "_"}
+_KINDS = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I"}
+_MAX_DEPTH = 200
+_MAX_COLUMNS = 1000
+
+
+def read_docx(file: IO[bytes]) -> dict[str, Any]:
+    """A document as a single part."""
+    import docx
+
+    document = docx.Document(file)
+    word = _Word(document.part)
+    blocks = [*word.blocks(document.element.body), *word.notes()]
+    found = properties(document.core_properties)
+    return {**found, "parts": [{"label": "", "blocks": blocks}], "problems": word.problems()}
+
+
+class _Word:
+    def __init__(self, part: Any) -> None:
+        self._part = part
+        self._styles = {value(s, "styleId"): s for s in self._related("styles") if tag(s) == "style"}
+        self._numbering = _Numbering(self._related("numbering"))
+        self._texts = {kind: {value(e, "id"): e for e in self._related(f"{kind}s")} for kind in ("footnote", "endnote")}
+        self._waiting: list[tuple[str, Any]] = []  # notes of this section
+        self._noted: dict[str, int] = defaultdict(int)
+        self._hidden = 0
+        self._list = ""  # the one that the last item is of
+        self._charts: list[Any] = []
+
+    def _related(self, name: str) -> list[Any]:
+        """The elements of another part of the file."""
+        from docx.oxml import parse_xml
+
+        for relation in self._part.rels.values():
+            if relation.reltype.endswith(f"/{name}") and not relation.is_external:
+                return list(parse_xml(relation.target_part.blob))
+        return []
+
+    def problems(self) -> list[str]:
+        """What was left out."""
+        counts = ((self._hidden, "hidden piece"), (len(self._related("comments")), "comment"))
+        return [f"holds {counted(count, what)}, left out" for count, what in counts if count]
+
+    def notes(self) -> Iterator[Block]:
+        """The notes that were referred to since the last call."""
+        while self._waiting:
+            label, element = self._waiting.pop(0)
+            text = self._text(element)
+            if text:
+                yield ["text", f"[{label}] {one_line(text)}"]
+
+    def blocks(self, parent: Any) -> Iterator[Block]:
+        """The blocks of a part of the document, the notes of a section at its end."""
+        for element in parent.iterchildren():
+            kind = tag(element)
+            if kind == "p":
+                yield from self._paragraph(element)
+            elif kind == "tbl":
+                yield from self._table(element)
+            elif kind in ("sdt", "sdtContent", "ins", "moveTo", "customXml"):
+                yield from self.blocks(element)
+
+    def _paragraph(self, element: Any) -> Iterator[Block]:
+        text = self._text(element)
+        style = self._style(element)
+        if style == "title" or (style.startswith("heading ") and style[8:].isdigit()):
+            yield from self.notes()
+            yield ["heading", 1 if style == "title" else int(style[8:]) + 1, text]
+        elif style == "caption" and text:
+            yield ["caption", text]
+        elif text:
+            listed = self._listed(element)
+            marker = self._numbering.marker(listed)
+            if marker is None and style.startswith("list"):
+                marker = "- "
+            if marker is None:
+                yield ["text", text]
+            else:
+                if listed is None or listed[1] == 0:  # what is deeper may be another list of the file, not to readers
+                    self._list = listed[0] if listed is not None else style
+                yield ["item", self._list, marker + text]
+        while self._charts:
+            title, rows = chart_rows(self._charts.pop(0))
+            named = [[Cell(title)] * len(rows[0])] if title else []
+            yield from table_blocks([*named, *(list(map(Cell, row)) for row in rows)], 1)
+
+    def _chain(self, style: str | None) -> Iterator[Any]:
+        """A style and those that it is based on."""
+        for _ in range(20):
+            element = self._styles.get(style)
+            if element is None:
+                return
+            yield element
+            based = child(element, "basedOn")
+            style = None if based is None else value(based, "val")
+
+    def _style(self, paragraph: Any) -> str:
+        named = child(child(paragraph, "pPr"), "pStyle")
+        element = self._styles.get(None if named is None else value(named, "val"))
+        name = child(element, "name")
+        return ("" if name is None else value(name, "val") or "").lower()
+
+    def _listed(self, paragraph: Any) -> tuple[str, int] | None:
+        """The number of the list that a paragraph is in, and its level."""
+        own = child(paragraph, "pPr")
+        named = child(own, "pStyle")
+        styles = self._chain(value(named, "val")) if named is not None else ()
+        for holder in (own, *(child(style, "pPr") for style in styles)):
+            if (numbering := child(holder, "numPr")) is not None:
+                number, level = child(numbering, "numId"), child(numbering, "ilvl")
+                if number is not None:
+                    return value(number, "val") or "", int((level is not None and value(level, "val")) or 0)
+        return None
+
+    def _text(self, element: Any) -> str:
+        """The text below an element, with insertions and without deletions; paragraphs in it are parted by spaces."""
+        line = Inline()
+        self._read(element, line)
+        return "\n".join(text.strip() for text in line.take().strip().split("\n"))
+
+    def _read(self, element: Any, line: Inline, depth: int = 0) -> None:
+        kind = tag(element)
+        if kind in _PASSED or depth > _MAX_DEPTH:
+            return
+        sign = ""
+        if kind == "r":
+            if self._is_on(element, "vanish"):
+                self._hidden += any(tag(e) == "t" and (e.text or "").strip() for e in element)
+                return
+            sign = _SIGNS.get(self._property(element, "vertAlign"), "")
+        elif kind == "t":
+            line.text(element.text or "")
+        elif kind in ("tab", "p"):
+            line.text(" ")
+        elif kind in ("br", "cr"):
+            line.text("\n")
+        elif kind == "noBreakHyphen":
+            line.text("-")
+        elif kind in ("footnoteReference", "endnoteReference"):
+            self._note(kind.removesuffix("Reference"), element, line)
+        elif kind == "oMath":
+            line.text(formula(math_node(element)))
+            return
+        elif kind == "chart":
+            self._charts.extend(self._chart(element))
+        if sign:
+            line.begin(sign)
+        for inner in element.iterchildren():
+            self._read(inner, line, depth + 1)
+        if sign:
+            line.end()
+
+    def _chart(self, element: Any) -> Iterator[Any]:
+        from docx.oxml import parse_xml
+
+        relation = self._part.rels.get(value(element, "id") or "")
+        if relation is not None and not relation.is_external:
+            chart = parse_xml(relation.target_part.blob)
+            if chart_rows(chart)[1]:
+                yield chart
+
+    def _note(self, kind: str, element: Any, line: Inline) -> None:
+        note = self._texts[kind].get(value(element, "id"))
+        if note is not None:
+            self._noted[kind] += 1
+            label = ordinal(self._noted[kind], "1" if kind == "footnote" else "i")
+            self._waiting.append((label, note))
+            line.note(label)
+
+    def _property(self, run: Any, name: str) -> str:
+        """A property of a run, or of its style, "" if it has none."""
+        own = child(run, "rPr")
+        named = child(own, "rStyle")
+        styles = self._chain(value(named, "val")) if named is not None else ()
+        for holder in (own, *(child(style, "rPr") for style in styles)):
+            if (found := child(holder, name)) is not None:
+                return value(found, "val") or "true"
+        return ""
+
+    def _is_on(self, run: Any, name: str) -> bool:
+        return self._property(run, name) not in ("", "0", "false", "off")
+
+    def _table(self, table: Any) -> Iterator[Block]:
+        laid: Laid = []
+        heads = 0
+        above: list[Cell | None] = []
+        for row in _rows(table):
+            settings = child(row, "trPr")
+            if child(settings, "del") is not None or child(settings, "hidden") is not None:
+                self._hidden += child(settings, "hidden") is not None
+                continue
+            cells: list[Cell | None] = [None] * _columns(child(settings, "gridBefore"), 0)
+            for element in _cells(row):
+                merged, span = (child(child(element, "tcPr"), name) for name in ("vMerge", "gridSpan"))
+                place = len(cells)
+                goes_on = merged is not None and value(merged, "val") != "restart" and place < len(above)
+                cell = above[place] if goes_on else Cell(self._text(element))
+                cells.extend([cell] * _columns(span, 1))
+            laid.append(cells)
+            heads += child(settings, "tblHeader") is not None
+            above = cells
+        width = max(map(len, laid), default=0)
+        yield from table_blocks([row + [None] * (width - len(row)) for row in laid], heads)
+
+
+def _columns(setting: Any, default: int) -> int:
+    return default if setting is None else max(default, min(_MAX_COLUMNS, int(value(setting, "val") or 0)))
+
+
+def _rows(table: Any) -> Iterator[Any]:
+    for element in table.iterchildren():
+        if tag(element) == "tr":
+            yield element
+        elif tag(element) in ("sdt", "sdtContent", "ins", "customXml"):
+            yield from _rows(element)
+
+
+def _cells(row: Any) -> Iterator[Any]:
+    for element in row.iterchildren():
+        if tag(element) == "tc":
+            yield element
+        elif tag(element) in ("sdt", "sdtContent", "customXml"):
+            yield from _cells(element)
+
+
+class _Numbering:
+    """The lists of a document, and where each of them is."""
+
+    def __init__(self, elements: list[Any]) -> None:
+        abstract = {value(e, "abstractNumId"): e for e in elements if tag(e) == "abstractNum"}
+        self._lists: dict[str, tuple[str, dict[int, Any]]] = {}  # a number -> the list that it is of, and its levels
+        self._starts: dict[str, dict[int, int]] = {}  # a number -> level -> where it begins anew
+        self._at: dict[str, dict[int, int]] = defaultdict(dict)
+        self._begun: set[tuple[str, int]] = set()
+        for element in elements:
+            named = child(element, "abstractNumId")
+            if tag(element) != "num" or named is None:
+                continue
+            number, of = value(element, "numId") or "", value(named, "val") or ""
+            levels = {int(value(e, "ilvl") or 0): e for e in abstract.get(of, ()) if tag(e) == "lvl"}
+            for override in (e for e in element if tag(e) == "lvlOverride"):
+                level = int(value(override, "ilvl") or 0)
+                if (start := child(override, "startOverride")) is not None:
+                    self._starts.setdefault(number, {})[level] = int(value(start, "val") or 1)
+                if (own := child(override, "lvl")) is not None:
+                    levels[level] = own
+            self._lists[number] = of, levels
+
+    def marker(self, listed: tuple[str, int] | None) -> str | None:
+        """What stands before the next paragraph of a list, "- " or "3. ", indented by its level; None for no list."""
+        if listed is None or listed[0] == "0":
+            return None
+        number, level = listed
+        of, levels = self._lists.get(number, ("", {}))
+        indent = "  " * min(level, 20)
+        if level not in levels or _word(levels[level], "numFmt") in ("bullet", "none"):
+            return f"{indent}- "
+        at = self._at[of]
+        if (number, level) not in self._begun and level in self._starts.get(number, {}):
+            at[level] = self._starts[number][level]
+        else:
+            at[level] = at[level] + 1 if level in at else int(_word(levels[level], "start") or 1)
+        self._begun.add((number, level))
+        for deeper in [other for other in at if other > level]:
+            del at[deeper]
+        shown = _word(levels[level], "lvlText") or f"%{level + 1}."
+        for other in range(9):
+            if f"%{other + 1}" in shown:
+                form = levels.get(other, levels[level])
+                start = int(_word(form, "start") or 1)
+                text = ordinal(at.get(other, start), _KINDS.get(_word(form, "numFmt"), "1"))
+                shown = shown.replace(f"%{other + 1}", text)
+        return f"{indent}{shown} "
+
+
+def _word(level: Any, name: str) -> str:
+    """A setting of a list's level."""
+    found = child(level, name)
+    return "" if found is None else value(found, "val") or ""

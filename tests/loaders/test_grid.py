@@ -1,0 +1,176 @@
+"""Tables with cells that span rows and columns, from every format."""
+
+import io
+import re
+import zipfile
+from pathlib import Path
+
+import openpyxl
+import pptx
+import pytest
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches
+
+from kgrag.loaders import load
+from kgrag.loaders.grid import Cell, lay_out, table_of
+from kgrag.types import Document, Problem, Table
+
+
+def read(path: Path) -> tuple[Document, list[str]]:
+    items = list(load(path))
+    (document,) = (item for item in items if isinstance(item, Document))
+    return document, [item.message for item in items if isinstance(item, Problem)]
+
+
+def test_spans_are_laid_out() -> None:
+    rows = [
+        [Cell("a", down=2), Cell("b", across=2)],
+        [Cell("c"), Cell("d", down=5)],
+        [Cell("e", across=2)],
+    ]
+    laid = [[cell.text if cell else "" for cell in row] for row in lay_out(rows)]
+    assert laid == [["a", "b", "b"], ["a", "c", "d"], ["e", "e", "d"]]
+    endless = lay_out([[Cell("x", down=65534, across=1000)] for _ in range(500)])
+    assert sum(map(len, endless)) <= 500
+
+
+def test_headers_of_two_rows_are_joined() -> None:
+    two = [
+        [Cell("Region", down=2), Cell("Sales", across=2)],
+        [Cell("2020"), Cell("2021")],
+        [Cell("North"), Cell("1"), Cell("2")],
+    ]
+    assert table_of(lay_out(two))[1] == [["Region", "Sales 2020", "Sales 2021"], ["North", "1", "2"]]
+    two[0][0].down, two[1] = 1, [Cell(""), *two[1]]
+    assert table_of(lay_out(two))[1][0] == ["Region", "Sales 2020", "Sales 2021"]
+    body = [
+        [Cell("Name"), Cell("Score", across=2)],
+        [Cell("Ada"), Cell("1"), Cell("2")],
+        [Cell("Bob"), Cell("3"), Cell("4")],
+    ]
+    assert table_of(lay_out(body))[1][:2] == [["Name", "Score", "Score"], ["Ada", "1", "2"]]
+
+
+def test_a_row_of_one_cell_says_it_once() -> None:
+    rows = [[Cell("All", across=2)], [Cell("a"), Cell("b")], [Cell("North", across=2)], [Cell("1"), Cell("2")]]
+    assert table_of(lay_out(rows)) == ("All", [["a", "b"], ["North", ""], ["1", "2"]])
+
+
+def test_tables_of_pages(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    path.write_text(
+        "<h1>Sales</h1><table><tr><th>Region<th>City<th>Sales</tr><tr><td rowspan=2>North<td>Aalborg<td>5</tr>"
+        "<tr><td>Viborg<td>7</tr></table><table><tr><th>Born<td>1861</tr><tr><th>Died<td>1930</tr></table>"
+        "<table><tr><td>alone<td>here</tr></table>"
+    )
+    document, _ = read(path)
+    assert document.tables == (
+        Table(1, (("Region", "City", "Sales"), ("North", "Aalborg", "5"), ("North", "Viborg", "7")), "Sales"),
+    )
+    assert document.text == "Born: 1861\nDied: 1930\n\nalone | here"
+
+
+def test_sheets(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Sales"
+    for row in (["Region", "Sales", None, "Area"], [None, "2020", "2021", None], ["North", 1, 2, None],
+                [None, 3, 4, None], ["hidden", 5, 6, None], ["Sum", "=SUM(B3:B4)", None, None]):  # fmt: skip
+        sheet.append(row)
+    for cells in ("A1:A2", "B1:C1", "A3:A4"):
+        sheet.merge_cells(cells)
+    sheet["D3"] = CellRichText("10", TextBlock(InlineFont(vertAlign="superscript"), "24"), " m")
+    sheet.row_dimensions[5].hidden = True
+    sheet["E3"] = "secret"
+    sheet.column_dimensions["E"].hidden = True
+    book.create_sheet("Notes").append(["not seen"])
+    book["Notes"].sheet_state = "hidden"
+    book.save(tmp_path / "a.xlsx")
+    document, problems = read(tmp_path / "a.xlsx")
+    assert document.tables == (
+        Table(
+            1,
+            (("Region", "Sales 2020", "Sales 2021", "Area"), ("North", "1", "2", "10^24 m"), ("North", "3", "4", ""),
+             ("Sum", "=SUM(B3:B4)", "", "")),
+            "Sales", 1, 1,
+        ),
+    )  # fmt: skip
+    assert problems == [
+        "holds 1 hidden sheet, 1 hidden row, 1 hidden column, left out",
+        "holds 1 formula without a stored value, read as written; "
+        "open and save it with a spreadsheet program to have the values",
+    ]
+
+
+def test_slides(tmp_path: Path) -> None:
+    file = pptx.Presentation()
+    slide = file.slides.add_slide(file.slide_layouts[5])
+    slide.shapes.title.text = "Sales"
+    data = CategoryChartData()
+    data.categories = ["North", "South"]
+    data.add_series("2020", (1.5, 2))
+    data.add_series("2021", (3, 4.1))
+    size = (Inches(1), Inches(1), Inches(4), Inches(3))
+    slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *size, data)
+    table = slide.shapes.add_table(3, 2, Inches(1), Inches(5), Inches(4), Inches(1)).table
+    for place, text in {(0, 0): "Ship", (0, 1): "Yard", (1, 0): "Fram", (1, 1): "Larvik", (2, 0): "Maud"}.items():
+        table.cell(*place).text = text
+    table.cell(1, 1).merge(table.cell(2, 1))
+    frame = slide.shapes.add_textbox(Inches(1), Inches(6), Inches(4), Inches(1)).text_frame
+    frame.text = "The star has 10"
+    run = frame.paragraphs[0].add_run()
+    run.text = "24"
+    run.font._element.set("baseline", "30000")
+    frame.paragraphs[0].add_run().text = " kg"
+    frame.paragraphs[0].add_line_break()
+    frame.paragraphs[0].add_run().text = "more"
+    for text in ("third", "fourth"):
+        paragraph = frame.add_paragraph()
+        paragraph.text = text
+        numbering = paragraph._p.get_or_add_pPr().makeelement(
+            "{http://schemas.openxmlformats.org/drawingml/2006/main}buAutoNum", {"type": "arabicPeriod", "startAt": "3"}
+        )
+        paragraph._p.get_or_add_pPr().append(numbering)
+    hidden = file.slides.add_slide(file.slide_layouts[5])
+    hidden.shapes.title.text = "Not shown"
+    hidden._element.set("show", "0")
+    file.save(str(tmp_path / "a.pptx"))
+    document, problems = read(tmp_path / "a.pptx")
+    assert [t.rows for t in document.tables] == [
+        (("Category", "2020", "2021"), ("North", "1.5", "3"), ("South", "2", "4.1")),
+        (("Ship", "Yard"), ("Fram", "Larvik"), ("Maud", "Larvik")),
+    ]
+    assert document.text == "The star has 10^24 kg\nmore\n3. third\n4. fourth"
+    assert problems == ["holds 1 hidden slide, left out"]
+
+
+WORD = """<?xml version="1.0"?><w:document xmlns:w="http://purl.oclc.org/ooxml/wordprocessingml/main"><w:body>
+<w:p><w:r><w:t xml:space="preserve">The fee is </w:t></w:r><w:del w:id="1"><w:r><w:delText>ten</w:delText></w:r></w:del>
+<w:ins w:id="2"><w:r><w:t>twenty</w:t></w:r></w:ins></w:p>
+<w:p><w:moveFrom w:id="3"><w:r><w:t>moved</w:t></w:r></w:moveFrom></w:p>
+<w:p><w:moveTo w:id="4"><w:r><w:t>moved</w:t></w:r></w:moveTo></w:p>
+<w:p><m:oMath xmlns:m="http://purl.oclc.org/ooxml/officeDocument/math"><m:sSup><m:e><m:r><m:t>x</m:t></m:r></m:e>
+<m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup></m:oMath></w:p></w:body></w:document>"""
+TYPES = """<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels"
+ ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml"
+ ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>"""
+RELATIONS = """<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r"
+ Type="%s/relationships/officeDocument" Target="word/document.xml"/></Relationships>"""
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_strict_files_revisions_and_formulas(tmp_path: Path, strict: bool) -> None:
+    usual = "http://schemas.openxmlformats.org/officeDocument/2006"
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("[Content_Types].xml", TYPES)
+        archive.writestr("_rels/.rels", RELATIONS % ("http://purl.oclc.org/ooxml/officeDocument" if strict else usual))
+        text = re.sub(r"http://purl.oclc.org/ooxml/(\w+)/", r"http://schemas.openxmlformats.org/\1/2006/", WORD)
+        archive.writestr("word/document.xml", WORD if strict else text)
+    (tmp_path / "a.docx").write_bytes(out.getvalue())
+    document, problems = read(tmp_path / "a.docx")
+    assert (document.text, problems) == ("The fee is twenty\n\nmoved\n\nx^2", [])
+    assert (document.title, dict(document.metadata)) == ("a", {})

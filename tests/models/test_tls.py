@@ -1,0 +1,85 @@
+"""One side of a connection speaks TLS and the other does not: that is what is said, wherever a connection is made."""
+
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from kgrag.client import RemoteKnowledgeGraph
+from kgrag.errors import ConfigurationError, DatabaseError, KgragError, ModelError
+from kgrag.graph.connection import Graph
+from kgrag.models.chat import Message
+from kgrag.models.embed import load_embedder
+from kgrag.models.openai_chat import OpenAIChat
+from kgrag.settings import ChatSettings, EmbeddingSettings
+
+_ALERT = b"\x15\x03\x01\x00\x02\x02\x46"
+"""What a server of TLS says to what is none."""
+
+
+@pytest.fixture
+def plain() -> Iterator[int]:
+    """The port of a server of HTTP without TLS."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server.server_port
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(params=["alert", "reset"])
+def encrypted(request: pytest.FixtureRequest) -> Iterator[int]:
+    """The port of a server that takes what is no TLS as such servers do."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listening.accept()
+            except OSError:
+                return
+            with connection:
+                connection.recv(4096)
+                if request.param == "alert":
+                    connection.sendall(_ALERT)
+                else:
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield listening.getsockname()[1]
+    listening.close()
+
+
+def _failures(scheme: str, bolt: str, port: int) -> list[KgragError]:
+    """What each way of connecting fails with."""
+    url = f"{scheme}://127.0.0.1:{port}/v1"
+    chat = ChatSettings.model_validate({"model": "m", "base_url": url, "api_key": "k", "retries": 0})
+    with OpenAIChat(chat) as model, pytest.raises(ModelError) as asked:
+        model.chat([Message("user", "Who?")], task="answer")
+    with pytest.raises(ConfigurationError) as embedded:
+        load_embedder("openai:m", EmbeddingSettings.model_validate({"base_url": url, "api_key": "k", "retries": 0}))
+    with pytest.raises(KgragError) as remote:
+        RemoteKnowledgeGraph(url.removesuffix("/v1"), key="k").collections()
+    with pytest.raises(DatabaseError) as database:
+        Graph(f"{bolt}://127.0.0.1:{port}", "neo4j", None)
+    return [asked.value, embedded.value, remote.value, database.value]
+
+
+def test_tls_where_there_is_none(plain: int) -> None:
+    *of_http, of_bolt = _failures("https", "bolt+s", plain)
+    assert ["write http://" in error.remedy for error in of_http] == [True] * 3, [str(e) for e in of_http]
+    assert "write bolt://" in of_bolt.remedy
+
+
+def test_no_tls_where_there_is(encrypted: int) -> None:
+    *of_http, of_bolt = _failures("http", "bolt", encrypted)
+    assert ["try https://" in error.remedy for error in of_http] == [True] * 3, [str(e) for e in of_http]
+    assert "try bolt+s://" in of_bolt.remedy, of_bolt
