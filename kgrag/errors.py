@@ -38,6 +38,10 @@ class DatabaseError(KgragError):
     exit_code = 3
 
 
+class UnreachableError(DatabaseError):
+    """Neo4j does not answer, or does not let kgrag in."""
+
+
 class DeadlineError(DatabaseError):
     """A call took longer than it was given."""
 

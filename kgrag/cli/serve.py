@@ -8,6 +8,7 @@ from kgrag.cli.outcome import end_with_checks
 from kgrag.errors import ConfigurationError
 
 RANKINGS = 1000  # kept for those who ask the same
+RETRY = 3.0  # seconds: nobody waits longer for a database that does not answer
 
 
 @click.command()
@@ -41,11 +42,12 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
             f"The server needs the package {error.name}, which is not installed.",
             "Install it with: python -m pip install 'kgrag[serve]'",
         ) from error
+    from kgrag.graph.local.supervising import supervised
     from kgrag.server.keys import Keys
 
     settings = changed(load_settings(), "serve", host=host, port=port)
-    if "rankings" not in settings.model_fields_set:
-        settings = settings.model_copy(update={"rankings": RANKINGS})
+    own = {"rankings": RANKINGS, "neo4j_retry_seconds": RETRY}
+    settings = settings.model_copy(update={k: v for k, v in own.items() if k not in settings.model_fields_set})
     keys, options = Keys.of(settings), settings.serve
     if check:
         end_with_checks(serving_checks(settings), as_json)
@@ -54,7 +56,7 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
     context = click.get_current_context()
     if not quiet:
         context.with_resource(log_on_stderr())
-    with connect(settings) as kg:
+    with connect(settings) as kg, supervised(settings):
         app = create_app(kg, keys, options)
         mount(app, app.state.serving)
         config = config_of(app, options)

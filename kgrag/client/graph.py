@@ -81,7 +81,8 @@ class KnowledgeGraph:
         if uri is None:
             return cls.local(settings)
         secret = SecretStr(password) if isinstance(password, str) else password or settings.neo4j_password
-        return cls(Graph(uri, user or settings.neo4j_user, secret, database or settings.neo4j_database), settings)
+        name, database = user or settings.neo4j_user, database or settings.neo4j_database
+        return cls(Graph(uri, name, secret, database, settings.neo4j_retry_seconds), settings)
 
     @classmethod
     def local(cls, settings: Settings | None = None, progress: Progress | None = None) -> Self:
@@ -94,7 +95,7 @@ class KnowledgeGraph:
         settings = settings or Settings()
         server = LocalServer(settings)
         endpoint = server.ensure_running(progress=progress)
-        graph = Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database)
+        graph = Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database, settings.neo4j_retry_seconds)
         try:
             bulk.complete(server.home, graph)
         except BaseException:

@@ -27,7 +27,14 @@ from neo4j.exceptions import (
 from pydantic import SecretStr
 
 from kgrag import limits
-from kgrag.errors import ConfigurationError, DatabaseError, MismatchError, tls_hint, without_login
+from kgrag.errors import (
+    ConfigurationError,
+    DatabaseError,
+    MismatchError,
+    UnreachableError,
+    tls_hint,
+    without_login,
+)
 from kgrag.graph.queries import Query, catalogue
 from kgrag.spans import span
 
@@ -59,8 +66,13 @@ class Transaction:
 class Graph:
     """One database of one Neo4j server. A context manager; safe to share between threads."""
 
-    def __init__(self, uri: str, user: str, password: SecretStr | None, database: str = "neo4j") -> None:
-        """Connect and check that the server answers. Raises DatabaseError or ConfigurationError."""
+    def __init__(
+        self, uri: str, user: str, password: SecretStr | None, database: str = "neo4j", retry_seconds: float = 30
+    ) -> None:
+        """Connect and check that the server answers. Raises DatabaseError or ConfigurationError.
+
+        `retry_seconds`: for how long a transaction that a server lost is tried again.
+        """
         self.uri = without_login(uri)
         self.database = database
         self._listeners: tuple[OnQuery, ...] = ()
@@ -73,6 +85,7 @@ class Graph:
                 auth=auth,
                 user_agent="kgrag",
                 connection_timeout=15,
+                max_transaction_retry_time=retry_seconds,
                 notifications_min_severity="OFF",
                 warn_notification_severity="OFF",
             )
@@ -284,7 +297,7 @@ def lookup(name: str, parameters: dict[str, Any]) -> Query:
 
 
 class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
-    """Turns the driver's errors into DatabaseError with a remedy.
+    """Turns the driver's errors into DatabaseError, UnreachableError where that fits, with a remedy.
 
     Ctrl-C in the middle of a message leaves the driver unable to tidy up after it; what it then raises is
     KeyboardInterrupt still.
@@ -302,24 +315,24 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
         if not isinstance(error, KeyboardInterrupt) and _interrupted(error):
             raise KeyboardInterrupt from error
         if isinstance(error, AuthError):
-            raise DatabaseError(
+            raise UnreachableError(
                 f"Neo4j at {self._uri} refuses the login.", "Check KGRAG_NEO4J_USER and KGRAG_NEO4J_PASSWORD."
             ) from error
         if isinstance(error, SessionExpired) and isinstance(error.__cause__, WriteServiceUnavailable):
-            raise DatabaseError(
+            raise UnreachableError(
                 f"The cluster at {self._uri} has no leader that takes writes.",
                 "Searches go on. `SHOW SERVERS` and `SHOW DATABASES` in Neo4j Browser tell why; then run it again.",
             ) from error
         if isinstance(error, ServiceUnavailable):
             hint = tls_hint(self._uri, error)
-            raise DatabaseError(
+            raise UnreachableError(
                 f"Neo4j at {self._uri} does not answer.",
                 f"{hint} Set KGRAG_NEO4J_URI."
                 if hint
                 else "Is it running? `kgrag status` tells for the local server; otherwise check KGRAG_NEO4J_URI.",
             ) from error
         if isinstance(error, ClientError) and error.code and "DatabaseNotFound" in error.code:
-            raise DatabaseError(
+            raise UnreachableError(
                 f"The server at {self._uri} has no such database.", "Check KGRAG_NEO4J_DATABASE."
             ) from error
         if isinstance(error, Neo4jError) and "TransactionTimedOut" in (error.code or ""):

@@ -41,6 +41,9 @@ class Reply(JSONResponse):
         return wire.dumps(content).encode()
 
 
+_UNREACHABLE = errors.DatabaseError(
+    "The database does not answer now.", "Try again in a moment; the server's log says why."
+)
 _UNEXPECTED = KgragError("Something went wrong here.", "The log of the server says what, under the id of this request.")
 
 
@@ -59,7 +62,13 @@ def form_of(error: KgragError) -> dict[str, str]:
 
 
 def told(error: Exception) -> KgragError:
-    """What a caller is told of an error: what is kgrag's own as it is; anything else is logged, and not told."""
+    """What a caller is told of an error: what is kgrag's own as it is; anything else is logged, and not told.
+
+    Where the database is, and why it does not answer, is for whoever runs the server.
+    """
+    if isinstance(error, errors.UnreachableError):
+        logger.warning("%s", without_login(error.in_full))
+        return _UNREACHABLE
     if isinstance(error, KgragError):
         return error
     logger.error("unexpected %s", type(error).__name__, exc_info=error)
@@ -68,7 +77,7 @@ def told(error: Exception) -> KgragError:
 
 def response(error: KgragError, status: int | None = None) -> Reply:
     """The response that tells an error."""
-    headers = {}
+    headers: dict[str, str] = {}
     status = status_of(error) if status is None else status
     if isinstance(error, errors.BusyError):
         headers["Retry-After"] = str(max(1, ceil(error.seconds)))
@@ -83,7 +92,7 @@ def add_handlers(app: FastAPI) -> None:
     """Have the application tell all errors so."""
 
     async def ours(request: Request, error: Any) -> Reply:
-        return response(error)
+        return response(told(error))
 
     async def invalid(request: Request, error: Any) -> Reply:
         first = error.errors()[0]

@@ -20,7 +20,7 @@ from kgrag import __version__
 from kgrag.client import KnowledgeGraph
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation, parted
-from kgrag.errors import KgragError, NotFoundError, RefusedError
+from kgrag.errors import KgragError, NotFoundError, RefusedError, UnreachableError, without_login
 from kgrag.graph.collections import choose_collection
 from kgrag.graph.description import describe
 from kgrag.graph.saved import saved_queries
@@ -28,6 +28,8 @@ from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.server import replies
 from kgrag.server.asking import check_asked_retriever, check_asked_system, is_of_a_collection, saved_rows
 from kgrag.server.replies import AskReply, DescribeReply, LookUpReply, OpenedReply, RowsReply, SearchReply
+
+_LOG = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -223,6 +225,9 @@ def _told(call: Callable[P, R], kind: type[Exception]) -> Callable[P, R]:
     def told(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return call(*args, **kwargs)
+        except UnreachableError as error:
+            _LOG.warning("%s", without_login(error.in_full))
+            raise kind("The database does not answer now. Try again in a moment.") from error
         except KgragError as error:
             raise kind(error.in_full) from error
 

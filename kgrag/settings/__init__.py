@@ -123,6 +123,9 @@ class Settings(BaseSettings):
     neo4j_user: str = Field("neo4j", description="user of the server at that address")
     neo4j_password: SecretStr | None = Field(None, description="the user's password")
     neo4j_database: str = Field("neo4j", description="database of the server")
+    neo4j_retry_seconds: float = Field(
+        30.0, ge=0, le=3600, description="for which a transaction that Neo4j lost is tried again; 3 in `kgrag serve`"
+    )
     routes: dict[str, SecretStr] = Field(
         default_factory=dict,
         description="collections that lie elsewhere, as JSON: pattern of their names -> "

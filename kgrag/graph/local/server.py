@@ -132,6 +132,11 @@ class LocalServer:
         """The line of Neo4j that wrote the data; without data the one that the settings name, or the default."""
         return self.home.line() or (line_named(self._settings.version) if self._settings.version else DEFAULT)
 
+    def died(self) -> bool:
+        """Whether the server ended though nobody stopped it."""
+        left = process.read_pid_file(self.home.pid_file)
+        return left is not None and left.process() is None
+
     def status(self) -> ServerStatus:
         """What the server is doing now; changes nothing."""
         running = self._running()

@@ -26,6 +26,7 @@ _WATCH = 0.3  # seconds between looks at a job that is watched
 _WAIT = 30.0  # seconds that work under way has to stop
 _DEATHS = 3  # of servers, or of the database, after which a job is given up
 _ENDS = 5  # of a job's own process, after which it is given up, even if it was further each time
+_RETRY = 60.0  # seconds for which a job tries again what the database lost
 _IDLE = 60.0  # seconds for which a process without a job is kept
 
 
@@ -186,7 +187,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         """
         _LOG.info("job %s begins: %s %s", job.id, job.kind, job.collection)
         options = self.kg.settings.serve
-        running = _Running(job, process or JobProcess(self.kg.settings), options.job_seconds)
+        running = _Running(job, process or self._process(), options.job_seconds)
         self._running[job.id] = running
         try:
             kept.end_job(self.kg.graph, self._holder, job.id, **self._outcome(running))
@@ -260,7 +261,11 @@ class Jobs(AbstractContextManager["Jobs"]):
                         "What was written stays. The server's log may say why; then retry it.",
                     ) from death
                 places.add(running.at)
-                running.process = JobProcess(self.kg.settings)
+                running.process = self._process()
+
+    def _process(self) -> JobProcess:
+        """A new process. Nobody waits for it: it may wait for the database."""
+        return JobProcess(self.kg.settings.model_copy(update={"neo4j_retry_seconds": _RETRY}))
 
     def _beat(self) -> None:
         """Keep what runs for this process, and hear what is to be cancelled."""
