@@ -22,6 +22,7 @@ _FRAMES = frozenset(  # classes and ids of what Sphinx, Doxygen, Javadoc and MkD
 _PERMALINKS = frozenset("headerlink header-link anchor-link anchor permalink toclink-anchor hash-link".split())
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 _HIDDEN_SHARE = 0.1  # of a page's words: less is menus and messages of every page, more is told
+_MOST_KEPT = 50  # large parts that are called hidden: a page with more of them says nothing by it
 _REFERENCES = frozenset("footnote-ref footnote-reference noteref".split())
 _BACK = frozenset("footnote-backref footnote-back footnote-backlink reversefootnote mw-cite-backlink".split())
 _ARROWS = frozenset(("↩", "↩︎", "↑", "⏎", "^", "↵"))
@@ -69,15 +70,17 @@ def _drop_frames(soup: BeautifulSoup) -> None:
 
 def _drop_hidden(soup: BeautifulSoup, outline: Outline) -> None:
     """Take out what no reader sees, unless it is most of the page, which a script will show."""
-    words = hidden = 0
+    words = hidden = kept = 0
     for tag in soup.find_all(_is_hidden):
-        if _is_gone(tag):
+        if _is_gone(tag) or kept > _MOST_KEPT:
             continue
         words = words or len(soup.get_text().split())
         count = len(tag.get_text().split())
         if hidden + count <= words / 2:
             hidden += count
             tag.decompose()
+        else:
+            kept += 1
     if hidden > _HIDDEN_SHARE * words:
         outline.problems.append(f"hides {counted(hidden, 'word')} from readers, left out")
 
@@ -133,14 +136,17 @@ def _mark_notes(soup: BeautifulSoup) -> None:
 
 
 def _stands_alone(tag: Tag) -> bool:
-    return tag.parent is not None and tag.parent.get_text().strip("[]() \n") == tag.get_text().strip("[]() \n")
+    if tag.parent is None or len(tag.parent.contents) > 5:
+        return False
+    return tag.parent.get_text().strip("[]() \n") == tag.get_text().strip("[]() \n")
 
 
 def _is_reference(link: Tag, outer: Tag, kinds: set[str]) -> bool:
     """Whether a link with a short text refers to a note, not back from it."""
     if "doc-noteref" in kinds or not _REFERENCES.isdisjoint(kinds):
         return True
-    begins = outer.previous_sibling is None or not str(outer.previous_sibling).strip()  # so notes themselves do
+    before = outer.previous_sibling
+    begins = before is None or (isinstance(before, NavigableString) and not before.strip())  # so notes themselves do
     raised = outer.name == "sup" or link.find("sup") is not None or link.find_parent("sup") is not None
     return raised and not begins
 
