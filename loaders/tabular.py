@@ -120,7 +120,7 @@ def _table(source: Source, header: list[str], records: Iterable[tuple[int, list[
                 "the column that holds the text with --text-column, in Python with Columns(text=...)"
             )
     if not table:
-        raise BadInput("has a header but no rows")
+        raise BadInput("has no column for the text, and no rows")
     tables = (Table(1, (tuple(header), *table)),)
     yield Document(source.key, (), source.title, source.shown, tables=tables)
 
