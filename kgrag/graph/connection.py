@@ -301,6 +301,10 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
     ) -> None:
         if not isinstance(error, KeyboardInterrupt) and _interrupted(error):
             raise KeyboardInterrupt from error
+        if isinstance(error, DriverError) and "closed" in str(error).lower():
+            raise DatabaseError(
+                f"This client of {self._uri} is closed.", "Make another, by KnowledgeGraph.connect() or local()."
+            ) from error
         if isinstance(error, AuthError):
             raise DatabaseError(
                 f"Neo4j at {self._uri} refuses the login.", "Check KGRAG_NEO4J_USER and KGRAG_NEO4J_PASSWORD."
