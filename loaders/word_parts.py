@@ -143,7 +143,7 @@ class _Word:
             sign = _SIGNS.get(self._property(element, "vertAlign"), "")
         elif kind == "t":
             line.text(element.text or "")
-        elif kind in ("tab", "p"):
+        elif kind in ("tab", "ptab", "p"):
             line.text(" ")
         elif kind in ("br", "cr"):
             line.text("\n")
