@@ -40,15 +40,6 @@ class Columns:
         named = "\x1f".join(name or "" for name in (self.key, self.title, self.text))
         return f".{hashlib.blake2b(named.encode(), digest_size=4).hexdigest()}" if named.strip("\x1f") else ""
 
-    @property
-    def reads_tables(self) -> bool:
-        """Whether rows without a column for the text are a table: no name was given that would be looked for."""
-        return not self.code
-
-    def has_text(self, names: tuple[str, ...]) -> bool:
-        """Whether one of the column `names` is a common one for the text."""
-        return any(name.lower() in _COMMON["text"] for name in names)
-
     def find(self, what: str, names: tuple[str, ...]) -> str | None:
         """Which of the column `names` holds `what` ("key", "title" or "text").
 
@@ -69,6 +60,11 @@ class Columns:
             f"has {missing}; its columns are {_listed(names)}. "
             f"Name the one that holds the {what} with --{what}-column, in Python with Columns({what}=...)"
         )
+
+
+def is_table(columns: Columns, names: tuple[str, ...]) -> bool:
+    """Whether rows with these columns are a table: none is named for the text, by anybody, nor anything else."""
+    return not columns.code and not any(name.lower() in _COMMON["text"] for name in names)
 
 
 @dataclass(frozen=True, slots=True)

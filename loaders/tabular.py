@@ -22,7 +22,7 @@ from kgrag.loaders.base import (
     open_file,
 )
 from kgrag.loaders.damage import MARK, told
-from kgrag.loaders.rows import Columns, RowReader
+from kgrag.loaders.rows import Columns, RowReader, is_table
 from kgrag.types import Document, Problem, Table
 
 _LINES = 500  # that are not ASCII, by which an encoding is told
@@ -78,7 +78,7 @@ def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[li
     if problem:
         yield Problem(f"{source.shown}:{first[0]}", problem, lasting=True)
     header = _header(cells)
-    if columns.reads_tables and not columns.has_text(tuple(header)):
+    if is_table(columns, tuple(header)):
         yield from _table(source, header, records)
         return
     rows.check(tuple(header))
