@@ -117,12 +117,14 @@ class Graph:
             yield from session.run(query.text, _unwritten(parameters))
 
     @contextmanager
-    def reading(self, fetch_size: int, seconds: float | None = None) -> Iterator[neo4j.Session]:
+    def reading(
+        self, fetch_size: int, seconds: float | None = None, *, warned: bool = False
+    ) -> Iterator[neo4j.Session]:
         """A session in which the server refuses to write; after `seconds` its connection is dropped.
 
-        Raises DatabaseError when it was.
+        `warned`: the server tells of names that it does not know. Raises DatabaseError when it was.
         """
-        with translated(self.uri), self._session(fetch_size, neo4j.READ_ACCESS) as session:
+        with translated(self.uri), self._session(fetch_size, neo4j.READ_ACCESS, warned=warned) as session:
             if seconds is None:
                 yield session
                 return
@@ -213,8 +215,11 @@ class Graph:
                 if not tries:
                     raise
 
-    def _session(self, fetch_size: int = _FETCH_SIZE, access: str = neo4j.WRITE_ACCESS) -> neo4j.Session:
+    def _session(
+        self, fetch_size: int = _FETCH_SIZE, access: str = neo4j.WRITE_ACCESS, *, warned: bool = False
+    ) -> neo4j.Session:
         return self._driver.session(
+            notifications_min_severity="WARNING" if warned else None,
             database=self.database,
             fetch_size=fetch_size,
             default_access_mode=access,
