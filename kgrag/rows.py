@@ -44,13 +44,15 @@ class Rows:
     """The answer to a statement.
 
     A value is None, bool, int, float, str, list, dict, Node, Edge or Path; dates, times, durations and points are
-    text. `cut` says why rows are missing, None if none are. `seconds`: how long it took, as the caller saw it.
+    text. `cut` says why rows are missing, None if none are. `seconds`: how long it took, as the caller saw it. `notes`:
+    names of the statement that nothing in the database has.
     """
 
     columns: tuple[str, ...]
     values: tuple[tuple[Any, ...], ...]
     cut: str | None = None
     seconds: float = 0.0
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)

@@ -176,6 +176,7 @@ def _rows(value: Rows) -> Json:
         "rows": [plain(row) for row in value],
         "cut": value.cut,
         "seconds": round(value.seconds, _SECONDS),
+        "notes": list(value.notes),
     }
 
 
@@ -229,7 +230,8 @@ def rows_from_json(form: Mapping[str, Any]) -> Rows:
         values = tuple(tuple(_value(row[column]) for column in columns) for row in checked["rows"])
     except (KeyError, TypeError) as error:
         raise _invalid("Rows", f"{type(error).__name__}: {error}") from error
-    return Rows(columns, values, checked.get("cut"), float(checked.get("seconds", 0)))
+    notes = tuple(map(str, checked.get("notes", ())))
+    return Rows(columns, values, checked.get("cut"), float(checked.get("seconds", 0)), notes)
 
 
 def _value(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Text in which single bytes are damaged: U+FFFD stands for them, and how many there are is told."""
 
-from kgrag.loaders.base import HOW_TO_CONVERT, BadInput
+from kgrag.loaders.base import HOW_TO_CONVERT, BadInput, counted
 
 _SHARE = 0.01  # of all bytes: with more it is another encoding, or no text
 
@@ -19,7 +19,7 @@ def told(count: int, size: int, encoding: str, place: str) -> str:
     """What is to be said of `count` bad bytes among `size`; "" for none. Raises BadInput for too many."""
     name = encoding.upper()
     if count > max(1, _SHARE * size):
-        raise BadInput(f"is not {name}{place}, nor in {count - 1:,} other places; {HOW_TO_CONVERT}")
+        raise BadInput(f"is not {name}{place}, nor in {counted(count - 1, 'other place')}; {HOW_TO_CONVERT}")
     if not count:
         return ""
     if count > 1:

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 _SIMPLE = re.compile(r"[-+−–]?[\w.,′']+[-+−–]?|[-+−–*†‡§]+")
-_MARK = re.compile(r"\[[^\[\]\s]{1,8}(?: \d{1,4})?\]")
+_ONE = r"\[[^\[\]\s]{1,8}(?: \d{1,4})?\]"
+_MARKS = re.compile(rf"{_ONE}(?:[,; ]*{_ONE})*")
 _ORDINAL = re.compile(r"st|nd|rd|th|er|re|e|ème|eme|nde?")
 _NUMBERED = re.compile(r"\d|\b[IVXLC]+$")
 _BRACKETS = "[](){} \t"
@@ -51,8 +52,9 @@ class Inline:
             return
         self._joint = None
         before = "".join(self._open[-1][1])[-8:] or self.last
-        if _MARK.fullmatch(text):
-            self.note(text)
+        if _MARKS.fullmatch(text):
+            self.text(text if not before[-1:].strip() else f" {text}")
+            self._joint = str.isalnum
         elif sign == "^":
             self.text(raised(before, text))
             if before[-1:].strip() and not _is_ordinal(before, text):

@@ -22,7 +22,8 @@ _FRAMES = frozenset(  # classes and ids of what Sphinx, Doxygen, Javadoc and MkD
 _PERMALINKS = frozenset("headerlink header-link anchor-link anchor permalink toclink-anchor hash-link".split())
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 _HIDDEN_SHARE = 0.1  # of a page's words: less is menus and messages of every page, more is told
-_REFERENCES = frozenset("footnote-ref footnote-reference noteref".split())
+_MOST_KEPT = 50  # large parts that are called hidden: a page with more of them says nothing by it
+_REFERENCES = frozenset("footnote-ref footnote-reference noteref doc-noteref".split())
 _BACK = frozenset("footnote-backref footnote-back footnote-backlink reversefootnote mw-cite-backlink".split())
 _ARROWS = frozenset(("↩", "↩︎", "↑", "⏎", "^", "↵"))
 _LABEL = re.compile(r"\[?(?:note |n )?\w{1,4}\]?|[*†‡§]{1,3}", re.IGNORECASE)
@@ -69,15 +70,17 @@ def _drop_frames(soup: BeautifulSoup) -> None:
 
 def _drop_hidden(soup: BeautifulSoup, outline: Outline) -> None:
     """Take out what no reader sees, unless it is most of the page, which a script will show."""
-    words = hidden = 0
+    words = hidden = kept = 0
     for tag in soup.find_all(_is_hidden):
-        if _is_gone(tag):
+        if _is_gone(tag) or kept > _MOST_KEPT:
             continue
         words = words or len(soup.get_text().split())
         count = len(tag.get_text().split())
         if hidden + count <= words / 2:
             hidden += count
             tag.decompose()
+        else:
+            kept += 1
     if hidden > _HIDDEN_SHARE * words:
         outline.problems.append(f"hides {counted(hidden, 'word')} from readers, left out")
 
@@ -115,9 +118,10 @@ def _mark_notes(soup: BeautifulSoup) -> None:
         kinds = _names(link, "role", "epub:type", "class") | _names(outer, "class")
         if not _BACK.isdisjoint(kinds) or "doc-backlink" in kinds or (label in _ARROWS and target):
             link.decompose()
-        elif target and _LABEL.fullmatch(label) and _is_reference(link, outer, kinds):
-            labels.setdefault(target, label.strip("[]() "))
-            _put(outer, labels[target], own=False)
+        elif target and _LABEL.fullmatch(label) and _is_mark(link, outer, kinds):
+            own = _begins(outer) and kinds.isdisjoint(_REFERENCES)
+            shown = label.strip("[]() ")
+            _put(outer, shown if own else labels.setdefault(target, shown), own=own)
     for tag in soup.find_all(role="doc-footnote"):
         label_tag = tag.find(class_="label")
         if isinstance(label_tag, Tag):
@@ -133,16 +137,22 @@ def _mark_notes(soup: BeautifulSoup) -> None:
 
 
 def _stands_alone(tag: Tag) -> bool:
-    return tag.parent is not None and tag.parent.get_text().strip("[]() \n") == tag.get_text().strip("[]() \n")
+    if tag.parent is None or len(tag.parent.contents) > 5:
+        return False
+    return tag.parent.get_text().strip("[]() \n") == tag.get_text().strip("[]() \n")
 
 
-def _is_reference(link: Tag, outer: Tag, kinds: set[str]) -> bool:
-    """Whether a link with a short text refers to a note, not back from it."""
-    if "doc-noteref" in kinds or not _REFERENCES.isdisjoint(kinds):
-        return True
-    begins = outer.previous_sibling is None or not str(outer.previous_sibling).strip()  # so notes themselves do
+def _is_mark(link: Tag, outer: Tag, kinds: set[str]) -> bool:
+    """Whether a link with a short text is the mark of a note."""
     raised = outer.name == "sup" or link.find("sup") is not None or link.find_parent("sup") is not None
-    return raised and not begins
+    return raised or not kinds.isdisjoint(_REFERENCES)
+
+
+def _begins(tag: Tag) -> bool:
+    """Whether it begins its paragraph, as notes do with the link back to their mark."""
+    before = tag.previous_sibling
+    first = before is None or (isinstance(before, NavigableString) and not before.strip())
+    return first and tag.parent is not None and tag.parent.name != "sup"
 
 
 def _put(tag: Tag, label: str, *, own: bool) -> None:

@@ -137,6 +137,15 @@ def math_node(element: Any, depth: int = 0) -> Node:
     return Node(tag(element), own, inner)
 
 
+def diagram_texts(data: Any) -> Iterator[str]:
+    """What stands in the boxes of a diagram (SmartArt)."""
+    for body in (child(point, "t") for point in data.iter() if tag(point) == "pt"):
+        paragraphs = [] if body is None else [part for part in body if tag(part) == "p"]
+        text = " ".join("".join(e.text or "" for e in part.iter() if tag(e) == "t") for part in paragraphs)
+        if text.strip():
+            yield text.strip()
+
+
 def chart_rows(chart: Any) -> tuple[str, list[list[str]]]:
     """The title of a chart and its data as rows: a header of its series, then each category with their values."""
     title = "".join(e.text or "" for e in _path(chart, "title") if tag(e) == "t")

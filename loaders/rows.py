@@ -22,6 +22,8 @@ _COMMON = {
 class Columns:
     """Which columns hold a row's key, title and text; None: the first of the common names for it.
 
+    `text` may name several, with commas between them: their values stand in lines, "name: Ada".
+
     A common name is found in any case, though one in small letters comes before another in capitals.
 
     The ids in a column that `key` names identify documents wherever they come from; those of a column that was found
@@ -38,15 +40,6 @@ class Columns:
         named = "\x1f".join(name or "" for name in (self.key, self.title, self.text))
         return f".{hashlib.blake2b(named.encode(), digest_size=4).hexdigest()}" if named.strip("\x1f") else ""
 
-    @property
-    def reads_tables(self) -> bool:
-        """Whether rows without a column for the text are a table: no name was given that would be looked for."""
-        return not self.code
-
-    def has_text(self, names: tuple[str, ...]) -> bool:
-        """Whether one of the column `names` is a common one for the text."""
-        return any(name.lower() in _COMMON["text"] for name in names)
-
     def find(self, what: str, names: tuple[str, ...]) -> str | None:
         """Which of the column `names` holds `what` ("key", "title" or "text").
 
@@ -54,7 +47,7 @@ class Columns:
         for the text, is missing.
         """
         wanted: str | None = getattr(self, what)
-        if wanted is not None and wanted in names:
+        if wanted is not None and (wanted in names or (what == "text" and set(_several(wanted)) <= set(names))):
             return wanted
         if wanted is None:
             # A file may well have both "text" and "TEXT": the name that is meant exactly wins, else the first.
@@ -69,11 +62,16 @@ class Columns:
         )
 
 
+def is_table(columns: Columns, names: tuple[str, ...]) -> bool:
+    """Whether rows with these columns are a table: none is named for the text, by anybody, nor anything else."""
+    return not columns.code and not any(name.lower() in _COMMON["text"] for name in names)
+
+
 @dataclass(frozen=True, slots=True)
 class _Layout:
     key: str | None
     title: str | None
-    text: str
+    text: tuple[str, ...]
     rest: tuple[tuple[str, str], ...]  # column, its clean name
 
 
@@ -122,9 +120,10 @@ class RowReader:
                 return None
             assert text is not None
             # Likewise of metadata: "a" wins over what becomes "a" when it is cleaned.
-            others = {n: one_line(n) for n in names if n not in (key, title, text)}
+            texts = (text,) if text in names else _several(text)
+            others = {n: one_line(n) for n in names if n not in (key, title, *texts)}
             rest = tuple((n, shown) for n, shown in others.items() if shown == n or shown not in others)
-            self._layout = _Layout(key, title, text, rest)
+            self._layout = _Layout(key, title, texts, rest)
         elif self._layout is None:
             self._misfits += 1
         return self._layout
@@ -132,7 +131,7 @@ class RowReader:
     def _document(self, row: Mapping[str, Any], layout: _Layout, number: int) -> Document:
         text = clean(_text(row, layout.text)).strip()
         if not text:
-            raise BadInput(f"has no text in column {layout.text!r}")
+            raise BadInput(f"has no text in column {', '.join(map(repr, layout.text))}")
         own = row_key(row[layout.key]) if layout.key is not None else ""
         named = row[layout.title] if layout.title is not None else None
         title = "" if named is None or isinstance(named, list | dict) else one_line(str(named))
@@ -158,7 +157,19 @@ def row_key(value: object) -> str:
     return str(value)
 
 
-def _text(row: Mapping[str, Any], column: str) -> str:
+def _several(names: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in names.split(","))
+
+
+def _text(row: Mapping[str, Any], columns: tuple[str, ...]) -> str:
+    """The text of a column; of several, each that holds something in a line after its name."""
+    if len(columns) == 1:
+        return _value(row, columns[0])
+    values = ((column, _value(row, column).strip()) for column in columns)
+    return "\n".join(f"{column}: {value}" for column, value in values if value)
+
+
+def _value(row: Mapping[str, Any], column: str) -> str:
     value = row[column]
     if value is None:
         return ""

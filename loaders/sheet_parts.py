@@ -16,6 +16,7 @@ from kgrag.loaders.inline import Inline
 from kgrag.loaders.office_parts import Block, properties, table_blocks, tag, value
 
 _MAX_CELLS = 4_000_000
+_MAX_SPAN = 200  # columns of a merged cell
 _PLAIN_SHEET = re.compile(r"(?:sheet|tabelle|feuil|hoja|foglio|planilha|blad|ark)\s?\d*", re.IGNORECASE)
 _RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
 _SIGNS = {"superscript": "^", "subscript": "_"}
@@ -159,7 +160,7 @@ def _row_runs(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iter
     covered: Covered = {}
     block: Laid = []
     for number, (values, written) in enumerate(zip(sheet.iter_rows(values_only=True), others, strict=False), 1):
-        counts.cells -= len(values) + 1
+        counts.cells -= max(len(values), *covered, 0) + 1
         if counts.cells < 0:
             raise BadInput(f"holds more than {_MAX_CELLS:,} cells; split it, or save its sheets as CSV")
         if not values and not covered and number not in marks.merged:
@@ -199,7 +200,7 @@ def _row(
     for first, last_row, last in marks.merged.get(number, ()):
         owner = row[first - 1] if first <= len(row) else None
         if owner is not None and owner.text:
-            covered.update(dict.fromkeys(range(first, min(last, first + 1000) + 1), (owner, last_row)))
+            covered.update(dict.fromkeys(range(first, min(last, first + _MAX_SPAN) + 1), (owner, last_row)))
     for column in [column for column, (_, last_row) in covered.items() if last_row < number]:
         del covered[column]
     for column, (owner, _) in covered.items():

@@ -6,7 +6,17 @@ from typing import IO, Any
 from kgrag.loaders.base import counted
 from kgrag.loaders.grid import Cell, Laid
 from kgrag.loaders.inline import Inline, formula, ordinal
-from kgrag.loaders.office_parts import Block, chart_rows, child, math_node, properties, table_blocks, tag, value
+from kgrag.loaders.office_parts import (
+    Block,
+    chart_rows,
+    child,
+    diagram_texts,
+    math_node,
+    properties,
+    table_blocks,
+    tag,
+    value,
+)
 
 _MAX_DEPTH = 20  # of groups of shapes
 
@@ -27,6 +37,8 @@ def read_pptx(file: IO[bytes]) -> dict[str, Any]:
 
 
 def _blocks(slide: Any) -> Iterator[Block]:
+    from pptx.oxml import parse_xml
+
     title = slide.shapes.title
     if title is not None and title.has_text_frame:
         yield ["heading", 1, " ".join(_paragraphs(title.text_frame._txBody))]
@@ -39,6 +51,10 @@ def _blocks(slide: Any) -> Iterator[Block]:
             caption, rows = chart_rows(shape.chart._chartSpace)
             named = [[Cell(caption)] * len(rows[0])] if caption and rows else []
             yield from table_blocks([*named, *(list(map(Cell, row)) for row in rows)], 1)
+        elif (diagram := next((e for e in shape._element.iter() if tag(e) == "relIds"), None)) is not None:
+            part = slide.part.related_part(value(diagram, "dm"))
+            for text in diagram_texts(parse_xml(part.blob)):
+                yield ["item", "", text]
         elif shape.has_text_frame:
             for text in _paragraphs(shape.text_frame._txBody):
                 yield ["item", "", text]

@@ -22,7 +22,7 @@ from kgrag.loaders.base import (
     open_file,
 )
 from kgrag.loaders.damage import MARK, told
-from kgrag.loaders.rows import Columns, RowReader
+from kgrag.loaders.rows import Columns, RowReader, is_table
 from kgrag.types import Document, Problem, Table
 
 _LINES = 500  # that are not ASCII, by which an encoding is told
@@ -78,7 +78,7 @@ def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[li
     if problem:
         yield Problem(f"{source.shown}:{first[0]}", problem, lasting=True)
     header = _header(cells)
-    if columns.reads_tables and not columns.has_text(tuple(header)):
+    if is_table(columns, tuple(header)):
         yield from _table(source, header, records)
         return
     rows.check(tuple(header))
@@ -120,7 +120,7 @@ def _table(source: Source, header: list[str], records: Iterable[tuple[int, list[
                 "the column that holds the text with --text-column, in Python with Columns(text=...)"
             )
     if not table:
-        raise BadInput("has a header but no rows")
+        raise BadInput("has no column for the text, and no rows")
     tables = (Table(1, (tuple(header), *table)),)
     yield Document(source.key, (), source.title, source.shown, tables=tables)
 

@@ -7,7 +7,17 @@ from typing import IO, Any
 from kgrag.loaders.base import counted, one_line
 from kgrag.loaders.grid import Cell, Laid
 from kgrag.loaders.inline import Inline, formula, ordinal
-from kgrag.loaders.office_parts import Block, chart_rows, child, math_node, properties, table_blocks, tag, value
+from kgrag.loaders.office_parts import (
+    Block,
+    chart_rows,
+    child,
+    diagram_texts,
+    math_node,
+    properties,
+    table_blocks,
+    tag,
+    value,
+)
 
 _PASSED = frozenset("Fallback pPr rPr del moveFrom delText instrText del sectPr tblPr".split())
 """What is no text: a fallback says again what stands before it, and what was moved stands where it was moved to."""
@@ -143,7 +153,7 @@ class _Word:
             sign = _SIGNS.get(self._property(element, "vertAlign"), "")
         elif kind == "t":
             line.text(element.text or "")
-        elif kind in ("tab", "p"):
+        elif kind in ("tab", "ptab", "p"):
             line.text(" ")
         elif kind in ("br", "cr"):
             line.text("\n")
@@ -156,12 +166,22 @@ class _Word:
             return
         elif kind == "chart":
             self._charts.extend(self._chart(element))
+        elif kind == "relIds":
+            self._diagram(element, line)
         if sign:
             line.begin(sign)
         for inner in element.iterchildren():
             self._read(inner, line, depth + 1)
         if sign:
             line.end()
+
+    def _diagram(self, element: Any, line: Inline) -> None:
+        from docx.oxml import parse_xml
+
+        relation = self._part.rels.get(value(element, "dm") or "")
+        if relation is not None and not relation.is_external:
+            for text in diagram_texts(parse_xml(relation.target_part.blob)):
+                line.text(f"\n{text}")
 
     def _chart(self, element: Any) -> Iterator[Any]:
         from docx.oxml import parse_xml

@@ -145,18 +145,29 @@ def print_table(
 
 
 def load_settings() -> "Settings":
-    """The settings of the environment and .env. Raises ConfigurationError naming each variable that is invalid."""
+    """The settings of the environment and .env. Raises ConfigurationError naming each variable that is invalid.
+
+    A variable that no setting has, and that is near to one, is noted.
+    """
     from pydantic import ValidationError
     from pydantic_settings import SettingsError
 
+    from kgrag.cli.misspelt import meant, unknown_variables
     from kgrag.settings import Settings
 
+    for variable, near in unknown_variables():
+        note(f"{variable} is no setting, and is passed over. Did you mean {near}?")
     try:
         return Settings()
     except ValidationError as error:
-        wrong = "; ".join(
-            f"KGRAG_{'__'.join(str(part) for part in e['loc']).upper()}: {e['msg']}" for e in error.errors()
-        )
+        said = []
+        for e in error.errors():
+            path, message = [str(part) for part in e["loc"]], e["msg"]
+            if e["type"] == "extra_forbidden":
+                near = meant(path)
+                message = f"there is no such setting.{f' Did you mean {near}?' if near else ''}"
+            said.append(f"KGRAG_{'__'.join(path).upper()}: {message}")
+        wrong = "; ".join(said)
         raise ConfigurationError(
             f"A setting is invalid. {wrong}", "Correct it in the environment or in .env."
         ) from error

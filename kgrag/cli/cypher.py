@@ -250,6 +250,8 @@ def _run(statement: str, pairs: Pairs, collection: str | None, embeddings: bool,
     with connect() as kg:
         if "collection" not in parameters and (collection or re.search(r"\$collection\b", statement)):
             parameters["collection"] = choose_collection(kg, collection)
+        if collection and not re.search(r"\$collection\b", statement):
+            note("The statement reads all collections: it keeps to one by {collection: $collection} in its patterns.")
         return kg.cypher(statement, parameters, embeddings=embeddings, plan=plan)
 
 

@@ -26,7 +26,7 @@ _NAMES = 12  # of extensions or encodings that are named
 def loading_options(command: F) -> F:
     """The options that say how files become documents, and what a new collection is made with."""
     for option in (
-        click.option("--text-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the text."),
+        click.option("--text-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the text; several: A,B."),
         click.option("--title-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the title."),
         click.option("--key-column", metavar="NAME",
                      help="Of CSV, TSV and JSON: ids that no other file uses for another row."),
@@ -141,9 +141,6 @@ def ingest(
         raise click.UsageError("--files goes with --bulk, and without --replace-database.")
     if prune and bulk:
         raise click.UsageError("--bulk makes a new collection: there is nothing to --prune.")
-    if prune and not yes and not sys.stdin.isatty():
-        raise click.UsageError("There is no terminal to ask on; without --prune it is said what would be deleted, "
-                               "with --prune --yes it is.")  # fmt: skip
     collection = DEFAULT_COLLECTION if collection is None else collection
     columns = Columns(key=key_column, title=title_column, text=text_column)
     try:
@@ -202,6 +199,8 @@ def ingest(
         )
     if strict and report.problems:
         click.get_current_context().exit(InputError.exit_code)
+    if prune and not yes and report.gone and not sys.stdin.isatty():
+        raise click.UsageError("There is no terminal to ask on, so they stay. Add --yes to delete them.")
 
 
 @click.command()
@@ -297,9 +296,9 @@ def _tally(counts: Mapping[str, int]) -> str:
 
 
 def _confirm_pruning(gone: Sequence[str], collection: str) -> bool:
-    """Show what is gone, and ask on a terminal whether to delete it."""
+    """Show what is gone, and ask whether to delete it; without a terminal nobody can say so, and it stays."""
     print_list(f"{number(len(gone), 'document')} of {collection} whose file or row is no longer there:", gone)
-    return click.confirm("Delete them?", err=True)
+    return sys.stdin.isatty() and click.confirm("Delete them?", err=True)
 
 
 def print_problems(problems: "Sequence[Problem]") -> None:

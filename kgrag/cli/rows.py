@@ -22,6 +22,8 @@ def print_outcome(rows: Rows, *, as_csv: bool, raw: bool = False) -> None:
     note(f"{number(len(rows), 'row') if len(rows) else 'No rows'} in {rows.seconds * 1000:.0f} ms")
     if rows.cut:
         note(f"Not all of them: {rows.cut}")
+    for line in rows.notes:
+        note(line)
 
 
 def _print_csv(rows: Rows, raw: bool) -> None:

@@ -7,6 +7,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
+from kgrag.client.arguments import named
 from kgrag.engines import open_engine
 from kgrag.graph import collections as registry
 from kgrag.graph.collections import Collection as Record
@@ -40,6 +41,7 @@ def by_one(kind: str) -> Callable[[Callable[Concatenate["B", P], R]], Callable[C
     """For methods that only one may run on a collection at a time; `kind`: what they do, as others are told it."""
 
     def decorate(method: Callable[Concatenate[B, P], R]) -> Callable[Concatenate[B, P], R]:
+        @named
         @wraps(method)
         def called(self: B, /, *args: P.args, **kwargs: P.kwargs) -> R:
             with alone(self.kg.graph, self.name, kind):

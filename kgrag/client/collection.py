@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEFAULT_SYSTEM, make_system
+from kgrag.client.arguments import check_part
 from kgrag.client.building import Building, silent
 from kgrag.client.rankings import Rankings
 from kgrag.client.searching import Searching
@@ -65,10 +66,12 @@ class Collection(Building, Searching):
 
     def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:
         """See Searching."""
+        check_part(retriever, Retriever, "retriever")
         return make_retriever(retriever, self.context) if isinstance(retriever, str) else retriever
 
     def system(self, system: str | Strategy | None = None) -> Strategy:
         """See Searching."""
+        check_part(system or "", Strategy, "system")
         return system if isinstance(system, Strategy) else make_system(system or self.usual, self.context)
 
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from kgrag.agents.lookup import Lookup
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import STRATEGIES, split_system
+from kgrag.client.arguments import check_part
 from kgrag.client.collection import Collection
 from kgrag.client.rankings import Rankings
 from kgrag.client.searching import Searching
@@ -49,12 +50,14 @@ class Federation(Searching):
 
     def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:
         """See Searching."""
+        check_part(retriever, Retriever, "retriever")
         if isinstance(retriever, Retriever):
             return retriever
         return Federated(*(collection.retriever(retriever) for collection in self.collections))
 
     def system(self, system: str | Strategy | None = None) -> Strategy:
         """See Searching. Raises ConfigurationError for one that walks a single graph."""
+        check_part(system or "", Strategy, "system")
         if isinstance(system, Strategy):
             return system
         strategy, retriever = split_system(system or self.usual)

@@ -21,7 +21,7 @@ from kgrag.graph.collections import Collection as Record
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import collection_info
 from kgrag.graph.holding import alone, check_idle
-from kgrag.graph.routes import open_route, route
+from kgrag.graph.routes import open_route, route, routed
 from kgrag.graph.runs import Run
 from kgrag.models.chat import no_model
 from kgrag.models.embed import Embedder
@@ -176,9 +176,8 @@ class KnowledgeGraph:
         from kgrag.indexing.knowledge import Selection, import_knowledge
 
         chosen = selection or Selection()
-        return import_knowledge(
-            Path(path), collection, settings or Settings(), chosen, progress or silent, format=format
-        )
+        its = routed(settings or Settings(), collection)
+        return import_knowledge(Path(path), collection, its, chosen, progress or silent, format=format)
 
     def __enter__(self) -> Self:
         return self
@@ -246,9 +245,7 @@ class KnowledgeGraph:
     def _routed(self, pattern: str) -> "KnowledgeGraph":
         with self._lock:
             if pattern not in self._elsewhere:
-                graph = open_route(self.settings, pattern)
-                its = {"routes": {}, "neo4j_uri": graph.uri, "neo4j_database": graph.database}
-                self._elsewhere[pattern] = KnowledgeGraph(graph, self.settings.model_copy(update=its), self.models)
+                self._elsewhere[pattern] = KnowledgeGraph(*open_route(self.settings, pattern), self.models)
             return self._elsewhere[pattern]
 
     def _databases(self) -> Iterator[tuple[str | None, "KnowledgeGraph"]]:
@@ -337,17 +334,15 @@ class KnowledgeGraph:
         return next(filter(None, found), [])
 
     def runs(self) -> list[Run]:
-        """The answers that are kept, of all collections, newest first."""
-        schema.check_schema(self.graph)
-        return runs.list_runs(self.graph, None)
+        """The answers that are kept, of all collections, also of those that routes lead to, newest first."""
+        return [run for run, _ in runs.list_all(kg.graph for _, kg in self._databases())]
 
     def delete_runs(self, ids: Iterable[str]) -> list[Run]:
         """Delete kept answers, each named by (the first 6 or more digits of) its run's id; returns them.
 
         Raises NotFoundError for one that does not exist, before anything is deleted.
         """
-        schema.check_schema(self.graph)
-        return runs.remove_runs(self.graph, ids)
+        return runs.remove_runs((kg.graph for _, kg in self._databases()), ids)
 
     def migrate(self) -> list[str]:
         """Bring the database to this version's schema; returns the steps taken.
@@ -374,7 +369,10 @@ class KnowledgeGraph:
         """
         from kgrag.exchange.importing import import_export
 
-        return import_export(self.graph, source, collection, progress or silent, self.settings.old_vectors_seconds)
+        def home(name: str) -> Graph:
+            return self.home(name).graph
+
+        return import_export(home, source, collection, progress or silent, self.settings.old_vectors_seconds)
 
     def tasks(self) -> Tasks | None:
         """The language model of the settings with its prompts; None when none is configured. Shared by all callers."""

@@ -5,7 +5,6 @@ What comes back are the same values, and what goes wrong is raised as the same e
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
@@ -14,20 +13,20 @@ from urllib.parse import quote
 from kgrag import limits
 from kgrag.agents.lookup import Lookup
 from kgrag.agents.system import DEPTH
+from kgrag.client.arguments import check_asked, named
 from kgrag.client.building import silent
 from kgrag.client.federation import checked, parted
 from kgrag.client.http import Http, Json
+from kgrag.client.sending import named_files, parts
 from kgrag.client.stream import Stream
 from kgrag.errors import CancelledError, InputError, ServerError, error_of
 from kgrag.events import Answer, Event
 from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
-from kgrag.loaders.dispatch import LOADERS
-from kgrag.loaders.walk import Seen, Walk, file_key
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
-from kgrag.types import CollectionInfo, DocumentInfo, Filter, IngestReport, Passage, Problem, Progress, Ranking, Scan
+from kgrag.types import CollectionInfo, DocumentInfo, Filter, IngestReport, Passage, Progress, Ranking
 from kgrag.wire import answer_from_json, event_from_json, from_json, plain, ranking_from_json, rows_from_json
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from kgrag.inspection.result import Inspection
     from kgrag.rows import Rows
 
-_FILES, _BYTES = 100, 32 * 1024 * 1024  # of uploads that are sent at once
 _KEYS = 100  # documents that one request names
 
 
@@ -167,6 +165,7 @@ class RemoteSearching:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
 
+    @named
     def search(
         self,
         query: str,
@@ -178,7 +177,7 @@ class RemoteSearching:
         deadline: float | None = None,
     ) -> Ranking:
         """The `k` best passages for a question, each with the trail that led to it."""
-        asked = _question(query, filter, knowledge) | {"k": k, "retriever": retriever, "deadline": deadline}
+        asked = _question(query, k, filter, knowledge) | {"retriever": retriever, "deadline": deadline}
         return ranking_from_json(self.kg.http.request("POST", f"{self._place}search", asked | self._named))
 
     @overload
@@ -213,6 +212,7 @@ class RemoteSearching:
         knowledge: Sequence[str] = ...,
     ) -> Stream: ...
 
+    @named
     def ask(
         self,
         question: str,
@@ -228,7 +228,7 @@ class RemoteSearching:
         knowledge: Sequence[str] = (),
     ) -> Answer | Stream:
         """The answer to a question; with `stream` its events are iterated over as they happen."""
-        asked = _question(question, filter, knowledge) | {"system": system, "short": short, "k": k}
+        asked = _question(question, k, filter, knowledge) | {"system": system, "short": short}
         asked["choices"] = list(choices)
 
         def heard(hear: Callable[[Event], None]) -> Answer:
@@ -319,7 +319,7 @@ class RemoteCollection(RemoteSearching):
         Raises InputError when no path can be read at all.
         """
         report, jobs = IngestReport(), []
-        for files in _parts(_named_files([source] if isinstance(source, str | Path) else source, root)):
+        for files in parts(named_files([source] if isinstance(source, str | Path) else source, root)):
             jobs.append(self._send(files, language))
         if not jobs:
             raise InputError("There was nothing to read.", "Name files, or folders that hold some.")
@@ -366,8 +366,9 @@ class RemoteCollection(RemoteSearching):
 _SUMMED = ("added", "changed", "unchanged", "passages", "embedded", "embedded_batches", "problems", "seconds")
 
 
-def _question(question: str, filter: Filter | None, knowledge: Sequence[str]) -> Json:
-    return {"question": question, "filter": plain(filter or Filter()), "knowledge": list(knowledge)}
+def _question(question: str, k: int, filter: Filter | None, knowledge: Sequence[str]) -> Json:
+    check_asked(question, k)
+    return {"question": question, "k": k, "filter": plain(filter or Filter()), "knowledge": list(knowledge)}
 
 
 def _path(collection: str) -> str:
@@ -376,32 +377,3 @@ def _path(collection: str) -> str:
 
 def _job(id: str) -> str:
     return f"jobs/{quote(id, safe='')}"
-
-
-def _named_files(paths: Iterable[str | Path], root: str | Path | None) -> Iterator[tuple[str, Path]]:
-    """Files by the names that they are known by: of a folder those that some loader reads.
-
-    Raises InputError for a path that does not exist.
-    """
-    seen, endings = Seen(), tuple(ending for _, form in LOADERS.items() for ending in form.extensions)
-    for path in map(Path, paths):
-        if not path.exists():
-            raise InputError(f"There is no {str(path)!r}.", "Check the spelling.")
-        folder = path if path.is_dir() else path.parent
-        found: Iterable[Path | Problem] = Walk(path, seen, Scan(), root, False) if path.is_dir() else [path]
-        for file in found:
-            if isinstance(file, Path) and (file is path or file.name.lower().endswith(endings)):
-                yield file_key(file, root or folder), file
-
-
-def _parts(files: Iterator[tuple[str, Path]]) -> Iterator[dict[str, Path]]:
-    """The files, as many together as are sent at once."""
-    part: dict[str, Path] = {}
-    size = 0
-    for name, path in chain(files, [("", Path())]):
-        bytes_ = path.stat().st_size if name else 0
-        if part and (not name or len(part) == _FILES or size + bytes_ > _BYTES):
-            yield part
-            part, size = {}, 0
-        part[name] = path
-        size += bytes_

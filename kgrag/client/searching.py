@@ -9,9 +9,9 @@ from kgrag import limits
 from kgrag.agents.lookup import Lookup
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEPTH
+from kgrag.client.arguments import check_asked, named
 from kgrag.client.rankings import Rankings
 from kgrag.client.stream import Stream
-from kgrag.errors import ConfigurationError
 from kgrag.events import Answer
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
@@ -47,6 +47,7 @@ class Searching(ABC):
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
         """The page, table or section that a question names, by rules and without a model; None if it names none."""
 
+    @named
     def search(
         self,
         query: str,
@@ -60,10 +61,9 @@ class Searching(ABC):
         """The `k` best passages for a question, each with the trail that led to it.
 
         `knowledge`: collections of facts that may lead from one passage to another. Raises DeadlineError when it takes
-        longer than `deadline` seconds, ConfigurationError for a `k` below 1.
+        longer than `deadline` seconds, ConfigurationError for a `k` below 1, and for what is no question or retriever.
         """
-        if k < 1:
-            raise ConfigurationError(f"k is invalid: {k} passages.", "Ask for 1 or more.")
+        check_asked(query, k)
         with limits.limited(deadline):
             searcher = with_bridges(self.retriever(retriever), knowledge)
             asked = Query(query, filter or Filter())
@@ -105,6 +105,7 @@ class Searching(ABC):
         knowledge: Sequence[str] = ...,
     ) -> Stream: ...
 
+    @named
     def ask(
         self,
         question: str,
@@ -129,6 +130,7 @@ class Searching(ABC):
         after which none is asked. What a model fails to do is the answer's `problem`. Raises ConfigurationError when no
         language model is configured and one is needed, DeadlineError when it takes longer than `deadline` seconds.
         """
+        check_asked(question, k)
         query = Query(question, filter or Filter(), knowledge=tuple(knowledge))
         asked = self.system(system)
         if stream:
@@ -137,6 +139,7 @@ class Searching(ABC):
         with limits.limited(deadline, budget):
             return asked.ask(query, short=short, depth=k, listener=listener, choices=choices)
 
+    @named
     def ask_many(
         self,
         questions: Iterable[str],
@@ -148,4 +151,5 @@ class Searching(ABC):
     ) -> Iterator[tuple[str, Answer | Exception]]:
         """The answers to many questions, several at a time, as they come: (question, answer, or what went wrong)."""
         asked = self.system(system)
+        check_asked("", k)
         return in_parallel(lambda question: asked.ask(question, short=short, depth=k), questions, threads)

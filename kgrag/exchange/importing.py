@@ -1,7 +1,7 @@
 """Files -> a collection, in transactions that each note how far they came: a killed import goes on where it was."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -38,9 +38,9 @@ class ImportReport:
 
 
 def import_export(
-    graph: Graph, source: str, name: str | None, progress: Progress, unused_seconds: float
+    home: Callable[[str], Graph], source: str, name: str | None, progress: Progress, unused_seconds: float
 ) -> ImportReport:
-    """Make the collection that was exported to `source`, under its own name or another.
+    """Make the collection that was exported to `source`, under its own name or another, in the database of that name.
 
     The file is first read through, so one that is damaged changes nothing. Interrupted and run again, it goes on where
     it was; until it is complete, nobody can use the collection. `unused_seconds`: see `create_collection`. Raises
@@ -54,6 +54,7 @@ def import_export(
         _check(header)
         name = header.collection if name is None else name
         registry.check_name(name)
+        graph = home(name)
         _check_free(graph, name, header)
         found = _read_through(reader, progress)
         with alone(graph, name, "import"):

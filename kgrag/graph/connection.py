@@ -130,12 +130,14 @@ class Graph:
             yield from session.run(query.text, _unwritten(parameters))
 
     @contextmanager
-    def reading(self, fetch_size: int, seconds: float | None = None) -> Iterator[neo4j.Session]:
+    def reading(
+        self, fetch_size: int, seconds: float | None = None, *, warned: bool = False
+    ) -> Iterator[neo4j.Session]:
         """A session in which the server refuses to write; after `seconds` its connection is dropped.
 
-        Raises DatabaseError when it was.
+        `warned`: the server tells of names that it does not know. Raises DatabaseError when it was.
         """
-        with translated(self.uri), self._session(fetch_size, neo4j.READ_ACCESS) as session:
+        with translated(self.uri), self._session(fetch_size, neo4j.READ_ACCESS, warned=warned) as session:
             if seconds is None:
                 yield session
                 return
@@ -226,8 +228,11 @@ class Graph:
                 if not tries:
                     raise
 
-    def _session(self, fetch_size: int = _FETCH_SIZE, access: str = neo4j.WRITE_ACCESS) -> neo4j.Session:
+    def _session(
+        self, fetch_size: int = _FETCH_SIZE, access: str = neo4j.WRITE_ACCESS, *, warned: bool = False
+    ) -> neo4j.Session:
         return self._driver.session(
+            notifications_min_severity="WARNING" if warned else None,
             database=self.database,
             fetch_size=fetch_size,
             default_access_mode=access,
@@ -314,6 +319,10 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
     ) -> None:
         if not isinstance(error, KeyboardInterrupt) and _interrupted(error):
             raise KeyboardInterrupt from error
+        if isinstance(error, DriverError) and "closed" in str(error).lower():
+            raise DatabaseError(
+                f"This client of {self._uri} is closed.", "Make another, by KnowledgeGraph.connect() or local()."
+            ) from error
         if isinstance(error, AuthError):
             raise UnreachableError(
                 f"Neo4j at {self._uri} refuses the login.", "Check KGRAG_NEO4J_USER and KGRAG_NEO4J_PASSWORD."

@@ -32,6 +32,7 @@ from kgrag.events import (
 )
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.queries import catalogue
+from kgrag.graph.schema import check_schema
 from kgrag.identity import node_id
 from kgrag.text import caption
 from kgrag.types import Ranking, Triple
@@ -106,13 +107,25 @@ def list_runs(graph: Graph, collection: str | None = None) -> list[Run]:
     return [_run(r["run"], r["steps"]) for r in graph.run("search/runs", collection=collection)]
 
 
-def remove_runs(graph: Graph, ids: Iterable[str]) -> list[Run]:
-    """Remove runs, each named by (the first 6 or more digits of) its id; returns them.
+def list_all(graphs: Iterable[Graph]) -> list[tuple[Run, Graph]]:
+    """The runs that are kept in some databases, each with its own, newest first. Raises MismatchError."""
+    found: dict[str, tuple[Run, Graph]] = {}
+    for graph in graphs:
+        check_schema(graph)
+        found |= {run.id: (run, graph) for run in list_runs(graph)}
+    return sorted(found.values(), key=lambda each: each[0].created, reverse=True)
+
+
+def remove_runs(graphs: Iterable[Graph], ids: Iterable[str]) -> list[Run]:
+    """Remove runs from some databases, each named by (the first 6 or more digits of) its id; returns them.
 
     Raises NotFoundError for one that does not exist or is not the only one, before anything is removed.
     """
-    chosen = named(list_runs(graph), ids)
-    graph.run("write/remove_runs", ids=[run.id for run in chosen])
+    kept = list_all(graphs)
+    chosen = named([run for run, _ in kept], ids)
+    for run, graph in kept:
+        if run in chosen:
+            graph.run("write/remove_runs", ids=[run.id])
     return chosen
 
 

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import docx
+import openpyxl
+import pptx
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.oxml.parser import parse_xml
+from pptx.util import Inches
 
 MARKDOWN = r"""# Star survey
 
@@ -182,6 +185,14 @@ _LIST = """<w:abstractNum xmlns:w="http://schemas.openxmlformats.org/wordprocess
 <w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%2."/></w:lvl></w:abstractNum>"""
 
 
+_CELLS = {
+    (0, 0): "Region", (0, 1): "City", (0, 2): "Sales", (1, 2): "2020", (1, 3): "2021",
+    (2, 0): "North", (2, 1): "Aalborg", (2, 2): "5", (2, 3): "6", (3, 1): "Viborg", (3, 2): "7", (3, 3): "8",
+    (4, 0): "South", (4, 1): "Odense", (4, 2): "closed",
+}  # fmt: skip
+_MERGED = (((0, 0), (1, 0)), ((0, 1), (1, 1)), ((0, 2), (0, 3)), ((2, 0), (3, 0)), ((4, 2), (4, 3)))
+
+
 def word(path: Path) -> None:
     """As a Word document."""
     file = docx.Document()
@@ -206,11 +217,9 @@ def word(path: Path) -> None:
     file.add_heading("Sales", 2)
     file.add_paragraph("Table 1: Sales by region")
     table = file.add_table(5, 4)
-    for place, text in {(0, 0): "Region", (0, 1): "City", (0, 2): "Sales", (1, 2): "2020", (1, 3): "2021",
-                        (2, 0): "North", (2, 1): "Aalborg", (2, 2): "5", (2, 3): "6", (3, 1): "Viborg", (3, 2): "7",
-                        (3, 3): "8", (4, 0): "South", (4, 1): "Odense", (4, 2): "closed"}.items():  # fmt: skip
+    for place, text in _CELLS.items():
         table.cell(*place).text = text
-    for one, other in (((0, 0), (1, 0)), ((0, 1), (1, 1)), ((0, 2), (0, 3)), ((2, 0), (3, 0)), ((4, 2), (4, 3))):
+    for one, other in _MERGED:
         table.cell(*one).merge(table.cell(*other))
     file.add_paragraph("After the table.")
     out = io.BytesIO()
@@ -241,3 +250,40 @@ def _listed(paragraph: Any, level: int) -> None:
     properties = paragraph._p.get_or_add_pPr().get_or_add_numPr()
     properties.get_or_add_ilvl().val = level
     properties.get_or_add_numId().val = 90
+
+
+def slides(path: Path) -> None:
+    """The first paragraph and the table on a slide each."""
+    file = pptx.Presentation()
+    slide = file.slides.add_slide(file.slide_layouts[5])
+    slide.shapes.title.text = "Star survey"
+    paragraph = slide.shapes.add_textbox(Inches(1), Inches(2), Inches(4), Inches(1)).text_frame.paragraphs[0]
+    for text, kind in _RUNS:
+        if kind in ("note", "hidden"):  # slides have neither
+            continue
+        for number, line in enumerate(text.split("\n")):
+            if number:
+                paragraph.add_line_break()
+            run = paragraph.add_run()
+            run.text = line
+            if kind:
+                run.font._element.set("baseline", "30000" if kind == "superscript" else "-25000")
+    slide = file.slides.add_slide(file.slide_layouts[5])
+    slide.shapes.title.text = "Table 1: Sales by region"
+    table = slide.shapes.add_table(5, 4, Inches(1), Inches(5), Inches(4), Inches(1)).table
+    for place, text in _CELLS.items():
+        table.cell(*place).text = text
+    for one, other in _MERGED:
+        table.cell(*one).merge(table.cell(*other))
+    file.save(str(path))
+
+
+def sheet(path: Path) -> None:
+    """The table, under its caption."""
+    book = openpyxl.Workbook()
+    book.active.append(["Table 1: Sales by region"])
+    for (row, column), text in _CELLS.items():
+        book.active.cell(row + 2, column + 1, int(text) if text.isdigit() else text)
+    for (top, left), (bottom, right) in _MERGED:
+        book.active.merge_cells(start_row=top + 2, start_column=left + 1, end_row=bottom + 2, end_column=right + 1)
+    book.save(path)

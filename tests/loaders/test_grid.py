@@ -12,6 +12,9 @@ from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
+from pptx.opc.package import Part
+from pptx.opc.packuri import PackURI
+from pptx.oxml import parse_xml
 from pptx.util import Inches
 
 from kgrag.loaders import load
@@ -174,3 +177,27 @@ def test_strict_files_revisions_and_formulas(tmp_path: Path, strict: bool) -> No
     document, problems = read(tmp_path / "a.docx")
     assert (document.text, problems) == ("The fee is twenty\n\nmoved\n\nx^2", [])
     assert (document.title, dict(document.metadata)) == ("a", {})
+
+
+DIAGRAM = """<dgm:dataModel xmlns:dgm="http://schemas.openxmlformats.org/drawingml/2006/diagram"
+ xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><dgm:ptLst>
+<dgm:pt><dgm:t><a:p><a:r><a:t>Plan</a:t></a:r></a:p></dgm:t></dgm:pt><dgm:pt><dgm:t><a:p/></dgm:t></dgm:pt>
+<dgm:pt><dgm:t><a:p><a:r><a:t>Bu</a:t></a:r><a:r><a:t>ild</a:t></a:r></a:p></dgm:t></dgm:pt>
+</dgm:ptLst></dgm:dataModel>"""
+FRAME = """<p:graphicFrame xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"
+ xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><p:nvGraphicFramePr><p:cNvPr id="9" name="D"/>
+<p:cNvGraphicFramePr/><p:nvPr/></p:nvGraphicFramePr><p:xfrm><a:off x="0" y="0"/><a:ext cx="1" cy="1"/></p:xfrm>
+<a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/diagram"><dgm:relIds
+ xmlns:dgm="http://schemas.openxmlformats.org/drawingml/2006/diagram"
+ xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" r:dm="%s"/></a:graphicData></a:graphic>
+</p:graphicFrame>"""
+
+
+def test_diagrams_of_slides(tmp_path: Path) -> None:
+    file = pptx.Presentation()
+    slide = file.slides.add_slide(file.slide_layouts[6])
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/diagramData"
+    part = Part(PackURI("/ppt/diagrams/data1.xml"), "application/xml", slide.part.package, DIAGRAM.encode())
+    slide.shapes._spTree.append(parse_xml(FRAME % slide.part.relate_to(part, kind)))
+    file.save(str(tmp_path / "a.pptx"))
+    assert read(tmp_path / "a.pptx")[0].text == "Plan\nBuild"

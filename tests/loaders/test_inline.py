@@ -89,11 +89,17 @@ def test_notes_of_markdown(tmp_path: Path) -> None:
         "<p>cost 45<sup id='r'><a href='#n'>3</a></sup> million</p><ol><li id='n'>Text. <a href='#r'>↩</a></li></ol>",
         "<p>cost 45<a href='#n'><sup>3</sup></a> million</p><p id='n'>Text.</p>",
         "<p>cost 45<a epub:type='noteref' href='x.xhtml#n'>3</a> million</p><aside id='n'><p>Text.</p></aside>",
+        "<p>cost 45<sup><a href='b.html#n'>3</a></sup> million</p><p><sup><a href='a.html#r'>3</a></sup> Text.</p>",
         "<p>cost 45<sup><a href='#n'>[3]</a></sup> million</p><p><a id='n' href='#r'>3</a> Text.</p>",
     ],
 )
 def test_notes_of_pages(tmp_path: Path, markup: str) -> None:
     assert read(tmp_path / "a.html", markup).text == "cost 45 [3] million\n\n[3] Text."
+
+
+def test_several_notes_in_one_place(tmp_path: Path) -> None:
+    page = "<p>cost 45<sup><a href='#n1'>1</a>, <a href='#n2'>2</a></sup> million</p>"
+    assert read(tmp_path / "a.html", page).text == "cost 45 [1], [2] million"
 
 
 def test_lists_keep_their_numbers(tmp_path: Path) -> None:

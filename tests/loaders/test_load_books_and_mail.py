@@ -103,6 +103,23 @@ def test_rtf(tmp_path: Path) -> None:
 
 
 TABLE = types.Table(1, (("Ship", "Built"), ("Fram", "1892")), "Dates")
+
+
+def test_inline_content_notes_and_tables_of_rtf(tmp_path: Path) -> None:
+    (tmp_path / "a.rtf").write_bytes(
+        rb"{\rtf1\ansi The star has 10{\super 24} kg, 45{\footnote \pard {\super \chftn} The note, 3{\super 4}.}"
+        rb" million{\v hidden}, x{\sub i} and H\sub 2\nosupersub O, 19{\b \super\insrsid1 th} ship.\par"
+        rb"{\listtext\tab 3.\tab}third\par\trowd Ship\cell Built\cell\row Fram\cell 1892\cell\row\pard after\par}"
+    )
+    told, document = load(tmp_path / "a.rtf")
+    assert isinstance(told, Problem) and told.message == "holds 1 hidden piece, left out"
+    assert isinstance(document, Document)
+    assert document.text.split() == (
+        "The star has 10^24 kg, 45 [1] million, x_i and H2O, 19th ship. 3. third after [1] The note, 3^4.".split()
+    )
+    assert [t.rows for t in document.tables] == [TABLE.rows]
+
+
 MAIL = b"""From: =?utf-8?q?Bj=C3=B8rn?= <b@example.org>\r\nTo: a@example.org\r\nSubject: The =?utf-8?q?Gj=C3=B8a?=\r
 Date: Fri, 01 Mar 2024 10:00:00 +0100\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r
 Content-Type: %s; charset=iso-8859-1\r\n\r\n%s\r\n--x\r\nContent-Type: application/pdf\r

@@ -99,7 +99,7 @@ def test_a_cut_file_in_utf_16_is_read(tmp_path: Path) -> None:
 
 def test_what_is_in_no_encoding_names_the_byte_and_the_remedy(tmp_path: Path) -> None:
     message = problem(write(tmp_path / "a.txt", "Größe, Höhe und Breite: ".encode() + b"caf\xe9 x \xe9t")).message
-    assert "not UTF-8 at byte 30, nor in 1 other places" in message
+    assert "not UTF-8 at byte 30, nor in 1 other place;" in message
     assert "iconv" in message
 
 

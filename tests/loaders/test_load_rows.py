@@ -263,3 +263,15 @@ def test_a_csv_file_without_a_column_for_the_text_is_a_table(tmp_path: Path) -> 
     _, large = rows(tmp_path / "b.csv", "a,b\n" + "x,y\n" * 600_000, max_file_mb=1)
     assert "a table of more than 1 MB" in large[0][1]
     assert chunk(document, IndexingSettings())[0].text == "name: Ada; age: 36; city: London.\nname: Bob; age: 41."
+
+
+def test_several_columns_for_the_text(tmp_path: Path) -> None:
+    content = 'id,name,"a, b",city\n1,Ada,36,London\n2,Bob,,\n3,,,\n'
+    documents, problems = rows(tmp_path / "a.csv", content, columns=Columns(text="name, city"))
+    assert [(d.text, dict(d.metadata)) for d in documents] == [
+        ("name: Ada\ncity: London", {"a, b": "36"}), ("name: Bob", {})
+    ]  # fmt: skip
+    assert "no text in column 'name', 'city'" in problems[0][1]
+    documents, _ = rows(tmp_path / "b.csv", content, columns=Columns(text="a, b"))
+    assert [d.text for d in documents] == ["36"]
+    assert "no column 'name,no'" in rows(tmp_path / "c.csv", content, columns=Columns(text="name,no"))[1][0][1]

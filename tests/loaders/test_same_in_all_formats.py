@@ -58,6 +58,15 @@ def test_one_document_in_all_formats(tmp_path: Path, suffix: str) -> None:
     assert chunk(document, IndexingSettings())[-1].text == SALES
 
 
+def test_slides_and_sheets(tmp_path: Path) -> None:
+    made.slides(tmp_path / "a.pptx")
+    document = loaded(tmp_path / "a.pptx")
+    assert document.sections[0].text == FIRST.replace(" [1]", "")
+    assert chunk(document, IndexingSettings())[-1].text == SALES
+    made.sheet(tmp_path / "a.xlsx")
+    assert [part.text for part in chunk(loaded(tmp_path / "a.xlsx"), IndexingSettings())] == [SALES]
+
+
 def test_what_is_hidden_is_told(tmp_path: Path) -> None:
     for suffix in AT_THE_SECTION:
         made_path = tmp_path / f"a{suffix}"

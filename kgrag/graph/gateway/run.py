@@ -1,5 +1,6 @@
 """Checks a statement and runs it, in a transaction that can only read, with caps on time, rows and size."""
 
+import difflib
 import re
 import time
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from neo4j.exceptions import BrokenRecordError, Neo4jError
 
 from kgrag.errors import DatabaseError, RefusedError
 from kgrag.graph.connection import Graph
+from kgrag.graph.description import EdgeKind, NodeKind, describe
 from kgrag.graph.gateway.growth import Growth, check_walked
 from kgrag.graph.gateway.guard import MARK, guarded, unguarded
 from kgrag.graph.gateway.lexer import Statement
@@ -24,6 +26,7 @@ from kgrag.settings import GatewaySettings
 
 _LANGUAGE = "CYPHER 5 "  # what the rules read; 2026.x takes it for Cypher 25 otherwise, with clauses of its own
 _GRACE = 5.0  # seconds beyond its time-out that the server has to end a statement before the connection is dropped
+_MISSING = re.compile(r"[Tt]he (label|relationship type|property)(?: key)? `(.+?)` does not exist")
 _FETCHED = 100  # records per network message: what is fetched beyond a cap is at most that
 
 
@@ -44,12 +47,13 @@ def read_only(
     started = time.perf_counter()
     parameters = dict(parameters or {})
     text = prepared(statement, parameters, limits)
-    with graph.reading(_FETCHED, limits.seconds + _GRACE) as session:
+    with graph.reading(_FETCHED, limits.seconds + _GRACE, warned=True) as session:
         try:
             with session.begin_transaction(timeout=limits.seconds) as transaction:
                 explained: Any = "EXPLAIN " + text
                 summary = transaction.run(explained, parameters).consume()
                 check_plan(summary.query_type, summary.plan)
+                notes = _unknown(summary)
                 columns: tuple[str, ...]
                 if plan == "explain":
                     explained = "EXPLAIN " + unguarded(text)
@@ -62,7 +66,7 @@ def read_only(
                     columns, values, cut = _rows(transaction.run(checked, parameters), limits, embeddings)
         except Neo4jError as error:
             raise _explained(error, limits) from error
-    return Rows(columns, values, cut, time.perf_counter() - started)
+    return Rows(columns, values, cut, time.perf_counter() - started, notes)
 
 
 def prepared(statement: str, parameters: Mapping[str, Any], limits: GatewaySettings) -> str:
@@ -87,6 +91,24 @@ def prepared(statement: str, parameters: Mapping[str, Any], limits: GatewaySetti
     check_walked(grown, length)
     numbers = computed_results(read, parameters, limits.list_items)
     return _LANGUAGE + guarded(read, length, numbers, limits.list_items)
+
+
+def _unknown(summary: neo4j.ResultSummary) -> tuple[str, ...]:
+    """The names of a statement that are not in the database, as the server tells of them, and what may be meant."""
+    kinds: tuple[NodeKind | EdgeKind, ...] = (*describe().nodes, *describe().edges)
+    known = {name for kind in kinds for name in (_name(kind), *(p.name for p in kind.properties))}
+    found = []
+    for told in summary.gql_status_objects:
+        if named := _MISSING.search(told.status_description):
+            name = unguarded(named[2])
+            near = difflib.get_close_matches(name, sorted(known), n=1)
+            meant = f" Did you mean {near[0]}?" if near and near[0] != name else ""
+            found.append(f"Nothing in the database has the {named[1]} {name}.{meant}")
+    return tuple(dict.fromkeys(found))
+
+
+def _name(kind: NodeKind | EdgeKind) -> str:
+    return kind.label if isinstance(kind, NodeKind) else kind.type
 
 
 def _rows(

@@ -1,0 +1,60 @@
+"""What callers give to the methods of a client: what cannot be meant is told in one way, and before any work."""
+
+import difflib
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from kgrag.errors import ConfigurationError
+from kgrag.types import Filter
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_MEANT = {"top_k": "k", "limit": "k", "n": "k", "strategy": "system"} | {f.name: "filter" for f in fields(Filter)}
+"""Names that other libraries have, and those of a filter's parts."""
+
+
+def named(method: Callable[P, R]) -> Callable[P, R]:
+    """The method, whose unknown keyword arguments are a ConfigurationError that names the one that was meant."""
+    known = list(inspect.signature(method).parameters)
+
+    @wraps(method)
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs:
+            if name not in known:
+                raise _unknown(method.__name__, name, [each for each in known if each != "self"])
+        return method(*args, **kwargs)
+
+    return called
+
+
+def _unknown(method: str, name: str, known: list[str]) -> ConfigurationError:
+    near = [_MEANT[name]] if _MEANT.get(name) in known else difflib.get_close_matches(name, known, n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    return ConfigurationError(f"{method}() has no argument {name!r}.", f"{meant}It has: {', '.join(known)}.")
+
+
+def check_asked(question: Any, k: Any) -> None:
+    """Raise ConfigurationError for a question that is no text, and for a number of passages that is none."""
+    if not isinstance(question, str):
+        raise ConfigurationError(f"A question is a text, not {_kind(question)}.", "Give it as a str.")
+    if isinstance(k, bool) or not isinstance(k, int):
+        raise ConfigurationError(f"k is invalid: {k!r} is no whole number.", "Give an int, such as k=8.")
+    if k < 1:
+        raise ConfigurationError(f"k is invalid: {k} passages.", "Ask for 1 or more.")
+
+
+def check_part(part: Any, kind: type[object], name: str) -> None:
+    """Raise ConfigurationError for what is neither the name of a retriever or system, nor one itself."""
+    if not isinstance(part, str | kind):
+        raise ConfigurationError(
+            f"The {name} is {_kind(part)}.",
+            f"Give its name, as `kgrag {name}s` lists them, or one that collection.{name}(...) made.",
+        )
+
+
+def _kind(value: Any) -> str:
+    return "None" if value is None else f"an object of type {type(value).__name__}"

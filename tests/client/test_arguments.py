@@ -1,0 +1,61 @@
+"""Arguments that cannot be meant: each is told in kgrag's own words, before anything is searched."""
+
+from typing import Any
+
+import pytest
+
+from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
+from kgrag.errors import ConfigurationError, DatabaseError
+from kgrag.settings import Settings
+from kgrag.types import Document, Section
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"query": None}, "A question is a text, not None"),
+        ({"query": 5}, "not an object of type int"),
+        ({"query": "x", "k": "5"}, "'5' is no whole number"),
+        ({"query": "x", "k": 2.5}, "2.5 is no whole number"),
+        ({"query": "x", "k": True}, "True is no whole number"),
+        ({"query": "x", "k": 0}, "0 passages"),
+        ({"query": "x", "retreiver": "bm25"}, "Did you mean retriever"),
+        ({"query": "x", "top_k": 5}, "Did you mean k"),
+        ({"query": "x", "where": {"year": 1893}}, "Did you mean filter"),
+        ({"query": "x", "colour": "red"}, "It has: query, k, retriever"),
+    ],
+)
+def test_what_a_search_is_given(kg: KnowledgeGraph, given: dict[str, Any], said: str) -> None:
+    remote = RemoteKnowledgeGraph("http://127.0.0.1:1")
+    for searched in (kg["anything"], kg["one", "two"], remote["anything"]):
+        with pytest.raises(ConfigurationError) as raised:
+            searched.search(**given)
+        assert said in str(raised.value)
+    with pytest.raises(ConfigurationError) as raised:
+        given = {"question" if name == "query" else name: value for name, value in given.items()}
+        kg["anything"].ask(**given)
+    assert said.replace("query, k, retriever", "question, system") in str(raised.value) or "retr" in said
+
+
+@pytest.mark.parametrize("part", [5, None, object, ["bm25"]])
+def test_a_retriever_or_system_that_is_none(kg: KnowledgeGraph, part: Any) -> None:
+    for searched in (kg["anything"], kg["one", "two"]):
+        with pytest.raises(ConfigurationError, match="kgrag retrievers"):
+            searched.search("Who?", retriever=part)
+        if part is not None:
+            with pytest.raises(ConfigurationError, match="kgrag systems"):
+                searched.ask("Who?", system=part)
+
+
+def test_what_an_ingest_is_given(kg: KnowledgeGraph) -> None:
+    with pytest.raises(ConfigurationError, match=r"ingest\(\) has no argument 'langauge'[\s\S]*Did you mean language"):
+        kg["anything"].ingest([Document("a", (Section("x"),))], langauge="en")  # type: ignore[call-arg]
+
+
+def test_a_client_that_is_closed(graph_settings: Settings) -> None:
+    with KnowledgeGraph.connect(settings=graph_settings) as closed:
+        pass
+    for use in (closed.collections, closed["anything"].info, closed.runs):
+        with pytest.raises(DatabaseError, match="is closed") as raised:
+            use()
+        assert "KnowledgeGraph.connect()" in raised.value.remedy

@@ -1,0 +1,48 @@
+"""Labels, types and properties of a statement that nothing in the database has are told, with what may be meant."""
+
+from collections.abc import Iterator
+
+import pytest
+from click.testing import CliRunner
+
+from kgrag.cli import main
+from kgrag.client import KnowledgeGraph
+from kgrag.types import Document, Section
+from kgrag.wire import rows_from_json, to_json
+
+COLLECTION = "unknown-names"
+
+
+@pytest.fixture(scope="module")
+def fram(kg: KnowledgeGraph) -> Iterator[str]:
+    kg[COLLECTION].ingest([Document("fram", (Section("The Fram was built in Larvik."),), "Fram")])
+    yield COLLECTION
+    kg[COLLECTION].delete()
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("MATCH (p:Passge {collection: $collection}) RETURN p.text", "label Passge. Did you mean Passage?"),
+        ("MATCH (p:Passage {collection: $collection}) RETURN p.titel", "property titel. Did you mean title?"),
+        ("MATCH (:Document)-[:HAS_PASAGE]->(p:Passage) RETURN p.text", "HAS_PASAGE. Did you mean HAS_PASSAGE?"),
+    ],
+)
+def test_a_name_that_nothing_has_is_told(
+    kg: KnowledgeGraph, fram: str, neo4j_env: dict[str, str], statement: str, said: str
+) -> None:
+    rows = kg[fram].cypher(statement)
+    assert [said in note for note in rows.notes] == [True], rows.notes
+    assert rows_from_json(to_json(rows)).notes == rows.notes
+    shown = CliRunner().invoke(main, ["cypher", statement, "-c", fram], env=neo4j_env, prog_name="kgrag")
+    assert shown.exit_code == 0 and said in " ".join(shown.output.split()), shown.output
+
+
+def test_names_that_are_there_are_not_told(kg: KnowledgeGraph, fram: str) -> None:
+    assert kg[fram].cypher("MATCH (p:Passage {collection: $collection}) RETURN p.title").notes == ()
+
+
+def test_a_statement_that_reads_all_collections_says_so(fram: str, neo4j_env: dict[str, str]) -> None:
+    statement = "MATCH (p:Passage) RETURN count(p) AS n"
+    shown = CliRunner().invoke(main, ["cypher", statement, "-c", fram], env=neo4j_env, prog_name="kgrag")
+    assert "reads all collections" in " ".join(shown.output.split())
