@@ -19,6 +19,10 @@ _MAX_CELLS = 4_000_000
 _MAX_SPAN = 200  # columns of a merged cell
 _PLAIN_SHEET = re.compile(r"(?:sheet|tabelle|feuil|hoja|foglio|planilha|blad|ark)\s?\d*", re.IGNORECASE)
 _RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
+_ROW, _CELL, _COLUMN, _MERGED, _FORMULA, _VALUE, _INLINE = (
+    f"{{http://schemas.openxmlformats.org/spreadsheetml/2006/main}}{name}"
+    for name in "row c col mergeCell f v is".split()
+)
 _SIGNS = {"superscript": "^", "subscript": "_"}
 
 Row = list[Cell | None]
@@ -88,35 +92,35 @@ def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
 
 def _marks(sheet: Any) -> _Marks:
     found = _Marks()
-    row = column = 0
+    row = 0
     with sheet._get_source() as source:
         for event, element in ElementTree.iterparse(source, events=("start", "end")):
-            kind = tag(element)
             if event == "start":
-                if kind == "row":
+                if element.tag == _ROW:
                     row = int(element.get("r") or row + 1)
-                    column = 0
                     if element.get("hidden") in ("1", "true"):
                         found.rows.add(row)
-                continue
-            if kind == "c":
-                place = _RANGE.fullmatch(element.get("r") or "")
-                column = _column(place[1]) if place else column + 1
-                _look(element, (row, column), found)
-            elif kind == "col" and element.get("hidden") in ("1", "true"):
-                found.columns.append((int(element.get("min") or 0), int(element.get("max") or 0)))
-            elif kind == "mergeCell" and (place := _RANGE.fullmatch(element.get("ref") or "")) and place[3]:
-                found.merged[int(place[2])].append((_column(place[1]), int(place[4]), _column(place[3])))
-            if kind in ("row", "c"):
+            elif element.tag == _CELL:
+                if element.find(_FORMULA) is not None or element.get("t") == "inlineStr":
+                    _look(element, found)
+            elif element.tag == _ROW:
                 element.clear()
+            elif element.tag == _COLUMN and element.get("hidden") in ("1", "true"):
+                found.columns.append((int(element.get("min") or 0), int(element.get("max") or 0)))
+            elif element.tag == _MERGED and (place := _RANGE.fullmatch(element.get("ref") or "")) and place[3]:
+                found.merged[int(place[2])].append((_column(place[1]), int(place[4]), _column(place[3])))
     return found
 
 
-def _look(cell: Element, place: tuple[int, int], marks: _Marks) -> None:
-    kinds = {tag(part): part for part in cell}
-    if "f" in kinds and ("v" not in kinds or kinds["v"].text is None):
+def _look(cell: Element, marks: _Marks) -> None:
+    """Note a cell whose formula has no value, or whose text stands in it in several parts."""
+    named = _RANGE.fullmatch(cell.get("r") or "")
+    if named is None:
+        return
+    place = int(named[2]), _column(named[1])
+    if cell.find(_FORMULA) is not None and not cell.findtext(_VALUE):
         marks.unknown.add(place)
-    inline = kinds.get("is")
+    inline = cell.find(_INLINE)
     if inline is not None and any(tag(part) == "r" for part in inline):
         line = Inline()
         for run in (part for part in inline if tag(part) == "r"):
