@@ -100,6 +100,12 @@ def test_help_names_every_format(cli: CommandLine) -> None:
     assert [suffix for form in LOADERS.values() for suffix in form.extensions if suffix not in text] == []
 
 
+def test_what_is_excluded_is_counted(cli: CommandLine, kg: KnowledgeGraph, notes: Path, collection_name: str) -> None:
+    result = cli("ingest", str(notes), "-c", collection_name, "--exclude", "*.md")
+    assert "1 file skipped: excluded 1\n" in result.stderr
+    assert not any(document.key.endswith(".md") for document in kg[collection_name].documents())
+
+
 def test_ingest_names_what_is_gone_and_prunes_when_told(
     cli: CommandLine, kg: KnowledgeGraph, notes: Path, collection_name: str
 ) -> None:
