@@ -58,4 +58,4 @@ def open_route(settings: Settings, pattern: str) -> tuple[Graph, Settings]:
     try:
         return Graph(str(its.neo4j_uri), its.neo4j_user, its.neo4j_password, its.neo4j_database), its
     except DatabaseError as error:
-        raise DatabaseError(error.message, f"KGRAG_ROUTES leads {pattern!r} there. {error.remedy}") from error
+        raise type(error)(error.message, f"KGRAG_ROUTES leads {pattern!r} there. {error.remedy}") from error
