@@ -3,8 +3,12 @@
 import hashlib
 import json
 import logging
+import os
 import sqlite3
+import threading
+import zlib
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -27,25 +31,38 @@ class Kept:
 
 
 class ReplyCache:
-    """Request -> reply, in a folder. Safe to use from many threads and processes; nothing is ever thrown out."""
+    """Request -> reply, in a folder that nobody else may read.
+
+    Safe to use from many threads and processes; nothing is ever thrown out.
+    """
 
     def __init__(self, folder: Path, without: str = "KGRAG_CHAT__CACHE=false") -> None:
         """Open or make the cache; `without`: the setting that does without it.
 
         Raises ConfigurationError when the folder cannot be used.
         """
-        import diskcache
-
-        self._mishaps = (OSError, sqlite3.Error, diskcache.Timeout)
+        self._path = folder / "replies.sqlite3"
+        self._older = folder / "cache.db"
+        self._own = threading.local()
         try:
-            self._disk: Any = diskcache.Cache(
-                str(folder), disk=diskcache.JSONDisk, eviction_policy="none", cull_limit=0, size_limit=2**62
-            )
-        except self._mishaps as error:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))  # what SQLite adds has the same mode
+            self._file.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT) WITHOUT ROWID")
+        except (OSError, sqlite3.Error) as error:
             raise ConfigurationError(
                 f"Replies cannot be kept in {folder}: {error}",
                 f"Free the folder, name another with KGRAG_CACHE, or do without: {without}.",
             ) from error
+
+    @property
+    def _file(self) -> sqlite3.Connection:
+        """This thread's own connection."""
+        if not hasattr(self._own, "file"):
+            self._own.file = _opened(self._path)
+            self._own.file.execute("PRAGMA journal_mode = WAL")
+            self._own.file.execute("PRAGMA synchronous = NORMAL")
+        file: sqlite3.Connection = self._own.file
+        return file
 
     @staticmethod
     def key(address: str, request: Mapping[str, Any]) -> str:
@@ -56,25 +73,43 @@ class ReplyCache:
     def get(self, key: str) -> Kept | None:
         """The reply to a request; None when none is kept, or it cannot be read."""
         try:
-            found = self._disk.get(key, retry=True)
-            return None if found is None else Kept(**found)
-        except (*self._mishaps, ValueError, TypeError) as error:
+            found = self._file.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+            text = found[0] if found else self._kept_before(key)
+            return None if text is None else Kept(**json.loads(text))
+        except (OSError, sqlite3.Error, zlib.error, ValueError, TypeError) as error:
             _LOG.warning("A kept reply cannot be read: %s", error)
             return None
 
     def put(self, key: str, reply: Kept) -> None:
         """Keep a reply. What cannot be written is logged, since the reply itself is there."""
         try:
-            self._disk.set(key, asdict(reply), retry=True)
-        except self._mishaps as error:
+            self._file.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, json.dumps(asdict(reply))))
+        except (OSError, sqlite3.Error) as error:
             _LOG.warning("A reply cannot be kept: %s", error)
+
+    def _kept_before(self, key: str) -> bytes | None:
+        """A reply that an older kgrag has paid for: it kept them with diskcache."""
+        if not self._older.exists():
+            return None
+        with closing(_opened(self._older)) as file:
+            by = zlib.compress(json.dumps(key).encode(), 1)
+            found = file.execute("SELECT value, filename FROM Cache WHERE key = ?", (by,)).fetchone()
+        if found is None:
+            return None
+        return zlib.decompress(found[0] if found[1] is None else (self._older.parent / found[1]).read_bytes())
 
     def close(self) -> None:
         """Close this thread's file."""
-        self._disk.close()
+        if hasattr(self._own, "file"):
+            self._own.file.close()
+            del self._own.file
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=60, isolation_level=None)

@@ -1,10 +1,15 @@
 """Language models over HTTP: what is sent, tried again and kept, what it costs, and what failures say."""
 
+import json
 import os
+import sqlite3
+import stat
 import subprocess
 import sys
 import time
+import zlib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +19,7 @@ from scripted import Scripted
 
 from kgrag.errors import ConfigurationError, ModelError, UnavailableError
 from kgrag.models.chat import Message, Reply
+from kgrag.models.chat_cache import Kept, ReplyCache
 from kgrag.models.openai_chat import OpenAIChat, load_chat
 from kgrag.settings import ChatSettings, Settings
 from kgrag.types import Usage
@@ -239,7 +245,8 @@ class TestCache:
         program = (
             "import sys\n"
             "from kgrag.models.chat import Message\n"
-            "from kgrag.models.openai_chat import load_chat\n"
+            "from kgrag.models.chat_cache import Kept, ReplyCache
+from kgrag.models.openai_chat import load_chat\n"
             "from kgrag.settings import Settings\n"
             "with load_chat(Settings(_env_file=None)) as model:\n"
             f"    reply = model.chat({ASKED!r}, task='answer')\n"
@@ -252,17 +259,35 @@ class TestCache:
         assert len(scripted.calls) == 1
 
     def test_a_kept_reply_that_cannot_be_read_is_asked_for_again(self, scripted: Scripted, tmp_path: Path) -> None:
-        import diskcache
-
         scripted.say("answer", "Colin Archer.")
         with chat(scripted, tmp_path) as model:
             ask(model)
-        with diskcache.Cache(tmp_path, disk=diskcache.JSONDisk) as disk:
-            for key in disk:
-                disk[key] = {"text": "in another form"}
+        with closing(sqlite3.connect(tmp_path / "replies.sqlite3")) as file, file:
+            file.execute("""UPDATE replies SET reply = '{"text": "in another form"}'""")
         with chat(scripted, tmp_path) as model:
             assert ask(model).text == "Colin Archer."
         assert len(scripted.calls) == 2
+
+    def test_replies_that_an_older_version_kept_are_not_paid_for_again(self, tmp_path: Path) -> None:
+        kept = {"text": "Colin Archer.", "prompt_tokens": 3, "completion_tokens": 2, "cut": False}
+        (tmp_path / "ab").mkdir()
+        (tmp_path / "ab" / "large.val").write_bytes(zlib.compress(json.dumps(kept).encode()))
+        rows = [
+            (zlib.compress(b'"small"', 1), zlib.compress(json.dumps(kept).encode()), None),
+            (zlib.compress(b'"large"', 1), None, "ab/large.val"),
+        ]
+        with closing(sqlite3.connect(tmp_path / "cache.db")) as file, file:
+            file.execute("CREATE TABLE Cache (key BLOB, value BLOB, filename TEXT)")
+            file.executemany("INSERT INTO Cache VALUES (?, ?, ?)", rows)
+        with ReplyCache(tmp_path) as cache:
+            assert cache.get("small") == cache.get("large") == Kept(**kept)  # type: ignore[arg-type]
+            assert cache.get("another") is None
+
+    def test_nobody_else_reads_what_is_kept(self, tmp_path: Path) -> None:
+        with ReplyCache(tmp_path / "chat") as cache:
+            cache.put("key", Kept("Colin Archer.", 3, 2, False))
+            assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "chat").iterdir()} == {0o600}
+        assert stat.S_IMODE((tmp_path / "chat").stat().st_mode) == 0o700
 
     def test_a_folder_that_cannot_be_used(self, scripted: Scripted, tmp_path: Path) -> None:
         (tmp_path / "chat").write_text("not a folder")
