@@ -245,8 +245,7 @@ class TestCache:
         program = (
             "import sys\n"
             "from kgrag.models.chat import Message\n"
-            "from kgrag.models.chat_cache import Kept, ReplyCache
-from kgrag.models.openai_chat import load_chat\n"
+            "from kgrag.models.openai_chat import load_chat\n"
             "from kgrag.settings import Settings\n"
             "with load_chat(Settings(_env_file=None)) as model:\n"
             f"    reply = model.chat({ASKED!r}, task='answer')\n"
