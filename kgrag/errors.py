@@ -146,9 +146,11 @@ def error_of(kind: str, message: str, remedy: str) -> KgragError:
 
 def tls_hint(address: str, error: BaseException | None) -> str:
     """What to do where one side of a failed connection speaks TLS and the other does not; empty where both may."""
-    said = ""
-    while error is not None:
-        said, error = f"{said} {type(error).__name__} {error}", error.__cause__
+    causes: list[BaseException] = []
+    while error is not None and error not in causes:
+        causes.append(error)
+        error = error.__cause__
+    said = " ".join(f"{type(cause).__name__} {cause}" for cause in causes)
     scheme = address.partition("://")[0]
     if scheme.endswith(("https", "+s", "+ssc")):
         plain = scheme.partition("+")[0].replace("https", "http")

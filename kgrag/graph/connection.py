@@ -30,6 +30,7 @@ from kgrag import limits
 from kgrag.errors import (
     ConfigurationError,
     DatabaseError,
+    InputError,
     MismatchError,
     UnreachableError,
     tls_hint,
@@ -43,6 +44,7 @@ OnQuery = Callable[[str, Mapping[str, Any]], None]
 """Called with the name and the parameters of each query before it is sent; what it raises, the query raises."""
 
 _LOG = logging.getLogger("kgrag.graph")
+logging.getLogger("neo4j.notifications").addHandler(logging.NullHandler())  # else Python prints them, with statements
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^/]")
 _OTHER_LENGTH = re.compile(r"Index query vector has \d+ dimensions|vectors do not have the same number of dimensions")
 _NO_INDEX = re.compile(r"There is no such (?:fulltext|vector) schema index: (\w+)")
@@ -352,14 +354,27 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
                 f"It comes with the first {missing[1].partition('_')[0]} of a collection. "
                 "Where there is one, make again what is missing: kgrag repair",
             ) from error
+        if isinstance(error, Neo4jError) and (unreadable := unreadable_words(error.message or "")):
+            raise unreadable from error
         if isinstance(error, Neo4jError) and _OTHER_LENGTH.search(error.message or ""):
             raise MismatchError(
                 "The vectors of the collection have another length than the question's.",
                 "Try again: the collection was embedded again a moment ago. If it stays so: kgrag repair",
             ) from error
         if isinstance(error, Neo4jError | DriverError):
-            remedy = tls_hint(self._uri, error) or "The server's log says more: `kgrag logs`."
+            hint = tls_hint(self._uri, error) if isinstance(error, DriverError) else ""
+            remedy = hint or "The server's log says more: `kgrag logs`."
             raise DatabaseError(f"Neo4j failed: {error}", remedy) from error
+
+
+def unreadable_words(message: str) -> InputError | None:
+    """The error for words that Lucene cannot read, if that is what the server's message is about."""
+    if "org.apache.lucene.queryparser" not in message:
+        return None
+    return InputError(
+        "The words to be looked for cannot be read as a query of the full-text index.",
+        'Leave out signs such as / : ( ) [ ] " ~ ^ *, or put a backslash before each.',
+    )
 
 
 def _interrupted(error: BaseException | None) -> bool:

@@ -1,5 +1,6 @@
 """Errors as a server tells them: {error, remedy, kind} and a fitting status, one mapping for every door."""
 
+import errno
 import logging
 from math import ceil
 from typing import Any
@@ -12,6 +13,7 @@ from starlette.responses import JSONResponse
 from kgrag import errors, wire
 from kgrag.errors import KgragError, without_login
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 logger = logging.getLogger("kgrag.server")
 
 _STATUS: tuple[tuple[type[KgragError], int], ...] = (  # the first that fits
@@ -71,6 +73,8 @@ def told(error: Exception) -> KgragError:
         return _UNREACHABLE
     if isinstance(error, KgragError):
         return error
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        return errors.FullError("The disk of the server is full.", "Whoever runs the server makes room there.")
     logger.error("unexpected %s", type(error).__name__, exc_info=error)
     return _UNEXPECTED
 

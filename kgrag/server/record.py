@@ -25,7 +25,7 @@ _PROGRAMS = ("/api/", "/v1/", "/mcp", "/metrics", "/healthz", "/readyz", "/opena
 _NOTHING = "default-src 'none'; frame-ancestors 'none'"
 _OWN = (  # NiceGUI's pages hold scripts and styles
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' ws: wss:; object-src 'none'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; object-src 'none'; "
     "base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 )
 _HEADERS = {

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from kgrag.client import RemoteKnowledgeGraph
-from kgrag.errors import ConfigurationError, DatabaseError, KgragError, ModelError
+from kgrag.errors import ConfigurationError, DatabaseError, KgragError, ModelError, tls_hint
 from kgrag.graph.connection import Graph
 from kgrag.models.chat import Message
 from kgrag.models.embed import load_embedder
@@ -83,3 +83,9 @@ def test_no_tls_where_there_is(encrypted: int) -> None:
     *of_http, of_bolt = _failures("http", "bolt", encrypted)
     assert ["try https://" in error.remedy for error in of_http] == [True] * 3, [str(e) for e in of_http]
     assert "try bolt+s://" in of_bolt.remedy, of_bolt
+
+
+def test_an_error_that_is_its_own_cause() -> None:
+    error = ValueError("reset by peer")
+    error.__cause__ = error
+    assert "bolt+s" in tls_hint("bolt://example.org", error)

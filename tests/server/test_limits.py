@@ -1,5 +1,6 @@
 """What one caller may take: requests, time, sizes; and that what goes wrong inside is not told."""
 
+import errno
 import logging
 import socket
 import threading
@@ -139,6 +140,20 @@ def test_an_unexpected_error_is_logged_not_told(
         reply = client.get("/api/v1/collections")
     assert reply.status_code == 500 and "hunter2" not in reply.text and "ZeroDivision" not in reply.text
     assert "hunter2" in caplog.text
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_told_as_such(
+    start: Start, asking: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(error, "No room", "/private/place")
+
+    monkeypatch.setattr("kgrag.server.uploads.Uploads.keep", full)
+    with start().client() as client:
+        reply = client.post(f"{_C}/documents", files={"files": ("a.txt", b"text")})
+    assert (reply.status_code, reply.json()["kind"]) == (507, "FullError")
+    assert "private" not in reply.text
 
 
 def test_the_log_names_no_key_and_no_question(start: Start, caplog: pytest.LogCaptureFixture) -> None:

@@ -177,6 +177,10 @@ def test_cypher_and_saved_queries_give_rows(client: httpx.Client) -> None:
     assert (refused.status_code, refused.json()["kind"]) == (422, "RefusedError")
     names = client.post(f"{_C}/queries/names", json={"parameters": {"name": "brandvik"}}).json()
     assert "Ole Brandvik" in str(names["rows"])
+    for unreadable in ("a/b", "(", "a:b:c", "[1 TO"):
+        wrong = client.post(f"{_C}/queries/names", json={"parameters": {"name": unreadable}})
+        assert (wrong.status_code, wrong.json()["kind"]) == (400, "InputError"), wrong.text
+        assert "lucene" not in wrong.text and "backslash" in wrong.json()["remedy"]
     since = {"parameters": {"since": "2020-01-01T00:00:00+00:00"}}
     assert client.post(f"{_C}/queries/changes", json=since).status_code == 200
     assert client.post(f"{_C}/queries/nothing", json={}).status_code == 404

@@ -9,8 +9,8 @@ from typing import Any
 import neo4j
 from neo4j.exceptions import BrokenRecordError, Neo4jError
 
-from kgrag.errors import DatabaseError, RefusedError
-from kgrag.graph.connection import Graph
+from kgrag.errors import DatabaseError, KgragError, RefusedError
+from kgrag.graph.connection import Graph, unreadable_words
 from kgrag.graph.description import EdgeKind, NodeKind, describe
 from kgrag.graph.gateway.growth import Growth, check_walked
 from kgrag.graph.gateway.guard import MARK, guarded, unguarded
@@ -65,7 +65,9 @@ def read_only(
                     checked: Any = text
                     columns, values, cut = _rows(transaction.run(checked, parameters), limits, embeddings)
         except Neo4jError as error:
-            raise _explained(error, limits) from error
+            if explained_error := _explained(error, limits):
+                raise explained_error from error
+            raise
     return Rows(columns, values, cut, time.perf_counter() - started, notes)
 
 
@@ -133,7 +135,8 @@ def _rows(
     return columns, tuple(values), None
 
 
-def _explained(error: Neo4jError, limits: GatewaySettings) -> Exception:
+def _explained(error: Neo4jError, limits: GatewaySettings) -> KgragError | None:
+    """The error as it is told, None for one that is not about the statement."""
     code, message = error.code or "", error.message or str(error)
     if length := re.search(rf"{MARK} (\d+) not (\d+)", message):
         most, found = (f"{int(number):,}" for number in length.groups())
@@ -156,9 +159,11 @@ def _explained(error: Neo4jError, limits: GatewaySettings) -> Exception:
             f"Neo4j does not take the statement: {_complaint(message)}",
             "It is read as Cypher 5, by every server: write WITH for LET, WHERE for FILTER, UNWIND for FOR.",
         )
+    if unreadable := unreadable_words(message):
+        return unreadable
     if "ClientError" in code:
         return DatabaseError(f"Neo4j does not take the statement: {_complaint(message)}", "Correct it and try again.")
-    return error
+    return None
 
 
 def _complaint(message: str) -> str:

@@ -5,12 +5,12 @@ read out: the list of nodes beside it leads to the same.
 """
 
 from collections import Counter
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import rustworkx
 from nicegui import ui
-from nicegui.events import EChartPointClickEventArguments
+from nicegui.events import GenericEventArguments
 from numpy.typing import NDArray
 
 from kgrag.drawing import Drawing, DrawnNode, drawing, look
@@ -49,7 +49,8 @@ class Chart:
             self._kinds = ui.row().classes("items-center gap-x-3 gap-y-0")
             self._cut = ui.label(f"Only {MOST} nodes are drawn; remove some to see more.").classes("quiet")
             self._cut.visible = False
-            self._chart = ui.echart(_options([], [], []), on_point_click=self._clicked).classes("w-full")
+            self._chart = ui.echart(_options([], [], [])).classes("w-full")
+            self._chart.on("componentClick", self._clicked, ["dataType", "data"])
             self._chart.style("height: min(70vh, 36rem)").props("role=img aria-label='Part of the graph'")
             with ui.row().classes("w-full items-center gap-2"):
                 self._list = ui.select({}, label="Node", with_input=True, on_change=lambda e: self._choose(e.value))
@@ -158,9 +159,9 @@ class Chart:
         for id, x, y in await ui.run_javascript(f"return {_PLACES % self._chart.id}") or ():
             self._places[id] = np.array([x, y])
 
-    def _clicked(self, event: EChartPointClickEventArguments) -> None:
-        if event.data_type == "node":
-            self._list.value = cast(dict[str, Any], event.data)["id"]
+    def _clicked(self, event: GenericEventArguments) -> None:
+        if event.args.get("dataType") == "node":
+            self._list.value = event.args["data"]["id"]
 
     def _choose(self, id: str | None) -> None:
         """Show what a node is, and what can be done with it."""

@@ -1,5 +1,6 @@
 """The pages as a part of the server's application."""
 
+import logging
 from asyncio import get_running_loop
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -39,6 +40,7 @@ def mount(app: FastAPI, serving: Serving) -> None:
         page.add(serving)
     app.include_router(login.router(serving.keys, secure=serving.options.secure_cookie))
     pages.on_startup(_take_threads)
+    logging.getLogger("nicegui").setLevel(logging.ERROR)  # its warnings hold addresses, with what was asked
     ui.run_with(app, title="kgrag", dark=None, language="en-US", show_welcome_message=False)
     app.router.routes[-1] = _Pages("/", pages)
     app.state.serving = replace(serving, pages=True)

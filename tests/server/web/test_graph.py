@@ -25,6 +25,12 @@ _LABELS = """() => {
         return [its.style.text, box.x, box.y, box.x + box.width, box.y + box.height];
     });
 }"""
+_FIRST_NODE = """(canvas) => {
+    const chart = getElement(Number(canvas.closest("[id^=c]").id.slice(1))).chart;
+    const data = chart.getModel().getSeriesByIndex(0).getData();
+    const place = chart.convertToPixel({seriesIndex: 0}, data.getItemLayout(data.indexOfName("Ingrid Solheim")));
+    return place;
+}"""
 _HALO = 3.0  # pixels around a label that two may share
 
 
@@ -44,6 +50,18 @@ def test_the_graph_is_expanded_filtered_and_pinned(visit: Visit) -> None:
     page.get_by_label("Node", exact=True).click()
     page.get_by_role("option", name=re.compile(r"\(Page\)")).first.wait_for()
     assert not page.get_by_role("option", name=re.compile(r"\(Passage\)")).count()
+
+
+def test_a_node_that_is_clicked_is_chosen(visit: Visit) -> None:
+    page = (visitor := visit()).page
+    visitor.go(f"/graph?collection={quote(SHIPS)}&name=Ingrid+Solheim")
+    page.get_by_role("checkbox", name="Entity (1)").wait_for()
+    visitor.settle()
+    canvas = page.locator("canvas").first
+    x, y = canvas.evaluate(_FIRST_NODE)
+    canvas.click(position={"x": x, "y": y})
+    page.get_by_role("button", name="Pin").wait_for()
+    page.get_by_text("Ingrid Solheim (Entity)", exact=True).wait_for()
 
 
 def test_three_hundred_nodes_can_be_read(
