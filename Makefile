@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(wildcard pyproject.toml constraints.txt)
 
-.PHONY: help setup demo test test-quality test-long test-local mutants test-all test-newest test-models test-browser test-adapters test-slow screenshots bench soak lint types docs check clean
+.PHONY: help setup demo test test-quality test-long test-local mutants coverage test-all test-newest test-models test-browser test-adapters test-slow screenshots bench soak lint types docs check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -37,8 +37,14 @@ demo: $(VENV)/.ready ## Start Neo4j, ingest the demo corpus and ask it three que
 # cache is 48 MB, which Neo4j fills in minutes: then it compiles the same again and again
 test test-long test-local test-newest test-quality: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
 
+FAST := not long and not quality and not models and not browser and not adapters and not slow
+
 test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
-	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=20 -m "not long and not quality and not models and not browser and not adapters and not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=20 -m "$(FAST)"
+
+coverage: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
+coverage: $(VENV)/.ready ## Which lines the fast tests run, the least covered modules first: build/coverage/index.html
+	$(BIN)/python -m pytest -n 2 --dist loadscope --cov --cov-report=term --cov-report=html:build/coverage -m "$(FAST)"
 
 # Tests that start, stop, kill and upgrade servers of their own
 SERVERS := tests/graph/local tests/exchange/test_backup_restore.py tests/indexing/test_bulk.py \
@@ -95,7 +101,7 @@ mutants: $(VENV)/.ready ## Plant faults, one by one, each of which must make a t
 
 test-all: ## Every tier there is
 	CI_ALL=1 .ci/run
-	$(MAKE) test-slow mutants
+	$(MAKE) coverage test-slow mutants
 
 bench: $(VENV)/.ready ## Ingest against the lower bound and LightRAG, bulk load, retrieval, on made-up passages
 	$(BIN)/python bench/ingest.py --synthetic 20000
