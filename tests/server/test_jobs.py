@@ -189,17 +189,19 @@ def test_a_process_that_cannot_say_that_it_lives_stops(
         for name in ("beat_job", "claim_job"):
             monkeypatch.setattr(kept, name, unless_cut_off(getattr(kept, name)))
         with _waiting_at(8):  # it works for longer than its lease
-            id = first.submit("ingest", collection_name, {"uploads": _upload(first, collection_name, 20)}).id
+            id = first.submit("ingest", collection_name, {"uploads": _upload(first, collection_name, 60)}).id
             while (running := first._running.get(id)) is None:
                 time.sleep(0.01)
             cut_off.set()
             assert running.lost.wait(60)
+            while id in first._running:  # it is told to go on no more
+                time.sleep(0.01)
         monkeypatch.undo()
         first._ending.set()  # it looks for no more work
         with Jobs(slow) as second:
             last = _end(second, id)
     assert (last.state, last.attempt) == ("done", 2)
-    assert slow[collection_name].info().counts["Document"] == 20
+    assert slow[collection_name].info().counts["Document"] == 60
 
 
 def _pid(jobs: Jobs, id: str) -> int:
