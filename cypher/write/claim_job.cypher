@@ -1,5 +1,6 @@
 // Begin the job that is next, if there is one: of each collection one at a time, and one whose process died before the
-// others, unless it was to be cancelled; never what a program does by itself. The Schema node's lock keeps two that look for work apart.
+// others, unless it was to be cancelled; never what a program does by itself. The Schema node's lock keeps two that look
+// for work apart.
 // mode: write
 // $holder: STRING - who begins it
 // $seconds: INTEGER - how long it is left to them

@@ -56,6 +56,8 @@ def open_route(settings: Settings, pattern: str) -> tuple[Graph, Settings]:
     """
     its = follow(settings, pattern)
     try:
-        return Graph(str(its.neo4j_uri), its.neo4j_user, its.neo4j_password, its.neo4j_database), its
+        return Graph(
+            str(its.neo4j_uri), its.neo4j_user, its.neo4j_password, its.neo4j_database, its.neo4j_retry_seconds
+        ), its
     except DatabaseError as error:
         raise type(error)(error.message, f"KGRAG_ROUTES leads {pattern!r} there. {error.remedy}") from error

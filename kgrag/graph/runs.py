@@ -123,9 +123,9 @@ def remove_runs(graphs: Iterable[Graph], ids: Iterable[str]) -> list[Run]:
     """
     kept = list_all(graphs)
     chosen = named([run for run, _ in kept], ids)
-    for run, graph in kept:
-        if run in chosen:
-            graph.run("write/remove_runs", ids=[run.id])
+    for graph in {id(graph): graph for _, graph in kept}.values():
+        if ids_there := [run.id for run, its in kept if its is graph and run in chosen]:
+            graph.run("write/remove_runs", ids=ids_there)
     return chosen
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Generic, Literal, TypeVar, get_args
 
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -19,6 +19,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from kgrag.errors import AccessError, ConfigurationError, InputError, NotFoundError
 from kgrag.graph.local.files import private_folder, write_atomic
 from kgrag.settings import Settings
+
+M = TypeVar("M", bound=BaseModel)
 
 Role = Literal["read", "write", "admin"]
 """Each may what those before it may: write uploads and removes documents, admin deletes collections."""
@@ -97,12 +99,30 @@ class _File(BaseModel):
     keys: tuple[Key, ...] = ()
 
 
+class KeptFile(Generic[M]):
+    """A file of JSON, read again whenever it changes. Safe to share between threads."""
+
+    def __init__(self, path: Path, model: type[M]) -> None:
+        self._path, self._model = path, model
+        self._state: tuple[tuple[int, int, int] | None, M | None] = (None, None)
+
+    def read(self) -> M:
+        """What it holds. Raises OSError, FileNotFoundError where there is none, and ValidationError."""
+        found = self._path.stat()
+        stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
+        known, value = self._state
+        if value is None or stamp != known:
+            value = self._model.model_validate_json(self._path.read_bytes())
+            self._state = (stamp, value)
+        return value
+
+
 class Keys:
     """The keys in a file, read again whenever it changes. Safe to share between threads."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._state: tuple[tuple[int, int, int] | None, tuple[Key, ...]] = (None, ())
+        self._file = KeptFile(path, _File)
 
     @classmethod
     def of(cls, settings: Settings) -> "Keys":
@@ -115,20 +135,11 @@ class Keys:
     def kept(self) -> tuple[Key, ...]:
         """All keys, by name. Raises ConfigurationError when the file cannot be read."""
         try:
-            found = self.path.stat()
+            return self._file.read().keys
         except FileNotFoundError:
             return ()
-        except OSError as error:
+        except (OSError, ValidationError) as error:
             raise self._unreadable(error) from error
-        stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
-        known, keys = self._state
-        if stamp != known:
-            try:
-                keys = _File.model_validate_json(self.path.read_bytes()).keys
-            except (OSError, ValidationError) as error:
-                raise self._unreadable(error) from error
-            self._state = (stamp, keys)
-        return keys
 
     def resolve(self, token: str) -> Access | None:
         """What a token allows, None if it is of no key; it takes as long whichever it is."""

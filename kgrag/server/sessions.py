@@ -11,7 +11,7 @@ from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kgrag.graph.local.files import private_folder, write_atomic
-from kgrag.server.keys import Access, Keys, hashed
+from kgrag.server.keys import Access, KeptFile, Keys, hashed
 
 DAYS = 30
 """After which a session ends by itself."""
@@ -39,7 +39,7 @@ class Sessions:
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
         self._path = keys.path.with_name("sessions.json")
-        self._state: tuple[tuple[int, int, int] | None, dict[str, _Session]] = (None, {})
+        self._file = KeptFile(self._path, _File)
 
     def open(self, token: str) -> str | None:
         """Begin a session of a key: its id, None if the token is of no key."""
@@ -72,12 +72,6 @@ class Sessions:
     def _kept(self) -> dict[str, _Session]:
         """All sessions; none where the file is not what was written: people log in again."""
         try:
-            found = self._path.stat()
-            stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
-            known, sessions = self._state
-            if stamp != known:
-                sessions = _File.model_validate_json(self._path.read_bytes()).sessions
-                self._state = (stamp, sessions)
+            return self._file.read().sessions
         except (OSError, ValidationError):
             return {}
-        return sessions

@@ -289,10 +289,10 @@ class Jobs(AbstractContextManager["Jobs"]):
 
 
 def _give_back_memory() -> None:
-    """Free what a job has left, and return it to the system.
+    """Free what uploads and requests have left, once a job has ended, and return it to the system.
 
     Python looks through all objects for garbage only once they are a quarter more; glibc, where that is the C library,
-    keeps what a thread has freed for this thread. The most that a job needs would be held for long, and more than once.
+    keeps what a thread has freed for this thread. The most that a request needs would be held for long, more than once.
     All else waits meanwhile: less than 0.1 s, once a job.
     """
     gc.collect()
