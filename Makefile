@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 # setuptools warns of every editable install that folders may hide the package; that is no fault here
 PIP := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(wildcard pyproject.toml constraints.txt)
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test test-quality test-long test-local mutants coverage test-all test-newest test-models test-browser test-adapters test-slow screenshots bench soak lint types docs check clean
 

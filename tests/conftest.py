@@ -8,6 +8,7 @@ server runs already, and runs on afterwards.
 """
 
 import fcntl
+import gc
 import itertools
 import os
 import signal
@@ -72,9 +73,15 @@ def pytest_configure() -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """A test that makes a collection of its own is long: an ingest goes through some forty queries."""
-    if "collection_name" in getattr(item, "fixturenames", ()):
+    """A test that makes a collection of its own is long, an ingest goes through some forty queries; or a server."""
+    if {"collection_name", "shared"} & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.long)
+
+
+def pytest_collection_finish() -> None:
+    """Let what is there now be passed over when garbage is looked for: all test modules are half a second each time."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:

@@ -1,20 +1,24 @@
 """Empty indexes for collections that tests make: whenever one is made later, Neo4j plans every query anew."""
 
-from kgrag.graph.collections import create_collection, create_knowledge, index_labels, list_collections
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
-from kgrag.indexing.removal import delete_collection
-from kgrag.settings import IndexingSettings, Settings
+from kgrag.graph.schema import SLOTS, await_all, ensure_fulltext_indexes, ensure_schema, ensure_vector_indexes
 
 _DOCUMENTS, _KNOWLEDGE = 14, 3  # collections that there are at once, about
+_DIMENSION = 256  # of the vectors of the built-in embedder
 
 
 def make_spare_indexes(graph: Graph) -> None:
-    """Make collections, which leave their indexes when they are removed again."""
-    for number in range(_DOCUMENTS):
-        made = create_collection(graph, f"spare {number}", "wordllama", 256, IndexingSettings(), 0.0)
-        index_labels(graph, made, *describe().labels("indexed"))
-    for number in range(_KNOWLEDGE):
-        create_knowledge(graph, f"spare facts {number}", "en", 0.0)
-    for collection in list_collections(graph):
-        delete_collection(graph, collection.name, Settings())
+    """Make indexes as collections leave them when they are removed."""
+    ensure_schema(graph)
+    kinds = [(_DIMENSION, SLOTS[0], describe().labels("indexed"))] * _DOCUMENTS
+    kinds += [(0, "", ("Entity", "Triple"))] * _KNOWLEDGE
+    spare = []
+    for number, (dimension, embedding, labels) in enumerate(kinds, start=1):
+        ensure_fulltext_indexes(graph, number, labels)
+        ensure_vector_indexes(graph, number, dimension, embedding, labels)
+        spare.append(f"{dimension} {number} 0 {' '.join(labels)}")
+    await_all(graph)
+    graph._driver.execute_query(
+        "MATCH (s:Schema) SET s.collections = size($spare), s.spare_indexes = $spare", spare=spare
+    )

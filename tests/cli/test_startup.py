@@ -11,19 +11,21 @@ from kgrag.cli import COMMANDS, main
 HEAVY = ("neo4j", "spacy", "numpy", "wordllama", "pydantic", "rich")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], *([name, "--help"] for name in COMMANDS)], ids=" ".join)
-def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+def test_help_imports_nothing_heavy() -> None:
     code = f"""
 import sys
 from kgrag.cli import main
-try:
-    main({arguments!r})
-except SystemExit as end:
-    assert not end.code
-print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
+for arguments in {[["--help"], *([name, "--help"] for name in COMMANDS)]!r}:
+    try:
+        main(arguments)
+    except SystemExit as end:
+        assert not end.code
+    print(arguments, [name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stderr.strip() == "[]"
+    told = run.stderr.splitlines()
+    assert len(told) == 1 + len(COMMANDS)
+    assert [line for line in told if not line.endswith(" []")] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)

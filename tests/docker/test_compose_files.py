@@ -73,6 +73,7 @@ def test_ports_stay_on_this_machine_and_volumes_and_variables_exist(file: dict[s
 
 
 @pytest.mark.parametrize("service", [_PLAIN["services"]["neo4j"], *_members().values()])
+@pytest.mark.long
 def test_neo4j_knows_the_settings(service: dict[str, Any], graph_settings: Settings, tmp_path: Path) -> None:
     known = {key: value for key, value in _settings(service).items() if key not in _OF_CLUSTERS}
     assert _validated({**known, "server.config.strict_validation.enabled": "true"}, graph_settings, tmp_path) == 0

@@ -134,7 +134,9 @@ def test_what_runs_is_logged_without_its_parameters(kg: KnowledgeGraph, caplog: 
     assert "of-the-user" not in caplog.text
 
 
-@pytest.mark.parametrize("milliseconds", [2, 5, 10, 20, 40, 80, 160, 320])
+@pytest.mark.parametrize(
+    "milliseconds", [5, *(pytest.param(n, marks=pytest.mark.long) for n in (2, 10, 20, 40, 80, 160, 320))]
+)
 def test_ctrl_c_stays_ctrl_c_whatever_the_driver_was_sending(graph_settings: Settings, milliseconds: int) -> None:
     ids = [f"passage {i}" for i in range(100_000)]
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)

@@ -147,6 +147,7 @@ def test_the_database_describes_itself(kg: KnowledgeGraph) -> None:
 
 @pytest.mark.alone
 @pytest.mark.usefixtures("others_aside")
+@pytest.mark.long
 def test_long_names_of_version_4_are_shortened(kg: KnowledgeGraph, full: str) -> None:
     # words and names are counted again by a later step
     query = (

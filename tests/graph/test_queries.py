@@ -32,6 +32,7 @@ def migrated(kg: KnowledgeGraph) -> KnowledgeGraph:
 
 
 @pytest.mark.parametrize("query", catalogue().values(), ids=lambda q: q.name)
+@pytest.mark.long
 def test_header_matches_the_statement(query: Query, migrated: KnowledgeGraph) -> None:
     assert {p.name for p in query.parameters} == set(re.findall(r"\$(\w+)", query.text))
     unknown = {p.type for p in query.parameters} - _SAMPLES.keys()

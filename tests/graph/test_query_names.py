@@ -12,11 +12,6 @@ import pytest
 from kgrag.graph.queries import Query, catalogue
 
 ROOT = Path(__file__).parents[2]
-SOURCES = {
-    path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-    for folder in ("kgrag", "loaders")
-    for path in sorted((ROOT / folder).rglob("*.py"))
-}
 SAVED = "analyst/"
 _FOLDERS = "|".join(sorted({name.partition("/")[0] for name in catalogue()}))
 _NAME = re.compile(rf"(?:{_FOLDERS})/\w+")
@@ -141,34 +136,50 @@ def faults(sources: Mapping[str, ast.AST], known: Mapping[str, set[Helper]]) -> 
     return list(dict.fromkeys(found))
 
 
-HELPERS = helpers(SOURCES.values())
+Sources = dict[str, ast.Module]
+Helpers = dict[str, set[Helper]]
 
 
-def test_every_query_that_is_run_is_there_and_given_its_parameters() -> None:
-    assert faults(SOURCES, HELPERS) == []
+@pytest.fixture(scope="module")
+def sources() -> Sources:
+    """The modules of the project, parsed."""
+    return {
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for folder in ("kgrag", "loaders")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    }
 
 
-def test_most_queries_are_seen_to_be_given_their_parameters() -> None:
-    assert {"run", "stream", "rows", "row", "_scores", "_told"} <= HELPERS.keys()
-    seen = {use.query for where, tree in SOURCES.items() for ways in uses(where, tree, HELPERS) for use in ways}
+@pytest.fixture(scope="module")
+def known(sources: Sources) -> Helpers:
+    return helpers(sources.values())
+
+
+def test_every_query_that_is_run_is_there_and_given_its_parameters(sources: Sources, known: Helpers) -> None:
+    assert faults(sources, known) == []
+
+
+def test_most_queries_are_seen_to_be_given_their_parameters(sources: Sources, known: Helpers) -> None:
+    assert {"run", "stream", "rows", "row", "_scores", "_told"} <= known.keys()
+    seen = {use.query for where, tree in sources.items() for ways in uses(where, tree, known) for use in ways}
     names = {name for name in catalogue() if not name.startswith(SAVED)}
     assert len(names - seen) < 15, sorted(names - seen)  # those that are chosen from a table or a list of pairs
 
 
-def test_every_query_is_named_as_it_is_where_it_runs() -> None:
+def test_every_query_is_named_as_it_is_where_it_runs(sources: Sources) -> None:
     """A search for the name of a query finds who runs it, so no name is put together."""
-    told = {text.value for tree in SOURCES.values() for text in texts(tree)}
+    told = {text.value for tree in sources.values() for text in texts(tree)}
     assert [name for name in catalogue() if not name.startswith(SAVED) and name not in told] == []
-    nodes = [node for tree in SOURCES.values() for node in ast.walk(tree)]
+    nodes = [node for tree in sources.values() for node in ast.walk(tree)]
     joined = (node for node in nodes if isinstance(node, ast.JoinedStr))
     assert [part.value for node in joined for part in texts(node) if _BEGINNING.match(part.value)] == []
     run = (node for node in nodes if isinstance(node, ast.Call) and named(node) in ("run", "stream") and node.args)
     assert [ast.unparse(call) for call in run if isinstance(call.args[0], ast.JoinedStr)] == []
 
 
-def test_every_saved_query_that_is_named_is_there_and_takes_what_it_is_given() -> None:
+def test_every_saved_query_that_is_named_is_there_and_takes_what_it_is_given(sources: Sources) -> None:
     found = 0
-    for where, tree in SOURCES.items():
+    for where, tree in sources.items():
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call) and named(node) == "saved_query"):
             for name in texts(call.args[0]) if call.args else ():
                 found += 1
@@ -211,7 +222,7 @@ def test_documents_name_files_that_are_there() -> None:
         ("graph.run('write/clear', collection=c, label='Word')", ""),
     ],
 )
-def test_what_is_found(source: str, fault: str) -> None:
-    found = faults({"x": ast.parse(source)}, HELPERS)
+def test_what_is_found(source: str, fault: str, known: Helpers) -> None:
+    found = faults({"x": ast.parse(source)}, known)
     assert len(found) == bool(fault)
     assert fault in "".join(found)

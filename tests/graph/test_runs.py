@@ -265,6 +265,7 @@ def test_a_deleted_collection_takes_its_runs_along(kg: KnowledgeGraph, collectio
 
 @pytest.mark.alone
 @pytest.mark.usefixtures("others_aside")
+@pytest.mark.long
 def test_version_2_becomes_version_3(kg: KnowledgeGraph, ships: str) -> None:
     answer = _answer(kg, ships)
     made = "SHOW INDEXES YIELD name WHERE name =~ '(run|step)_(id|collection)' RETURN name"

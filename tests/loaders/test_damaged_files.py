@@ -183,6 +183,7 @@ def test_bombs_take_bounded_memory_and_time(tmp_path: Path) -> None:
     assert document.text == "A ship is here."
 
 
+@pytest.mark.long
 def test_a_page_that_fails_does_not_stop_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     maker = Maker(tmp_path / "a.pdf")
     for n in range(1, 9):

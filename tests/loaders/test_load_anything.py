@@ -63,6 +63,7 @@ def check_storable(document: Document) -> None:
 @example(suffix=".html", content=b"<![foo")
 @example(suffix=".html", content=b"<!doctype [")
 @example(suffix=".md", content=b"<![foo\n\ntext")
+@pytest.mark.long
 def test_any_bytes_in_any_format(suffix: str, content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"file{suffix}"
@@ -118,6 +119,7 @@ def generate(path: Path, megabytes: int, line: str) -> int:
 
 
 @pytest.mark.parametrize("name", ["big.jsonl", "big.csv"])
+@pytest.mark.long
 def test_memory_is_bounded_by_a_row(tmp_path: Path, name: str) -> None:
     text = "A sentence, of some length. " * 400
     line = f'N,"{text}"\n' if name.endswith("csv") else json.dumps({"id": "N", "text": text}) + "\n"
@@ -154,6 +156,7 @@ def test_memory_of_one_endless_line(tmp_path: Path) -> None:
     assert peak < 12 * 1024 * 1024
 
 
+@pytest.mark.long
 def test_the_index_of_triples_is_compact(tmp_path: Path) -> None:
     count = 8_000
     with (tmp_path / "corpus.jsonl").open("w") as corpus, (tmp_path / "triples.jsonl").open("w") as triples:

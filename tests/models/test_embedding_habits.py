@@ -1,6 +1,7 @@
 """Embedding servers as they are: every text that can have a vector has it, and the others are named with what helps."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,11 @@ from kgrag.models.embed import NoVectorError, OpenAIEmbedder, Remembering, embed
 from kgrag.settings import EmbeddingSettings
 
 TEXTS = [f"Passage {n} of the log of the Fram" for n in range(70)]
+_WAITED_FOR = ("slow", "missing", "stuck", "no list", "unsaid", "4 texts, unsaid")  # seconds, until it is tried again
+
+
+def _marked(habits: Iterable[str]) -> list[Any]:
+    return [pytest.param(h, marks=pytest.mark.long) if h in _WAITED_FOR else h for h in habits]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +41,7 @@ def test_vectors_come_in_the_order_of_their_texts(server: EmbeddingHabits, habit
     assert np.allclose(found, unit([vector(text) for text in TEXTS]), atol=1e-6)
 
 
-@pytest.mark.parametrize("habit", LIMITED)
+@pytest.mark.parametrize("habit", _marked(LIMITED))
 def test_a_limit_is_learnt_and_remembered(server: EmbeddingHabits, habit: str) -> None:
     model = embedder(server, habit)
     assert np.allclose(model.embed(TEXTS), unit([vector(text) for text in TEXTS]), atol=1e-6)
@@ -46,7 +52,7 @@ def test_a_limit_is_learnt_and_remembered(server: EmbeddingHabits, habit: str) -
     assert sum(after) == 40  # nothing is refused any more
 
 
-@pytest.mark.parametrize("habit", REFUSED)
+@pytest.mark.parametrize("habit", _marked(REFUSED))
 def test_a_text_without_a_vector_is_named_and_the_others_have_theirs(server: EmbeddingHabits, habit: str) -> None:
     _, reason, remedy = REFUSED[habit]
     texts = [*TEXTS[:37], f"A bed of {BAD} off Larvik", *TEXTS[37:]]
@@ -64,7 +70,7 @@ def test_a_text_without_a_vector_is_named_and_the_others_have_theirs(server: Emb
     assert len(server.asked[habit][-1]) == 64  # one bad text says nothing of how many are taken
 
 
-@pytest.mark.parametrize("habit", DOWN)
+@pytest.mark.parametrize("habit", _marked(DOWN))
 def test_a_server_that_is_out_of_order_is_told_from_a_bad_text(server: EmbeddingHabits, habit: str) -> None:
     _, reason, remedy = DOWN[habit]
     model = embedder(server, habit, retries=1)

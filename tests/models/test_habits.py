@@ -133,6 +133,7 @@ class TestWhatIsSent:
             del GOOD["no limit"]
 
 
+@pytest.mark.long
 class TestTime:
     def test_a_reply_that_trickles_ends(self, weak: Weak) -> None:
         started = time.monotonic()

@@ -104,6 +104,7 @@ class TestRequest:
 class TestRetries:
     LOST = ("429", "500", "timeout", "cut", "cut-error", "malformed", "html")
 
+    @pytest.mark.long
     def test_what_brought_no_reply_is_asked_again(self, scripted: Scripted) -> None:
         """Each fault once, with and without a stream, side by side."""
         tasks = [f"{fault}/{kind}" for fault in self.LOST for kind in ("whole", "stream")]
@@ -122,6 +123,7 @@ class TestRetries:
         assert sorted(call["task"] for call in scripted.calls) == sorted(tasks)
         assert len(scripted.attempts) == 2 * len(tasks)
 
+    @pytest.mark.long
     def test_no_reply_after_all_retries(self, scripted: Scripted) -> None:
         expected = {
             "429": "KGRAG_CHAT__CONCURRENCY",
@@ -156,6 +158,7 @@ class TestRetries:
             assert ask(model).text == "Colin Archer."
         assert time.monotonic() - started >= 1
 
+    @pytest.mark.long
     def test_all_kinds_of_retries_share_one_bound(self, scripted: Scripted) -> None:
         scripted.fail("malformed", "500", "html", "500")
         with chat(scripted, retries=2) as model, pytest.raises(ModelError, match="No whole reply"):

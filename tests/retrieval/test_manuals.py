@@ -94,6 +94,7 @@ def test_questions_of_no_words(kg: KnowledgeGraph, manuals: str) -> None:
 
 @pytest.mark.alone
 @pytest.mark.usefixtures("others_aside")
+@pytest.mark.long
 def test_a_database_of_version_7_is_searched_like_a_new_one(kg: KnowledgeGraph, manuals: str) -> None:
     expected = digest(kg.graph, manuals)
     number = kg.graph.run("search/collections", name=manuals)[0]["collection"]["number"]
@@ -140,6 +141,7 @@ def test_a_database_of_version_8_gets_the_names_of_new_rules(kg: KnowledgeGraph,
 
 @pytest.mark.alone
 @pytest.mark.usefixtures("others_aside")
+@pytest.mark.long
 def test_a_database_of_version_5_is_searched_like_a_new_one(kg: KnowledgeGraph, manuals: str) -> None:
     expected = digest(kg.graph, manuals)
     with kg.graph._driver.session() as session:  # as version 5 left it: no headings, no symbols, names of all capitals

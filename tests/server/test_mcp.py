@@ -168,6 +168,7 @@ def test_options_that_are_numbers_or_fixed_words_are_taken() -> None:
         check_asked_system("gears(knowledge=(letters,))+hybrid")
 
 
+@pytest.mark.long
 def test_other_collections_stay_closed(serve: Serve, kg: KnowledgeGraph) -> None:
     secret = kg[_SECRET].search("Kari", k=1).hits[0].passage.id
 

@@ -94,6 +94,7 @@ def test_an_error_while_an_answer_is_streamed_is_its_last_event(client: httpx.Cl
     assert "Traceback" not in last
 
 
+@pytest.mark.long
 def test_a_client_that_leaves_stops_the_agent(served: Served, scripted: Scripted) -> None:
     scripted.say("think", "Where is Nordvika?")
     scripted.delay(0.4)
