@@ -7,7 +7,7 @@ PIP := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip --disa
 SOURCES := $(wildcard pyproject.toml constraints.txt)
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-quality test-long test-local mutants coverage test-all test-newest test-models test-browser test-adapters test-slow screenshots bench soak lint types docs check clean
+.PHONY: help setup demo test test-quality test-long test-both test-local mutants coverage test-all test-newest test-models test-browser test-adapters test-slow screenshots bench soak lint types docs check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -36,28 +36,24 @@ demo: $(VENV)/.ready ## Start Neo4j, ingest the demo corpus and ask it three que
 
 # Servers of tests live for minutes: what Java's second compiler would gain costs more than it brings. Of one compiler the
 # cache is 48 MB, which Neo4j fills in minutes: then it compiles the same again and again
-test test-long test-local test-newest test-quality: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
+test test-long test-both test-local test-newest test-quality coverage: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
 
-FAST := not long and not quality and not models and not browser and not adapters and not slow
+ELSEWHERE := not servers and not quality and not models and not browser and not adapters and not slow
 
 test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
-	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=20 -m "$(FAST)"
-
-coverage: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
-coverage: $(VENV)/.ready ## Which lines the fast tests run, the least covered modules first: build/coverage/index.html
-	$(BIN)/python -m pytest -n 2 --dist loadscope --cov --cov-report=term --cov-report=html:build/coverage -m "$(FAST)"
-
-# Tests that start, stop, kill and upgrade servers of their own
-SERVERS := tests/graph/local tests/exchange/test_backup_restore.py tests/indexing/test_bulk.py \
-	tests/indexing/test_bulk_hand_over.py tests/indexing/test_knowledge_bulk.py tests/passages/test_opensearch.py
-
-LONG := long and not models and not browser and not adapters and not slow
+	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=20 -m "not long and $(ELSEWHERE)"
 
 test-long: $(VENV)/.ready ## Tests that take long, attacks among them
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m "$(LONG)" $(SERVERS:%=--ignore=%)
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "long and $(ELSEWHERE)"
+
+test-both: $(VENV)/.ready ## Those of test and of test-long in one run
+	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=20 -m "$(ELSEWHERE)"
 
 test-local: $(VENV)/.ready ## Tests that start, stop, kill and upgrade servers, bulk loads among them
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m "$(LONG)" $(SERVERS)
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m servers
+
+coverage: $(VENV)/.ready ## Which lines the fast tests run, the least covered modules first: build/coverage/index.html
+	$(BIN)/python -m pytest -n 2 --dist loadscope --cov --cov-report=term --cov-report=html:build/coverage -m "not long and $(ELSEWHERE)"
 
 NEWEST := tests/graph/test_schema.py tests/graph/test_queries.py tests/graph/gateway/test_gateway_honest.py tests/cypher \
 	tests/retrieval/test_base.py

@@ -12,6 +12,7 @@ import gc
 import itertools
 import os
 import signal
+import threading
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -31,7 +32,7 @@ from xdist.scheduler import LoadScopeScheduling
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import NotFoundError
 from kgrag.graph.connection import Graph
-from kgrag.graph.local import LocalServer
+from kgrag.graph.local import Endpoint, LocalServer
 from kgrag.graph.schema import stored_version
 from kgrag.settings import Settings
 
@@ -47,6 +48,15 @@ _TOGETHER = (
     ("tests/evaluation/",),
     ("tests/graph/gateway/",),
 )
+# Whose long tests start, stop, kill and upgrade servers of their own
+_OF_SERVERS = (
+    "tests/graph/local/",
+    "tests/exchange/test_backup_restore.py",
+    "tests/indexing/test_bulk.py",
+    "tests/indexing/test_bulk_hand_over.py",
+    "tests/indexing/test_knowledge_bulk.py",
+    "tests/passages/test_opensearch.py",
+)
 _FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
@@ -61,9 +71,11 @@ def test_settings(home: Path, **values: object) -> Settings:
 test_settings.__test__ = False  # type: ignore[attr-defined]
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Take Ctrl-C, and let processes that tests start take it: a shell has those in its background ignore it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if not hasattr(config, "workerinput"):  # workers have the environment from here
+        _no_settings_from_outside()
     # How fast a machine is at the moment says nothing of the code. Each run has the same examples, so that no change
     # fails for what it did not touch; --hypothesis-profile=new looks for new ones.
     busy = hypothesis_settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -76,6 +88,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """A test that makes a collection of its own is long, an ingest goes through some forty queries; or a server."""
     if {"collection_name", "shared"} & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.long)
+    if item.get_closest_marker("long") and item.nodeid.startswith(_OF_SERVERS):
+        item.add_marker(pytest.mark.servers)
 
 
 def pytest_collection_finish() -> None:
@@ -109,11 +123,21 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
         return (yield)
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Where workers run, start the Neo4j of the run while they collect the tests."""
+    if getattr(session.config.option, "numprocesses", None) and not hasattr(session.config, "workerinput"):
+        starting = threading.Thread(target=_started, args=(session.config,))
+        starting.start()
+        session.config.add_cleanup(starting.join)
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Stop the Neo4j of the run, when all workers are through."""
-    home = _shared_folder(session.config) / "home"
+    home = _home(session.config)
     if not hasattr(session.config, "workerinput") and "KGRAG_TEST_HOME" not in os.environ and home.exists():
-        LocalServer(test_settings(home)).stop()
+        with FileLock(_shared_folder(session.config) / "starting.lock"):
+            LocalServer(test_settings(home)).stop()
 
 
 def _shared_folder(config: pytest.Config) -> Path:
@@ -122,34 +146,40 @@ def _shared_folder(config: pytest.Config) -> Path:
     return base.parent if hasattr(config, "workerinput") else base
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _no_settings_from_outside() -> Iterator[None]:
+def _no_settings_from_outside() -> None:
     """Whatever KGRAG_* the developer has set does not reach the tests, the place of downloads apart."""
-    with pytest.MonkeyPatch.context() as patch:
-        line = os.environ.get("KGRAG_TEST_NEO4J")
-        for name in list(os.environ):
-            if name.startswith("KGRAG_") and name not in ("KGRAG_CACHE", "KGRAG_TEST_HOME"):
-                patch.delenv(name)
-        if line:
-            patch.setenv("KGRAG_LOCAL__VERSION", line)
-        patch.setenv("KGRAG_OLD_VECTORS_SECONDS", "0")  # nobody searches while a test embeds again
-        yield
+    line = os.environ.get("KGRAG_TEST_NEO4J")
+    for name in list(os.environ):
+        if name.startswith("KGRAG_") and name not in ("KGRAG_CACHE", "KGRAG_TEST_HOME"):
+            del os.environ[name]
+    if line:
+        os.environ["KGRAG_LOCAL__VERSION"] = line
+    os.environ["KGRAG_OLD_VECTORS_SECONDS"] = "0"  # nobody searches while a test embeds again
 
 
-@pytest.fixture(scope="session")
-def graph_settings(_no_settings_from_outside: None, pytestconfig: pytest.Config) -> Settings:
-    """Settings that name the run's Neo4j, which the first worker to come starts."""
-    home = Path(os.environ.get("KGRAG_TEST_HOME", _shared_folder(pytestconfig) / "home"))
-    settings = test_settings(home)
+def _home(config: pytest.Config) -> Path:
+    return Path(os.environ.get("KGRAG_TEST_HOME", _shared_folder(config) / "home"))
+
+
+def _started(config: pytest.Config) -> Endpoint:
+    """The run's Neo4j, started by whoever comes first."""
+    settings = test_settings(_home(config))
     # Counts of nodes go up and down all the time here, and plans made for other counts are as good.
     settings.local.conf["dbms.cypher.min_replan_interval"] = "1h"
-    with FileLock(_shared_folder(pytestconfig) / "starting.lock"):
+    with FileLock(_shared_folder(config) / "starting.lock"):
         endpoint = LocalServer(settings).ensure_running()
         with Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph:
             if stored_version(graph) is None:
                 make_spare_indexes(graph)
+    return endpoint
+
+
+@pytest.fixture(scope="session")
+def graph_settings(pytestconfig: pytest.Config) -> Settings:
+    """Settings that name the run's Neo4j."""
+    endpoint = _started(pytestconfig)
     return test_settings(
-        home,
+        _home(pytestconfig),
         neo4j_uri=endpoint.uri,
         neo4j_user=endpoint.user,
         neo4j_password=endpoint.password,
