@@ -19,12 +19,12 @@ from kgrag.settings import ServeOptions
 
 
 def finish_late(patch: pytest.MonkeyPatch) -> None:
-    """Jobs rest once they have documents, so that whoever looks at one now and then sees that stage."""
+    """Jobs rest when they come to their documents, so that whoever looks at one now and then sees that stage."""
     progress, rested = _Running.progress, set[str]()
 
     def late(self: _Running, stage: str, done: int, total: int | None) -> None:
         progress(self, stage, done, total)
-        if stage == "documents" and done and self.job.id not in rested:
+        if stage == "documents" and self.job.id not in rested:
             rested.add(self.job.id)
             time.sleep(2)
 

@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from kgrag.client import KnowledgeGraph
+
 _PART = "The ships of designer {0} were described by the captains at length, part {0}. " * 6
 
 CORPUS = [
@@ -34,3 +36,8 @@ def write_set(folder: Path, corpus: Rows = CORPUS, queries: Rows = QUERIES, trip
             text = rows if isinstance(rows, str) else "".join(f"{json.dumps(row)}\n" for row in rows)
             path.write_text(text, encoding="utf-8")
     return folder
+
+
+def evaluated(kg: KnowledgeGraph) -> set[str]:
+    """The collections that evaluations have made."""
+    return {info.name for info in kg.collections() if info.name.startswith("eval-")}

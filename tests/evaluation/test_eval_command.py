@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from question_set import CORPUS, QUERIES, write_set
+from question_set import CORPUS, QUERIES, evaluated, write_set
 
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.readers import read_dataset
 
-pytestmark = [pytest.mark.long, pytest.mark.alone]
+pytestmark = pytest.mark.long
 
 Evaluate = Callable[..., Result]
 MEASURES = ["R@2", "R@5", "R@10", "R@15", "perfect@8", "MRR", "nDCG@10", "p50_ms", "p95_ms"]
@@ -95,12 +95,12 @@ def test_another_question_set_over_the_same_corpus_ingests_nothing(
     evaluate: Evaluate, folder: Path, tmp_path: Path, kg: KnowledgeGraph
 ) -> None:
     evaluate(folder, "-r", "bm25")
-    before = {info.name for info in kg.collections()}
+    before = evaluated(kg)
     other = write_set(tmp_path / "other", queries=QUERIES[:1])
     result = evaluate(other, "-r", "bm25", "--json")
     assert json.loads(result.stdout)["dataset"] == "other"
     assert "vectors" not in result.stderr
-    assert {info.name for info in kg.collections()} == before
+    assert evaluated(kg) == before
 
 
 def test_another_collection(evaluate: Evaluate, folder: Path, kg: KnowledgeGraph, collection_name: str) -> None:
@@ -185,21 +185,21 @@ def test_gold_that_is_not_in_the_corpus_is_told(evaluate: Evaluate, folder: Path
 def test_what_cannot_be_measured_is_said_before_anything_is_ingested(
     evaluate: Evaluate, folder: Path, kg: KnowledgeGraph, arguments: list[str], code: int, words: list[str]
 ) -> None:
-    before = {info.name for info in kg.collections()}
+    before = evaluated(kg)
     result = evaluate(folder, *arguments, "--json", code=code)
     assert result.stdout == ""
     assert all(word in result.stderr for word in words)
-    assert {info.name for info in kg.collections()} == before
+    assert evaluated(kg) == before
 
 
 def test_malformed_files_end_with_5_and_the_line(evaluate: Evaluate, folder: Path, kg: KnowledgeGraph) -> None:
-    before = {info.name for info in kg.collections()}
+    before = evaluated(kg)
     write_set(folder, queries="")
     assert "queries.jsonl is empty" in evaluate(folder, code=5).stderr
     write_set(folder, triples='{"passage": "fram"}\n')
     assert "triples.jsonl:1" in evaluate(folder, code=5).stderr
     assert "is not a folder" in evaluate(folder / "nothing", code=5).stderr
-    assert {info.name for info in kg.collections()} == before
+    assert evaluated(kg) == before
 
 
 def test_groups_and_differences(evaluate: Evaluate, folder: Path) -> None:
@@ -266,10 +266,10 @@ def test_a_graph_for_each_question(
 ) -> None:
     """Each question is asked over its own two documents, sentence by sentence; nothing is left behind."""
     monkeypatch.setenv("KGRAG_INDEXING__UNIT", "sentence")
-    before = {info.name for info in kg.collections()}
+    before = evaluated(kg)
     given = ("--per-question", 2, "-r", "bm25", "-r", "dense", "--out", tmp_path / "out", "--json")
     found = json.loads(evaluate(folder, *given).stdout)
-    assert {info.name for info in kg.collections()} == before
+    assert evaluated(kg) == before
     assert found["systems"]["dense"]["R@5"] == 100
     records = [json.loads(line) for f in (tmp_path / "out").iterdir() for line in f.read_text().splitlines()[1:]]
     asked = {r["question"]: r["documents"] for r in records if r["system"] == "dense"}
@@ -279,7 +279,7 @@ def test_a_graph_for_each_question(
     again = evaluate(folder, *given)
     assert "6 of 6 records were in" in again.stderr
     assert json.loads(again.stdout)["systems"]["dense"]["R@5"] == 100
-    assert {info.name for info in kg.collections()} == before
+    assert evaluated(kg) == before
 
 
 def test_gold_can_be_sentences(evaluate: Evaluate, folder: Path, tmp_path: Path) -> None:

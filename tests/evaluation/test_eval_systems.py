@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from question_set import CORPUS, TRIPLES, write_set
+from question_set import CORPUS, TRIPLES, evaluated, write_set
 from scripted import TASKS, Scripted
 
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 
-pytestmark = [pytest.mark.long, pytest.mark.alone]
+pytestmark = pytest.mark.long
 
 QUERIES = [
     {"id": "q1", "question": "Where was the designer of the Fram born?", "gold": ["fram", "archer"]},
@@ -271,8 +271,8 @@ def test_a_budget_ends_the_run_before_it_is_crossed(
 def test_what_cannot_be_asked_is_said_before_anything_is_ingested(
     evaluate: Evaluate, folder: Path, kg: KnowledgeGraph, arguments: list[str], chat: Any, code: int, words: list[str]
 ) -> None:
-    before = {info.name for info in kg.collections()}
+    before = evaluated(kg)
     result = evaluate(folder, *arguments, "--json", code=code, **chat)
     assert result.stdout == ""
     assert all(word in result.stderr for word in words)
-    assert {info.name for info in kg.collections()} == before
+    assert evaluated(kg) == before

@@ -13,7 +13,7 @@ from scripted import TASKS, Scripted
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 
-pytestmark = [pytest.mark.long, pytest.mark.alone]
+pytestmark = pytest.mark.long
 
 QUERIES = [
     {
