@@ -7,7 +7,7 @@ PIP := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip --disa
 SOURCES := $(wildcard pyproject.toml constraints.txt)
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-quality test-long test-both test-local mutants coverage test-all test-newest test-models test-browser test-adapters test-slow screenshots bench soak lint types docs check clean
+.PHONY: help setup demo test test-quality test-long test-both test-versions test-local mutants coverage test-all test-newest test-models test-browser test-adapters test-slow screenshots bench soak lint types docs check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -36,7 +36,7 @@ demo: $(VENV)/.ready ## Start Neo4j, ingest the demo corpus and ask it three que
 
 # Servers of tests live for minutes: what Java's second compiler would gain costs more than it brings. Of one compiler the
 # cache is 48 MB, which Neo4j fills in minutes: then it compiles the same again and again
-test test-long test-both test-local test-newest test-quality coverage: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
+test test-long test-both test-local test-newest test-quality test-versions coverage: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
 
 ELSEWHERE := not servers and not quality and not models and not browser and not adapters and not slow
 
@@ -93,12 +93,31 @@ test-slow: $(VENV)/.models ## Kills, a hundred thousand passages, property tests
 	$(BIN)/python -m pytest -m slow --timeout=3600
 	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=new
 
+.venv-lowest/.ready: pyproject.toml floors.txt
+	$(PYTHON) -m venv .venv-lowest
+	PYTHONWARNINGS='ignore:Editable installation' .venv-lowest/bin/python -m pip --disable-pip-version-check -q \
+		install -c floors.txt -e '.[local,dev]'
+	@touch $@
+
+NEWEST_PYTHON ?= $(firstword $(foreach v,3.13 3.12,$(shell command -v python$(v))))
+
+.venv-newest/.ready: pyproject.toml constraints.txt
+	@[ -n "$(NEWEST_PYTHON)" ] || { echo "No newer Python is on the PATH; name one with: make NEWEST_PYTHON=python3.13 ..."; exit 1; }
+	$(NEWEST_PYTHON) -m venv .venv-newest
+	PYTHONWARNINGS='ignore:Editable installation' .venv-newest/bin/python -m pip --disable-pip-version-check -q \
+		install -c constraints.txt -e '.[local,dev]'
+	@touch $@
+
+test-versions: .venv-lowest/.ready .venv-newest/.ready ## The fast tests on the newest Python, and with the lowest versions of what kgrag uses
+	.venv-newest/bin/python -m pytest -n 2 --dist loadscope -m "not long and $(ELSEWHERE)"
+	.venv-lowest/bin/python -m pytest -n 2 --dist loadscope -m "not long and $(ELSEWHERE)"
+
 mutants: $(VENV)/.ready ## Plant faults, one by one, each of which must make a test fail
 	$(BIN)/python tests/mutants/run.py
 
 test-all: ## Every tier there is
 	CI_ALL=1 .ci/run
-	$(MAKE) coverage test-slow mutants
+	$(MAKE) coverage test-versions test-slow mutants
 
 bench: $(VENV)/.ready ## Ingest against the lower bound and LightRAG, bulk load, retrieval, on made-up passages
 	$(BIN)/python bench/ingest.py --synthetic 20000

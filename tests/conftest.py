@@ -48,6 +48,7 @@ _TOGETHER = (
     ("tests/evaluation/",),
     ("tests/graph/gateway/",),
 )
+_MOST, _MOST_LONG = 40.0, 240.0  # seconds that a test has on a machine that does much else, and one that is long
 # Whose long tests start, stop, kill and upgrade servers of their own
 _OF_SERVERS = (
     "tests/graph/local/",
@@ -109,6 +110,18 @@ class ByFolder(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.partition("::")[0]
         return next((group[0] for group in _TOGETHER if path.startswith(group)), path)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """Let a test fail that takes far more than its kind may: it is to be made quicker, or marked long."""
+    report = yield
+    slow = any(map(item.get_closest_marker, ("slow", "models", "browser", "adapters", "quality")))
+    most = _MOST_LONG if item.get_closest_marker("long") else _MOST
+    if not slow and report.when == "call" and report.passed and call.duration > most:
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} took {call.duration:.0f} s of the {most:.0f} s that such a test has"
+    return report
 
 
 @pytest.hookimpl(wrapper=True)
