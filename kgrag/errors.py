@@ -42,6 +42,10 @@ class UnreachableError(DatabaseError):
     """Neo4j does not answer, or does not let kgrag in."""
 
 
+class StatementError(DatabaseError):
+    """Neo4j does not take a statement of the caller's, or ended it for what it took: it is to be corrected."""
+
+
 class DeadlineError(DatabaseError):
     """A call took longer than it was given."""
 

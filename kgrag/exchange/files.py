@@ -62,10 +62,10 @@ def writing(target: str, format: str, header: Header, *, overwrite: bool = False
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             if format == "csv":
-                part.mkdir()
+                part.mkdir(mode=0o700)  # what may be read in a database by few is not for all on this machine
                 yield CsvWriter(part, header)
             else:
-                with part.open("wb", buffering=1 << 20) as file:
+                with open(part, "xb", buffering=1 << 20, opener=_for_its_owner) as file:
                     if path.name.lower().endswith(".gz"):
                         with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as stream:
                             yield _writer(stream, format, header, path.parent)  # type: ignore[arg-type]
@@ -82,6 +82,10 @@ def writing(target: str, format: str, header: Header, *, overwrite: bool = False
         except BaseException:
             _remove(part)
             raise
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def reading(source: str) -> Reader:

@@ -18,6 +18,7 @@ logger = logging.getLogger("kgrag.server")
 
 _STATUS: tuple[tuple[type[KgragError], int], ...] = (  # the first that fits
     (errors.DeadlineError, 504),
+    (errors.StatementError, 400),
     (errors.DatabaseError, 503),
     (errors.CancelledError, 499),
     (errors.AccessError, 403),

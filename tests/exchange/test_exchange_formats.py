@@ -233,3 +233,9 @@ def test_nodes_of_another_collection_are_refused(tmp_path: Path) -> None:
         _read_through(reading(str(_write(tmp_path / "x.jsonl", "jsonl", items))), lambda *_: None)
     with pytest.raises(InputError, match="no export of kgrag"):
         _read_through(reading(str(_write(tmp_path / "x.jsonl", "jsonl", items[1:]))), lambda *_: None)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_export_is_its_owners_alone(tmp_path: Path, format: str) -> None:
+    path = _write(tmp_path / "export", format, _items())
+    assert path.stat().st_mode & 0o077 == 0

@@ -9,7 +9,7 @@ from typing import Any
 import neo4j
 from neo4j.exceptions import BrokenRecordError, Neo4jError
 
-from kgrag.errors import DatabaseError, KgragError, RefusedError
+from kgrag.errors import KgragError, RefusedError, StatementError
 from kgrag.graph.connection import Graph, unreadable_words
 from kgrag.graph.description import EdgeKind, NodeKind, describe
 from kgrag.graph.gateway.growth import Growth, check_walked
@@ -42,7 +42,7 @@ def read_only(
 
     `embeddings`: whether they stay in nodes, relationships and maps. `plan`: the rows are the server's plan instead;
     for "profile" the statement is run, for "explain" it is not. Raises RefusedError, naming the rule, for a statement
-    that the gateway does not run; DatabaseError when it is wrong, takes too long or too much memory.
+    that the gateway does not run; StatementError when it is wrong, takes too long or too much memory.
     """
     started = time.perf_counter()
     parameters = dict(parameters or {})
@@ -125,7 +125,7 @@ def _rows(
         try:
             row = tuple(plain(value, embeddings) for value in record.values())
         except BrokenRecordError as error:
-            raise DatabaseError(
+            raise StatementError(
                 "A value cannot be given, such as a date beyond the year 9999.", "Return it as text: toString(value)."
             ) from error
         size += sum(map(size_of, row))
@@ -145,24 +145,24 @@ def _explained(error: Neo4jError, limits: GatewaySettings) -> KgragError | None:
             "Narrow it down with WHERE, a LIMIT before collect(), or use count(), sum() and UNWIND instead.",
         )
     if "TimedOut" in code or "Terminated" in code:
-        return DatabaseError(
+        return StatementError(
             f"The statement took longer than {limits.seconds:g} seconds, so the server ended it.",
             "Start from fewer nodes, bound its paths, or raise KGRAG_GATEWAY__SECONDS.",
         )
     if "OutOfMemory" in code:
-        return DatabaseError(
+        return StatementError(
             "The statement took more memory than the server gives to one, so it was ended.",
             "Sort, collect and combine fewer rows: filter or LIMIT them first.",
         )
     if re.search(r"Invalid input '(LET|FILTER|NEXT|SEARCH|WHEN|FOR)'", message):
-        return DatabaseError(
+        return StatementError(
             f"Neo4j does not take the statement: {_complaint(message)}",
             "It is read as Cypher 5, by every server: write WITH for LET, WHERE for FILTER, UNWIND for FOR.",
         )
     if unreadable := unreadable_words(message):
         return unreadable
     if "ClientError" in code:
-        return DatabaseError(f"Neo4j does not take the statement: {_complaint(message)}", "Correct it and try again.")
+        return StatementError(f"Neo4j does not take the statement: {_complaint(message)}", "Correct it and try again.")
     return None
 
 
