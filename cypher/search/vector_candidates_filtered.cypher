@@ -1,6 +1,7 @@
 // Dense among the documents that pass a filter: only the nearest candidates are looked at, so some may be missed.
 // mode: read
 // $index: STRING - the collection's vector index
+// $collection: STRING - name of the collection
 // $embedding: STRING - property that holds the vector
 // $vector: LIST<FLOAT> - the question's vector
 // $candidates: INTEGER = 1000 - over-fetch
@@ -8,12 +9,24 @@
 // $where: MAP = {} - metadata key -> value as text
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents written at or after this time
+// $scanned: INTEGER = 100000 - passages of a collection that may be scanned in place of an unsure index
 // -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
+// -> unsure: BOOLEAN - whether the index may be blind, as in `search/vector`
 CALL db.index.vector.queryNodes($index, $candidates, $vector) YIELD node
-MATCH (d:Document)-[:HAS_PASSAGE]->(node)
-WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
-  AND ($source IS NULL OR d.source CONTAINS $source)
-  AND ($since IS NULL OR d.updated >= $since)
-WITH node.id AS id, vector.similarity.cosine(node[$embedding], $vector) AS score
-ORDER BY score DESC, id LIMIT $limit
-RETURN collect([id, score]) AS hits
+WITH node, vector.similarity.cosine(node[$embedding], $vector) AS score
+WITH collect([node, score]) AS found, count(DISTINCT round(score, 4)) AS apart
+CALL (found) {
+  UNWIND found AS one
+  WITH one[0] AS node, one[1] AS score
+  MATCH (d:Document)-[:HAS_PASSAGE]->(node)
+  WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
+    AND ($source IS NULL OR d.source CONTAINS $source)
+    AND ($since IS NULL OR d.updated >= $since)
+  WITH node.id AS id, score
+  ORDER BY score DESC, id LIMIT $limit
+  RETURN collect([id, score]) AS hits
+}
+OPTIONAL MATCH (c:Collection {name: $collection})
+RETURN hits,
+       coalesce(size(found) < c.passages AND c.passages <= $scanned, false)
+         AND (size(found) < $candidates OR 2 * apart < size(found)) AS unsure

@@ -17,6 +17,7 @@ from kgrag.types import DocumentInfo, Filter, Passage
 Row = dict[str, Any]
 Scores = list[tuple[str, float]]
 _FILTER_CANDIDATES = 1000  # nearest passages that a filter is tried on before the filtered set is scanned
+_SCANNED = 100_000  # passages of a collection that are scanned where the vector index is unsure
 _NEEDED = {"key", "name", "collection"}  # of a document, by those who read its passages
 
 
@@ -74,20 +75,18 @@ class Reader:
             return []
         if (outside := self._index) is not None:
             return self._passing(lambda n: outside.nearest(vector, n), limit, max(over_fetch, limit), only)
-        parameters: dict[str, Any] = {"embedding": self.collection.embedding, "vector": list(vector), "limit": limit}
-        index = self.collection.vector_index("Passage")
-        candidates = max(over_fetch, limit)
-        if not only:
-            return self._scores("search/vector", index=index, candidates=candidates, **parameters)
-        candidates = max(_FILTER_CANDIDATES, candidates)
-        found = self._scores(
-            "search/vector_candidates_filtered", index=index, candidates=candidates, **parameters, **_filter(only)
-        )
-        if len(found) < limit:
-            found = self._scores(
-                "search/vector_filtered", collection=self.collection.name, **parameters, **_filter(only)
-            )
-        return found
+        collection, index = self.collection, self.collection.vector_index("Passage")
+        parameters: dict[str, Any] = {"collection": collection.name, "embedding": collection.embedding}
+        parameters |= {"vector": list(vector), "limit": limit}
+        asked = {"index": index, "candidates": max(over_fetch, limit), "scanned": _SCANNED}
+        if only:
+            asked["candidates"] = max(_FILTER_CANDIDATES, over_fetch, limit)
+            found = self.row("search/vector_candidates_filtered", **asked, **parameters, **_filter(only))
+        else:
+            found = self.row("search/vector", **asked, **parameters)
+        if found["unsure"] or (only and len(found["hits"]) < limit):
+            return self._scores("search/vector_filtered", **parameters, **_filter(only or Filter()))
+        return _pairs(found["hits"])
 
     def question(self, names: list[str], stemmed: list[str], words: list[str]) -> dict[str, Any]:
         """What the graph knows of a question's names and words: see `cypher/search/question.cypher`."""
@@ -208,7 +207,7 @@ class Reader:
             reach *= 8
 
     def _scores(self, name: str, /, **parameters: Any) -> Scores:
-        return [(id, float(score)) for id, score in self.row(name, **parameters)["hits"]]
+        return _pairs(self.row(name, **parameters)["hits"])
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
         """Passages by their ids; ids that are gone are left out."""
@@ -257,6 +256,10 @@ def documents(graph: Graph, collection: str, after: str, limit: int) -> list[Doc
 def neighbourhood(graph: Graph, id: str, limit: int) -> list[dict[str, Any]]:
     """The edges around a passage, at most `limit` of each kind; keys as in `cypher/search/neighbourhood.cypher`."""
     return [dict(r) for r in graph.run("search/neighbourhood", id=id, limit=limit)]
+
+
+def _pairs(hits: list[list[Any]]) -> Scores:
+    return [(id, float(score)) for id, score in hits]
 
 
 def _filter(only: Filter) -> dict[str, Any]:

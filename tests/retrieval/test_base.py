@@ -68,6 +68,26 @@ def test_dense_scores_are_exact(kg: KnowledgeGraph, hanse: str) -> None:
         assert math.isclose(hit.score, (1 + float(vectors[0] @ vectors[1])) / 2, abs_tol=1e-5)
 
 
+@pytest.mark.parametrize("form", ["The watch saw nothing. All is well.", "Watch {}: it saw nothing. All is well."])
+@pytest.mark.parametrize("only", [None, Filter(source="archive")], ids=["all", "filtered"])
+def test_copies_do_not_blind_the_nearest(
+    kg: KnowledgeGraph, collection_name: str, form: str, only: Filter | None
+) -> None:
+    """Of copies each leads to others alone: the index then gives nothing but them, and fewer than it has."""
+    goods = ("herring", "salt", "amber", "timber", "furs", "wax", "cloth", "wine")
+    texts = [f"The harbour of {city} shipped {good} to the west." for city in _CITIES for good in goods]
+    documents = [Document(f"t{i}", (Section(text),), "Harbour", "archive/a.txt") for i, text in enumerate(texts)]
+    documents += [Document(f"c{i}", (Section(form.format(i)),), "Watch", "archive/b.txt") for i in range(300)]
+    kg[collection_name].ingest(documents)
+    embedder = kg[collection_name].context.embedder
+    vectors = embedder.embed([f"Harbour\n{text}" for text in texts])
+    for question in ("Which harbour shipped amber?", "Who shipped wine of Riga?", "Where did furs of Visby go?"):
+        (asked,) = embedder.embed([question])
+        nearest = sorted(range(len(texts)), key=lambda i: -float(vectors[i] @ asked))[:5]
+        found = kg[collection_name].search(question, retriever="dense", k=5, filter=only)
+        assert {hit.passage.document for hit in found} == {f"t{i}" for i in nearest}
+
+
 @pytest.mark.parametrize(
     "question",
     [
