@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kgrag.html_table import html_table
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -60,6 +62,9 @@ class Rows:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Each row as a map from column to value."""
         return (dict(zip(self.columns, row, strict=True)) for row in self.values)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.columns, (map(cell, row) for row in self.values), filter(None, (self.cut, *self.notes)))
 
 
 def cell(value: Any) -> str:

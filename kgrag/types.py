@@ -6,6 +6,8 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
+from kgrag.html_table import html_table
+
 Scalar = str | int | float | bool
 Progress = Callable[[str, int, int | None], None]
 """Called as progress(stage, done, total); total is None while it is not known."""
@@ -280,6 +282,14 @@ class Ranking:
     def __getitem__(self, rank: int) -> Hit:
         return self.hits[rank]
 
+    def _repr_html_(self) -> str:
+        rows = (
+            (str(rank), f"{hit.score:.3f}", hit.passage.title, _beginning(hit.passage.text))
+            for rank, hit in enumerate(self, 1)
+        )
+        notes = self.notes if self.hits else (f"{self.retriever} found nothing.", *self.notes)
+        return html_table(("rank", "score", "title", "text"), rows, notes)
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -390,3 +400,8 @@ class CollectionInfo:
     counts: Mapping[str, int]
     finished: bool
     kind: str = "documents"
+
+
+def _beginning(text: str) -> str:
+    """What a table shows of a text: its first 300 characters."""
+    return text if len(text) <= 300 else f"{text[:300].rpartition(' ')[0]} …"

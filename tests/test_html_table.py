@@ -1,0 +1,35 @@
+"""Rankings and rows in a notebook: tables, in which a text is a text."""
+
+import re
+
+from kgrag.rows import Node, Rows
+from kgrag.types import Hit, Passage, Ranking
+
+_HOSTILE = "<script>alert('x')</script> & \"more\""
+
+
+def _cells(html: str) -> list[str]:
+    return re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", html)
+
+
+def test_a_ranking_is_a_table_of_its_hits() -> None:
+    hits = (Hit(Passage("a", "d", _HOSTILE, "It sank. " * 60), 0.51239), Hit(Passage("b", "d", "Maud", "Ice."), 0.5))
+    html = Ranking("Who?", "bm25", hits, ("The index is <old>.",))._repr_html_()
+    assert "<script" not in html and "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt; &amp;" in html
+    cells = _cells(html)
+    assert cells[:4] == ["rank", "score", "title", "text"]
+    assert (cells[4:6], cells[8:]) == (["1", "0.512"], ["2", "0.500", "Maud", "Ice."])
+    assert 280 < len(cells[7]) <= 302 and cells[7].endswith("sank. It …")
+    assert html.endswith("<p>The index is &lt;old&gt;.</p>")
+
+
+def test_a_ranking_of_nothing_says_so() -> None:
+    assert Ranking("Who?", "bm25")._repr_html_().endswith("<p>bm25 found nothing.</p>")
+
+
+def test_rows_are_a_table_with_what_was_cut() -> None:
+    node = Node("1", ("Entity",), {"name": "Fram <ship>"})
+    html = Rows(("who", "<n>"), ((node, None), ("x", 3)), "only the first 2 rows are given")._repr_html_()
+    assert _cells(html) == ["who", "&lt;n&gt;", "(Fram &lt;ship&gt;)", "", "x", "3"]
+    assert html.endswith("<p>only the first 2 rows are given</p>")
+    assert Rows(("a",), ())._repr_html_() == "<table><tr><th style=text-align:left>a</th></tr></table>"
