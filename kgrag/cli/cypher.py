@@ -239,7 +239,7 @@ def _run_saved(
                 arguments = {k: v for k, v in asked.items() if _takes(query, k)} | arguments
         rows = kg.saved_query(query.name, embeddings=embeddings, plan=plan, **arguments)
     if not len(rows) and _takes(query, "entity"):
-        note('How the graph writes a name: kgrag cypher names -p "name=amundson~"')
+        note(f'How the graph writes a name: kgrag cypher names -c {arguments["collection"]} -p "name=NAME~"')
     return rows
 
 

@@ -4,6 +4,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +18,7 @@ from kgrag.rows import Rows
 from kgrag.settings import GatewaySettings
 
 _FOLDER = "analyst/"
+_DEMO = "demo"
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "STRING": str,
     "INTEGER": int,
@@ -56,8 +58,8 @@ def run_saved(
 ) -> Rows:
     """Run a saved query with arguments for its parameters; those left out take their defaults.
 
-    Raises NotFoundError for a query or collection that does not exist, ConfigurationError for an argument that the
-    query does not take or that is of another type.
+    Defaults that are texts of the demo are told of anywhere else. Raises NotFoundError for a query or collection that
+    does not exist, ConfigurationError for an argument that the query does not take or that is of another type.
     """
     query = find_query(name)
     values = fill(query, arguments)
@@ -65,7 +67,14 @@ def run_saved(
         values["collection"] = choose_collection(graph)
     elif "collection" in values:
         open_collection(graph, values["collection"])
-    return read_only(graph, query.text, values, limits, embeddings=embeddings, plan=plan)
+    rows = read_only(graph, query.text, values, limits, embeddings=embeddings, plan=plan)
+    left = {p.name: values[p.name] for p in query.parameters if p.name not in {"collection", *arguments}}
+    told = (
+        f"{name} is {value!r}, which is about the demo: give your own."
+        for name, value in left.items()
+        if isinstance(value, str) and any(map(str.isalpha, value)) and values.get("collection") != _DEMO
+    )
+    return replace(rows, notes=tuple(told))  # what the query names that is not there yet is nobody's mistake
 
 
 def fill(query: Query, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -228,6 +228,16 @@ def test_what_does_not_fit_a_query_is_refused(kg: KnowledgeGraph, analysed: str)
         kg.saved_query("hubs", collection="nowhere")
 
 
+def test_what_a_query_asks_of_the_demo_is_told_elsewhere(kg: KnowledgeGraph, analysed: str) -> None:
+    assert kg.saved_query("names", collection=analysed).notes == (
+        "name is 'amundsen~', which is about the demo: give your own.",
+    )
+    left = kg.saved_query("connection", collection=analysed, entity="Oslo").notes
+    assert left == ("other is 'Colin Archer', which is about the demo: give your own.",)
+    assert kg.saved_query("names", collection=analysed, name="oslo").notes == ()
+    assert kg.saved_query("changes", collection=analysed).notes == ()
+
+
 def test_texts_become_what_the_header_says() -> None:
     dense, duplicates = EVERY["nearest_passages"], EVERY["near_duplicates"]
     assert from_text(dense, [("vector", "[0.5, 1]"), ("limit", " 7 "), ("query", "7")]) == {
