@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Literal
 
 NEAR = 0.98
@@ -122,3 +123,9 @@ class Inspection:
     def healthy(self) -> bool:
         """Whether nothing is broken and no work is left."""
         return all(finding.level == "note" for finding in self.findings)
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, so that its style stays in it."""
+        from kgrag.inspection.html import html
+
+        return f'<iframe sandbox srcdoc="{escape(html(self))}" style="width: 100%; height: 40em; border: 0"></iframe>'

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,9 @@ def test_texts_are_compared_a_part_at_a_time(
 
 def test_the_page_stands_alone(found: Inspection) -> None:
     page = html(found)
+    framed = re.fullmatch(r'<iframe sandbox srcdoc="([^"]*)" style="[^"]*"></iframe>', found._repr_html_(), re.DOTALL)
+    moment = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")  # when it was made, twice
+    assert framed is not None and moment.sub("", unescape(framed[1])) == moment.sub("", page) != page
     assert not re.search(r"https?:|src=|<script|<link|url\(|@import", page)
     assert "<title>inspected &lt;fleet&gt;</title>" in page and "<fleet>" not in page
     assert "prefers-color-scheme: dark" in page
