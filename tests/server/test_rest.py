@@ -176,7 +176,7 @@ def test_cypher_and_saved_queries_give_rows(client: httpx.Client) -> None:
     assert rows["rows"] == [{"key": "Fjord Queen"}, {"key": "Ole Brandvik"}]
     refused = client.post("/api/v1/cypher", json={"statement": "MATCH (n) DETACH DELETE n"})
     assert (refused.status_code, refused.json()["kind"]) == (422, "RefusedError")
-    for statement in ("RETURN nobody", "MATCH (n", "RETURN 1 / 0 AS one", "RETURN $missing AS one"):
+    for statement in ("RETURN nobody", "MATCH (n) RETRUN n", "RETURN 1 / 0 AS one", "RETURN $missing AS one"):
         wrong = client.post("/api/v1/cypher", json={"statement": statement})
         assert (wrong.status_code, wrong.json()["kind"]) == (400, "StatementError"), wrong.text
     names = client.post(f"{_C}/queries/names", json={"parameters": {"name": "brandvik"}}).json()
