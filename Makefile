@@ -117,7 +117,7 @@ mutants: $(VENV)/.ready ## Plant faults, one by one, each of which must make a t
 
 test-all: ## Every tier there is
 	CI_ALL=1 .ci/run
-	$(MAKE) coverage test-versions test-slow mutants
+	$(MAKE) coverage test-slow mutants
 
 bench: $(VENV)/.ready ## Ingest against the lower bound and LightRAG, bulk load, retrieval, on made-up passages
 	$(BIN)/python bench/ingest.py --synthetic 20000
