@@ -284,8 +284,7 @@ class Ranking:
 
     def _repr_html_(self) -> str:
         rows = (
-            (str(rank), f"{hit.score:.3f}", hit.passage.title, _beginning(hit.passage.text))
-            for rank, hit in enumerate(self, 1)
+            (str(rank), f"{hit.score:.3f}", hit.passage.title, hit.passage.text) for rank, hit in enumerate(self, 1)
         )
         notes = self.notes if self.hits else (f"{self.retriever} found nothing.", *self.notes)
         return html_table(("rank", "score", "title", "text"), rows, notes)
@@ -400,8 +399,3 @@ class CollectionInfo:
     counts: Mapping[str, int]
     finished: bool
     kind: str = "documents"
-
-
-def _beginning(text: str) -> str:
-    """What a table shows of a text: its first 300 characters."""
-    return text if len(text) <= 300 else f"{text[:300].rpartition(' ')[0]} …"

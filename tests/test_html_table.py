@@ -33,3 +33,5 @@ def test_rows_are_a_table_with_what_was_cut() -> None:
     assert _cells(html) == ["who", "&lt;n&gt;", "(Fram &lt;ship&gt;)", "", "x", "3"]
     assert html.endswith("<p>only the first 2 rows are given</p>")
     assert Rows(("a",), ())._repr_html_() == "<table><tr><th style=text-align:left>a</th></tr></table>"
+    (long,) = _cells(Rows(("a",), (("x" * 400,),))._repr_html_())[1:]
+    assert long == "x" * 300 + " …"

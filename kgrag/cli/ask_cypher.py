@@ -21,9 +21,9 @@ def ask_cypher(question: str, collection: str | None, show: bool, as_json: bool,
     """Have a language model write the Cypher for a question, and run it.
 
     It is good for what can be counted, listed or compared: how many, which, how often, who with whom. For what the
-    texts say, use `kgrag ask`. The statement has to stay within the collection. The model is told what is in the
-    graph, not what is in your documents. Its statement can only read, and is held to the same rules as `kgrag
-    cypher`; when it is refused or fails, the model hears why and writes another one. The statement that was run
+    texts say, use `kgrag ask`. The statement has to stay within the collection. The model sees which labels,
+    edges and properties the graph has, not your documents. Its statement can only read, under the same rules as
+    `kgrag cypher`; when it is refused or fails, the model hears why and writes another one. The statement that was run
     goes to standard error, its rows to standard output: look at both, a statement that runs may still ask for
     something else.
 

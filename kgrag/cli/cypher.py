@@ -87,7 +87,7 @@ def cypher(
     """Ask the graph in Cypher: by a saved query, or by a statement of your own.
 
     QUERY is the name of a saved query (`--list`), a statement in quotes, or - for a statement on standard input. The
-    graph is only read; what a statement may not do, it is told.
+    graph is only read: a statement that would change it is refused, with the reason.
 
     \b
     kgrag cypher --list

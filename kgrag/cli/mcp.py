@@ -40,7 +40,7 @@ def mcp(collections: tuple[str, ...], characters: int | None, deadline: float, b
         ) from error
     with connect() as kg:
         for name in collections:
-            kg[name].info()  # a name that does not exist is told now, not to the model
+            kg[name].info()  # a name that does not exist fails now, not when the model asks
         if sys.stdin.isatty():
             note("Waiting for an assistant on standard input; Ctrl-C ends it. See kgrag mcp --help.")
         tools = Tools(kg, collections, characters=characters or CHARACTERS, deadline=deadline, budget=budget)

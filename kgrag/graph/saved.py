@@ -58,8 +58,9 @@ def run_saved(
 ) -> Rows:
     """Run a saved query with arguments for its parameters; those left out take their defaults.
 
-    Defaults that are texts of the demo are told of anywhere else. Raises NotFoundError for a query or collection that
-    does not exist, ConfigurationError for an argument that the query does not take or that is of another type.
+    Over another collection than the demo, the notes name the defaults that are about the demo. Raises NotFoundError for
+    a query or collection that does not exist, ConfigurationError for an argument that the query does not take or that
+    is of another type.
     """
     query = find_query(name)
     values = fill(query, arguments)
@@ -68,13 +69,14 @@ def run_saved(
     elif "collection" in values:
         open_collection(graph, values["collection"])
     rows = read_only(graph, query.text, values, limits, embeddings=embeddings, plan=plan)
-    left = {p.name: values[p.name] for p in query.parameters if p.name not in {"collection", *arguments}}
-    told = (
-        f"{name} is {value!r}, which is about the demo: give your own."
-        for name, value in left.items()
-        if isinstance(value, str) and any(map(str.isalpha, value)) and values.get("collection") != _DEMO
+    # what the query itself names and the database lacks is no mistake of the caller's, so those notes are dropped
+    defaulted = [p.name for p in query.parameters if p.name not in {"collection", *arguments}]
+    examples = [n for n in defaulted if isinstance(values[n], str) and any(map(str.isalpha, values[n]))]
+    if values.get("collection") == _DEMO:
+        examples = []
+    return replace(
+        rows, notes=tuple(f"{n} is {values[n]!r}, which is about the demo: give your own." for n in examples)
     )
-    return replace(rows, notes=tuple(told))  # what the query names that is not there yet is nobody's mistake
 
 
 def fill(query: Query, arguments: Mapping[str, Any]) -> dict[str, Any]:

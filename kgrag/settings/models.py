@@ -36,7 +36,7 @@ class ChatSettings(BaseModel):
     )
     json_mode: Literal["json_schema", "json_object", "none"] = Field(
         "json_schema",
-        description="how the server is told to answer with JSON, where it refuses one the next; none: by the prompt",
+        description="how a reply in JSON is asked for; where one way is refused, the next; none: by the prompt",
     )
     max_facts: int = Field(100, ge=1, description="facts that are taken from one reply; what is beyond is left out")
     timeout: float = Field(120.0, gt=0, description="seconds in which a reply must be there as a whole")
