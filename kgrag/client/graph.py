@@ -348,10 +348,12 @@ class KnowledgeGraph:
         """Bring the database to this version's schema; returns the steps taken.
 
         Interrupted while it counts words and names, `repair` or the next ingest of a collection goes on. Raises
-        BusyError while somebody works on a collection.
+        BusyError, unless the database is up to date, while somebody works on a collection.
         """
         from kgrag.indexing.finish import finish
 
+        if schema.is_current(self.graph):
+            return []
         check_idle(self.graph)
         done = schema.migrate(self.graph)
         for collection in registry.list_collections(self.graph) if done else ():

@@ -41,6 +41,11 @@ def _stored(graph: Graph) -> tuple[int | None, str | None]:
     return (records[0]["version"], records[0]["described"]) if records else (None, None)
 
 
+def is_current(graph: Graph) -> bool:
+    """Whether nothing is left to migrate: the database has this version's schema and describes it."""
+    return _stored(graph) == (SCHEMA_VERSION, describe().digest())
+
+
 def _describe(graph: Graph, described: str | None) -> None:
     """Unless the Schema node holds this description of the graph, make what it names, and keep it there."""
     description = describe()

@@ -14,6 +14,7 @@ import pytest
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import BusyError, CancelledError
 from kgrag.graph import jobs as kept
+from kgrag.graph import schema
 from kgrag.graph.holding import alone
 from kgrag.indexing.resolution.resolve import NamePair
 from kgrag.limits import limited
@@ -92,14 +93,18 @@ def test_imports_and_migrations_keep_to_it(
         for work in (
             lambda: kg.import_export(str(export), other),
             lambda: KnowledgeGraph.import_knowledge(facts, other, settings=kg.settings),
-            kg.migrate,
         ):
             with pytest.raises(BusyError, match="extract"):
                 work()
+        assert kg.migrate() == []  # nothing to do
+        kg.graph._driver.execute_query("MATCH (s:Schema) SET s.described = 'of another version'")
+        with pytest.raises(BusyError, match="extract"):
+            kg.migrate()
         pair = NamePair("Fram", "Polar ship Fram", 1.0, "", "joined", "rules", ("1", "2"))
         with _held_by_another(neo4j_env, collection_name), pytest.raises(BusyError):
             kg[collection_name].decide(pair, same=True)
     assert kg.migrate() == []
+    assert schema.is_current(kg.graph)
     kg.import_export(str(export), other)
     kg[other].delete()
 
