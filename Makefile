@@ -99,7 +99,7 @@ test-slow: $(VENV)/.models ## Kills, a hundred thousand passages, property tests
 		install -c floors.txt -e '.[local,dev]'
 	@touch $@
 
-NEWEST_PYTHON ?= $(firstword $(foreach v,3.13 3.12,$(shell command -v python$(v))))
+NEWEST_PYTHON ?= $(firstword $(foreach v,3.13 3.12,$(shell python$(v) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 
 .venv-newest/.ready: pyproject.toml constraints.txt
 	@[ -n "$(NEWEST_PYTHON)" ] || { echo "No newer Python is on the PATH; name one with: make NEWEST_PYTHON=python3.13 ..."; exit 1; }
@@ -117,7 +117,7 @@ mutants: $(VENV)/.ready ## Plant faults, one by one, each of which must make a t
 
 test-all: ## Every tier there is
 	CI_ALL=1 .ci/run
-	$(MAKE) coverage test-slow mutants
+	$(MAKE) coverage test-versions test-slow mutants
 
 bench: $(VENV)/.ready ## Ingest against the lower bound and LightRAG, bulk load, retrieval, on made-up passages
 	$(BIN)/python bench/ingest.py --synthetic 20000

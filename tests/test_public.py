@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, GenericAlias
 from typing import Any
 
 import pytest
@@ -98,7 +98,7 @@ def signature(value: Any) -> str:
         return _of_fields(value, "*")
     if isinstance(value, type) and issubclass(value, Retriever | Strategy) and value not in (Retriever, Strategy):
         return _of_fields(value.options, "*on" if issubclass(value, Retriever) else "on, *")
-    if not callable(value) or getattr(value, "_is_protocol", False):
+    if not callable(value) or isinstance(value, GenericAlias) or getattr(value, "_is_protocol", False):
         return ""
     try:
         found = inspect.signature(value)
