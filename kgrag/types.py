@@ -9,6 +9,7 @@ from typing import Any
 from kgrag.html_table import html_table
 
 Scalar = str | int | float | bool
+Range = tuple[Scalar | None, Scalar | None]
 Progress = Callable[[str, int, int | None], None]
 """Called as progress(stage, done, total); total is None while it is not known."""
 
@@ -257,11 +258,23 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A retrieved passage. `score` is comparable only within its ranking; `why` is the trail that led to it."""
+    """A retrieved passage. `score` is comparable only within its ranking; `why` is the trail that led to it.
+
+    `copies`: other passages of the same text, which a search ranks as one.
+    """
 
     passage: Passage
     score: float
     why: tuple[Step, ...] = ()
+    copies: tuple[Passage, ...] = ()
+
+    @property
+    def also_in(self) -> str:
+        """The documents of its copies: "also in b.html and c.epub", the first three; empty if there are none."""
+        names = list(dict.fromkeys(copy.document for copy in self.copies))
+        shown = [*names[:3], f"{len(names) - 3} more"] if len(names) > 3 else names
+        *first, last = shown or [""]
+        return f"also in {', '.join(first)} and {last}" if first else f"also in {last}" if last else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +297,8 @@ class Ranking:
 
     def _repr_html_(self) -> str:
         rows = (
-            (str(rank), f"{hit.score:.3f}", hit.passage.title, hit.passage.text) for rank, hit in enumerate(self, 1)
+            (str(rank), f"{hit.score:.3f}", f"{hit.passage.title} {hit.also_in}", hit.passage.text)
+            for rank, hit in enumerate(self, 1)
         )
         notes = self.notes if self.hits else (f"{self.retriever} found nothing.", *self.notes)
         return html_table(("rank", "score", "title", "text"), rows, notes)
@@ -324,11 +338,12 @@ class Usage:
 class Filter:
     """Which documents may be searched.
 
-    `where`: metadata key -> value, compared as text; `source`: part of the document's source;
-    `since`: only documents written at or after this time.
+    `where`: metadata key -> value, compared as text, or (least, most), of which either may be None and both belong to
+    the range; `source`: part of the document's source; `since`: only documents dated at or after this time by what
+    their metadata says, or ingested then, if it says nothing.
     """
 
-    where: Mapping[str, Scalar] = field(default_factory=dict)
+    where: Mapping[str, Scalar | Range] = field(default_factory=dict)
     source: str | None = None
     since: datetime | None = None
 

@@ -130,6 +130,7 @@ def _ranking(value: Ranking) -> Json:
             "passage": plain(hit.passage),
             "why": plain(hit.why),
             "trail": trail(hit),
+            "copies": plain(hit.copies),
         }
         for rank, hit in enumerate(value, 1)
     ]

@@ -2,12 +2,16 @@
 // mode: read
 // $ids: LIST<STRING> - passage ids
 // $where: MAP = {} - metadata key -> value as text
+// $between: MAP = {} - metadata key -> [least, most]: both numbers, or both texts
 // $source: STRING = null - part of the document's source
-// $since: DATETIME = null - documents written at or after this time
+// $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
+// $day: STRING = null - the same as a date or moment without zone, as documents are dated
 // -> ids: LIST<STRING> - ids of those that pass
 UNWIND $ids AS id
 MATCH (d:Document)-[:HAS_PASSAGE]->(:Passage {id: id})
 WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
+  AND all(key IN keys($between) WHERE $between[key][0] <= CASE WHEN $between[key][0] IS :: FLOAT NOT NULL
+    THEN toFloatOrNull(toString(d['meta_' + key])) ELSE toString(d['meta_' + key]) END <= $between[key][1])
   AND ($source IS NULL OR d.source CONTAINS $source)
-  AND ($since IS NULL OR d.updated >= $since)
+  AND ($since IS NULL OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
 RETURN collect(id) AS ids

@@ -9,8 +9,10 @@
 // $phrases: STRING - full-text query for the headings that the question may name; empty: none
 // $headings: LIST<STRING> - the same headings, in lower case
 // $where: MAP = {} - metadata key -> value as text
+// $between: MAP = {} - metadata key -> [least, most]: both numbers, or both texts
 // $source: STRING = null - part of the document's source
-// $since: DATETIME = null - documents written at or after this time
+// $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
+// $day: STRING = null - the same as a date or moment without zone, as documents are dated
 // $reach: INTEGER = 51 - documents of one kind that are looked at
 // $limit: INTEGER = 51 - documents at most
 // -> id: STRING - document id
@@ -53,8 +55,10 @@ WITH d, min(rank) AS rank
 WITH d, rank, COUNT { (d)-[:HAS_PAGE]->() } AS pages, COUNT { (d)-[:HAS_TABLE]->() } AS tables
 WHERE (pages + tables > 0 OR ('section' IN $kinds AND d.outline IS NOT NULL))
   AND all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
+  AND all(key IN keys($between) WHERE $between[key][0] <= CASE WHEN $between[key][0] IS :: FLOAT NOT NULL
+    THEN toFloatOrNull(toString(d['meta_' + key])) ELSE toString(d['meta_' + key]) END <= $between[key][1])
   AND ($source IS NULL OR d.source CONTAINS $source)
-  AND ($since IS NULL OR d.updated >= $since)
+  AND ($since IS NULL OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
 WITH d, pages, tables ORDER BY rank, d.key LIMIT toInteger($limit)
 RETURN d.id AS id, d.key AS key, d.title AS title, d.source AS source, pages, tables,
        CASE WHEN 'section' IN $kinds THEN split(coalesce(d.outline, ''), '\n') ELSE [] END AS outline

@@ -7,8 +7,10 @@
 // $candidates: INTEGER = 1000 - over-fetch
 // $limit: INTEGER = 10 - rows wanted
 // $where: MAP = {} - metadata key -> value as text
+// $between: MAP = {} - metadata key -> [least, most]: both numbers, or both texts
 // $source: STRING = null - part of the document's source
-// $since: DATETIME = null - documents written at or after this time
+// $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
+// $day: STRING = null - the same as a date or moment without zone, as documents are dated
 // $scanned: INTEGER = 100000 - passages of a collection that may be scanned in place of an unsure index
 // -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
 // -> unsure: BOOLEAN - whether the index may be blind, as in `search/vector`
@@ -20,8 +22,10 @@ CALL (found) {
   WITH one[0] AS node, one[1] AS score
   MATCH (d:Document)-[:HAS_PASSAGE]->(node)
   WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
+    AND all(key IN keys($between) WHERE $between[key][0] <= CASE WHEN $between[key][0] IS :: FLOAT NOT NULL
+      THEN toFloatOrNull(toString(d['meta_' + key])) ELSE toString(d['meta_' + key]) END <= $between[key][1])
     AND ($source IS NULL OR d.source CONTAINS $source)
-    AND ($since IS NULL OR d.updated >= $since)
+    AND ($since IS NULL OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
   WITH node.id AS id, score
   ORDER BY score DESC, id LIMIT $limit
   RETURN collect([id, score]) AS hits

@@ -39,8 +39,8 @@ def described(passage: Passage) -> dict[str, Any]:
 
 
 def found(hit: Hit) -> dict[str, Any]:
-    """The same of a passage that was found, with the path that led to it."""
-    return {**described(hit.passage), "trail": trail(hit)}
+    """The same of a passage that was found, with the path that led to it, and what else holds its text."""
+    return {**described(hit.passage), "trail": trail(hit), **({"also_in": hit.also_in} if hit.copies else {})}
 
 
 def answered(answer: Answer) -> dict[str, Any]:

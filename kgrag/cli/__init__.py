@@ -17,6 +17,21 @@ from kgrag.plugins import Plugins
 COMMANDS: Plugins[click.Command] = Plugins("kgrag.commands", "command")
 """The commands by name; adding one is a module and an entry point."""
 
+SECTIONS = {
+    "This machine": ("demo", "up", "status", "down", "logs", "doctor", "backup", "restore"),
+    "Documents and facts": (
+        "ingest", "watch", "delete", "extract", "resolve", "tag", "tree", "communities", "import-triples",
+        "import-wikidata",
+    ),
+    "Questions": ("search", "ask", "show", "runs", "retrievers", "systems", "prompts"),
+    "The graph": ("browser", "cypher", "ask-cypher", "params"),
+    "Collections": ("collections", "inspect", "digest", "export", "import", "repair", "reembed", "migrate"),
+    "Sharing": ("serve", "keys", "mcp"),
+    "Measuring": ("eval", "ranks", "grade", "generate-questions", "graph-quality", "reproduce", "train"),
+    "Settings": ("settings", "completion"),
+}  # fmt: skip
+"""The commands as `kgrag --help` lists them, those that are used first first; what packages add comes last."""
+
 INTERRUPTED = 130
 
 
@@ -30,6 +45,18 @@ class Main(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command, None if there is none of that name."""
         return COMMANDS[cmd_name] if cmd_name in COMMANDS else super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by what they are for."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        widest = max(map(len, commands))
+        placed = {name for names in SECTIONS.values() for name in names}
+        for title, names in {**SECTIONS, "Of other packages": [n for n in commands if n not in placed]}.items():
+            found = [(name, commands[name]) for name in names]
+            rows = [(f"{n:<{widest}}", c.get_short_help_str(formatter.width - widest - 6)) for n, c in found if c]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -22,6 +22,7 @@ from kgrag.errors import ConfigurationError, KgragError, ModelError
 if TYPE_CHECKING:
     from kgrag.client.searching import Searching
     from kgrag.retrieval.base import Query
+    from kgrag.types import Range, Scalar
 
 
 @click.command()
@@ -43,7 +44,7 @@ def ask(
     paper: str | None,
     k: int,
     short: bool,
-    where: dict[str, str],
+    where: "dict[str, Scalar | Range]",
     source: str | None,
     since: datetime | None,
     knowledge: tuple[str, ...],
@@ -133,6 +134,7 @@ def _show_evidence(searched: "Searching", system: str, query: "Query", k: int, *
     from kgrag.events import Answer
     from kgrag.models.chat import no_model
     from kgrag.retrieval.bridges import with_bridges
+    from kgrag.retrieval.copies import retrieve_folded
     from kgrag.wire import to_json
 
     problem = no_model()
@@ -142,7 +144,7 @@ def _show_evidence(searched: "Searching", system: str, query: "Query", k: int, *
         retriever = searched.retriever(retriever_of(system))
     except ConfigurationError:  # it asks the model, too
         retriever = searched.retriever()
-    ranking = with_bridges(retriever, query.knowledge).retrieve(query, k)
+    ranking = retrieve_folded(with_bridges(retriever, query.knowledge), query, k)
     if as_json:
         answer = Answer(query.text, "", False, system, ranking, problem=message)
         print_json(to_json(answer, collection=searched.name, run=None))

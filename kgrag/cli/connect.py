@@ -1,5 +1,6 @@
 """What the commands that work on the graph share: the connection, the choice of a collection, the options."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
     from kgrag.client.collection import Collection
     from kgrag.client.federation import Federation
     from kgrag.settings import Settings
-    from kgrag.types import Progress
+    from kgrag.types import Progress, Range, Scalar
 
 F = TypeVar("F", bound=Callable[..., Any])
+_RANGE = re.compile(r"(|-?\d[^.]*(?:\.\d+)?)\.\.(|-?\d.*)")  # of numbers or dates: a text with two dots is a text
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
 
@@ -62,10 +64,11 @@ def question_argument(command: F) -> F:
 def filter_options(command: F) -> F:
     """The options --where, --source and --since, which narrow a search."""
     for option in (
-        click.option("--since", callback=_since, metavar="DATE", help="Only documents written since then."),
+        click.option("--since", callback=_since, metavar="DATE",
+                     help="Only documents dated since then; those without a date by when they were ingested."),
         click.option("--source", metavar="TEXT", help="Only documents whose source (path or address) contains this."),
         click.option("--where", multiple=True, callback=_where, metavar="KEY=VALUE",
-                     help="Only documents with this metadata; repeated, all of it."),
+                     help="Only documents with this metadata, or in a range: year=1890..1899; repeated, all of it."),
     ):  # fmt: skip
         command = option(command)
     return command
@@ -125,15 +128,23 @@ def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> dat
     raise click.BadParameter(f"{value!r} is not a date; write 2024, 2024-05-31 or 2024-05-31T12:00+02:00.")
 
 
-def _where(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """Conditions key=value as a map."""
-    conditions = {}
+def _where(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, "Scalar | Range"]:
+    """Conditions key=value and key=least..most as a map."""
+    conditions: dict[str, Scalar | Range] = {}
     for value in values:
         key, sign, wanted = value.partition("=")
         if not sign or not key.strip():
             raise click.BadParameter(f"{value!r} is not of the form key=value.")
-        conditions[key.strip()] = wanted.strip()
+        ends = _RANGE.fullmatch(wanted.strip())
+        conditions[key.strip()] = _range(*ends.groups()) if ends else wanted.strip()
     return conditions
+
+
+def _range(least: str, most: str) -> "Range":
+    """Both ends as numbers if they are some; an empty one is None."""
+    with suppress(ValueError):
+        return (float(least) if least else None, float(most) if most else None)
+    return (least or None, most or None)
 
 
 @contextmanager

@@ -36,6 +36,8 @@ def print_ranking(ranking: Ranking, *, marked: Iterable[str] = (), width: int = 
         print_line(console, head)
         print_indented(console, excerpt(hit.passage, ranking.query, width), digits + 2)
         print_indented(console, Text(crop(trail(hit), 400), "dim"), digits + 2)
+        if hit.copies:
+            print_indented(console, Text(crop(hit.also_in, 400), "dim"), digits + 2)
     for line in ranking.notes:
         note(line)
 

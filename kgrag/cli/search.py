@@ -2,6 +2,7 @@
 
 import time
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +17,9 @@ from kgrag.cli.connect import (
 )
 from kgrag.cli.console import note, print_json
 from kgrag.cli.runs import print_drawing
+
+if TYPE_CHECKING:
+    from kgrag.types import Range, Scalar
 
 
 @click.command()
@@ -34,7 +38,7 @@ def search(
     collection: str | None,
     retriever: str | None,
     k: int,
-    where: dict[str, str],
+    where: "dict[str, Scalar | Range]",
     source: str | None,
     since: datetime | None,
     knowledge: tuple[str, ...],
@@ -52,6 +56,7 @@ def search(
     kgrag search "Who designed the Fram?" -c "ships, people"             of several collections, ranked together
     kgrag search "Who designed the Fram?" -r "rrf(hybrid, pathrank(cap=20))"
     kgrag search "sea ice" --where author=Nansen --where year=1897
+    kgrag search "sea ice" --where year=1890..1899 --where date=..1897-06
     kgrag search "sea ice" --source reports/ --since 2024-05
     kgrag search "Who designed the Fram?" --knowledge wikidata
     kgrag search "Who designed the Fram?" --save           then `kgrag runs`, or the Cypher that it prints
@@ -59,6 +64,7 @@ def search(
     """
     from kgrag.retrieval.base import Query
     from kgrag.retrieval.bridges import with_bridges
+    from kgrag.retrieval.copies import retrieve_folded
     from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_retriever
     from kgrag.types import Filter
 
@@ -69,7 +75,7 @@ def search(
         name = searched.name
         searcher = with_bridges(searched.retriever(retriever), knowledge)
         started = time.monotonic()
-        ranking = searcher.retrieve(Query(question, only), k)
+        ranking = retrieve_folded(searcher, Query(question, only), k)
         seconds = time.monotonic() - started
         run = kg[name].save(ranking) if save else None
     from kgrag.cli.evidence import print_ranking

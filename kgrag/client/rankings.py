@@ -5,6 +5,7 @@ import threading
 from cachetools import LRUCache
 
 from kgrag.retrieval.base import Query, Retriever
+from kgrag.retrieval.copies import retrieve_folded
 from kgrag.types import Ranking
 
 
@@ -23,7 +24,7 @@ class Rankings:
     def ranking(self, retriever: Retriever, query: Query, k: int) -> Ranking:
         """The ranking that a retriever gives of its name alone, out of those kept or made."""
         if not self._most:
-            return retriever.retrieve(query, k)
+            return retrieve_folded(retriever, query, k)
         readers = [context.reader for context in retriever.contexts]
         names = tuple(reader.collection.name for reader in readers)
         key = (names, retriever.name, query.text, repr(query.filter), query.knowledge, k)
@@ -33,7 +34,7 @@ class Rankings:
             found = self._kept.get(key)
         if found is not None and found[0] == state:
             return found[1]
-        made = retriever.retrieve(query, k)
+        made = retrieve_folded(retriever, query, k)
         with self._lock:
             self._kept[key] = (state, made)
         return made

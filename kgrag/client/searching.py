@@ -17,6 +17,7 @@ from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import Query, Retriever
 from kgrag.retrieval.bridges import with_bridges
+from kgrag.retrieval.copies import retrieve_folded
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.types import Filter, Ranking
 
@@ -58,7 +59,7 @@ class Searching(ABC):
         knowledge: Sequence[str] = (),
         deadline: float | None = None,
     ) -> Ranking:
-        """The `k` best passages for a question, each with the trail that led to it.
+        """The `k` best passages for a question, each with the trail that led to it and its copies in other documents.
 
         `knowledge`: collections of facts that may lead from one passage to another. Raises DeadlineError when it takes
         longer than `deadline` seconds, ConfigurationError for a `k` below 1, and for what is no question or retriever.
@@ -68,7 +69,7 @@ class Searching(ABC):
             searcher = with_bridges(self.retriever(retriever), knowledge)
             asked = Query(query, filter or Filter())
             if isinstance(retriever, Retriever):  # of which only its maker knows what it depends on
-                return searcher.retrieve(asked, k)
+                return retrieve_folded(searcher, asked, k)
             return self.rankings.ranking(searcher, asked, k)
 
     @overload

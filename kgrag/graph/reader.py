@@ -5,6 +5,7 @@ What a search needs comes as one record that holds a list: a hundred records are
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from typing import Any
 
 from kgrag.graph.collections import Collection, open_collection
@@ -12,7 +13,7 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.lucene import TITLE, escape, question_terms, question_words
 from kgrag.identity import document_id, entity_id
 from kgrag.passages import PassageIndex
-from kgrag.types import DocumentInfo, Filter, Passage
+from kgrag.types import DocumentInfo, Filter, Passage, Scalar
 
 Row = dict[str, Any]
 Scores = list[tuple[str, float]]
@@ -266,8 +267,22 @@ def _filter(only: Filter) -> dict[str, Any]:
     since = only.since
     if since is not None and since.tzinfo is None:
         since = since.astimezone()
-    where = {key: _as_text(value) for key, value in only.where.items()}
-    return {"where": where, "source": only.source, "since": since}
+    ranges = {key: value for key, value in only.where.items() if isinstance(value, tuple)}
+    return {
+        "where": {key: _as_text(value) for key, value in only.where.items() if key not in ranges},
+        "between": {key: _ends(*ends) for key, ends in ranges.items()},
+        "source": only.source,
+        "since": since,
+        "day": only.since and only.since.replace(tzinfo=None).isoformat().removesuffix("T00:00:00"),
+    }
+
+
+def _ends(least: Scalar | None, most: Scalar | None) -> tuple[float, float] | tuple[str, str]:
+    """The ends of a range as numbers if they are some, else as texts: up to 1897-06 is all of that month."""
+    given = [end for end in (least, most) if end is not None]
+    if given and all(isinstance(end, int | float) and not isinstance(end, bool) for end in given):
+        return (-inf if least is None else float(least), inf if most is None else float(most))
+    return ("" if least is None else _as_text(least), ("" if most is None else _as_text(most)) + "\U0010ffff")
 
 
 def _as_text(value: object) -> str:

@@ -3,7 +3,9 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from kgrag import identity
@@ -16,6 +18,8 @@ from kgrag.sentences import passage_sentences
 from kgrag.settings import IndexingSettings
 from kgrag.text import caption, embedding_text, name_stems, normalise, passage_stems, passage_words, title_stems
 from kgrag.types import Document, Triple
+
+_DATES = ("date", "published", "publication_date", "created")
 
 
 @dataclass(slots=True)
@@ -142,6 +146,8 @@ def document_properties(collection: str, document_id: str, document: Document) -
     properties |= {key: value for key, value in file_properties(document).items() if value is not None}
     if outline := _outline(document):
         properties["outline"] = outline
+    if dated := _dated(document.metadata):
+        properties["dated"] = dated
     rest = {}
     for key, value in document.metadata.items():
         if isinstance(value, str | bool | int | float):
@@ -151,6 +157,17 @@ def document_properties(collection: str, document_id: str, document: Document) -
     if rest:
         properties["metadata"] = json.dumps(rest, ensure_ascii=False, sort_keys=True, default=str)
     return properties
+
+
+def _dated(metadata: Mapping[str, object]) -> str:
+    """When a document was written, as the first of `_DATES` says that is a date in ISO form; "" if none does."""
+    said = {key.casefold(): str(value).strip() for key, value in metadata.items()}
+    for text in (said[key] for key in _DATES if key in said):
+        for rest in ("", "-01", "-01-01"):
+            with suppress(ValueError):
+                moment = datetime.fromisoformat(f"{text}{rest}")
+                return moment.replace(tzinfo=None, microsecond=0).isoformat().removesuffix("T00:00:00")
+    return ""
 
 
 def file_properties(document: Document) -> Row:

@@ -36,11 +36,15 @@ class PassageReply(BaseModel):
 
 
 class HitReply(PassageReply):
-    """A passage that was found. `score` compares within one reply only; `trail`: the path that led to it."""
+    """A passage that was found. `score` compares within one reply only; `trail`: the path that led to it.
+
+    `also_in` names documents that hold the same text.
+    """
 
     rank: int
     score: float
     trail: str
+    also_in: str = ""
 
 
 class SearchReply(BaseModel):
@@ -169,7 +173,9 @@ def found(ranking: Ranking, collection: str, characters: int) -> SearchReply:
     """The passages of a ranking, their texts of at most so many characters together."""
     share = _share(characters, len(ranking))
     hits = [
-        HitReply(rank=rank, score=round(hit.score, 4), trail=trail(hit), **_passage(hit.passage, share))
+        HitReply(
+            rank=rank, score=round(hit.score, 4), trail=trail(hit), also_in=hit.also_in, **_passage(hit.passage, share)
+        )
         for rank, hit in enumerate(ranking, 1)
     ]
     return SearchReply(collection=collection, retriever=ranking.retriever, hits=hits, notes=list(ranking.notes))

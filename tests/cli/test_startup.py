@@ -6,7 +6,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from kgrag.cli import COMMANDS, main
+from kgrag.cli import COMMANDS, SECTIONS, main
 
 HEAVY = ("neo4j", "spacy", "numpy", "wordllama", "pydantic", "rich")
 
@@ -34,3 +34,7 @@ def test_every_command_has_an_example_and_a_line_in_the_list(name: str) -> None:
     assert f"\n  kgrag {name}" in text or f"$(kgrag {name}" in text
     listed = CliRunner().invoke(main, ["--help"], prog_name="kgrag", env={"COLUMNS": "80"}).output
     assert f"\n  {name} " in listed
+
+
+def test_the_list_has_a_section_for_each_command() -> None:
+    assert sorted(name for names in SECTIONS.values() for name in names) == sorted(COMMANDS)

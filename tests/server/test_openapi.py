@@ -42,7 +42,8 @@ def test_no_request_makes_the_server_fail(served: Served) -> None:
             if "collection" in (case.path_parameters or {}):
                 case.path_parameters["collection"] = _NAME
             reply = case.call(base_url=served.url, headers=headers, timeout=60)
-            assert reply.status_code < 500 or reply.status_code == 503, (case.as_curl_command(), reply.text)
+            late = reply.status_code == 504 and "deadline" in (case.body or {})  # it asked for less than it takes
+            assert reply.status_code < 500 or reply.status_code == 503 or late, (case.as_curl_command(), reply.text)
             assert "Traceback" not in reply.text
 
         answers()

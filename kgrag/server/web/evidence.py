@@ -48,6 +48,8 @@ def hits(found: Iterable[Hit], question: str, collection: str, open: Open) -> No
                 _link(f"{rank}. {hit.passage.heading}", hit.passage, question, collection, open)
                 _excerpt(hit.passage, question)
                 ui.label(trail(hit)).classes("quiet text-sm text")
+                if hit.copies:
+                    ui.label(hit.also_in).classes("quiet text-sm text")
 
 
 def _said(answer: Answer) -> str:

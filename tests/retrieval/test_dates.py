@@ -1,0 +1,68 @@
+"""Filters of what documents say of themselves: their own dates, and ranges of numbers and of texts."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from kgrag.cli.connect import _where
+from kgrag.client import KnowledgeGraph
+from kgrag.types import Document, Filter, Range, Scalar, Section
+
+_METADATA: dict[str, dict[str, Scalar]] = {
+    "day": {"date": "2024-03-05", "year": 2024, "weight": 9},
+    "row": {"date": "2023-12-31", "year": "2023", "weight": "10.5"},
+    "moment": {"Published": "2024-01-01T10:30:00+05:00", "author": "Ann"},
+    "year": {"year": 1897, "author": "Bob", "weight": 10},
+    "unclear": {"date": "05/03/2024", "created": "March 5, 2024"},
+    "none": {"weight": True},
+}
+
+
+@pytest.fixture(scope="module")
+def dated(kg: KnowledgeGraph) -> Iterator[str]:
+    kg["dated"].ingest([Document(key, (Section(f"Harbour {key}."),), metadata=its) for key, its in _METADATA.items()])
+    yield "dated"
+    kg["dated"].delete()
+
+
+@pytest.mark.parametrize("retriever", ["bm25", "dense", "pathrank"])
+@pytest.mark.parametrize(
+    ("only", "left_out"),
+    [
+        (Filter(since=datetime(2024, 1, 1)), {"row"}),
+        (Filter(since=datetime(2024, 1, 1, 10, 31)), {"row", "moment"}),
+        (Filter(since=datetime(2024, 3, 5, tzinfo=UTC)), {"row", "moment"}),
+        (Filter(since=datetime(2024, 3, 6)), {"row", "moment", "day"}),
+        (Filter(since=datetime(2999, 1, 1)), set(_METADATA)),
+        (Filter(where={"year": (1897, 2023)}), {"day", "moment", "unclear", "none"}),
+        (Filter(where={"year": (2023.5, None)}), {"row", "moment", "year", "unclear", "none"}),
+        (Filter(where={"weight": (None, 10)}), {"row", "moment", "unclear", "none"}),
+        (Filter(where={"date": (None, "2024-03")}), {"moment", "year", "none"}),
+        (Filter(where={"date": ("2024", "2024-03")}), {"row", "moment", "year", "none", "unclear"}),
+        (Filter(where={"author": (None, None)}), {"day", "row", "unclear", "none"}),
+        (Filter(where={"weight": (True, True)}), {"day", "row", "moment", "year", "unclear"}),
+    ],
+)
+def test_dates_and_ranges(kg: KnowledgeGraph, dated: str, retriever: str, only: Filter, left_out: set[str]) -> None:
+    found = kg[dated].search("harbour", retriever=retriever, filter=only)
+    assert {hit.passage.document for hit in found} == _METADATA.keys() - left_out
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("year=1890..1899", (1890, 1899)),
+        ("year=1890..", (1890, None)),
+        ("share=..0.5", (None, 0.5)),
+        ("at=-1.5..2", (-1.5, 2)),
+        ("date=..1897-06", (None, "1897-06")),
+        ("date=1897..1898-02-01", ("1897", "1898-02-01")),
+        ("version=1.10", "1.10"),
+        ("path=../notes..old", "../notes..old"),
+        ("any=..", (None, None)),
+    ],
+)
+def test_how_ranges_are_written(said: str, meant: Scalar | Range) -> None:
+    (found,) = _where(None, None, (said,)).values()  # type: ignore[arg-type]
+    assert found == meant
