@@ -6,20 +6,29 @@ BIN := $(VENV)/bin
 PIP := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(wildcard pyproject.toml constraints.txt)
 unexport PYTHONDONTWRITEBYTECODE
+COMMA := ,
 
 .PHONY: help setup demo test test-quality test-long test-both test-versions test-local mutants coverage test-all test-newest test-models test-browser test-adapters test-slow screenshots bench soak lint types docs check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
-$(VENV)/.ready: $(SOURCES)
+define INSTALL
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "kgrag needs Python 3.11 or later; name one with: make PYTHON=python3.12 ..."; exit 1; }
 	@echo "Setting up $(VENV) (about a minute, once)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install --upgrade pip
-	@$(PIP) install -c constraints.txt -e '.[local,dev]'
+	@$(PIP) install -c constraints.txt -e '.[$(1)]'
+endef
+
+$(VENV)/.core: $(SOURCES)
+	$(call INSTALL,local)
 	@touch $@
+
+$(VENV)/.ready: $(SOURCES)
+	$(call INSTALL,local$(COMMA)dev)
+	@touch $@ $(VENV)/.core
 
 $(VENV)/.models: $(VENV)/.ready
 	$(PIP) install -c constraints.txt -e '.[local,dev,sbert,train,gfm]'
@@ -29,9 +38,9 @@ $(VENV)/.browser: $(VENV)/.ready
 	$(PIP) install -c constraints.txt -e '.[local,dev,browser,viz]'
 	@touch $@
 
-setup: $(VENV)/.ready ## Make a virtual environment with kgrag in it
+setup: $(VENV)/.ready ## Make a virtual environment with kgrag and all that its tests need
 
-demo: $(VENV)/.ready ## Start Neo4j, ingest the demo corpus and ask it three questions
+demo: $(VENV)/.core ## Start Neo4j, ingest the demo corpus and ask it three questions
 	$(BIN)/kgrag demo
 
 # Servers of tests live for minutes: what Java's second compiler would gain costs more than it brings. Of one compiler the
