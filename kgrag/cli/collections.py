@@ -100,15 +100,16 @@ def repair(collection: str | None, as_json: bool) -> None:
 def digest(collection: str, whole: bool, as_json: bool) -> None:
     """Print hashes of what a collection holds.
 
-    There is one for each kind of node with its edges. Equal contents have equal hashes, in whatever order they were
-    ingested and however often it was interrupted. Vectors and the edges to nearest neighbours are left out. With --all
+    There is one for each kind of node with its edges. Equal contents of collections of one name, on this server and
+    another, have equal hashes, in whatever order they were ingested and however often it was interrupted; under another
+    name they differ, since ids are made with it. Vectors and the edges to nearest neighbours are left out. With --all
     nothing is: there is a hash for each label and each type of edge, and one of all of them, the one that `kgrag
     export` prints. It tells whether two graphs are the same, not whether they came from the same documents.
 
     \b
     kgrag digest work
     kgrag digest work --all
-    diff <(kgrag digest work) <(kgrag digest copy-of-work)
+    diff <(kgrag digest work) <(KGRAG_NEO4J_URI=bolt://other:7687 kgrag digest work)
     """
     with connect() as kg:
         from kgrag.graph.collections import open_collection

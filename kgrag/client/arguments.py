@@ -38,9 +38,11 @@ def _unknown(method: str, name: str, known: list[str]) -> ConfigurationError:
 
 
 def check_asked(question: Any, k: Any) -> None:
-    """Raise ConfigurationError for a question that is no text, and for a number of passages that is none."""
+    """Raise ConfigurationError for a question that is no text or empty, and for a number of passages that is none."""
     if not isinstance(question, str):
         raise ConfigurationError(f"A question is a text, not {_kind(question)}.", "Give it as a str.")
+    if not question.strip():
+        raise ConfigurationError("The question is empty.", "Ask one, or give words to search for.")
     if isinstance(k, bool) or not isinstance(k, int):
         raise ConfigurationError(f"k is invalid: {k!r} is no whole number.", "Give an int, such as k=8.")
     if k < 1:

@@ -152,5 +152,5 @@ class Searching(ABC):
     ) -> Iterator[tuple[str, Answer | Exception]]:
         """The answers to many questions, several at a time, as they come: (question, answer, or what went wrong)."""
         asked = self.system(system)
-        check_asked("", k)
+        check_asked("?", k)
         return in_parallel(lambda question: asked.ask(question, short=short, depth=k), questions, threads)

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from importlib.util import find_spec
 
 import uvicorn
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
+from fastapi.security import HTTPBearer
 from starlette.routing import Route
 
 from kgrag import __version__
@@ -15,7 +16,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
 from kgrag.server import openai
 from kgrag.server.api import ask, collections, cypher, documents, drawings, health, jobs, passages, runs, search
-from kgrag.server.failures import Reply, add_handlers
+from kgrag.server.failures import ERRORS, Reply, add_handlers
 from kgrag.server.guard import LOOPBACK, Guard
 from kgrag.server.jobs import Jobs
 from kgrag.server.keys import Keys
@@ -63,12 +64,13 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
         lifespan=lifespan,
     )
     app.state.serving = Serving(kg, keys, options, workers, asks, statements, metrics, pictures, work)
-    api = APIRouter(prefix=API)
+    bearer = Depends(HTTPBearer(auto_error=False, description="A key, where the server has keys"))  # Guard checks it
+    api = APIRouter(prefix=API, responses=ERRORS, dependencies=[bearer])
     for router in _ROUTERS:
         api.include_router(router)
     app.include_router(api)
     app.include_router(health.router)
-    app.include_router(openai.router)
+    app.include_router(openai.router, dependencies=[bearer])
     if find_spec("mcp") is not None:
         from kgrag.server.mcp_door import McpDoor
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
@@ -34,6 +35,21 @@ _STATUS: tuple[tuple[type[KgragError], int], ...] = (  # the first that fits
     (errors.InputError, 400),
     (errors.FullError, 507),
 )
+
+
+class ErrorReply(BaseModel):
+    """What is wrong, what to do about it, and the kind of error."""
+
+    error: str
+    remedy: str
+    kind: str
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": ErrorReply, "description": "The request is refused"},
+    "5XX": {"model": ErrorReply, "description": "It cannot be done now"},
+}
+"""The replies of every route besides its own, as OpenAPI describes them."""
 
 
 class Reply(JSONResponse):

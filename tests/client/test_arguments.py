@@ -15,6 +15,7 @@ from kgrag.types import Document, Section
     [
         ({"query": None}, "A question is a text, not None"),
         ({"query": 5}, "not an object of type int"),
+        ({"query": " \n"}, "The question is empty"),
         ({"query": "x", "k": "5"}, "'5' is no whole number"),
         ({"query": "x", "k": 2.5}, "2.5 is no whole number"),
         ({"query": "x", "k": True}, "True is no whole number"),

@@ -99,7 +99,6 @@ def test_copies_do_not_blind_the_nearest(
         "a*",
         "\\",
         "🦊",
-        "  ",
         "~ ^2 [x TO y]",
         "half \ud800 amber",
     ],

@@ -47,3 +47,21 @@ def test_no_request_makes_the_server_fail(served: Served) -> None:
             assert "Traceback" not in reply.text
 
         answers()
+
+
+def test_the_schema_says_how_errors_look_and_that_there_are_keys(served: Served) -> None:
+    with served.client("writer") as client:
+        schema = client.get("/openapi.json").json()
+        refused = client.post("/api/v1/search", json={"question": 5}).json()
+    assert schema["components"]["securitySchemes"]["HTTPBearer"]["scheme"] == "bearer"
+    form = schema["components"]["schemas"]["ErrorReply"]
+    assert refused.keys() == form["properties"].keys() == set(form["required"])
+    operations = {f"{method} {path}": its for path, routes in schema["paths"].items() for method, its in routes.items()}
+    assert len(operations) > 35
+    for name, its in operations.items():
+        if "/api/" in name:
+            assert its["security"] == [{"HTTPBearer": []}], name
+            for status in ("4XX", "5XX"):
+                (reply,) = its["responses"][status]["content"].values()
+                assert reply["schema"]["$ref"].endswith("/ErrorReply"), name
+            assert "422" not in its["responses"], name
