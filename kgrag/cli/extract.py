@@ -6,7 +6,7 @@ import click
 
 from kgrag.cli.connect import as_json, choose_collection, collection_option, connect, engine_options
 from kgrag.cli.console import changed, load_settings, number, print_json, progress_bars
-from kgrag.cli.outcome import end, estimate_lines, resumable, usage_line
+from kgrag.cli.outcome import end, resumable, usage_line
 
 if TYPE_CHECKING:
     from kgrag.indexing.extraction import ExtractionReport
@@ -73,7 +73,7 @@ def extract(
                 return
             click.echo(f"Collection {name}: {number(estimate.calls, 'passage')} to extract")
             if estimate.calls:
-                click.echo("\n".join(estimate_lines(estimate, budget)))
+                click.echo("\n".join(estimate.lines(budget)))
             return
         with resumable() as progress:
             report = kg[name].extract(

@@ -7,7 +7,7 @@ import click
 
 from kgrag.cli.connect import as_json, choose_collection, collection_argument, connect
 from kgrag.cli.console import changed, load_settings, note, number, print_json, progress_bars
-from kgrag.cli.outcome import end, estimate_lines, resumable, usage_line
+from kgrag.cli.outcome import end, resumable, usage_line
 
 if TYPE_CHECKING:
     from kgrag.evaluation.generating import GenerationReport
@@ -67,7 +67,7 @@ def generate_questions(
                 return
             click.echo(f"Collection {name}: {number(wanted, 'question')} to make")
             for task, calls in found.items():
-                click.echo(f"{task}: " + "\n  ".join(estimate_lines(calls, budget)))
+                click.echo(f"{task}: " + "\n  ".join(calls.lines(budget)))
             return
         with resumable() as progress:
             report = generate(

@@ -8,7 +8,7 @@ import click
 
 from kgrag.cli.connect import as_json as json_option
 from kgrag.cli.console import changed, load_settings, number, print_json, print_list, print_table
-from kgrag.cli.outcome import end_stopped, estimate_lines, resumable, usage_line
+from kgrag.cli.outcome import end_stopped, resumable, usage_line
 
 if TYPE_CHECKING:
     from kgrag.evaluation.grade_answers import GradeReport
@@ -70,7 +70,7 @@ def grade(
             return
         click.echo(f"{file}: {number(len(answers), 'answer')} to mark")
         for task, calls in found.items():
-            click.echo(f"{task}: " + "\n  ".join(estimate_lines(calls, budget)))
+            click.echo(f"{task}: " + "\n  ".join(calls.lines(budget)))
         return
     with resumable() as progress, ExitStack() as stack:
         meter = Meter()

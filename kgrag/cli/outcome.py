@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from kgrag.indexing.extraction import ExtractionReport
     from kgrag.indexing.tagging import TaggingReport
     from kgrag.indexing.writing import WritingReport
-    from kgrag.models.estimate import Estimate
     from kgrag.types import Progress, Usage
 
 
@@ -86,28 +85,8 @@ def end_stopped(stopped: "ModelError | None", left: int, item: str) -> None:
 def usage_line(usage: "Usage") -> str:
     """What calls of a model took, in a line."""
     cached = f" ({usage.cached:,} from the cache)" if usage.cached else ""
-    cost = "unknown price" if usage.cost is None else f"cost {_price(usage.cost)}"
+    from kgrag.models.estimate import money
+
+    cost = "unknown price" if usage.cost is None else f"cost {money(usage.cost)}"
     tokens = f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out"
     return f"{number(usage.calls, 'call')}{cached}, {tokens}, {cost}"
-
-
-def estimate_lines(estimate: "Estimate", budget: float | None = None) -> Iterator[str]:
-    """What calls of a model would take."""
-    yield f"{number(estimate.calls, 'call')} of {estimate.model or 'a model that is not set yet'}, if none fails"
-    yield f"{_range(estimate.prompt_tokens)} tokens in, {_range(estimate.completion_tokens)} out"
-    if estimate.cost is None:
-        yield "Cost: unknown price (KGRAG_CHAT__PRICES sets it)"
-        return
-    least, most = estimate.cost
-    over = ""
-    if budget is not None and most > budget:
-        over = f", {'' if least > budget else 'perhaps '}more than the budget of {budget:g}"
-    yield f"Cost: {_price(least)} to {_price(most)}{over}"
-
-
-def _range(tokens: tuple[int, int]) -> str:
-    return " to ".join(f"{count:,}" for count in tokens)
-
-
-def _price(cost: float) -> str:
-    return f"{cost:.2f}" if cost >= 1 else f"{cost:.4f}"

@@ -6,7 +6,7 @@ import click
 
 from kgrag.cli.connect import as_json, choose_collection, collection_argument, connect
 from kgrag.cli.console import changed, load_settings, note, number, print_json, print_table
-from kgrag.cli.outcome import end_stopped, estimate_lines, resumable, usage_line
+from kgrag.cli.outcome import end_stopped, resumable, usage_line
 
 if TYPE_CHECKING:
     from kgrag.indexing.resolution.resolve import NamePair, Resolution
@@ -90,7 +90,7 @@ def _print(found: "Resolution", collection: str, limit: int) -> None:
     if found.same:
         note(f"Nothing is written yet. To tie them: kgrag resolve {collection} --apply")
     if found.estimate.calls:
-        note("To have a model decide the doubtful ones (--ask): " + "; ".join(estimate_lines(found.estimate)))
+        note("To have a model decide the doubtful ones (--ask): " + "; ".join(found.estimate.lines()))
 
 
 def _print_pairs(head: str, pairs: "tuple[NamePair, ...]", limit: int) -> None:

@@ -9,7 +9,7 @@ from kgrag.cli.connect import as_json as json_option
 from kgrag.cli.connect import choose_collection, collection_argument, connect
 from kgrag.cli.console import changed, load_settings, note, number, print_json, progress_bars
 from kgrag.cli.interrupt import interruptible
-from kgrag.cli.outcome import end, estimate_lines, resumable, usage_line
+from kgrag.cli.outcome import end, resumable, usage_line
 
 if TYPE_CHECKING:
     from kgrag.client.collection import Collection
@@ -77,7 +77,7 @@ def run_writing(
             if as_json:
                 print_json(to_json(would, collection=name))
             elif would.calls:
-                click.echo("\n".join((f"Collection {name}:", *estimate_lines(would, options["budget"]))))
+                click.echo("\n".join((f"Collection {name}:", *would.lines(options["budget"]))))
             else:
                 command = click.get_current_context().command_path
                 click.echo(f"Collection {name}: no {noun} is left to a model; first run: {command} {name}")

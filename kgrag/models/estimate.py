@@ -1,6 +1,7 @@
 """What calls of a language model would take, before any is made."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kgrag.models.budget import HIGH, LOW
@@ -24,6 +25,26 @@ class Estimate:
     completion_tokens: tuple[int, int] = (0, 0)
     model: str | None = None
     cost: tuple[float, float] | None = None
+
+    def lines(self, budget: float | None = None) -> Iterator[str]:
+        """It in words; `budget`: what may be spent."""
+        calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
+        yield f"{calls} of {self.model or 'a model that is not set yet'}, if none fails"
+        read, written = (" to ".join(f"{n:,}" for n in ends) for ends in (self.prompt_tokens, self.completion_tokens))
+        yield f"{read} tokens in, {written} out"
+        if self.cost is None:
+            yield "Cost: unknown price (KGRAG_CHAT__PRICES sets it)"
+            return
+        least, most = self.cost
+        over = ""
+        if budget is not None and most > budget:
+            over = f", {'' if least > budget else 'perhaps '}more than the budget of {budget:g}"
+        yield f"Cost: {money(least)} to {money(most)}{over}"
+
+
+def money(cost: float) -> str:
+    """An amount of money, small ones to a hundredth of a cent."""
+    return f"{cost:.2f}" if cost >= 1 else f"{cost:.4f}"
 
 
 def estimate_calls(chat: ChatSettings, task: str, calls: int, size: int, reply: int, share: float = 1.0) -> Estimate:

@@ -92,7 +92,7 @@ async def _work(session: Session, name: str) -> None:
         heading("What can be done")
         with ui.row().classes("gap-2"):
             for kind, title, meaning in _WORK:
-                button = ui.button(title, on_click=lambda kind=kind: start(kind)).props("outline no-caps")
+                button = ui.button(title, on_click=lambda kind=kind: begin(kind)).props("outline no-caps")
                 button.tooltip(meaning)
                 button.set_enabled(kind != "extract" or session.has_model)
             if session.access.may("admin"):
@@ -103,6 +103,21 @@ async def _work(session: Session, name: str) -> None:
     async def start(kind: str, **parameters: object) -> None:
         await session.submit(kind, name, **parameters)
         await jobs.look()
+
+    async def begin(kind: str) -> None:
+        """Start it; what calls a language model once that is agreed to."""
+        if kind != "extract":
+            await start(kind)
+            return
+        lines = (await session.collection(name, "write").estimate_extraction()).lines()
+        with ui.dialog() as dialog, ui.card():
+            for line in lines:
+                ui.label(line).classes("text")
+            with ui.row():
+                ui.button("Not now", on_click=lambda: dialog.submit(False)).props("flat no-caps")
+                ui.button("Start", on_click=lambda: dialog.submit(True)).props("no-caps")
+        if await dialog:
+            await start(kind)
 
     async def delete() -> None:
         with ui.dialog() as dialog, ui.card():

@@ -53,6 +53,11 @@ def test_a_job_is_cancelled_and_retried(visit: Visit, slow: Scripted, kg: Knowle
     page = (visitor := visit()).page
     visitor.go(f"/collections/{collection_name}")
     page.get_by_role("button", name="Extract facts").click()
+    page.get_by_text("24 calls of ").wait_for()
+    page.get_by_role("button", name="Not now").click()
+    assert not page.get_by_role("progressbar", name="extract").count()
+    page.get_by_role("button", name="Extract facts").click()
+    page.get_by_role("button", name="Start").click()
     page.get_by_role("progressbar", name="extract").wait_for()
     page.get_by_role("button", name="Cancel").click()
     page.get_by_text("cancelled", exact=True).wait_for()
