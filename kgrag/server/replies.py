@@ -119,21 +119,12 @@ class CollectionReply(BaseModel):
     triples: int
 
 
-class ParameterReply(BaseModel):
-    """A parameter of a saved query; without a `default` it is needed."""
-
-    name: str
-    type: str
-    default: str | None
-    meaning: str
-
-
 class SavedQueryReply(BaseModel):
     """A saved query. The collection is filled in where it is one of its parameters."""
 
     name: str
     purpose: str
-    parameters: list[ParameterReply]
+    parameters: list[str] = Field([], description="name: TYPE = default; one without a default is needed")
 
 
 class DescribeReply(BaseModel):
@@ -162,7 +153,7 @@ def described(info: CollectionInfo) -> CollectionReply:
 def saved(name: str, query: Query) -> SavedQueryReply:
     """A saved query, without what is filled in: the collection, and a vector in place of words."""
     parameters = [
-        ParameterReply(name=p.name, type=p.type, default=p.default, meaning=p.meaning)
+        f"{p.name}: {p.type}" if p.default is None else f"{p.name}: {p.type} = {p.default}"
         for p in query.parameters
         if p.name not in ("collection", "vector")
     ]

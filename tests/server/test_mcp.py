@@ -80,7 +80,9 @@ def test_tools_read_the_graph(serve: Serve, scripted: Scripted) -> None:
         known = {c["name"]: c for c in about["collections"]}
         assert known[_SHIPS]["documents"] == 2
         assert about["language_model"]
-        assert {"names", "facts"} <= {query["name"] for query in about["saved_queries"]}
+        queries = {query["name"]: query for query in about["saved_queries"]}
+        assert {"names", "facts"} <= queries.keys()
+        assert queries["changes"]["parameters"] == ["since: STRING = '2020-01-01'", "limit: INTEGER = 25"]
 
         found = await _call(client, "search", question=_QUESTION, collection=_SHIPS)
         assert [hit["title"] for hit in found["hits"]][:2] == ["Fjord Queen", "Ole Brandvik"]
