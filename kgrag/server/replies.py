@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from kgrag.agents.lookup import Lookup
 from kgrag.drawing import HIDDEN
 from kgrag.events import Answer
-from kgrag.graph.queries import Query
+from kgrag.graph.queries import Parameter, Query
 from kgrag.retrieval.trail import trail
 from kgrag.rows import Edge, Node, Path, Rows
 from kgrag.types import CollectionInfo, Passage, Ranking
@@ -150,12 +150,16 @@ def described(info: CollectionInfo) -> CollectionReply:
     )
 
 
+def open_parameters(query: Query) -> list[Parameter]:
+    """The parameters of a saved query without those that are filled in: the collection, and a vector for words."""
+    return [p for p in query.parameters if p.name not in ("collection", "vector")]
+
+
 def saved(name: str, query: Query) -> SavedQueryReply:
-    """A saved query, without what is filled in: the collection, and a vector in place of words."""
+    """A saved query with its open parameters."""
     parameters = [
         f"{p.name}: {p.type}" if p.default is None else f"{p.name}: {p.type} = {p.default}"
-        for p in query.parameters
-        if p.name not in ("collection", "vector")
+        for p in open_parameters(query)
     ]
     return SavedQueryReply(name=name, purpose=query.purpose, parameters=parameters)
 

@@ -179,6 +179,10 @@ def test_cypher_and_saved_queries_give_rows(client: httpx.Client) -> None:
     for statement in ("RETURN nobody", "MATCH (n) RETRUN n", "RETURN 1 / 0 AS one", "RETURN $missing AS one"):
         wrong = client.post("/api/v1/cypher", json={"statement": statement})
         assert (wrong.status_code, wrong.json()["kind"]) == (400, "StatementError"), wrong.text
+    queries = {query["name"]: query for query in client.get("/api/v1/queries").json()["queries"]}
+    (since, limit) = queries["changes"]["parameters"]
+    assert (since["name"], since["type"], since["default"]) == ("since", "STRING", "'2020-01-01'")
+    assert limit["meaning"] and queries["names"]["of_a_collection"]
     names = client.post(f"{_C}/queries/names", json={"parameters": {"name": "brandvik"}}).json()
     assert "Ole Brandvik" in str(names["rows"])
     for unreadable in ("a/b", "(", "a:b:c", "[1 TO"):

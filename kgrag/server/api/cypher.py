@@ -10,7 +10,7 @@ from kgrag.server import replies
 from kgrag.server.api.forms import Form
 from kgrag.server.asking import is_of_a_collection, saved_rows
 from kgrag.server.serving import Called, Caller, Named
-from kgrag.wire import to_json
+from kgrag.wire import plain, to_json
 
 router = APIRouter(tags=["cypher"])
 
@@ -50,7 +50,12 @@ async def queries(caller: Called) -> dict[str, Any]:
     """The saved queries that the key may run, with their parameters."""
     all_of_them = not caller.access.collections
     found = [
-        replies.saved(name, query).model_dump() | {"of_a_collection": is_of_a_collection(name)}
+        {
+            "name": name,
+            "purpose": query.purpose,
+            "parameters": plain(replies.open_parameters(query)),
+            "of_a_collection": is_of_a_collection(name),
+        }
         for name, query in saved_queries().items()
         if all_of_them or is_of_a_collection(name)
     ]
