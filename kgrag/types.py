@@ -297,7 +297,7 @@ class Ranking:
 
     def _repr_html_(self) -> str:
         rows = (
-            (str(rank), f"{hit.score:.3f}", f"{hit.passage.title} {hit.also_in}", hit.passage.text)
+            (str(rank), f"{hit.score:.3f}", f"{hit.passage.title} {hit.also_in}".strip(), hit.passage.text)
             for rank, hit in enumerate(self, 1)
         )
         notes = self.notes if self.hits else (f"{self.retriever} found nothing.", *self.notes)

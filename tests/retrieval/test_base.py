@@ -122,7 +122,7 @@ def test_a_question_beyond_measure_is_refused_at_once(kg: KnowledgeGraph, hanse:
 
 
 @settings(max_examples=60)
-@given(st.text(max_size=60))
+@given(st.text(max_size=60).filter(str.strip))
 def test_any_text_is_a_lawful_lucene_query(kg: KnowledgeGraph, hanse: str, text: str) -> None:
     kg[hanse].search(text, retriever="bm25", k=1)
 

@@ -126,4 +126,4 @@ def test_few_round_trips(kg: KnowledgeGraph, coast: str) -> None:
 
 def test_questions_that_name_nothing(kg: KnowledgeGraph, coast: str) -> None:
     assert len(kg[coast].search("xyzzy qwfp", retriever="ppr", k=3)) == 3
-    assert len(kg[coast].search("  ", retriever="ppr")) == 0
+    assert len(kg[coast].retriever("ppr").retrieve("  ")) == 0
