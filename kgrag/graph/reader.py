@@ -5,9 +5,11 @@ What a search needs comes as one record that holds a list: a hundred records are
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC
 from math import inf
 from typing import Any
 
+from kgrag.errors import ConfigurationError
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.lucene import TITLE, escape, question_terms, question_words
@@ -264,9 +266,10 @@ def _pairs(hits: list[list[Any]]) -> Scores:
 
 
 def _filter(only: Filter) -> dict[str, Any]:
-    since = only.since
-    if since is not None and since.tzinfo is None:
-        since = since.astimezone()
+    try:
+        since = only.since and only.since.astimezone(UTC)
+    except (OverflowError, ValueError) as error:
+        raise ConfigurationError(f"since is invalid: {only.since}.", "Give a time of the years 2 to 9998.") from error
     ranges = {key: value for key, value in only.where.items() if isinstance(value, tuple)}
     return {
         "where": {key: _as_text(value) for key, value in only.where.items() if key not in ranges},
@@ -281,8 +284,13 @@ def _ends(least: Scalar | None, most: Scalar | None) -> tuple[float, float] | tu
     """The ends of a range as numbers if they are some, else as texts: up to 1897-06 is all of that month."""
     given = [end for end in (least, most) if end is not None]
     if given and all(isinstance(end, int | float) and not isinstance(end, bool) for end in given):
-        return (-inf if least is None else float(least), inf if most is None else float(most))
+        return (-inf if least is None else _float(least), inf if most is None else _float(most))
     return ("" if least is None else _as_text(least), ("" if most is None else _as_text(most)) + "\U0010ffff")
+
+
+def _float(value: Scalar) -> float:
+    """A number as Cypher has it; whole ones may be too large for that."""
+    return float(min(max(value, -1e308), 1e308))
 
 
 def _as_text(value: object) -> str:

@@ -1,10 +1,11 @@
 """What a filter becomes for the graph, without one."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from kgrag.errors import ConfigurationError
 from kgrag.graph.reader import _filter
 from kgrag.types import Filter
 
@@ -25,6 +26,15 @@ def test_a_time_without_a_zone_is_local_time() -> None:
     assert _filter(Filter(since=aware))["since"] == aware
 
 
+def test_a_time_at_the_end_of_all_times_is_refused() -> None:
+    for since in (
+        datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14))),
+        datetime.max.replace(tzinfo=timezone(-timedelta(hours=1))),
+    ):
+        with pytest.raises(ConfigurationError, match="since is invalid"):
+            _filter(Filter(since=since))
+
+
 def test_each_part_makes_a_filter() -> None:
     assert not Filter()
     assert Filter(where={"a": 1}) and Filter(source="") and Filter(since=datetime(2026, 1, 1))
@@ -37,3 +47,10 @@ def test_local_time_is_that_of_the_place(monkeypatch: pytest.MonkeyPatch) -> Non
         since = _filter(Filter(since=datetime(2026, 7, 1, 12)))["since"]
     time.tzset()
     assert since == datetime(2026, 7, 1, 3, tzinfo=UTC)
+
+
+def test_ranges_of_numbers_are_floats_and_others_are_texts() -> None:
+    ranges = {"a": (1, None), "b": (None, 10**400), "c": (True, 2), "d": ("x", None)}
+    assert _filter(Filter(ranges))["between"] == {
+        "a": (1.0, float("inf")), "b": (float("-inf"), 1e308), "c": ("true", "2\U0010ffff"), "d": ("x", "\U0010ffff"),
+    }  # fmt: skip
