@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime
 from functools import cache, partial
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -252,3 +254,11 @@ def content_stems(words: Iterable[str], language: Language = ENGLISH) -> list[st
 @cache
 def _content(language: Language) -> Memo[str, str | None]:
     return Memo(lambda word: language.stem[word] if is_content(word, language) else None)
+
+
+def iso_moment(text: str) -> datetime | None:
+    """A day or a moment in ISO form; a year or a month stand for their first day; None for anything else."""
+    for rest in ("", "-01", "-01-01"):
+        with suppress(ValueError):
+            return datetime.fromisoformat(f"{text.strip()}{rest}")
+    return None

@@ -133,8 +133,6 @@ def _show_evidence(searched: "Searching", system: str, query: "Query", k: int, *
     from kgrag.cli.trace import EVIDENCE
     from kgrag.events import Answer
     from kgrag.models.chat import no_model
-    from kgrag.retrieval.bridges import with_bridges
-    from kgrag.retrieval.copies import retrieve_folded
     from kgrag.wire import to_json
 
     problem = no_model()
@@ -144,7 +142,7 @@ def _show_evidence(searched: "Searching", system: str, query: "Query", k: int, *
         retriever = searched.retriever(retriever_of(system))
     except ConfigurationError:  # it asks the model, too
         retriever = searched.retriever()
-    ranking = retrieve_folded(with_bridges(retriever, query.knowledge), query, k)
+    ranking = searched.search(query.text, k=k, retriever=retriever, filter=query.filter, knowledge=query.knowledge)
     if as_json:
         answer = Answer(query.text, "", False, system, ranking, problem=message)
         print_json(to_json(answer, collection=searched.name, run=None))

@@ -122,9 +122,10 @@ def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> dat
     """A day or a moment in ISO form, local time without a zone; a year or a month stand for their first day."""
     if value is None:
         return None
-    for rest in ("", "-01", "-01-01"):
-        with suppress(ValueError):
-            return datetime.fromisoformat(f"{value.strip()}{rest}")
+    from kgrag.text import iso_moment
+
+    if moment := iso_moment(value):
+        return moment
     raise click.BadParameter(f"{value!r} is not a date; write 2024, 2024-05-31 or 2024-05-31T12:00+02:00.")
 
 

@@ -62,9 +62,6 @@ def search(
     kgrag search "Who designed the Fram?" --save           then `kgrag runs`, or the Cypher that it prints
     kgrag search "Who designed the Fram?" --json | jq -r '.hits[].passage.title'
     """
-    from kgrag.retrieval.base import Query
-    from kgrag.retrieval.bridges import with_bridges
-    from kgrag.retrieval.copies import retrieve_folded
     from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_retriever
     from kgrag.types import Filter
 
@@ -73,9 +70,9 @@ def search(
     with connect() as kg:
         searched = choose_collections(kg, collection, save=save)
         name = searched.name
-        searcher = with_bridges(searched.retriever(retriever), knowledge)
+        searcher = searched.retriever(retriever)
         started = time.monotonic()
-        ranking = retrieve_folded(searcher, Query(question, only), k)
+        ranking = searched.search(question, k=k, retriever=searcher, filter=only, knowledge=knowledge)
         seconds = time.monotonic() - started
         run = kg[name].save(ranking) if save else None
     from kgrag.cli.evidence import print_ranking

@@ -1,4 +1,4 @@
-"""What callers give to the methods of a client: what cannot be meant is told in one way, and before any work."""
+"""Checks of the arguments of a client's methods, before any work: errors name the argument that was meant."""
 
 import difflib
 import inspect

@@ -34,11 +34,11 @@ R = TypeVar("R")
 
 
 def silent(stage: str, done: int, total: int | None) -> None:
-    """Progress that nobody looks at."""
+    """Report no progress."""
 
 
 def by_one(kind: str) -> Callable[[Callable[Concatenate["B", P], R]], Callable[Concatenate["B", P], R]]:
-    """For methods that only one may run on a collection at a time; `kind`: what they do, as others are told it."""
+    """For methods that run one at a time on a collection; `kind`: the work, as the error of others names it."""
 
     def decorate(method: Callable[Concatenate[B, P], R]) -> Callable[Concatenate[B, P], R]:
         @named

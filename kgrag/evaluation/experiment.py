@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 from kgrag import __version__
 from kgrag.agents.system import check_system
 from kgrag.client import Collection
+from kgrag.client.building import silent
 from kgrag.errors import ConfigurationError, KgragError
 from kgrag.evaluation import records as kept_records
 from kgrag.evaluation.asking import ask_all
@@ -44,10 +45,6 @@ class Named(Protocol):
     """A retriever or a system: an object with a name and `retrieve` or `ask`."""
 
     name: str
-
-
-def silent(stage: str, done: int, total: int | None) -> None:
-    """Progress that nobody looks at."""
 
 
 class Experiment:

@@ -244,8 +244,8 @@ def ensure_indexes(graph: Graph, collection: Collection, *labels: str) -> Collec
 def index_labels(graph: Graph, collection: Collection, *labels: str) -> Collection:
     """The collection with the indexes over nodes of these labels, of which the first are about to be written.
 
-    A search looks into an index only when there are such nodes. Each index that is made or dropped makes Neo4j plan
-    every query anew, and it costs its time at every write: so one is made when it is needed.
+    A search looks into an index only when there are such nodes. An index is made when it is needed, since making or
+    dropping one has Neo4j plan every query again, and each index slows every write.
     """
     own = [label for label in dict.fromkeys(labels) if describe().node(label).indexed]
     missing = tuple(label for label in own if label not in collection.indexed)

@@ -3,9 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from kgrag import identity
@@ -16,7 +14,16 @@ from kgrag.indexing.writer import Batch, Row
 from kgrag.languages import ENGLISH, Language
 from kgrag.sentences import passage_sentences
 from kgrag.settings import IndexingSettings
-from kgrag.text import caption, embedding_text, name_stems, normalise, passage_stems, passage_words, title_stems
+from kgrag.text import (
+    caption,
+    embedding_text,
+    iso_moment,
+    name_stems,
+    normalise,
+    passage_stems,
+    passage_words,
+    title_stems,
+)
 from kgrag.types import Document, Triple
 
 _DATES = ("date", "published", "publication_date", "created")
@@ -161,13 +168,9 @@ def document_properties(collection: str, document_id: str, document: Document) -
 
 def _dated(metadata: Mapping[str, object]) -> str:
     """When a document was written, as the first of `_DATES` says that is a date in ISO form; "" if none does."""
-    said = {key.casefold(): str(value).strip() for key, value in metadata.items()}
-    for text in (said[key] for key in _DATES if key in said):
-        for rest in ("", "-01", "-01-01"):
-            with suppress(ValueError):
-                moment = datetime.fromisoformat(f"{text}{rest}")
-                return moment.replace(tzinfo=None, microsecond=0).isoformat().removesuffix("T00:00:00")
-    return ""
+    said = {key.casefold(): str(value) for key, value in metadata.items()}
+    moment = next(filter(None, (iso_moment(said[key]) for key in _DATES if key in said)), None)
+    return moment.replace(tzinfo=None, microsecond=0).isoformat().removesuffix("T00:00:00") if moment else ""
 
 
 def file_properties(document: Document) -> Row:

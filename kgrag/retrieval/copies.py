@@ -22,7 +22,7 @@ def retrieve_folded(retriever: Retriever, query: Query, k: int) -> Ranking:
         hits = fold(ranking)
         if len(hits) >= k or len(ranking) < depth or depth >= _DEEPEST:
             return replace(ranking, hits=hits[:k])
-        depth = min(4 * depth, max(_DEEPEST, k))
+        depth = min(4 * depth, _DEEPEST)
 
 
 def fold(hits: Iterable[Hit]) -> tuple[Hit, ...]:
