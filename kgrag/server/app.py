@@ -15,6 +15,7 @@ from kgrag import __version__
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
 from kgrag.server import openai
+from kgrag.server.answered import Answers
 from kgrag.server.api import ask, collections, cypher, documents, drawings, health, jobs, passages, runs, search
 from kgrag.server.failures import ERRORS, Reply, add_handlers
 from kgrag.server.guard import LOOPBACK, Guard
@@ -48,6 +49,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     )
     pictures = Pictures(kg.settings.loading)
     metrics, tracing, work = Metrics(), Tracing(), Jobs(kg, options.job_workers)
+    answers = Answers(keys.path.with_name("answers.sqlite3"), options.answers)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
@@ -63,7 +65,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
         default_response_class=Reply,
         lifespan=lifespan,
     )
-    app.state.serving = Serving(kg, keys, options, workers, asks, statements, metrics, pictures, work)
+    app.state.serving = Serving(kg, keys, options, workers, asks, statements, metrics, pictures, work, answers)
     bearer = Depends(HTTPBearer(auto_error=False, description="A key, where the server has keys"))  # Guard checks it
     api = APIRouter(prefix=API, responses=ERRORS, dependencies=[bearer])
     for router in _ROUTERS:

@@ -10,6 +10,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
 from kgrag.graph.collections import find_collection
+from kgrag.server.answered import Answers
 from kgrag.server.guard import access_of
 from kgrag.server.jobs import Jobs
 from kgrag.server.keys import Access, Keys, Role, hidden
@@ -26,6 +27,7 @@ class Serving:
     """What one application serves; `pages`: the web application, too.
 
     `asks` answer questions, and `statements` run Cypher, so that neither keeps searches and pages waiting.
+    `answers`: those that pages have shown.
     """
 
     kg: KnowledgeGraph
@@ -37,6 +39,7 @@ class Serving:
     metrics: Metrics
     pictures: Pictures
     jobs: Jobs
+    answers: Answers
     pages: bool = False
 
 

@@ -14,7 +14,7 @@ def add(serving: Serving) -> None:
     """Serve the page."""
 
     @ui.page("/ask")
-    async def ask(request: Request, collection: str = "", q: str = "", system: str = "") -> None:
+    async def ask(request: Request, collection: str = "", q: str = "", system: str = "", anew: bool = False) -> None:
         async with frame(serving, request, "Ask") as session:
             name, names = await session.choose(collection)
             with ui.element("form").classes("panel flex flex-col gap-2") as form:
@@ -24,22 +24,17 @@ def add(serving: Serving) -> None:
                     how = system_choice(system or default_system(session.has_model)).classes("grow min-w-40")
                     ui.button("Ask", icon="send").props("type=submit no-caps")
                     stop = ui.button("Stop", icon="stop").props("flat no-caps")
-            stop.visible = False
             asking = Asking(session)
-            stop.on_click(asking.stop)
+            stop.on_click(asking.stop).bind_visibility_from(asking, "busy")
 
-            async def answer() -> None:
+            async def answer(*, anew: bool = False) -> None:
                 text = question.value.strip()
                 if not text:
                     return
                 shown = address("ask", collection=name, q=text, system=how.value)
                 ui.navigate.history.replace(shown)
-                stop.visible = True
-                try:
-                    await asking.ask(text, name, how.value)
-                finally:
-                    stop.visible = False
+                await asking.ask(text, name, how.value, anew=anew)
 
             form.on("submit.prevent", answer)
             if q:
-                await answer()
+                await answer(anew=anew)

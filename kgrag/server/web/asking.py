@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from datetime import datetime
 
 from nicegui import ui
 
@@ -10,9 +11,11 @@ from kgrag.errors import CancelledError
 from kgrag.events import Answer, Answered, Called, Event
 from kgrag.narration import ONCE, lines, topic, usage_text
 from kgrag.retrieval.snippet import crop
+from kgrag.server.failures import told
 from kgrag.server.web.chart import Chart
 from kgrag.server.web.choices import SEARCH
 from kgrag.server.web.evidence import answer_text, citations, hits
+from kgrag.server.web.frame import problem
 from kgrag.server.web.passage import opener
 from kgrag.server.web.session import Session
 from kgrag.types import Ranking, Usage
@@ -25,6 +28,7 @@ class Asking:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self.busy = False
         self._panel = ui.element("section").classes("w-full min-w-0 flex flex-col gap-3").props("aria-live=polite")
         self._task: asyncio.Task[None] | None = None
         ui.context.client.on_delete(self.stop)
@@ -34,21 +38,32 @@ class Asking:
         if self._task is not None:
             self._task.cancel()
 
-    async def ask(self, question: str, collection: str, system: str) -> None:
+    async def ask(self, question: str, collection: str, system: str, *, anew: bool = False) -> None:
         """Answer a question, or with a system that begins with SEARCH, find passages for it.
 
-        Raises what asking raises; nothing when it was stopped.
+        What was answered before is shown again, unless it is asked `anew`. An error is told where the answer would be.
         """
         self.stop()
         self._panel.clear()
-        work = self._search if system.startswith(SEARCH) else self._answer
-        self._task = asyncio.create_task(work(question, collection, system.removeprefix(SEARCH)))
+        if system.startswith(SEARCH):
+            work = self._search(question, collection, system.removeprefix(SEARCH))
+        else:
+            work = self._answer(question, collection, system, anew)
+        self._task = task = asyncio.create_task(work)
+        self.busy = True
         try:
-            await self._task
+            await task
         except (asyncio.CancelledError, CancelledError):
             if not self._panel.is_deleted:
                 with self._panel:
                     ui.label("Stopped.").classes("quiet")
+        except Exception as error:
+            known = told(error)
+            if not self._panel.is_deleted:
+                with self._panel:
+                    problem(known)
+        finally:
+            self.busy = self._task is not task
 
     async def _search(self, question: str, collection: str, retriever: str) -> None:
         with self._panel:
@@ -61,7 +76,11 @@ class Asking:
             self._found(ranking, collection)
             self._draw(drawing(ranking), collection)
 
-    async def _answer(self, question: str, collection: str, system: str) -> None:
+    async def _answer(self, question: str, collection: str, system: str, anew: bool) -> None:
+        kept = None if anew else await self._session.answered(question, collection, system)
+        if kept is not None:
+            self._again(*kept, collection, system)
+            return
         with self._panel:
             written = ui.label().classes("text panel text-base")
             written.visible = False
@@ -74,14 +93,27 @@ class Asking:
                     written.text = event.text
                 elif isinstance(event, Answer):
                     written.delete()
-                    self._answered(event, collection, steps)
+                    self._answered(event, collection)
                 else:
                     steps.hear(event)
         finally:
             steps.end()
             await events.aclose()
 
-    def _answered(self, answer: Answer, collection: str, steps: "_Steps") -> None:
+    def _again(self, answer: Answer, when: datetime, collection: str, system: str) -> None:
+        """An answer that is kept, with what led to it, and the way to another one."""
+        with self._panel:
+            with ui.row().classes("items-center gap-3"):
+                ui.label(f"Answered {when.astimezone():%Y-%m-%d %H:%M}.").classes("quiet")
+                anew = ui.button("Ask anew", icon="refresh").props("flat dense no-caps")
+            anew.on_click(lambda: self.ask(answer.question, collection, system, anew=True))
+            steps = _Steps(open=False)
+        for event in answer.trace:
+            steps.hear(event)
+        steps.end()
+        self._answered(answer, collection)
+
+    def _answered(self, answer: Answer, collection: str) -> None:
         opened = opener(self._session, collection)
         with self._panel:
             with ui.element("section").classes("panel") as panel:
@@ -133,10 +165,10 @@ class Asking:
 class _Steps:
     """What the agent does, step by step."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, open: bool = True) -> None:
         self._usage, self._began = Usage(), time.monotonic()
         self._step, self._said = 0, set[str]()
-        with ui.expansion("Steps", value=True).classes("w-full panel") as self._panel:
+        with ui.expansion("Steps", value=open).classes("w-full panel") as self._panel:
             with ui.row().classes("items-center gap-2") as self._waiting:
                 ui.spinner()
                 self._spent = ui.label("thinking").classes("quiet text-sm")

@@ -112,7 +112,7 @@ def _told(record: Record) -> tuple[str, str]:
 
 
 def _trail(of: Kept, record: Record) -> str:
-    """Where the system answers the question again, step by step; empty where it cannot be asked."""
+    """Where the system answers the question, step by step; empty where it cannot be asked."""
     if not of.collection or of.system in BASELINES:
         return ""
     system = of.system if record.answer is not None else f"{SEARCH}{of.system}"

@@ -109,8 +109,8 @@ async def frame(serving: Serving, request: Request, title: str) -> AsyncIterator
     with main:
         try:
             yield session
-        except KgragError as error:
-            problem(error)
+        except Exception as error:
+            problem(told(error))
         finally:
             if not waiting.is_deleted:
                 waiting.delete()

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,30 @@ class Session:
             await self._serving.asks.stream(lambda hear: chosen.system(system).ask(query, stream=True, listener=hear))
         ) as heard:
             async for told in heard:
+                if isinstance(told, Answer) and not told.problem:
+                    await in_thread(self._serving.answers.put, told, *self._asked(question, collection, system))
                 yield told
+
+    async def answered(self, question: str, collection: str, system: str) -> tuple[Answer, datetime] | None:
+        """What this visitor was answered to the same before, and when.
+
+        None if nothing is kept, or what it rests on is no longer held as it was.
+        """
+        self.access.check("read", collection)
+        chosen, asked = self._serving.kg[collection], self._asked(question, collection, system)
+
+        def kept() -> tuple[Answer, datetime] | None:
+            found = self._serving.answers.get(*asked)
+            if found is None:
+                return None
+            passages = [hit.passage for hit in found[0].ranking] + [cited.passage for cited in found[0].citations]
+            held = chosen.context.reader.passages([passage.id for passage in passages])
+            return found if all(p.id in held and held[p.id].text == p.text for p in passages) else None
+
+        return await in_thread(kept)
+
+    def _asked(self, question: str, collection: str, system: str) -> tuple[str, ...]:
+        return self._access.key, collection, system, self._serving.kg.settings.chat.model or "", question
 
     async def neighbours(self, passage: Passage, collection: str, limit: int = 10) -> list[dict[str, Any]]:
         """The edges around a passage of a collection, as `KnowledgeGraph.neighbourhood` gives them."""

@@ -64,9 +64,12 @@ def evaluations(collections: None, kg: KnowledgeGraph, tmp_path_factory: pytest.
 
 
 @pytest.fixture(scope="session")
-def application(evaluations: Path, neo4j_env: dict[str, str], scripted_server: Scripted) -> Iterator[Application]:
+def application(
+    evaluations: Path, neo4j_env: dict[str, str], scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Application]:
     """A server of them, without keys, with a language model that says what it is told to."""
     environment = {**neo4j_env, **scripted_server.env(), "KGRAG_SERVE__EVALUATIONS": str(evaluations)}
+    environment["KGRAG_HOME"] = str(tmp_path_factory.mktemp("home"))
     with Application(environment) as served:
         yield served
 

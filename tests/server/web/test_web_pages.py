@@ -11,8 +11,10 @@ import pytest
 from pages import HOSTILE, LETTERS, QUESTION, SHIPS, Application, Visit, Visitor
 from scripted import Scripted
 
+from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.kept import kept
 from kgrag.server.keys import Keys
+from kgrag.types import Document, Section
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -39,6 +41,68 @@ def test_an_answer_is_kept_and_shown_again(visit: Visit, scripted: Scripted) -> 
     page.get_by_role("checkbox", name=re.compile(r"^Step \(1\)")).wait_for()
     visitor.go("/runs")
     page.get_by_role("link", name=QUESTION).first.wait_for()
+
+
+def test_an_answer_is_shown_again_and_asked_anew_at_a_click_alone(
+    chromium: Browser, collections: None, neo4j_env: dict[str, str], scripted: Scripted, tmp_path: Path
+) -> None:
+    scripted.say("answer", "In Molde [1].", "In Molde, once more [1].")
+    environment = {**neo4j_env, **scripted.env(), "KGRAG_HOME": str(tmp_path)}
+    place = f"/ask?collection={quote(SHIPS)}&system=single%2Bpathrank&q={quote(QUESTION)}"
+    with Application(environment) as served, Visitor(chromium, served.url) as visitor:
+        page = visitor.page
+        visitor.go(place)
+        page.get_by_text(re.compile("^In Molde $")).wait_for()
+        assert not page.get_by_role("button", name="Ask anew").count()
+        paid = len(scripted.calls)
+        page.reload()
+        page.get_by_text(re.compile(r"^Answered 2\d\d\d-")).wait_for()
+        page.get_by_text(re.compile("^In Molde $")).wait_for()
+        visitor.go("/runs")
+        page.go_back()
+        page.get_by_role("button", name="Ask anew").wait_for()
+        page.get_by_text("Steps", exact=True).click()
+        page.get_by_text(re.compile("^found$")).first.wait_for()
+        assert len(scripted.calls) == paid
+    with Application(environment) as served, Visitor(chromium, served.url) as visitor:
+        page = visitor.page
+        visitor.go(place)
+        page.get_by_text(re.compile("^In Molde $")).wait_for()
+        page.get_by_role("link", name="[1]", exact=True).click()
+        page.get_by_role("dialog").get_by_text("Page 3 of 8").wait_for()
+        assert len(scripted.calls) == paid
+        visitor.go(place)
+        page.get_by_role("button", name="Ask anew").click()
+        page.get_by_text("In Molde, once more").wait_for()
+        assert not page.get_by_role("button", name="Stop").count()
+        assert len(scripted.calls) > paid
+        page.reload()
+        page.get_by_text("In Molde, once more").wait_for()
+        assert page.get_by_role("button", name="Ask anew").count()
+    assert (tmp_path / "answers.sqlite3").stat().st_mode & 0o777 == 0o600
+
+
+def test_an_answer_is_not_shown_once_its_document_is_gone(
+    visit: Visit, kg: KnowledgeGraph, scripted: Scripted, collection_name: str
+) -> None:
+    scripted.say("answer", "In Larvik [1].", "Nobody says.")
+    kg[collection_name].ingest([Document("Kari", (Section("Kari Aune keeps a secret in Larvik."),), "Kari")])
+    place = f"/ask?collection={collection_name}&system=single%2Bpathrank&q=Where+is+the+secret%3F"
+    page = (visitor := visit()).page
+    visitor.go(place)
+    page.get_by_text("In Larvik").first.wait_for()
+    kg[collection_name].delete(["Kari"])
+    kg[collection_name].ingest([Document("Ada", (Section("Ada Lund keeps no secret."),), "Ada")])
+    page.reload()
+    page.get_by_text("Nobody says.").first.wait_for()
+
+
+def test_what_goes_wrong_is_said_where_the_answer_would_be(visit: Visit, scripted: Scripted) -> None:
+    page = (visitor := visit()).page
+    visitor.go(f"/ask?collection={quote(SHIPS)}&system=single%2Bno-such-retriever&q={quote(QUESTION)}")
+    page.get_by_role("alert").get_by_text("no-such-retriever").first.wait_for()
+    visitor.settle()
+    assert not page.get_by_role("button", name="Stop").count()
 
 
 def test_each_key_sees_its_collections_alone(
