@@ -2,9 +2,10 @@
 
 Link the names in the question, start from the passages that they lead to, walk over the names that those mention, and
 score each target against the rest of the question: the question without the words that led there. The best path is
-kept, a little personalised PageRank over the passages at hand is added, and the best of a longer question are ordered
-by its outermost clause. The twin statements are `cypher/expand/pathrank*.cypher`; six round trips a question with two
-hops, the passages' texts included, and one more when a name is misspelt.
+kept, a little personalised PageRank over the passages at hand is added, and the best of a longer question are listed
+as a set, which covers its words and ends with what answers its outermost clause. The twin statements are
+`cypher/expand/pathrank*.cypher`; six round trips a question with two hops, the passages' texts included, and one more
+when a name is misspelt.
 
 Where the texts have names enough of their own, names that are known from triples alone are where links lead, but no
 bridges; that a fact of the passage is about a name counts for it, whatever the fact says.
@@ -26,13 +27,14 @@ from kgrag.names import number_or_date
 from kgrag.options import Count, Options, Weight
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
 from kgrag.retrieval.clauses import outer_clause
+from kgrag.retrieval.coverage import Candidates, covering
 from kgrag.retrieval.linking import Link, LinkedQuestion, link_question, prefixes
-from kgrag.retrieval.walk import Hop, Visited, Walk, trail_to
+from kgrag.retrieval.walk import Hop, Outer, Visited, Walk, trail_to
 from kgrag.text import name_words, stems, tokens, words_of
 from kgrag.types import Step
 
-_FRONT = 5
-"""Places that the first passages do not leave when the outer clause orders them."""
+_CLAUSE_COSINE, _CLAUSE_SENTENCE, _FAR = 0.6, 0.4, 0.2
+"""How a passage answers the outer clause: its cosine, a sentence with its words and an answer, two hops or more."""
 
 
 class PathRankOptions(Options):
@@ -89,16 +91,18 @@ class PathRankOptions(Options):
         0.6, ge=0, le=1_000, description="weight of the outer clause's vector beside the rest of the question's"
     )
     mu_words: float = Field(0.6, ge=0, le=1, description="share of the weight of words that the outer clause has")
-    order: int = Field(
-        80, ge=0, le=10_000, description="best passages that the outer clause orders in the end; 0: none"
+    places: int = Field(
+        15, ge=0, le=1_000, description="places of a list that are filled as a set, where the question is long; 0: none"
     )
-    order_cosine: Weight = Field(0.6, description="weight of the outer clause's cosine there")
-    order_sentence: Weight = Field(0.4, description="weight there of a sentence with its words and an answer")
-    order_hops: Weight = Field(0.2, description="weight there of a path of two hops or more")
     order_words: tuple[Count, Count] = Field(
-        (3, 6), description="unnamed words with which the order begins to count, and counts in full"
+        (3, 6), description="unnamed words with which the set begins to count, and counts in full"
     )
-    order_first: int = Field(3, ge=0, le=10_000, description="first passages that stay among the first five")
+    cover: Weight = Field(2.8, description="weight there of the question's words that no passage before has")
+    tie: Weight = Field(0.3, description="weight there of a rare name shared with a passage before")
+    led: Weight = Field(0.3, description="weight there of being on the path to a passage before")
+    outer: Weight = Field(0.35, description="weight there of what answers the outer clause")
+    ends: int = Field(3, ge=0, le=1_000, description="passages that answer it best, which have a place kept")
+    end_place: int = Field(4, ge=0, le=1_000, description="places before those kept for them")
     lexical: Weight = Field(1.0, description="weight of BM25 where words count more, in that much more")
 
 
@@ -267,7 +271,7 @@ class PathRank(Retriever):
         node = {x: i for i, x in enumerate(top)}
         links = walk.question.links
         linked = sorted({link.entity for link in links})
-        ordered = bool(s.order and walk.strength and walk.embedded)
+        ordered = bool(s.places and walk.strength and walk.embedded)
         found = self.context.row(
             "expand/pathrank_names",
             ids=top,
@@ -277,10 +281,10 @@ class PathRank(Retriever):
             embedding=self.context.reader.collection.embedding,
             clause=walk.embedded[walk.clause.text].tolist() if ordered else [],
         )
-        for x, name, cosine, sentences in found["names"]:
+        for x, name, title, cosine, sentences in found["names"]:
             walk.names[x] = name
             if ordered:
-                walk.outer[x] = (cosine, sentences or "")
+                walk.outer[x] = Outer(title, cosine, sentences or "")
         entity: dict[str, int] = {}
         weights: dict[tuple[int, int], float] = {}
         first: dict[str, int] = {}  # names of one entity are one node
@@ -288,6 +292,8 @@ class PathRank(Retriever):
             e = place if same is None else first.setdefault(same, place)
             if id is not None:
                 entity[id] = e
+            elif ordered:
+                walk.ties.setdefault(e, []).extend(top[i] for i, w in zip(positions, titles, strict=True) if not w)
             for i, weight in zip(positions, titles, strict=True):
                 weights[i, e] = max(weights.get((i, e), 0.0), 1.0 + weight)
         scores = {x: walk.passages[x].score for x in order}
@@ -315,30 +321,33 @@ class PathRank(Retriever):
         }
 
     def _order(self, walk: Walk, final: Mapping[str, float], s: PathRankOptions) -> dict[str, float]:
-        """All passages with their scores, best first: the best of them by how they answer the outer clause, too.
+        """All passages with their scores, best first: those of a long question as a set (kgrag.retrieval.coverage).
 
-        The first few stay among the first five. Scores fall: the best goes to the first place, and so on.
+        Scores fall: the best goes to the first place, and so on.
         """
         ranked = sorted(final, key=lambda x: (-final[x], x))
-        best = [x for x in ranked[: s.order] if x in walk.outer]
+        best = [x for x in ranked if x in walk.outer]
         if not best:
             return {x: final[x] for x in ranked}
-
-        def raised(x: str) -> float:
-            cosine, sentences = walk.outer[x]
-            parent = walk.passages[x].parent
-            far = parent is not None and walk.passages[parent[0]].parent is not None
-            answers = walk.clause.best_sentence(sentences) if s.order_sentence else 0.0
-            return final[x] + walk.strength * (
-                s.order_cosine * cosine + s.order_sentence * answers + s.order_hops * far
-            )
-
-        scores = {x: raised(x) for x in best}
-        again = sorted(best, key=lambda x: (-scores[x], x))
-        first = best[: s.order_first]
-        front = {*first, *[x for x in again if x not in first][: max(0, _FRONT - len(first))]}
-        again.sort(key=lambda x: x not in front)
-        falling = dict(zip(again, sorted(scores.values(), reverse=True), strict=True))
+        place = {x: i for i, x in enumerate(best)}
+        parents = [-1 if (by := walk.passages[x].parent) is None else place.get(by[0], -1) for x in best]
+        answers = np.array([_answers_clause(walk, x) for x in best])
+        scores = np.array([final[x] for x in best])
+        mass = {term["stem"]: term["weight"] for term in walk.question.terms()}
+        found = Candidates(
+            alone=scores + walk.strength * s.outer * answers,
+            end=scores + walk.strength * answers,
+            words=np.array([[stem in walk.outer[x].sentences for stem in mass] for x in best], bool),
+            mass=walk.strength * s.cover * np.array(list(mass.values())),
+            names=[
+                its for tied in walk.ties.values() if len(its := sorted({place[x] for x in tied if x in place})) > 1
+            ],
+            titles=[walk.outer[x].title for x in best],
+            parents=parents,
+        )
+        tie, led = walk.strength * s.tie, walk.strength * s.led
+        again = [best[i] for i in covering(found, s.places, tie, led, s.ends, s.end_place)]
+        falling = dict(zip(again, sorted(found.alone.tolist(), reverse=True), strict=True))
         least = falling[again[-1]]
         return falling | {x: min(final[x], least) for x in ranked if x not in falling}
 
@@ -348,6 +357,13 @@ class PathRank(Retriever):
         if missing:
             names |= self.context.reader.captions([], missing)
         return {x: trail_to(walk, x, names) for x in ids}
+
+
+def _answers_clause(walk: Walk, x: str) -> float:
+    """How well passage x answers the outer clause."""
+    known, parent = walk.outer[x], walk.passages[x].parent
+    far = parent is not None and walk.passages[parent[0]].parent is not None
+    return _CLAUSE_COSINE * known.cosine + _CLAUSE_SENTENCE * walk.clause.best_sentence(known.sentences) + _FAR * far
 
 
 def _faded(question: LinkedQuestion, link: Link, few: float) -> Link:

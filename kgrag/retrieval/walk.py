@@ -30,12 +30,21 @@ class Visited:
     parent: Hop | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """What the last step wants to know of a passage: title, cosine with the outer clause, sentences in stems."""
+
+    title: str
+    cosine: float
+    sentences: str
+
+
 @dataclass(slots=True)
 class Walk:
     """What is known of a question and of the passages on its way.
 
-    `strength`: how far the outer clause counts in the final order, 0 to 1. `embedded`: unit vectors [d] of parts of the
-    question; `outer`: of each passage in the PageRank its cosine with the outer clause, and its sentences in stems.
+    `strength`: how far the list is a set, 0 to 1. `embedded`: unit vectors [d] of parts of the question; `outer`: of
+    each passage in the PageRank what orders it, `ties`: the passages that mention a name, by its place in the graph.
     """
 
     question: LinkedQuestion
@@ -50,7 +59,8 @@ class Walk:
     details: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     embedded: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-    outer: dict[str, tuple[float, str]] = field(default_factory=dict)
+    outer: dict[str, Outer] = field(default_factory=dict)
+    ties: dict[int, list[str]] = field(default_factory=dict)
 
 
 def _path_to(walk: Walk, x: str) -> list[Hop]:
