@@ -23,8 +23,7 @@ from typing import Any
 import psutil
 
 from kgrag.graph.local import LocalServer
-from kgrag.graph.local.jars import locked_version
-from kgrag.graph.local.lines import LINES, Line
+from kgrag.graph.local.lines import LINES, Line, locked_version
 from kgrag.settings import LocalSettings, Settings
 
 RETRIEVERS = ("bm25", "hybrid", "pathrank")

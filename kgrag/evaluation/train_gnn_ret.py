@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.evaluation.retrieving import Record, Retrieving, retrieve_all
+from kgrag.retrieval.base import Query
 from kgrag.retrieval.gnn_ret import Edge, GnnRet, Neighbours, distance, nearest, neighbours_of, propagate
 from kgrag.settings import GnnRetTraining
 from kgrag.types import Progress, Ranking
@@ -59,7 +60,7 @@ def prepare(
     examples = []
     for number, question in enumerate(questions):
         progress("neighbourhoods", number, len(questions))
-        vector = context.embedder.embed([question.text])[0].tolist()
+        vector = Query(question.text).vector(context.embedder)
         gold = dict(context.reader.document_scores(question.gold, vector).values())
         if gold:
             most = max(s.k, training.competitors + len(gold))

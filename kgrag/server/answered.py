@@ -17,7 +17,7 @@ from pathlib import Path
 from kgrag import wire
 from kgrag.errors import InputError
 from kgrag.events import Answer
-from kgrag.graph.local.files import private_folder
+from kgrag.runtime.files import private_folder
 
 _LOG = logging.getLogger(__name__)
 _MADE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, said TEXT, answer BLOB)"

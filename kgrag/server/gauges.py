@@ -10,7 +10,7 @@ from kgrag import limits
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import KgragError
 from kgrag.graph import vitals
-from kgrag.graph.local.files import free_bytes
+from kgrag.runtime.files import free_bytes
 from kgrag.server.uploads import Uploads
 
 _PATIENCE = 5.0  # seconds that the database has to tell its part

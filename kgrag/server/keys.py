@@ -17,7 +17,7 @@ from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kgrag.errors import AccessError, ConfigurationError, InputError, NotFoundError
-from kgrag.graph.local.files import private_folder, write_atomic
+from kgrag.runtime.files import private_folder, write_atomic
 from kgrag.settings import Settings
 
 M = TypeVar("M", bound=BaseModel)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from kgrag.graph.local.files import private_folder, write_atomic
+from kgrag.runtime.files import private_folder, write_atomic
 from kgrag.server.keys import Access, KeptFile, Keys, hashed
 
 DAYS = 30

@@ -56,7 +56,6 @@ def test_repair_of_a_whole_collection_finds_nothing_to_do(cli: CommandLine, ship
     assert "There is no collection" in cli("repair", "no-such", code=4).stderr
 
 
-@pytest.mark.models
 def test_reembed(cli: CommandLine, ships: str) -> None:
     info = cli.json("reembed", ships, "--embedder", "minilm")
     assert (info["embedder"], info["dimension"]) == ("minilm", 384)

@@ -18,8 +18,8 @@ from kgrag.graph import schema
 from kgrag.graph.contents import fingerprint
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.graph.local.backup import backup, check_backup, restore
-from kgrag.graph.local.files import megabytes
 from kgrag.graph.local.java import find_java
+from kgrag.runtime.files import megabytes
 from kgrag.settings import LocalSettings, Settings
 
 pytestmark = pytest.mark.long

@@ -12,16 +12,14 @@ import psutil
 import pytest
 from made_models import sentence_encoder
 
-from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, NotFoundError
 from kgrag.models.embed import Remembering, Vectors, WordLlamaEmbedder, embed_questions, load_embedder, unit
 from kgrag.retrieval.base import Query
-from kgrag.types import Document, Section
 
 TEXTS = ["A ship in the ice", "A vessel among floes", "Quarterly tax return", "", "船が氷の中に"]
 
 
-@pytest.mark.parametrize("name", ["wordllama", pytest.param("minilm", marks=pytest.mark.models)])
+@pytest.mark.parametrize("name", ["wordllama", pytest.param("sbert:minilm", marks=pytest.mark.models)])
 def test_vectors(name: str) -> None:
     embedder = load_embedder(name)
     vectors = embedder.embed(TEXTS)
@@ -103,16 +101,6 @@ def test_a_bi_encoder_has_vectors_of_its_own_for_questions(tmp_path: Path) -> No
     assert np.allclose(questions, load_embedder(f"sbert:{models[0]}").embed(TEXTS[:2]), atol=1e-6)
     assert not np.allclose(passages, questions, atol=1e-2)
     assert np.allclose(Query(TEXTS[0]).vector(embedder), questions[0], atol=1e-6)
-
-
-@pytest.mark.models
-def test_minilm_in_the_graph(kg: KnowledgeGraph, collection_name: str) -> None:
-    documents = [Document(str(i), (Section(text),), f"Text {i}") for i, text in enumerate(TEXTS[:3])]
-    kg[collection_name].ingest(documents, embedder="minilm")
-    info = next(c for c in kg.collections() if c.name == collection_name)
-    assert (info.embedder, info.dimension) == ("minilm", 384)
-    hits = kg[collection_name].search("boat frozen in", retriever="dense").hits
-    assert {h.passage.document for h in hits[:2]} == {"0", "1"}
 
 
 class _Embeddings(BaseHTTPRequestHandler):

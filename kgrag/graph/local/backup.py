@@ -17,8 +17,8 @@ from kgrag.graph import schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.local import bulk
 from kgrag.graph.local.bulk import Note
-from kgrag.graph.local.files import free_bytes, megabytes, require_space
 from kgrag.graph.local.server import LocalServer
+from kgrag.runtime.files import free_bytes, megabytes, require_space
 from kgrag.types import Progress
 
 _MAGIC = (b"DZV1", b"DGV1")  # a dump, compressed by Zstandard or by gzip

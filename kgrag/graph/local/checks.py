@@ -11,12 +11,11 @@ from kgrag.errors import KgragError
 from kgrag.graph import vitals
 from kgrag.graph.connection import Graph
 from kgrag.graph.local import config
-from kgrag.graph.local.files import free_bytes, megabytes
-from kgrag.graph.local.jars import SERVER, lock_groups, locked_version
 from kgrag.graph.local.java import find_java
-from kgrag.graph.local.lines import Line
+from kgrag.graph.local.lines import SERVER, Line, lock_groups, locked_version
 from kgrag.graph.local.probe import server_version
 from kgrag.graph.local.server import LocalServer, ServerStatus
+from kgrag.runtime.files import free_bytes, megabytes
 from kgrag.settings import Settings
 
 _LITTLE_SPACE = 1_000_000_000

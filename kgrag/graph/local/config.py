@@ -14,8 +14,8 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from kgrag.errors import ConfigurationError, LocalServerError
-from kgrag.graph.local.files import write_atomic
 from kgrag.graph.local.lines import Line
+from kgrag.runtime.files import write_atomic
 from kgrag.settings import LocalSettings
 
 HOST = "127.0.0.1"

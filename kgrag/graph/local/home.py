@@ -8,10 +8,10 @@ from pathlib import Path
 
 from kgrag.graph.local.browser_jar import copy_folder, place_browser
 from kgrag.graph.local.config import PasswordFile, Ports, browser_url, conf_text, memory_size, ports_of
-from kgrag.graph.local.files import private_folder, write_atomic
-from kgrag.graph.local.jars import SERVER, Jar, JarStore, lock_groups
 from kgrag.graph.local.java import Java
-from kgrag.graph.local.lines import LINES, Line, line_named
+from kgrag.graph.local.lines import LINES, SERVER, Line, line_named, lock_groups
+from kgrag.runtime.files import private_folder, write_atomic
+from kgrag.runtime.jars import Jar, JarStore
 from kgrag.settings import LocalSettings
 
 _REACHED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")

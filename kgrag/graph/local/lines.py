@@ -1,9 +1,15 @@
-"""The lines of Neo4j that kgrag can run: how each starts, and which Java it needs."""
+"""The lines of Neo4j that kgrag can run: how each starts, which Java it needs, and of which jars it is made."""
 
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from pathlib import Path
 
 from kgrag.errors import ConfigurationError, MismatchError
+from kgrag.runtime.jars import Jar, parse_lock
+
+SERVER = "server"
+"""The group of a lock file that is Neo4j itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +78,20 @@ def other_line(home: Path, held: Line, wanted: str) -> MismatchError:
         f"Go on with {held.name}. To go back to {wanted}: `kgrag export` each collection and `kgrag import` it under "
         "another KGRAG_HOME, or `kgrag restore` there the dump that the upgrade kept.",
     )
+
+
+@cache
+def lock_groups(line: Line) -> dict[str, tuple[Jar, ...]]:
+    """The lock file of a line: group name -> jars. "server" is Neo4j itself, every other group is a plugin."""
+    file = resources.files("kgrag.graph.local").joinpath(lock_name(line))
+    return dict(parse_lock(file.read_text(encoding="utf-8")))
+
+
+def lock_name(line: Line) -> str:
+    """The file name of a line's lock file, beside this module."""
+    return f"neo4j-{line.name}.lock"
+
+
+def locked_version(line: Line) -> str:
+    """The version of Neo4j in the lock file of a line."""
+    return next(jar.version for jar in lock_groups(line)[SERVER] if jar.artifact == "neo4j")

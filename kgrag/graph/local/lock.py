@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from kgrag.graph.local.jars import SERVER, THREADS, Jar, lock_name, open_source
-from kgrag.graph.local.lines import LINES, line_named
+from kgrag.graph.local.lines import LINES, SERVER, line_named, lock_name
+from kgrag.runtime.jars import THREADS, Jar, open_source
 
 ROOTS = {
     "5.26": {

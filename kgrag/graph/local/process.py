@@ -14,7 +14,7 @@ import psutil
 
 from kgrag.errors import LocalServerError
 from kgrag.graph.local.config import Ports
-from kgrag.graph.local.files import write_atomic
+from kgrag.runtime.files import write_atomic
 
 _KILL_TIMEOUT = 10.0  # seconds until a killed process is gone
 _SECRET = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")

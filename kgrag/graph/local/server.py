@@ -16,11 +16,11 @@ from pydantic import SecretStr
 from kgrag.errors import ConfigurationError, DatabaseError, LocalServerError
 from kgrag.graph.local import bulk, config, failure, process
 from kgrag.graph.local.bulk import Admin
-from kgrag.graph.local.files import disk_errors, locked, require_space
 from kgrag.graph.local.home import Home
-from kgrag.graph.local.jars import SERVER, JarStore, lock_groups
 from kgrag.graph.local.java import Java, find_java, run_java
-from kgrag.graph.local.lines import DEFAULT, Line, line_named, other_line
+from kgrag.graph.local.lines import DEFAULT, SERVER, Line, line_named, lock_groups, other_line
+from kgrag.runtime.files import disk_errors, locked, require_space
+from kgrag.runtime.jars import JarStore
 from kgrag.settings import Settings
 from kgrag.types import Progress
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from kgrag.errors import LocalServerError
 from kgrag.graph.local import bulk
 from kgrag.graph.local.bulk import Note
-from kgrag.graph.local.files import require_space
 from kgrag.graph.local.java import find_java
 from kgrag.graph.local.lines import line_named
 from kgrag.graph.local.server import LocalServer
+from kgrag.runtime.files import require_space
 from kgrag.settings import Settings
 from kgrag.types import Progress
 

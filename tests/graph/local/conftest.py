@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kgrag.graph.local import LocalServer
-from kgrag.graph.local.jars import SERVER, lock_groups
+from kgrag.graph.local.lines import SERVER, lock_groups
 from kgrag.settings import LocalSettings, Settings
 
 MakeSettings = Callable[..., Settings]

@@ -19,8 +19,7 @@ from kgrag.cli import COMMANDS, main
 from kgrag.cli.console import print_json, progress_bars
 from kgrag.errors import NotFoundError
 from kgrag.graph.local import LocalServer
-from kgrag.graph.local.jars import locked_version
-from kgrag.graph.local.lines import LINES
+from kgrag.graph.local.lines import LINES, locked_version
 from kgrag.settings import Settings
 
 Kgrag = Callable[..., Result]

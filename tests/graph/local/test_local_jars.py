@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from kgrag.errors import ConfigurationError, LocalServerError
-from kgrag.graph.local import jars as jars_module
-from kgrag.graph.local.jars import SERVER, Jar, JarStore, lock_groups, locked_version, parse_lock
-from kgrag.graph.local.lines import LINES, Line, line_named
+from kgrag.graph.local.lines import LINES, SERVER, Line, line_named, lock_groups, locked_version
+from kgrag.runtime import jars as jars_module
+from kgrag.runtime.jars import Jar, JarStore, parse_lock
 
 
 def content(name: str) -> bytes:
@@ -189,7 +189,7 @@ def test_no_network_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_killed_download_goes_on_where_it_was(store: JarStore, repository: Repository) -> None:
     repository.delay = 0.3
     code = (
-        "from pathlib import Path; from kgrag.graph.local.jars import Jar, JarStore; "
+        "from pathlib import Path; from kgrag.runtime.jars import Jar, JarStore; "
         f"JarStore(Path({str(store.folder)!r}), {repository.address!r}).ensure({JARS!r}, stage='')"
     )
     download = subprocess.Popen([sys.executable, "-c", code])
@@ -225,7 +225,7 @@ def test_a_full_disk_is_one_clear_error(store: JarStore) -> None:
 def test_too_little_space_is_said_before_the_download(
     store: JarStore, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kgrag.graph.local.files.free_bytes", lambda place: 1_000_000)
+    monkeypatch.setattr("kgrag.runtime.files.free_bytes", lambda place: 1_000_000)
     with pytest.raises(LocalServerError, match="only 1 MB are free"):
         store.ensure(JARS, stage="Downloading")
     assert not repository.asked

@@ -1,4 +1,4 @@
-"""The jars of the local server: which ones (the lock file), fetching them, checking their hashes."""
+"""Jars of a Maven repository: which ones (a lock file), fetching them, checking their hashes."""
 
 import hashlib
 import logging
@@ -9,21 +9,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from kgrag.errors import ConfigurationError, LocalServerError
-from kgrag.graph.local.files import disk_errors, locked, require_space
-from kgrag.graph.local.lines import Line
+from kgrag.runtime.files import disk_errors, locked, require_space
 from kgrag.types import Progress
 
 if TYPE_CHECKING:
     import httpx
 
-SERVER = "server"
 THREADS = 8
 ATTEMPTS = 4
 PAUSE = 0.5
@@ -58,23 +54,6 @@ class Jar:
     def coordinates(self) -> str:
         """group:artifact:version, with :classifier where there is one."""
         return ":".join(part for part in (self.group, self.artifact, self.version, self.classifier) if part)
-
-
-@cache
-def lock_groups(line: Line) -> dict[str, tuple[Jar, ...]]:
-    """The lock file of a line: group name -> jars. "server" is Neo4j itself, every other group is a plugin."""
-    file = resources.files("kgrag.graph.local").joinpath(lock_name(line))
-    return dict(parse_lock(file.read_text(encoding="utf-8")))
-
-
-def lock_name(line: Line) -> str:
-    """The file name of a line's lock file, beside this module."""
-    return f"neo4j-{line.name}.lock"
-
-
-def locked_version(line: Line) -> str:
-    """The version of Neo4j in the lock file of a line."""
-    return next(jar.version for jar in lock_groups(line)[SERVER] if jar.artifact == "neo4j")
 
 
 def parse_lock(text: str) -> Iterator[tuple[str, tuple[Jar, ...]]]:
@@ -223,7 +202,7 @@ def open_source(repository: str | None) -> Source:
             repository = next(iter(MavenContext().remote_repos.values()))
     except ImportError as error:
         raise ConfigurationError(
-            f"The package {error.name} is needed to download Neo4j.", 'pip install "kgrag[local]"'
+            f"The package {error.name} is needed to download what kgrag runs on.", 'pip install "kgrag[local]"'
         ) from error
     base = repository.rstrip("/")
     client = httpx.Client(timeout=httpx.Timeout(30.0, connect=10.0), follow_redirects=True)
