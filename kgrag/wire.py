@@ -12,6 +12,7 @@ import re
 from collections.abc import Hashable, Iterable, Mapping
 from datetime import date, datetime, time
 from functools import cache, singledispatch
+from itertools import takewhile
 from math import isfinite, isnan
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
@@ -20,7 +21,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from kgrag import events
 from kgrag.errors import InputError, KgragError
-from kgrag.events import Answer, Event, Ranked, Retrieved
+from kgrag.events import Answer, Answered, Event, Ranked, Retrieved
 from kgrag.retrieval.trail import trail
 from kgrag.rows import Edge, Node, Rows
 from kgrag.rows import Path as GraphPath
@@ -56,6 +57,21 @@ def dumps(value: Any, *, indent: int | None = None) -> str:
 def to_json(value: Any, **more: Any) -> Json:
     """The form of a ranking, an answer, an event, rows, or any dataclass, with `version` first and `more` keys last."""
     return {"version": VERSION, **plain(value), **plain(more)}
+
+
+def written_since(event: Answered, before: str) -> Json:
+    """The form of an answer that is being written, for who has what was written `before`: `text` is what is new.
+
+    It stands `after` so many characters of what was there.
+    """
+    common = takewhile(lambda pair: pair[0] == pair[1], zip(before, event.text, strict=False))
+    after = len(before) if event.text.startswith(before) else len(list(common))
+    return to_json(dataclasses.replace(event, text=event.text[after:]), after=after)
+
+
+def written_whole(form: Json, before: str) -> Json:
+    """The form with all of the text, of one that `written_since` gave, or of any other event."""
+    return {**form, "text": before[: form["after"]] + form["text"]} if "after" in form else form
 
 
 @singledispatch

@@ -16,11 +16,21 @@ from pydantic import SecretStr
 
 from kgrag import events
 from kgrag.errors import InputError, ModelError
-from kgrag.events import Answer, Citation, Event, Retrieved
+from kgrag.events import Answer, Answered, Citation, Event, Judged, Retrieved
 from kgrag.rows import Edge, Node, Rows
 from kgrag.rows import Path as GraphPath
 from kgrag.types import Hit, IngestReport, Passage, Problem, Ranking, Step, Triple, Usage
-from kgrag.wire import EVENTS, answer_from_json, dumps, event_from_json, plain, ranking_from_json, to_json
+from kgrag.wire import (
+    EVENTS,
+    answer_from_json,
+    dumps,
+    event_from_json,
+    plain,
+    ranking_from_json,
+    to_json,
+    written_since,
+    written_whole,
+)
 
 _TEXT = some.text(max_size=12)
 _NUMBER = some.floats(allow_nan=False) | some.sampled_from([1.5, -0.0, 1e-300])
@@ -206,3 +216,15 @@ def test_a_passage_that_the_trace_alone_has_is_read_back() -> None:
     form = to_json(answer)
     assert [passage["id"] for passage in form["passages"]] == ["p2"]
     assert answer_from_json(form) == answer
+
+
+def test_a_text_that_is_written_is_sent_once() -> None:
+    before, sent = "", []
+    for text in ("In", "In Molde [1", "In Molde.", "In Molde. 🚢 So"):
+        form = written_since(Answered(text=text, whole=False, step=2), before)
+        assert event_from_json(written_whole(form, before)) == Answered(text=text, whole=False, step=2)
+        before = text
+        sent.append((form["after"], form["text"]))
+    assert sent == [(0, "In"), (2, " Molde [1"), (8, "."), (9, " 🚢 So")]
+    judged = to_json(Judged(answerable=True))
+    assert written_whole(judged, "In Molde") == judged

@@ -20,14 +20,22 @@ from kgrag.client.http import Http, Json
 from kgrag.client.sending import named_files, parts
 from kgrag.client.stream import Stream
 from kgrag.errors import CancelledError, InputError, ServerError, error_of
-from kgrag.events import Answer, Event
+from kgrag.events import Answer, Answered, Event
 from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.types import CollectionInfo, DocumentInfo, Filter, IngestReport, Passage, Progress, Ranking
-from kgrag.wire import answer_from_json, event_from_json, from_json, plain, ranking_from_json, rows_from_json
+from kgrag.wire import (
+    answer_from_json,
+    event_from_json,
+    from_json,
+    plain,
+    ranking_from_json,
+    rows_from_json,
+    written_whole,
+)
 
 if TYPE_CHECKING:
     from neo4j_viz import VisualizationGraph
@@ -232,10 +240,13 @@ class RemoteSearching:
         asked["choices"] = list(choices)
 
         def heard(hear: Callable[[Event], None]) -> Answer:
+            written = ""
             for name, form in self.kg.http.events("POST", f"{self._place}ask", asked | self._named):
                 if name == "Answer":
                     return answer_from_json(form)
-                hear(event_from_json(form))
+                event = event_from_json(written_whole(form, written))
+                written = event.text if isinstance(event, Answered) else written
+                hear(event)
             raise ServerError("The server ended before it answered.", "Ask again.")
 
         if stream:

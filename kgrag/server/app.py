@@ -14,7 +14,7 @@ from starlette.routing import Route
 from kgrag import __version__
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
-from kgrag.server import openai
+from kgrag.server import openai, openai_forms
 from kgrag.server.answered import Answers
 from kgrag.server.api import ask, collections, cypher, documents, drawings, health, jobs, passages, runs, search
 from kgrag.server.failures import ERRORS, Reply, add_handlers
@@ -71,8 +71,8 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     for router in _ROUTERS:
         api.include_router(router)
     app.include_router(api)
-    app.include_router(health.router)
-    app.include_router(openai.router, dependencies=[bearer])
+    app.include_router(health.router, responses=ERRORS)
+    app.include_router(openai.router, responses=openai_forms.ERRORS, dependencies=[bearer])
     if find_spec("mcp") is not None:
         from kgrag.server.mcp_door import McpDoor
 

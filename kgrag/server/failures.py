@@ -123,6 +123,8 @@ def add_handlers(app: FastAPI) -> None:
         )
 
     async def http(request: Request, error: Any) -> Reply:
+        if str(error.detail).startswith("Too many files"):  # Starlette counts while it reads
+            return response(errors.TooLargeError(str(error.detail), "Send them in parts: each makes a job of its own."))
         form = KgragError(f"{error.detail}.", "See /openapi.json.")
         answer = response(form, error.status_code)
         answer.headers.update(error.headers or {})

@@ -27,8 +27,20 @@ from kgrag.models.chat import Message as Turn
 from kgrag.server import conversation
 from kgrag.server.asking import check_asked_system
 from kgrag.server.conversation import Mark, Said
-from kgrag.server.events import Events, EventStream
+from kgrag.server.events import MEDIA_TYPE, Events, EventStream
 from kgrag.server.failures import Reply
+from kgrag.server.openai_forms import (
+    Annotation,
+    Choice,
+    Completion,
+    Model,
+    Models,
+    Refusal,
+    Tokens,
+    UrlCitation,
+    Written,
+    Wrong,
+)
 from kgrag.server.serving import Called, Caller
 from kgrag.server.web.addresses import address
 from kgrag.types import Passage, Usage
@@ -37,6 +49,9 @@ PREFIX = "/v1"
 router = APIRouter(prefix=PREFIX, tags=["openai"])
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_CHAT: dict[int | str, dict[str, Any]] = {
+    200: {"model": Completion, "content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}
+}
 _LONGEST = 10_000  # characters of a question
 
 
@@ -80,24 +95,24 @@ class Chat(BaseModel):
     n: Literal[1] | None = None
 
 
-@router.get("/models")
-async def models(caller: Called) -> dict[str, Any]:
+@router.get("/models", responses={200: {"model": Models}})
+async def models(caller: Called) -> Reply:
     """The collections of documents that the key may see."""
 
     def names() -> list[str]:
         return [c.name for c in caller.kg.records() if c.kind == DOCUMENTS and caller.access.sees(c.name)]
 
-    return {"object": "list", "data": [_model(name) for name in await caller.work(names)]}
+    return Reply(Models(data=[Model(id=name) for name in await caller.work(names)]))
 
 
-@router.get("/models/{model:path}")
-async def model(caller: Called, model: Annotated[str, Path(max_length=700)]) -> dict[str, Any]:
+@router.get("/models/{model:path}", responses={200: {"model": Model}})
+async def model(caller: Called, model: Annotated[str, Path(max_length=700)]) -> Reply:
     """One of them."""
     await caller.work(lambda: _meant(caller, model))
-    return _model(model)
+    return Reply(Model(id=model))
 
 
-@router.post("/chat/completions", response_model=None)
+@router.post("/chat/completions", responses=_CHAT)
 async def completions(caller: Called, asked: Chat) -> Response:
     """An answer to the last message, with its sources; the messages before it say what it is about.
 
@@ -127,17 +142,11 @@ class _Completion:
 
     def __init__(self, model: str, link: Callable[[Passage], str]) -> None:
         self._link = link
-        self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
+        self._head: dict[str, Any] = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
 
-    def whole(self, said: Said) -> dict[str, Any]:
-        message = {
-            "role": "assistant",
-            "content": said.text,
-            "refusal": None,
-            "annotations": self._annotations(said.marks),
-        }
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
-        return {**self._head, "object": "chat.completion", "choices": [choice], "usage": _usage(said.usage)}
+    def whole(self, said: Said) -> Completion:
+        message = Written(content=said.text, annotations=self._annotations(said.marks))
+        return Completion(**self._head, choices=[Choice(message=message)], usage=_usage(said.usage))
 
     async def chunks(self, heard: Any, usage: bool) -> Events:
         sent = ""
@@ -164,19 +173,13 @@ class _Completion:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         return {**self._head, "object": "chat.completion.chunk", "choices": [choice]}
 
-    def _annotations(self, marks: Sequence[Mark]) -> list[dict[str, Any]]:
-        return [
-            {
-                "type": "url_citation",
-                "url_citation": {
-                    "start_index": mark.start,
-                    "end_index": mark.end,
-                    "title": mark.citation.passage.title or mark.citation.passage.document,
-                    "url": self._link(mark.citation.passage),
-                },
-            }
-            for mark in marks
-        ]
+    def _annotations(self, marks: Sequence[Mark]) -> list[Annotation]:
+        return [Annotation(url_citation=self._cited(mark)) for mark in marks]
+
+    def _cited(self, mark: Mark) -> UrlCitation:
+        passage = mark.citation.passage
+        title = passage.title or passage.document
+        return UrlCitation(start_index=mark.start, end_index=mark.end, title=title, url=self._link(passage))
 
 
 class OpenAIErrors:
@@ -219,10 +222,10 @@ def _in_openais_form(body: bytes, status: int) -> bytes:
         return body
 
 
-def _error(form: dict[str, Any], status: int) -> dict[str, Any]:
+def _error(form: dict[str, Any], status: int) -> Refusal:
     said = " ".join(filter(None, (form["error"], form.get("remedy", ""))))
     kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
-    return {"error": {"message": said, "type": kind, "param": None, "code": form.get("kind")}}
+    return Refusal(error=Wrong(message=said, type=kind, code=form.get("kind")))
 
 
 def _data(name: str, form: Any) -> str:
@@ -264,13 +267,7 @@ def _link(caller: Caller, passage: Passage) -> str:
     return f"{str(caller.request.base_url).rstrip('/')}{place}"
 
 
-def _model(name: str) -> dict[str, Any]:
-    return {"id": name, "object": "model", "created": 0, "owned_by": "kgrag"}
-
-
-def _usage(usage: Usage) -> dict[str, int]:
-    return {
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
-        "total_tokens": usage.tokens,
-    }
+def _usage(usage: Usage) -> Tokens:
+    return Tokens(
+        prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens, total_tokens=usage.tokens
+    )

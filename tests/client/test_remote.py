@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -172,6 +173,9 @@ def test_a_streamed_answer(kg: Either, scripted: Scripted) -> None:
     events = list(stream)
     assert events == heard
     assert [type(e) for e in events if isinstance(e, Retrieved)] == [Retrieved]
+    written = [e.text for e in events if isinstance(e, Answered) and not e.whole]
+    assert len(written) > 1 and written[-1] == "In Nordvika [2]."
+    assert all(later.startswith(earlier) for earlier, later in pairwise(written))
     assert any(isinstance(e, Answered) and e.whole for e in events)
     assert stream.answer.text == "In Nordvika [2]."
     assert [c.passage.title for c in stream.answer.citations] == ["Ole Brandvik"]

@@ -75,6 +75,9 @@ def test_an_answer_comes_whole_or_step_by_step(client: httpx.Client, scripted: S
     assert names[-1] == "Answer" and {"Retrieved", "Answered"} <= set(names)
     assert [type(event_from_json(form)).__name__ for form in forms[:-1]] == names[:-1]
     assert answer_from_json(forms[-1]).text == answer.text
+    written = [form for form in forms[:-1] if form["type"] == "Answered" and not form["whole"]]
+    assert len(written) > 1 and {form["after"] for form in written[1:]} != {0}
+    assert "".join(form["text"] for form in written) == answer.text
     runs = client.get(f"{_C}/runs").json()["runs"]
     assert {run["id"] for run in runs} == {whole.json()["run"], forms[-1]["run"]}
     assert client.get(f"{_C}/runs/{runs[0]['id'][:8]}").json()["answer"] == answer.text
@@ -229,3 +232,10 @@ def test_every_answer_has_an_id_and_headers_for_browsers(client: httpx.Client) -
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
         assert "access-control-allow-origin" not in headers and "server" not in headers
     assert client.get("/api/v1/me", headers={"X-Request-ID": "a b\tc"}).headers["x-request-id"] != "a b\tc"
+
+
+def test_more_files_than_can_be_read_at_once_are_refused_with_what_to_do(client: httpx.Client) -> None:
+    files = [("files", (f"{number}.txt", b"A ship.")) for number in range(1001)]
+    reply = client.post(f"{_C}/documents", files=files)
+    assert (reply.status_code, reply.json()["kind"]) == (413, "TooLargeError")
+    assert reply.json()["remedy"].startswith("Send them in parts")

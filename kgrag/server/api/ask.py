@@ -11,15 +11,16 @@ from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEPTH
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
-from kgrag.events import Event
+from kgrag.events import Answer, Answered, Event
 from kgrag.retrieval.base import Query
 from kgrag.server.api.forms import Among, Expression, Form, Question
+from kgrag.server.api.shapes import Responses, replies
 from kgrag.server.asking import check_asked_system
 from kgrag.server.events import MEDIA_TYPE, Events, EventStream
 from kgrag.server.failures import Reply
 from kgrag.server.serving import Called, Caller, Named
 from kgrag.types import Filter
-from kgrag.wire import to_json
+from kgrag.wire import to_json, written_since
 
 router = APIRouter(tags=["ask"])
 
@@ -47,9 +48,9 @@ class AskingAmong(Asking):
     save: Literal[False] = False
 
 
-_RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/json": {}, MEDIA_TYPE: {"schema": {"type": "string"}}}}
-}
+_EVENTS = {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}
+_RESPONSES: Responses = {200: replies(Answer, may={"run": str})[200] | _EVENTS}
+_AMONG: Responses = {200: replies(Answer)[200] | _EVENTS}
 
 
 @router.post("/collections/{collection}/ask", responses=_RESPONSES)
@@ -57,7 +58,8 @@ async def ask(caller: Called, request: Request, collection: Named, asked: Asking
     """An answer that the server's language model writes from passages that it cites.
 
     With `Accept: text/event-stream` each step is an event as it happens, named by its type, and the last is the answer,
-    named `Answer`, or an `error`. Closing the connection ends the work.
+    named `Answer`, or an `error`. Of a text that is being written, `Answered` whose `whole` is false, `text` is what is
+    new: it stands `after` so many characters of what came before. Closing the connection ends the work.
     """
 
     def strategy() -> Strategy:
@@ -66,7 +68,7 @@ async def ask(caller: Called, request: Request, collection: Named, asked: Asking
     return await _answered(caller, request, asked, await caller.work(strategy), collection)
 
 
-@router.post("/ask", responses=_RESPONSES)
+@router.post("/ask", responses=_AMONG)
 async def ask_among(caller: Called, request: Request, asked: AskingAmong) -> Response:
     """The same from the passages of several collections; each says its `collection`."""
     strategy = await caller.work(lambda: _strategy(caller, caller.among(asked.collections), asked))
@@ -101,6 +103,11 @@ def _strategy(caller: Caller, chosen: Collection | Federation, asked: Asking) ->
 
 async def _named(heard: AsyncGenerator[Any]) -> Events:
     """The events of an answer by their types, and the answer."""
+    written = ""
     async with aclosing(heard):
         async for told in heard:
-            yield (type(told).__name__, to_json(told)) if isinstance(told, Event) else ("Answer", told)
+            if isinstance(told, Answered) and not told.whole:
+                yield "Answered", written_since(told, written)
+                written = told.text
+            else:
+                yield (type(told).__name__, to_json(told)) if isinstance(told, Event) else ("Answer", told)

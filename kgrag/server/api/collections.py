@@ -1,47 +1,50 @@
 """Routes of collections: which there are, what one holds and looks like, and its removal."""
 
-from typing import Any
-
 from fastapi import APIRouter
 
-from kgrag.server.api.jobs import submitted
+from kgrag.inspection.result import Inspection
+from kgrag.server.api.jobs import JOB, submitted
+from kgrag.server.api.shapes import holds, replies
+from kgrag.server.failures import Reply
+from kgrag.server.keys import Access
 from kgrag.server.serving import Called, Named
-from kgrag.wire import plain, to_json
+from kgrag.types import CollectionInfo
+from kgrag.wire import to_json
 
 router = APIRouter(tags=["collections"])
 
 
-@router.get("/me")
-async def me(caller: Called) -> dict[str, Any]:
+@router.get("/me", responses=replies(Access))
+async def me(caller: Called) -> Reply:
     """What the key of this request allows."""
-    return to_json(caller.access)
+    return Reply(to_json(caller.access))
 
 
-@router.get("/collections")
-async def collections(caller: Called) -> dict[str, Any]:
+@router.get("/collections", responses=holds("Collections", collections=list[CollectionInfo]))
+async def collections(caller: Called) -> Reply:
     """The collections that the key may see, with their counts."""
     found = await caller.work(caller.kg.collections)
-    return {"collections": [plain(info) for info in found if caller.access.sees(info.name)]}
+    return Reply({"collections": [info for info in found if caller.access.sees(info.name)]})
 
 
-@router.get("/collections/{collection}")
-async def collection(caller: Called, collection: Named) -> dict[str, Any]:
+@router.get("/collections/{collection}", responses=replies(CollectionInfo))
+async def collection(caller: Called, collection: Named) -> Reply:
     """One collection: its embedder and its counts."""
-    return to_json(await caller.work(lambda: caller.collection(collection).info()))
+    return Reply(to_json(await caller.work(lambda: caller.collection(collection).info())))
 
 
-@router.delete("/collections/{collection}", status_code=202)
-async def delete(caller: Called, collection: Named) -> dict[str, Any]:
+@router.delete("/collections/{collection}", status_code=202, responses=JOB)
+async def delete(caller: Called, collection: Named) -> Reply:
     """Have a job delete a collection with all it holds, and the files that were uploaded to it (role admin)."""
 
-    def asked() -> dict[str, Any]:
+    def asked() -> Reply:
         caller.collection(collection, "admin").info()  # one that does not exist is told now
         return submitted(caller, collection, "delete", {})
 
     return await caller.work(asked)
 
 
-@router.get("/collections/{collection}/inspect")
-async def inspect(caller: Called, collection: Named) -> dict[str, Any]:
+@router.get("/collections/{collection}/inspect", responses=replies(Inspection))
+async def inspect(caller: Called, collection: Named) -> Reply:
     """What it looks like: counts, distributions, coverage, and findings with their remedies."""
-    return to_json(await caller.work(lambda: caller.collection(collection).inspect()))
+    return Reply(to_json(await caller.work(lambda: caller.collection(collection).inspect())))

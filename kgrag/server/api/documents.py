@@ -9,14 +9,17 @@ from pydantic import Field
 
 from kgrag.errors import TooLargeError
 from kgrag.server.api.forms import Form
-from kgrag.server.api.jobs import submitted
+from kgrag.server.api.jobs import JOB, submitted
+from kgrag.server.api.shapes import holds, shape
+from kgrag.server.failures import Reply
 from kgrag.server.serving import Called, Caller, Named
 from kgrag.server.uploads import Upload, Uploads, checked_name
-from kgrag.wire import plain
+from kgrag.types import DocumentInfo
 
 router = APIRouter(tags=["documents"])
 
 _CHUNK = 1024 * 1024
+_UPLOAD: Any = shape("HeldUpload", Upload, without=("path",))
 Key = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
@@ -34,13 +37,13 @@ class Texts(Form):
     language: Annotated[str | None, Field(pattern="^[a-z]{2,3}$")] = None
 
 
-@router.post("/collections/{collection}/documents", status_code=202)
+@router.post("/collections/{collection}/documents", status_code=202, responses=JOB)
 async def upload(
     caller: Called,
     collection: Named,
     files: Annotated[list[UploadFile], File(max_length=1000, description="named as their documents are to be called")],
     language: Annotated[str | None, Query(pattern="^[a-z]{2,3}$")] = None,
-) -> dict[str, Any]:
+) -> Reply:
     """Hold files, and have a job read them into the collection, which is made if it does not exist (role write).
 
     A file of the same name takes the place of an earlier one.
@@ -50,8 +53,8 @@ async def upload(
     return await caller.work(lambda: _kept(caller, collection, given, language))
 
 
-@router.post("/collections/{collection}/texts", status_code=202)
-async def add_texts(caller: Called, collection: Named, given: Texts) -> dict[str, Any]:
+@router.post("/collections/{collection}/texts", status_code=202, responses=JOB)
+async def add_texts(caller: Called, collection: Named, given: Texts) -> Reply:
     """The same with texts in place of files (role write)."""
 
     texts = [(text.name, text.text.encode()) for text in given.texts]
@@ -59,33 +62,36 @@ async def add_texts(caller: Called, collection: Named, given: Texts) -> dict[str
     return await caller.work(lambda: _kept(caller, collection, files, given.language))
 
 
-@router.get("/collections/{collection}/documents")
+@router.get(
+    "/collections/{collection}/documents",
+    responses=holds("Documents", documents=list[DocumentInfo], after=str | None),
+)
 async def documents(
     caller: Called,
     collection: Named,
     after: Annotated[str, Query(max_length=2000, description="the key after which to go on")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> dict[str, Any]:
+) -> Reply:
     """The documents by their keys, a page at a time; `after`, if it is not null, is that of the next page."""
     found = await caller.work(lambda: caller.collection(collection).documents(after=after, limit=limit))
-    return {"documents": plain(found), "after": found[-1].key if len(found) == limit else None}
+    return Reply({"documents": found, "after": found[-1].key if len(found) == limit else None})
 
 
-@router.delete("/collections/{collection}/documents", status_code=202)
+@router.delete("/collections/{collection}/documents", status_code=202, responses=JOB)
 async def delete(
     caller: Called, collection: Named, key: Annotated[list[Key], Query(min_length=1, max_length=100)]
-) -> dict[str, Any]:
+) -> Reply:
     """Have a job delete documents with their uploads (role write)."""
     return await caller.work(lambda: submitted(caller, collection, "delete", {"documents": key}))
 
 
-@router.delete("/collections/{collection}/uploads", status_code=202)
+@router.delete("/collections/{collection}/uploads", status_code=202, responses=JOB)
 async def prune(
     caller: Called, collection: Named, name: Annotated[list[Key], Query(min_length=1, max_length=100)]
-) -> dict[str, Any]:
+) -> Reply:
     """Hold these files no longer, and have a job delete the documents of all files that are not held (role write)."""
 
-    def dropped() -> dict[str, Any]:
+    def dropped() -> Reply:
         held = _open(caller, collection)
         for one in map(checked_name, name):
             held.remove(collection, one)
@@ -94,11 +100,11 @@ async def prune(
     return await caller.work(dropped)
 
 
-@router.get("/collections/{collection}/uploads")
-async def uploads(caller: Called, collection: Named) -> dict[str, Any]:
+@router.get("/collections/{collection}/uploads", responses=holds("Uploads", uploads=list[_UPLOAD]))
+async def uploads(caller: Called, collection: Named) -> Reply:
     """The files that are held, by name."""
     found = await caller.work(lambda: _held(caller, collection))
-    return {"uploads": [{"name": upload.name, "size": upload.size} for upload in found]}
+    return Reply({"uploads": [{"name": upload.name, "size": upload.size} for upload in found]})
 
 
 def _held(caller: Caller, collection: str) -> list[Upload]:
@@ -113,7 +119,7 @@ def _open(caller: Caller, collection: str) -> Uploads:
 
 def _kept(
     caller: Caller, collection: str, files: Sequence[tuple[str, int, Iterable[bytes]]], language: str | None
-) -> dict[str, Any]:
+) -> Reply:
     """Hold files, given by name, size and content, and ask for the job that reads them.
 
     Raises TooLargeError for more of them than a job may have, FullError when there is no room for them.

@@ -1,42 +1,45 @@
 """Routes of what is to be drawn: trails of a search, a passage with its neighbours, the paths of a saved query."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from kgrag.client import KnowledgeGraph
-from kgrag.drawing import Drawing, drawing
+from kgrag.drawing import Drawing, DrawnEdge, DrawnNode, drawing
 from kgrag.server.api.cypher import Arguments, QueryName
 from kgrag.server.api.passages import Id
+from kgrag.server.api.shapes import holds
 from kgrag.server.asking import saved_rows
+from kgrag.server.failures import Reply
 from kgrag.server.serving import Called, Named
 from kgrag.types import Passage
-from kgrag.wire import plain
 
 router = APIRouter(tags=["drawings"])
 
+_DRAWING = holds("Drawing", nodes=list[DrawnNode], edges=list[DrawnEdge])
 
-@router.get("/collections/{collection}/drawings/search")
+
+@router.get("/collections/{collection}/drawings/search", responses=_DRAWING)
 async def of_search(
     caller: Called,
     collection: Named,
     question: Annotated[str, Query(min_length=1, max_length=10_000)],
     k: Annotated[int, Query(ge=1, le=50)] = 8,
-) -> dict[str, Any]:
+) -> Reply:
     """The question, and the trail from it to each passage that a search finds."""
     return _form(await caller.work(lambda: drawing(caller.collection(collection).search(question, k=k))))
 
 
-@router.get("/collections/{collection}/drawings/passage")
+@router.get("/collections/{collection}/drawings/passage", responses=_DRAWING)
 async def of_passage(
     caller: Called, collection: Named, id: Id, edges: Annotated[int, Query(ge=1, le=100)] = 10
-) -> dict[str, Any]:
+) -> Reply:
     """A passage and what is beside it, at most so many edges of each kind."""
     return _form(await caller.work(lambda: around(caller.kg, caller.collection(collection).passage(id), edges)))
 
 
-@router.post("/collections/{collection}/drawings/queries/{name}")
-async def of_query(caller: Called, collection: Named, name: QueryName, asked: Arguments) -> dict[str, Any]:
+@router.post("/collections/{collection}/drawings/queries/{name}", responses=_DRAWING)
+async def of_query(caller: Called, collection: Named, name: QueryName, asked: Arguments) -> Reply:
     """The nodes and edges that a saved query finds: `around` an entity, a `run`, a `document`, ..."""
 
     def drawn() -> Drawing:
@@ -56,5 +59,5 @@ def around(kg: KnowledgeGraph, passage: Passage, edges: int) -> Drawing:
     return found
 
 
-def _form(drawn: Drawing) -> dict[str, Any]:
-    return {"nodes": plain(list(drawn.nodes.values())), "edges": plain(list(drawn.edges.values()))}
+def _form(drawn: Drawing) -> Reply:
+    return Reply({"nodes": list(drawn.nodes.values()), "edges": list(drawn.edges.values())})

@@ -1,28 +1,32 @@
 """Routes for whoever watches over the server: is it alive, is it ready, what does it do."""
 
 import asyncio
+from typing import Literal
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from kgrag import limits
 from kgrag.errors import DatabaseError
+from kgrag.server.api.shapes import holds
 from kgrag.server.failures import Reply, response
 from kgrag.server.gauges import Gauges
 from kgrag.server.serving import Called, serving_of
 
 router = APIRouter(tags=["health"])
 
+_OK = holds("Alive", status=Literal["ok"])
 _READY = 3.0  # seconds in which the database has to answer
 
 
-@router.get("/healthz")
-async def alive() -> dict[str, str]:
+@router.get("/healthz", responses=_OK)
+async def alive() -> Reply:
     """The process answers."""
-    return {"status": "ok"}
+    return Reply({"status": "ok"})
 
 
-@router.get("/readyz")
+@router.get("/readyz", responses=_OK)
 async def ready(request: Request) -> Response:
     """The database answers, too; 503 if not."""
     serving = serving_of(request)
@@ -34,7 +38,7 @@ async def ready(request: Request) -> Response:
     return Reply({"status": "ok"})
 
 
-@router.get("/metrics")
+@router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(caller: Called) -> Response:
     """Requests, and how near limits are, as Prometheus reads them (a key of all collections)."""
     caller.access.check_all()

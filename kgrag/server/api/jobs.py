@@ -9,13 +9,17 @@ from pydantic import Field, JsonValue
 
 from kgrag.graph.jobs import Job, State, no_job
 from kgrag.server.api.forms import Form
+from kgrag.server.api.shapes import holds, replies
 from kgrag.server.events import Events, EventStream
+from kgrag.server.failures import Reply
 from kgrag.server.keys import Role
 from kgrag.server.serving import Called, Caller, Named
-from kgrag.wire import plain, to_json
+from kgrag.wire import to_json
 
 router = APIRouter(tags=["jobs"])
 
+JOB = replies(Job, code=202)
+_NOW = replies(Job)
 _LOOK = 0.5  # seconds between looks at a job that is watched
 Id = Annotated[str, Path(min_length=1, max_length=64, description="id of a job")]
 
@@ -27,28 +31,28 @@ class Asked(Form):
     parameters: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-@router.post("/collections/{collection}/jobs", status_code=202)
-async def submit(caller: Called, collection: Named, asked: Asked) -> dict[str, Any]:
+@router.post("/collections/{collection}/jobs", status_code=202, responses=JOB)
+async def submit(caller: Called, collection: Named, asked: Asked) -> Reply:
     """Ask for a job (role write; admin to delete a whole collection)."""
     return await caller.work(lambda: submitted(caller, collection, asked.kind, asked.parameters))
 
 
-@router.get("/jobs")
+@router.get("/jobs", responses=holds("Jobs", jobs=list[Job]))
 async def jobs(
     caller: Called,
     collection: Annotated[str | None, Query(min_length=1, max_length=200)] = None,
     state: State | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-) -> dict[str, Any]:
+) -> Reply:
     """The jobs of the collections that the key may see, newest first."""
     chosen = caller.access.collections if collection is None else caller.seen((collection,))
-    return {"jobs": plain(await caller.work(lambda: caller.serving.jobs.list(chosen, state, limit)))}
+    return Reply({"jobs": await caller.work(lambda: caller.serving.jobs.list(chosen, state, limit))})
 
 
-@router.get("/jobs/{id}")
-async def job(caller: Called, id: Id) -> dict[str, Any]:
+@router.get("/jobs/{id}", responses=_NOW)
+async def job(caller: Called, id: Id) -> Reply:
     """A job as it is now."""
-    return to_json(await caller.work(lambda: _seen(caller, id)))
+    return Reply(to_json(await caller.work(lambda: _seen(caller, id))))
 
 
 @router.get("/jobs/{id}/events", responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}})
@@ -58,23 +62,23 @@ async def events(caller: Called, id: Id) -> Response:
     return EventStream(_changes(caller, id))
 
 
-@router.delete("/jobs/{id}")
-async def cancel(caller: Called, id: Id) -> dict[str, Any]:
+@router.delete("/jobs/{id}", responses=_NOW)
+async def cancel(caller: Called, id: Id) -> Reply:
     """Cancel a job; what it has written stays (role write)."""
-    return to_json(await caller.work(lambda: caller.serving.jobs.cancel(_seen(caller, id, "write").id)))
+    return Reply(to_json(await caller.work(lambda: caller.serving.jobs.cancel(_seen(caller, id, "write").id))))
 
 
-@router.post("/jobs/{id}/retry")
-async def retry(caller: Called, id: Id) -> dict[str, Any]:
+@router.post("/jobs/{id}/retry", responses=_NOW)
+async def retry(caller: Called, id: Id) -> Reply:
     """Have a job that failed or was cancelled go on (role write)."""
-    return to_json(await caller.work(lambda: caller.serving.jobs.retry(_seen(caller, id, "write").id)))
+    return Reply(to_json(await caller.work(lambda: caller.serving.jobs.retry(_seen(caller, id, "write").id))))
 
 
-def submitted(caller: Caller, collection: str, kind: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The form of a job that the caller asks for. Raises as `Caller.collection` and `Jobs.submit` do."""
+def submitted(caller: Caller, collection: str, kind: str, parameters: Mapping[str, Any]) -> Reply:
+    """A job that the caller asks for. Raises as `Caller.collection` and `Jobs.submit` do."""
     whole = kind == "delete" and parameters.get("documents") is None
     caller.collection(collection, "admin" if whole else "write", new=kind == "ingest")
-    return to_json(caller.serving.jobs.submit(kind, collection, parameters, caller.access.name))
+    return Reply(to_json(caller.serving.jobs.submit(kind, collection, parameters, caller.access.name)), 202)
 
 
 def _seen(caller: Caller, id: str, role: Role = "read") -> Job:

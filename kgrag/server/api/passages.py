@@ -6,30 +6,34 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from kgrag.server import pictures
+from kgrag.server.api.shapes import Responses, holds
 from kgrag.server.failures import Reply
 from kgrag.server.serving import Called, Named
+from kgrag.types import Passage
 from kgrag.wire import to_json
 
 router = APIRouter(tags=["passages"])
 
 _PNG = "image/png"
+_PAGE: Responses = {200: {**holds("Page", png=str, boxes=list[pictures.Box], pages=int)[200], "content": {_PNG: {}}}}
 Id = Annotated[str, Query(min_length=1, max_length=2000, description="id of a passage, or key or title of a document")]
 
 
-@router.get("/collections/{collection}/passage")
-async def passage(
-    caller: Called, collection: Named, id: Id, edges: Annotated[int, Query(ge=0, le=100)] = 10
-) -> dict[str, Any]:
+@router.get(
+    "/collections/{collection}/passage",
+    responses=holds("PassageReply", version=int, passage=Passage, edges=list[dict[str, Any]]),
+)
+async def passage(caller: Called, collection: Named, id: Id, edges: Annotated[int, Query(ge=0, le=100)] = 10) -> Reply:
     """A passage, and the edges around it, at most so many of each kind."""
 
     def found() -> dict[str, Any]:
         its = caller.collection(collection).passage(id)
         return {"passage": its, "edges": caller.kg.neighbourhood(its.id, edges)}
 
-    return to_json(await caller.work(found))
+    return Reply(to_json(await caller.work(found)))
 
 
-@router.get("/collections/{collection}/page", responses={200: {"content": {_PNG: {}, "application/json": {}}}})
+@router.get("/collections/{collection}/page", responses=_PAGE)
 async def page(
     caller: Called,
     request: Request,

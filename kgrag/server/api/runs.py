@@ -1,39 +1,41 @@
 """Routes of runs: the answers and searches that are kept."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path
 
 from kgrag.graph.runs import Run, named
+from kgrag.server.api.shapes import holds, replies
+from kgrag.server.failures import Reply
 from kgrag.server.serving import Called, Caller, Named
-from kgrag.wire import plain, to_json
+from kgrag.wire import to_json
 
 router = APIRouter(tags=["runs"])
 
 Id = Annotated[str, Path(min_length=6, max_length=64, description="(the first 6 or more digits of) a run's id")]
 
 
-@router.get("/collections/{collection}/runs")
-async def runs(caller: Called, collection: Named) -> dict[str, Any]:
+@router.get("/collections/{collection}/runs", responses=holds("Runs", runs=list[Run]))
+async def runs(caller: Called, collection: Named) -> Reply:
     """The runs of a collection, newest first."""
-    return {"runs": plain(await caller.work(lambda: caller.collection(collection).runs()))}
+    return Reply({"runs": await caller.work(lambda: caller.collection(collection).runs())})
 
 
-@router.get("/collections/{collection}/runs/{id}")
-async def run(caller: Called, collection: Named, id: Id) -> dict[str, Any]:
+@router.get("/collections/{collection}/runs/{id}", responses=replies(Run))
+async def run(caller: Called, collection: Named, id: Id) -> Reply:
     """One of them; the saved query `run` draws it."""
-    return to_json(await caller.work(lambda: _run(caller, collection, id)))
+    return Reply(to_json(await caller.work(lambda: _run(caller, collection, id))))
 
 
-@router.delete("/collections/{collection}/runs/{id}")
-async def delete(caller: Called, collection: Named, id: Id) -> dict[str, Any]:
+@router.delete("/collections/{collection}/runs/{id}", responses=replies(Run))
+async def delete(caller: Called, collection: Named, id: Id) -> Reply:
     """Delete a run (role write)."""
 
     def deleted() -> Run:
         caller.access.check("write", collection)
         return caller.kg.delete_runs([_run(caller, collection, id).id])[0]
 
-    return to_json(await caller.work(deleted))
+    return Reply(to_json(await caller.work(deleted)))
 
 
 def _run(caller: Caller, collection: str, id: str) -> Run:

@@ -1,18 +1,21 @@
 """Routes that search: passages for a question, and what stands on a page, in a table or a section that it names."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter
 from pydantic import Field
 
+from kgrag.agents.lookup import Lookup
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.server.api.forms import Among, Expression, Form, Question, Seconds
+from kgrag.server.api.shapes import holds, replies
 from kgrag.server.asking import check_asked_retriever
+from kgrag.server.failures import Reply
 from kgrag.server.serving import Called, Caller, Named
 from kgrag.types import Filter, Ranking
-from kgrag.wire import plain, to_json
+from kgrag.wire import to_json
 
 router = APIRouter(tags=["search"])
 
@@ -43,23 +46,23 @@ class Looking(Form):
     filter: Filter = Filter()
 
 
-@router.post("/collections/{collection}/search")
-async def search(caller: Called, collection: Named, asked: Searching) -> dict[str, Any]:
+@router.post("/collections/{collection}/search", responses=replies(Ranking, may={"run": str}))
+async def search(caller: Called, collection: Named, asked: Searching) -> Reply:
     """The passages that answer a question best, each with the trail that led to it."""
 
-    def found() -> dict[str, Any]:
+    def found() -> Reply:
         chosen = caller.collection(collection, "write" if asked.save else "read")
         ranking = _ranking(caller, chosen, asked)
-        return to_json(ranking, **({"run": chosen.save(ranking)} if asked.save else {}))
+        return Reply(to_json(ranking, **({"run": chosen.save(ranking)} if asked.save else {})))
 
     return await caller.work(found, deadline=asked.deadline)
 
 
-@router.post("/search")
-async def search_among(caller: Called, asked: SearchingAmong) -> dict[str, Any]:
+@router.post("/search", responses=replies(Ranking))
+async def search_among(caller: Called, asked: SearchingAmong) -> Reply:
     """The passages of several collections that answer a question best; each says its `collection`."""
     return await caller.work(
-        lambda: to_json(_ranking(caller, caller.among(asked.collections), asked)), deadline=asked.deadline
+        lambda: Reply(to_json(_ranking(caller, caller.among(asked.collections), asked))), deadline=asked.deadline
     )
 
 
@@ -73,8 +76,8 @@ def _ranking(caller: Caller, chosen: Collection | Federation, asked: Searching) 
     )
 
 
-@router.post("/collections/{collection}/look-up")
-async def look_up(caller: Called, collection: Named, asked: Looking) -> dict[str, Any]:
+@router.post("/collections/{collection}/look-up", responses=holds("LookUp", lookup=Lookup | None))
+async def look_up(caller: Called, collection: Named, asked: Looking) -> Reply:
     """What stands on a page, in a table or in a section; `lookup` is null where the question names none of these."""
     found = await caller.work(lambda: caller.collection(collection).look_up(asked.question, filter=asked.filter))
-    return {"lookup": plain(found)}
+    return Reply({"lookup": found})

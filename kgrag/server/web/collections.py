@@ -36,7 +36,7 @@ def add(serving: Serving) -> None:
                 for info in found:
                     _card(info)
             if session.access.may("write"):
-                _create()
+                _create(session)
 
     @ui.page("/collections/{name}")
     async def collection(request: Request, name: str) -> None:
@@ -62,14 +62,14 @@ def _card(info: CollectionInfo) -> None:
                 ui.link("Upload", address("upload", collection=info.name))
 
 
-def _create() -> None:
+def _create(session: Session) -> None:
     async def sent(collection: str) -> None:
         ui.navigate.to(address("upload", collection=collection))
 
     with ui.element("section").classes("panel flex flex-col gap-2"):
         heading("A new collection")
         name = ui.input("Its name").props("maxlength=100").classes("w-full")
-        drop = Dropping("", sent)
+        drop = Dropping(session, "", sent)
         name.on_value_change(lambda: drop.go_to(name.value.strip()))
 
 

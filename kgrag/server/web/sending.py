@@ -10,6 +10,7 @@ from nicegui.events import GenericEventArguments
 
 from kgrag.errors import KgragError
 from kgrag.server.web.addresses import address
+from kgrag.server.web.session import Session
 
 _SCRIPT = files("kgrag.server.web").joinpath("upload.js").read_text(encoding="utf-8")
 
@@ -17,8 +18,8 @@ _SCRIPT = files("kgrag.server.web").joinpath("upload.js").read_text(encoding="ut
 class Dropping:
     """The place. `sent` is called with the collection once files are held and a job reads them."""
 
-    def __init__(self, collection: str, sent: Callable[[str], Awaitable[None]]) -> None:
-        self._sent = sent
+    def __init__(self, session: Session, collection: str, sent: Callable[[str], Awaitable[None]]) -> None:
+        self._session, self._sent = session, sent
         ui.run_javascript(_SCRIPT)
         with ui.element("div").classes("drop panel flex flex-col gap-2").style("border-style: dashed") as self._place:
             ui.label("Drop files or folders here, or choose them.")
@@ -39,6 +40,7 @@ class Dropping:
         self._collection = collection
         self._place.visible = bool(collection)
         self._place.props["data-address"] = address("api", "v1", "collections", collection, "documents")
+        self._place.props["data-files"], self._place.props["data-bytes"] = self._session.at_once
         self._place.update()
 
     async def _ended(self, event: GenericEventArguments) -> None:

@@ -51,6 +51,12 @@ class Session:
         """Whether a language model is configured, which answers."""
         return self._serving.kg.settings.chat.model is not None
 
+    @property
+    def at_once(self) -> tuple[int, int]:
+        """How many files, and how many bytes of them, may come in one request, with room for what is around them."""
+        options = self._serving.options
+        return options.upload_files, options.upload_mb * 900_000
+
     def collection(self, name: str, role: Role = "read") -> AsyncCollection:
         """A collection by its name, to be used in that role."""
         self.access.check(role, name)

@@ -1,4 +1,4 @@
-// Files and folders that are chosen or dropped, sent to the address of their place in one request.
+// Files and folders that are chosen or dropped, sent to the address of their place, so many at once as it takes.
 (() => {
   const entries = (folder) =>
     new Promise((resolve, reject) => {
@@ -13,21 +13,43 @@
     return (await Promise.all((await entries(entry)).map((one) => inside(one, name)))).flat();
   }
 
-  function send(place, files) {
+  const size = (files) => files.reduce((sum, [file]) => sum + file.size, 0);
+
+  function* parts(files, most, bytes) {
+    let part = [];
+    for (const one of files) {
+      if (part.length && (part.length >= most || size(part) + one[0].size > bytes)) {
+        yield part;
+        part = [];
+      }
+      part.push(one);
+    }
+    yield part;
+  }
+
+  const post = (address, files, progress) =>
+    new Promise((resolve) => {
+      const form = new FormData(), request = new XMLHttpRequest();
+      for (const [file, name] of files) form.append("files", file, name);
+      request.upload.onprogress = (event) => progress(event.loaded);
+      request.onload = () => resolve({ status: request.status, text: request.responseText });
+      request.onerror = () => resolve({ status: 0, text: "" });
+      request.open("POST", address);
+      request.send(form);
+    });
+
+  async function send(place, files) {
     if (!files.length) return;
-    const form = new FormData();
-    for (const [file, name] of files) form.append("files", file, name);
-    const bar = place.querySelector("progress"), request = new XMLHttpRequest();
-    const end = (status, text) => {
-      bar.hidden = true;
-      emitEvent("kgrag-sent", { status, text, files: files.length });
-    };
+    const bar = place.querySelector("progress"), all = size(files), { address, files: most, bytes } = place.dataset;
+    let sent = 0, end;
     bar.hidden = false;
-    request.upload.onprogress = (event) => (bar.value = event.total ? event.loaded / event.total : 0);
-    request.onload = () => end(request.status, request.responseText);
-    request.onerror = () => end(0, "");
-    request.open("POST", place.dataset.address);
-    request.send(form);
+    for (const part of parts(files, +most, +bytes)) {
+      end = await post(address, part, (loaded) => (bar.value = all ? Math.min(1, (sent + loaded) / all) : 0));
+      if (end.status < 200 || end.status > 299) break;
+      sent += size(part);
+    }
+    bar.hidden = true;
+    emitEvent("kgrag-sent", { ...end, files: files.length });
   }
 
   window.kgragChosen = (event) => {

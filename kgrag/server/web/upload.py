@@ -26,7 +26,7 @@ def add(serving: Serving) -> None:
                     shown, value=shown[0] if shown else None, with_input=True, label="Into the collection"
                 )
                 named.props("new-value-mode=add-unique").classes("w-full panel")
-                drop = Dropping(named.value or "", sent)
+                drop = Dropping(session, named.value or "", sent)
                 named.on_value_change(lambda: drop.go_to(named.value or ""))
             else:
                 ui.label("Your key may read; it takes a key of role write to upload.").classes("quiet")

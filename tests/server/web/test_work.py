@@ -1,15 +1,21 @@
 """Work that is begun and followed on pages: dropped folders, jobs cancelled and retried, names tied."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from pages import Visit
+from pages import Application, Visit, Visitor
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.types import Document, Section
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 pytestmark = pytest.mark.browser
 
@@ -46,6 +52,27 @@ def test_a_dropped_folder_is_read(visit: Visit, kg: KnowledgeGraph, tmp_path: Pa
         assert {its.key for its in kg[name].documents()} == {"sea/ships/fram.txt", "sea/Ærøskøbing.md"}
     finally:
         kg[name].delete()
+
+
+def test_a_folder_is_sent_in_as_many_parts_as_it_takes(
+    chromium: Browser, neo4j_env: dict[str, str], kg: KnowledgeGraph, collection_name: str, tmp_path: Path
+) -> None:
+    (folder := tmp_path / "sea").mkdir()
+    for number in range(5):
+        (folder / f"{number}.txt").write_text(f"Ship {number} was built in Larvik.")
+    environment = {**neo4j_env, "KGRAG_HOME": str(tmp_path / "home"), "KGRAG_SERVE__UPLOAD_FILES": "2"}
+    with Application(environment) as served, Visitor(chromium, served.url) as visitor:
+        page, sent = visitor.page, []
+        page.on("request", lambda asked: sent.append(asked.url) if asked.method == "POST" else None)
+        visitor.go(f"/upload?collection={collection_name}")
+        field = page.locator("input[webkitdirectory]")
+        field.wait_for()
+        field.set_input_files(folder)
+        page.get_by_text("5 files are sent.").wait_for()
+        assert len(sent) == 3
+        jobs = page.get_by_role("article").filter(has_text=collection_name)
+        jobs.get_by_text("done", exact=True).nth(2).wait_for()
+    assert {its.key for its in kg[collection_name].documents()} == {f"sea/{number}.txt" for number in range(5)}
 
 
 def test_a_job_is_cancelled_and_retried(visit: Visit, slow: Scripted, kg: KnowledgeGraph, collection_name: str) -> None:

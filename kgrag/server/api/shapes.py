@@ -1,0 +1,60 @@
+"""What routes reply, as OpenAPI says it: the fields of the values that kgrag works with, in the forms of `kgrag.wire`.
+
+Replies are sent as they are; nothing here is at work while a request is answered.
+"""
+
+from dataclasses import fields
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, Literal, get_type_hints
+
+from pydantic import BaseModel, Discriminator, create_model
+
+from kgrag import wire
+from kgrag.events import Answer, Ranked, Retrieved
+from kgrag.rows import Rows
+from kgrag.types import Hit, Passage, Ranking, Step
+
+Responses = dict[int | str, dict[str, Any]]
+
+
+def shape(name: str, /, like: type | None = None, *, without: tuple[str, ...] = (), **more: Any) -> type[BaseModel]:
+    """An object with the fields of a dataclass, those `without` left out, and `more`; all of them are there."""
+    own = {f.name: get_type_hints(like)[f.name] for f in fields(like) if f.name not in without} if like else {}
+    given: dict[str, Any] = {key: (kind, ...) for key, kind in {**own, **more}.items()}
+    return create_model(name, __doc__=like.__doc__ if like else None, **given)
+
+
+_HIT = shape("RankedHit", Hit, rank=int, trail=str)
+_FOUND = shape("Found", rank=int, score=float, id=str, title=str, why=tuple[Step, ...])
+_HITS: dict[str, Any] = {"hits": list[_FOUND]}  # type: ignore[valid-type]
+_EVENT: Any = reduce(
+    or_,
+    (
+        shape(name, kind, **{"type": Literal[name], **(_HITS if kind in (Retrieved, Ranked) else {})})
+        for name, kind in wire.EVENTS.items()
+    ),
+)
+_RANKING: Any = shape("Ranking", Ranking, hits=list[_HIT])  # type: ignore[valid-type]
+_FORMS: dict[type, dict[str, Any]] = {  # what is not sent by its fields alone
+    Ranking: {"hits": list[_HIT]},  # type: ignore[valid-type]
+    Answer: {
+        "ranking": _RANKING,
+        "trace": list[Annotated[_EVENT, Discriminator("type")]],
+        "passages": list[Passage],
+    },
+    Rows: {"rows": list[dict[str, Any]]},
+}
+
+
+def replies(kind: type, *, code: int = 200, may: dict[str, Any] | None = None) -> Responses:
+    """A value of that kind with `version`; `may`: what it may have besides."""
+    without = ("values",) if kind is Rows else ()
+    made = shape(f"{kind.__name__}Reply", kind, without=without, version=Literal[wire.VERSION], **_FORMS.get(kind, {}))
+    optional: dict[str, Any] = {key: (its, None) for key, its in (may or {}).items()}
+    return {code: {"model": create_model(made.__name__, __base__=made, **optional) if optional else made}}
+
+
+def holds(name: str, /, **more: Any) -> Responses:
+    """An object of these keys."""
+    return {200: {"model": shape(name, **more)}}

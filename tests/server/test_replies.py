@@ -1,0 +1,143 @@
+"""What every route replies is what OpenAPI says of it, no key more and none less."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from jsonschema import Draft202012Validator
+from made_pdfs import Maker
+from scripted import Scripted
+from served import Served
+
+from kgrag.client import KnowledgeGraph
+from kgrag.types import Document, Section
+
+_NAME = "replies"
+_QUESTION = "Where was the captain of the Fjord Queen born?"
+_C, _J = f"/collections/{_NAME}", "/jobs/"
+_ASKED = {"question": _QUESTION, "system": "gear+pathrank"}
+_CHAT = {"model": f"{_NAME}:single+bm25", "messages": [{"role": "user", "content": _QUESTION}]}
+
+
+@pytest.fixture(scope="module")
+def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    path = tmp_path_factory.mktemp("pdf") / "queen.pdf"
+    maker = Maker(path)
+    maker.text("The Fjord Queen was a steamer. Her captain was Ole Brandvik, of whom page 1 says no more.")
+    maker.page()
+    maker.canvas.save()
+    born = Document("Ole Brandvik", (Section("Ole Brandvik was born in Nordvika."),), "Ole Brandvik")
+    kg[_NAME].ingest([path, born])
+    settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
+    with KnowledgeGraph.connect(settings=settings) as other, Served(other, tmp_path_factory.mktemp("keys")) as server:
+        yield server
+    kg[_NAME].delete()
+
+
+def test_every_reply_is_of_its_documented_shape(served: Served, scripted: Scripted) -> None:
+    scripted.say("answer", "In Nordvika [1].")
+    scripted.say("read", {"triples": []})
+    with served.client() as client:
+        document = client.get("/openapi.json").json()
+        asked = _asked(client)
+        routes = {f"{m.upper()} {path}" for path, methods in document["paths"].items() for m in methods}
+        assert set(asked) == routes
+        wrong = {}
+        for route, (path, given) in asked.items():
+            method, place = route.split()
+            reply = client.request(method, path, **given)
+            assert reply.is_success, (route, reply.text)
+            said = document["paths"][place][method.lower()]["responses"][str(reply.status_code)]["content"]
+            schema = said[reply.headers["content-type"].partition(";")[0]].get("schema", {})
+            if "json" in reply.headers["content-type"]:
+                assert schema.get("$ref"), route
+                problems = [f"{e.json_path}: {e.message}" for e in _strict(schema, document).iter_errors(reply.json())]
+                if problems:
+                    wrong[route] = problems[:3]
+        assert wrong == {}
+
+
+def test_errors_are_of_their_documented_shape(served: Served) -> None:
+    with served.client() as client:
+        document = client.get("/openapi.json").json()
+        for method, place, given in (
+            ("POST", "/api/v1/search", {"json": {"question": 5}}),
+            ("GET", "/v1/models/{model}", {}),
+            ("POST", "/v1/chat/completions", {"json": {"model": 5}}),
+        ):
+            reply = client.request(method, place, **given)
+            assert 400 <= reply.status_code < 500
+            said = document["paths"][place][method.lower()]["responses"]
+            assert "422" not in said
+            _strict(said["4XX"]["content"]["application/json"]["schema"], document).validate(reply.json())
+
+
+def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
+    """A request of each route: its address and what is sent."""
+    run = client.post(f"/api/v1{_C}/search", json={"question": _QUESTION, "save": True}).json()["run"]
+    job = client.post(f"/api/v1{_C}/jobs", json={"kind": "tree"}).json()["id"]
+    with client.stream("GET", f"/api/v1{_J}{job}/events") as events:
+        events.read()  # until it has ended
+    passage = client.post(f"/api/v1{_C}/search", json={"question": "Fjord Queen"}).json()["hits"][0]["passage"]["id"]
+    drawn, take = {"parameters": {"run": run}}, {"Accept": "application/json"}
+    api: dict[str, tuple[str, dict[str, Any]]] = {
+        "GET /me": ("/me", {}),
+        "GET /collections": ("/collections", {}),
+        "GET /collections/{collection}": (_C, {}),
+        "GET /collections/{collection}/inspect": (f"{_C}/inspect", {}),
+        "GET /collections/{collection}/documents": (f"{_C}/documents", {"params": {"limit": 1}}),
+        "POST /collections/{collection}/search": (f"{_C}/search", {"json": {"question": _QUESTION, "save": True}}),
+        "POST /search": ("/search", {"json": {"question": _QUESTION, "collections": [_NAME]}}),
+        "POST /collections/{collection}/look-up": (f"{_C}/look-up", {"json": {"question": "What is on page 1?"}}),
+        "POST /collections/{collection}/ask": (f"{_C}/ask", {"json": {**_ASKED, "save": True}}),
+        "POST /ask": ("/ask", {"json": {**_ASKED, "system": "single+bm25", "collections": [_NAME]}}),
+        "GET /collections/{collection}/passage": (f"{_C}/passage", {"params": {"id": passage}}),
+        "GET /collections/{collection}/page": (f"{_C}/page", {"params": {"passage": passage}, "headers": take}),
+        "POST /cypher": ("/cypher", {"json": {"statement": "MATCH p = (:Document)-->() RETURN p, 1 AS one LIMIT 2"}}),
+        "GET /queries": ("/queries", {}),
+        "POST /queries/{name}": ("/queries/collections", {"json": {}}),
+        "POST /collections/{collection}/queries/{name}": (f"{_C}/queries/names", {"json": {}}),
+        "GET /collections/{collection}/drawings/search": (f"{_C}/drawings/search", {"params": {"question": _QUESTION}}),
+        "GET /collections/{collection}/drawings/passage": (f"{_C}/drawings/passage", {"params": {"id": passage}}),
+        "POST /collections/{collection}/drawings/queries/{name}": (f"{_C}/drawings/queries/run", {"json": drawn}),
+        "GET /collections/{collection}/runs": (f"{_C}/runs", {}),
+        "GET /collections/{collection}/runs/{id}": (f"{_C}/runs/{run}", {}),
+        "DELETE /collections/{collection}/runs/{id}": (f"{_C}/runs/{run}", {}),
+        "POST /collections/{collection}/documents": (f"{_C}/documents", {"files": {"files": ("a.txt", b"A boat.")}}),
+        "POST /collections/{collection}/texts": (
+            f"{_C}/texts",
+            {"json": {"texts": [{"name": "b.txt", "text": "A ship."}]}},
+        ),
+        "GET /collections/{collection}/uploads": (f"{_C}/uploads", {}),
+        "POST /collections/{collection}/jobs": (f"{_C}/jobs", {"json": {"kind": "resolve"}}),
+        "GET /jobs": ("/jobs", {}),
+        "GET /jobs/{id}": (f"{_J}{job}", {}),
+        "GET /jobs/{id}/events": (f"{_J}{job}/events", {}),
+        "DELETE /jobs/{id}": (f"{_J}{job}", {}),
+        "POST /jobs/{id}/retry": (f"{_J}{job}/retry", {}),
+        "DELETE /collections/{collection}/documents": (f"{_C}/documents", {"params": {"key": "Ole Brandvik"}}),
+        "DELETE /collections/{collection}/uploads": (f"{_C}/uploads", {"params": {"name": "a.txt"}}),
+        "DELETE /collections/{collection}": (_C, {}),
+    }
+    others: dict[str, tuple[str, dict[str, Any]]] = {
+        "GET /healthz": ("/healthz", {}),
+        "GET /readyz": ("/readyz", {}),
+        "GET /v1/models": ("/v1/models", {}),
+        "GET /v1/models/{model}": (f"/v1/models/{_NAME}", {}),
+        "POST /v1/chat/completions": ("/v1/chat/completions", {"json": _CHAT}),
+        "GET /metrics": ("/metrics", {}),
+    }
+    prefixed = {route.replace(" ", " /api/v1", 1): (f"/api/v1{path}", given) for route, (path, given) in api.items()}
+    return others | prefixed
+
+
+def _strict(schema: dict[str, Any], document: dict[str, Any]) -> Draft202012Validator:
+    """Its check, for which an object has all keys that are documented and no others; a run is not always kept."""
+    whole = json.loads(json.dumps({**schema, "components": document["components"]}))
+    for its in whole["components"]["schemas"].values():
+        if "properties" in its:
+            its["additionalProperties"] = False
+            its["required"] = [key for key in its["properties"] if key != "run"]
+    return Draft202012Validator(whole)
