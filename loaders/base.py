@@ -32,6 +32,13 @@ _BOMS = (  # the one of UTF-32 begins like the one of UTF-16
 )
 _BREAKS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _UNWANTED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\ufeff]")  # controls; soft hyphens and BOMs split words
+_INVISIBLE = re.compile(  # joiners of words and marks of direction; some scripts part words by U+200B
+    "[\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069]|(?<![\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\u200b"
+)
+_SHOWN = str.maketrans(
+    {"\xa0": " ", "\u2007": " ", "\u202f": " ", "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi",
+     "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st"}
+)  # fmt: skip
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\x0b\x0c\r\x1b"))
 _SPACE = re.compile(r"\s+")
@@ -115,9 +122,14 @@ def clean(text: str) -> str:
     return unicodedata.normalize("NFC", _SURROGATES.sub("\ufffd", text))
 
 
+def plain(text: str) -> str:
+    """`text` cleaned, in the characters that are typed in a question: spaces that do not break, ligatures, no marks."""
+    return clean(text) if text.isascii() else _INVISIBLE.sub("", clean(text)).translate(_SHOWN)
+
+
 def one_line(text: str) -> str:
-    """`text` cleaned, every run of white space a single space."""
-    return _SPACE.sub(" ", clean(text)).strip()
+    """`text` in plain characters, every run of white space a single space."""
+    return _SPACE.sub(" ", plain(text)).strip()
 
 
 def counted(count: int, what: str) -> str:

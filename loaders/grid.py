@@ -117,6 +117,21 @@ def _heads_two(first: Sequence[Cell | None], second: Sequence[Cell | None], thir
     return spans
 
 
+def cell_text(pieces: Iterable[tuple[str, bool]]) -> str:
+    """The text of a cell from its paragraphs, each with whether it is an item of a list: commas part these."""
+    found, after_item = "", False
+    for text, item in pieces:
+        if text:
+            found = joined(found, text, listed=item and after_item)
+            after_item = item
+    return found
+
+
+def joined(before: str, text: str, *, listed: bool) -> str:
+    """The paragraphs of a cell; commas part items of a list."""
+    return f"{before}{', ' if listed else ' ' if before else ''}{text}"
+
+
 def as_text(rows: Sequence[Sequence[str]]) -> str:
     """What is no table, since it has a single row or column, as lines."""
     return "\n".join(" | ".join(row) for row in rows)

@@ -12,9 +12,9 @@ from bs4.element import CData, NavigableString, PageElement, Tag
 
 from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, one_line, read_text
 from kgrag.loaders.boilerplate import boilerplate, sample
-from kgrag.loaders.grid import Cell
+from kgrag.loaders.grid import Cell, joined
 from kgrag.loaders.inline import Inline
-from kgrag.loaders.markup import NOTE, prepare
+from kgrag.loaders.markup import BREAK, NOTE, prepare
 from kgrag.loaders.outline import Outline
 from kgrag.types import Document
 
@@ -27,9 +27,8 @@ _BLOCKS = frozenset(
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _SIGNS = {"sup": "^", "sub": "_"}
 _KINDS = {"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"}  # classes of docutils
-_BREAK = "\x1e"  # stands for <br> until a block is complete; clean() would make it a newline
 _SPACES = re.compile(r"[^\S\x1e]+")
-_BREAKS = re.compile(rf" ?{_BREAK} ?")
+_BREAKS = re.compile(rf" ?{BREAK} ?")
 _MANY_BREAKS = re.compile(r"\n{3,}")
 
 
@@ -63,7 +62,7 @@ def add_html(outline: Outline, markup: str) -> str:
         raise BadInput(f"cannot be parsed as HTML ({type(error).__name__}: {error})") from error
     title = next((t.get_text() for t in soup.find_all("title") if t.find_parent("svg") is None), "")
     for tag in soup.find_all("br"):
-        tag.replace_with(_BREAK)
+        tag.replace_with(BREAK)
     prepare(soup, outline)
     _Extractor(outline).run(_main(soup))
     return one_line(title)
@@ -82,13 +81,21 @@ class _Table:
 
     def __init__(self) -> None:
         self.rows: list[list[Cell]] = []
+        self.in_item = self.after_item = False  # of a list in the last cell
         self.caption = ""
         self.heads = 0
 
     def cell(self, tag: Tag) -> None:
         if not self.rows:
             self.rows.append([])
+        self.in_item = self.after_item = False
         self.rows[-1].append(Cell("", _number(tag, "rowspan", 1), _number(tag, "colspan", 1), tag.name == "th"))
+
+    def add(self, text: str) -> None:
+        """Add a paragraph to the last cell."""
+        cell = self.rows[-1][-1]
+        cell.text = joined(cell.text, text, listed=self.in_item and self.after_item)
+        self.after_item = self.in_item
 
     def add_to(self, outline: Outline) -> None:
         rows = [row for row in self.rows if row]
@@ -158,7 +165,7 @@ class _Extractor:
             self._heading = int(name[1])
         elif name == "pre":
             self._flush()
-            self._outline.block(tag.get_text().replace(_BREAK, "\n"), tight=False)
+            self._outline.block(tag.get_text().replace(BREAK, "\n"), tight=False)
             return False
         elif name in _BLOCKS:
             self._flush()
@@ -180,6 +187,9 @@ class _Extractor:
         elif tag.name in ("td", "th"):
             self._flush()
             table.cell(tag)
+        elif tag.name == "li":
+            self._flush()
+            table.in_item = True
         elif tag.name in _BLOCKS:
             self._line.text(" ")
 
@@ -198,7 +208,7 @@ class _Extractor:
             self._line.end()
         elif self._heading:
             if name in _HEADINGS:
-                self._outline.heading(self._heading, self._line.take().replace(_BREAK, " "))
+                self._outline.heading(self._heading, self._line.take().replace(BREAK, " "))
                 self._heading = 0
             elif name in _BLOCKS:
                 self._line.text(" ")
@@ -209,8 +219,9 @@ class _Extractor:
                 self._table = None
             elif name == "caption":
                 self._table.caption = self._taken()
-            elif name in ("td", "th"):
+            elif name in ("td", "th", "li"):
                 self._flush()
+                self._table.in_item = False
             elif name in _BLOCKS:
                 self._line.text(" ")
         elif name in _BLOCKS:
@@ -229,8 +240,7 @@ class _Extractor:
         if not text:
             return
         if self._table is not None and self._table.rows and self._table.rows[-1]:
-            cell = self._table.rows[-1][-1]
-            cell.text = f"{cell.text} {text}".strip()
+            self._table.add(text)
         else:
             self._outline.block(text)
 
@@ -257,4 +267,4 @@ def _readable(pages: Sequence[Path], limit: int) -> Iterator[Document]:
             yield load_html(Source(page, page.name, page.name, limit))
 
 
-HTML = Format("HTML page", (".html", ".htm"), _load_page, version=2)
+HTML = Format("HTML page", (".html", ".htm"), _load_page, version=3)

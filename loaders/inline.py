@@ -38,6 +38,14 @@ class Inline:
         self._joint = None
         self._open[-1][1].append(text)
 
+    def word(self, text: str) -> None:
+        """Add text that stands by itself: no word or number before or after it becomes part of it."""
+        text = text.strip()
+        if text:
+            self._joint = None
+            self.text(text if not self.last.strip() else f" {text}")
+            self._joint = str.isalnum
+
     def begin(self, sign: str) -> None:
         """What follows until `end` is raised ("^") or lowered ("_")."""
         self._open.append((sign, []))
@@ -53,8 +61,7 @@ class Inline:
         self._joint = None
         before = "".join(self._open[-1][1])[-8:] or self.last
         if _MARKS.fullmatch(text):
-            self.text(text if not before[-1:].strip() else f" {text}")
-            self._joint = str.isalnum
+            self.word(text)
         elif sign == "^":
             self.text(raised(before, text))
             if before[-1:].strip() and not _is_ordinal(before, text):
@@ -66,10 +73,7 @@ class Inline:
     def note(self, label: str) -> None:
         """Add the mark of a note: " [3]"."""
         label = label.strip(_BRACKETS)
-        if label:
-            self._joint = None
-            self.text(f"[{label}]" if not self.last.strip() else f" [{label}]")
-            self._joint = str.isalnum
+        self.word(f"[{label}]" if label else "")
 
     def take(self) -> str:
         """All text so far; what comes next begins anew."""

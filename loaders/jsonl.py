@@ -149,5 +149,7 @@ def _integer(text: str) -> int | str:
     return number if number is not None and -(2**63) <= number < 2**63 else text
 
 
-JSONL = Format("JSON Lines file", (".jsonl", ".ndjson"), lambda source, reading: load_jsonl(source, reading.columns))
-JSON = Format("JSON file", (".json",), lambda source, reading: load_json(source, reading.columns))
+JSONL = Format(
+    "JSON Lines file", (".jsonl", ".ndjson"), lambda source, reading: load_jsonl(source, reading.columns), version=2
+)
+JSON = Format("JSON file", (".json",), lambda source, reading: load_json(source, reading.columns), version=2)

@@ -142,11 +142,11 @@ def _date(message: EmailMessage) -> str:
         return ""
 
 
-EML = Format("e-mail message", (".eml",), read_apart("kgrag.loaders.mail:read_eml"))
+EML = Format("e-mail message", (".eml",), read_apart("kgrag.loaders.mail:read_eml"), version=2)
 
 
 def _mailbox(source: Source, reading: Reading) -> Iterator[Item]:
     yield from load_mbox(source, reading.readers)
 
 
-MBOX = Format("mailbox", (".mbox",), _mailbox)
+MBOX = Format("mailbox", (".mbox",), _mailbox, version=2)

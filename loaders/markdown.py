@@ -11,6 +11,7 @@ from kgrag.loaders.grid import Cell
 from kgrag.loaders.html import add_html
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.markdown_rules import only_tags, parser, tag_names
+from kgrag.loaders.markup import is_hidden
 from kgrag.loaders.outline import Outline
 from kgrag.types import Document
 
@@ -92,8 +93,13 @@ class _Renderer:
 def _inline(tokens: Sequence[Token] | None) -> str:
     """The text of a line: links and images become their text, tags of HTML what they mean."""
     line = Inline()
+    hidden = ""  # the name of the tag whose text no reader sees
     names = iter(tag_names([token.content for token in tokens or () if token.type == "html_inline"]))
     for token in tokens or ():
+        name = next(names) if token.type == "html_inline" else ""
+        if hidden:
+            hidden = "" if name == f"/{hidden}" else hidden
+            continue
         match token.type:
             case "softbreak":
                 line.text(" ")
@@ -103,11 +109,18 @@ def _inline(tokens: Sequence[Token] | None) -> str:
                 line.text(_inline(token.children))
             case "note":
                 line.note(token.content)
+            case "html_inline" if name and _is_hidden(token.content, name):
+                hidden = name
             case "html_inline":
-                _tag(token.content, next(names), line)
+                _tag(token.content, name, line)
             case _:
                 line.text(token.content)
     return line.take()
+
+
+def _is_hidden(markup: str, name: str) -> bool:
+    tag = BeautifulSoup(markup, "html.parser").find(name) if "hidden" in markup or "none" in markup else None
+    return tag is not None and is_hidden(tag)
 
 
 def _tag(markup: str, name: str, line: Inline) -> None:
@@ -128,4 +141,4 @@ def _tag(markup: str, name: str, line: Inline) -> None:
         line.text(str(image.get("alt") or "") if image is not None else "")
 
 
-MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=2)
+MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=3)

@@ -44,7 +44,7 @@ _BEFORE, _AFTER = re.compile(r"[0-9A-Za-z]*$"), re.compile(r"[0-9A-Za-z]*")
 
 def parser() -> MarkdownIt:
     """CommonMark with tables, notes and mathematics."""
-    found = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table")
+    found = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
     interrupts: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote"]}
     found.block.ruler.at("html_block", _html_block, interrupts)
     found.block.ruler.before("fence", "math_block", _math_block, interrupts)

@@ -11,6 +11,8 @@ from kgrag.loaders.outline import Outline
 
 NOTE = "kgrag-note"
 """The name of an element that stands for the mark of a note, its `label`; one with an `own` is the note's beginning."""
+BREAK = "\x1e"
+"""Stands for <br> until a block is complete; clean() would make it a newline."""
 _BESIDE = frozenset(("navigation", "search", "banner", "contentinfo", "complementary"))
 """Roles (WAI-ARIA landmarks) of what stands beside a page's text."""
 _FRAMES = frozenset(  # classes and ids of what Sphinx, Doxygen, Javadoc and MkDocs put around it
@@ -23,7 +25,7 @@ _PERMALINKS = frozenset("headerlink header-link anchor-link anchor permalink toc
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 _HIDDEN_SHARE = 0.1  # of a page's words: less is menus and messages of every page, more is told
 _MOST_KEPT = 50  # large parts that are called hidden: a page with more of them says nothing by it
-_REFERENCES = frozenset("footnote-ref footnote-reference noteref doc-noteref".split())
+_REFERENCES = frozenset("footnote-ref footnote-reference noteref doc-noteref doc-biblioref".split())
 _BACK = frozenset("footnote-backref footnote-back footnote-backlink reversefootnote mw-cite-backlink".split())
 _ARROWS = frozenset(("↩", "↩︎", "↑", "⏎", "^", "↵"))
 _LABEL = re.compile(r"\[?(?:note |n )?\w{1,4}\]?|[*†‡§]{1,3}", re.IGNORECASE)
@@ -35,8 +37,24 @@ def prepare(soup: BeautifulSoup, outline: Outline) -> None:
     _drop_hidden(soup, outline)
     for tag in soup.find_all("math"):
         tag.replace_with(NavigableString(_math(tag)))
+    for tag in soup.select(
+        "code.math, tt.math, pre.math, script[type^='math/tex']"
+    ):  # as docutils and MathJax have them
+        display = tag.name == "pre" or "mode=display" in str(tag.get("type"))
+        tag.replace_with(NavigableString(_tex(tag.get_text(), display)))
     for tag in soup.select(".katex-html"):  # says again what its MathML says
         tag.decompose()
+    for tag in soup.find_all("input", attrs={"type": "checkbox"}):
+        if tag.parent is not None and tag.find_parent("li") is not None:  # of a list of tasks
+            tag.replace_with(NavigableString("[x] " if tag.has_attr("checked") else "[ ] "))
+    for tag in soup.select(".system-messages"):
+        tag.decompose()
+    for tag in soup.select(".system-message"):  # of docutils: what it could not read stands in it as it is written
+        literal = tag.find("pre")
+        tag.replace_with(literal) if literal is not None else tag.decompose()
+    for tag in soup.select(".line-block .line"):  # likewise
+        tag.name = "span"
+        tag.insert_after(BREAK)
     for tag in soup.find_all("rt"):
         tag.replace_with(NavigableString(f"({tag.get_text()})"))
     for tag in soup.find_all("rp"):
@@ -71,7 +89,7 @@ def _drop_frames(soup: BeautifulSoup) -> None:
 def _drop_hidden(soup: BeautifulSoup, outline: Outline) -> None:
     """Take out what no reader sees, unless it is most of the page, which a script will show."""
     words = hidden = kept = 0
-    for tag in soup.find_all(_is_hidden):
+    for tag in soup.find_all(is_hidden):
         if _is_gone(tag) or kept > _MOST_KEPT:
             continue
         words = words or len(soup.get_text().split())
@@ -85,7 +103,8 @@ def _drop_hidden(soup: BeautifulSoup, outline: Outline) -> None:
         outline.problems.append(f"hides {counted(hidden, 'word')} from readers, left out")
 
 
-def _is_hidden(tag: Tag) -> bool:
+def is_hidden(tag: Tag) -> bool:
+    """Whether no reader sees it."""
     if tag.name in ("html", "body", "math", "script", "style", "template"):
         return False
     hidden = tag.get("hidden")
@@ -96,20 +115,33 @@ def _math(tag: Tag) -> str:
     """A formula as it was written in TeX, if the page says so, else on one line."""
     source = tag.find("annotation", attrs={"encoding": re.compile("tex", re.IGNORECASE)})
     if isinstance(source, Tag) and source.get_text().strip():
-        return f"${source.get_text().strip()}$"
-    return formula(_node(tag))
+        return _tex(source.get_text(), tag.get("display") == "block")
+    return formula(math_node(tag))
 
 
-def _node(tag: Tag, depth: int = 0) -> Node:
+def _tex(source: str, display: bool) -> str:
+    sign = "$$" if display else "$"
+    return f"{sign}{source.strip()}{sign}"
+
+
+def math_node(tag: Tag, depth: int = 0) -> Node:
+    """A formula in MathML."""
     if depth > 100:
         return Node(tag.name, tag.get_text())
-    inner = [_node(part, depth + 1) for part in tag.children if isinstance(part, Tag) and "annotation" not in part.name]
+    inner = [
+        math_node(part, depth + 1) for part in tag.children if isinstance(part, Tag) and "annotation" not in part.name
+    ]
     return Node(tag.name, "" if inner else tag.get_text().strip(), inner)
 
 
 def _mark_notes(soup: BeautifulSoup) -> None:
     """Put elements `NOTE` where notes are referred to and where they begin, and drop the links back from them."""
     labels: dict[str, str] = {}  # the id of a note -> its label
+    for tag in soup.find_all(role=["doc-footnote", "doc-biblioentry"]):
+        label_tag = tag.find(class_="label")
+        if isinstance(label_tag, Tag):
+            labels[str(tag.get("id"))] = label_tag.get_text().strip("[]() \n")
+            label_tag.decompose()
     for link in soup.find_all("a", href=True):
         label, target = link.get_text().strip(), str(link["href"]).rpartition("#")[2]
         outer = link
@@ -118,15 +150,10 @@ def _mark_notes(soup: BeautifulSoup) -> None:
         kinds = _names(link, "role", "epub:type", "class") | _names(outer, "class")
         if not _BACK.isdisjoint(kinds) or "doc-backlink" in kinds or (label in _ARROWS and target):
             link.decompose()
-        elif target and _LABEL.fullmatch(label) and _is_mark(link, outer, kinds):
+        elif target and ("doc-biblioref" in kinds or _LABEL.fullmatch(label)) and _is_mark(link, outer, kinds):
             own = _begins(outer) and kinds.isdisjoint(_REFERENCES)
             shown = label.strip("[]() ")
             _put(outer, shown if own else labels.setdefault(target, shown), own=own)
-    for tag in soup.find_all(role="doc-footnote"):
-        label_tag = tag.find(class_="label")
-        if isinstance(label_tag, Tag):
-            labels.setdefault(str(tag.get("id")), label_tag.get_text().strip("[]() \n"))
-            label_tag.decompose()
     for tag in soup.find_all(id=True):
         label = labels.pop(str(tag["id"]), "") if not _is_gone(tag) and tag.name != NOTE else ""
         if label and _LABEL.fullmatch(tag.get_text().strip()):

@@ -51,7 +51,7 @@ def _add(outline: PagedOutline, blocks: list[Block], page: int) -> None:
         elif kind == "heading":
             outline.heading(block[1], text, page)
         else:
-            outline.add([(page, text)], tight=kind == "item" and i > 0 and blocks[i - 1][:2] == block[:2])
+            outline.add([(page, text)], tight=kind in ("item", "code") and i > 0 and blocks[i - 1][:2] == block[:2])
 
 
 def _may_caption(block: Block) -> bool:
@@ -62,6 +62,6 @@ def _load(source: Source, reading: Reading) -> Iterator[Item]:
     yield load_office(source, reading.readers)
 
 
-WORD = Format("Word document", (".docx",), _load, untrusted=True, version=2)
-POWERPOINT = Format("PowerPoint presentation", (".pptx",), _load, untrusted=True, version=2)
-EXCEL = Format("Excel workbook", (".xlsx",), _load, untrusted=True, version=2)
+WORD = Format("Word document", (".docx",), _load, untrusted=True, version=3)
+POWERPOINT = Format("PowerPoint presentation", (".pptx",), _load, untrusted=True, version=3)
+EXCEL = Format("Excel workbook", (".xlsx",), _load, untrusted=True, version=3)

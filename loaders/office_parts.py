@@ -16,7 +16,8 @@ from kgrag.loaders.grid import Cell, as_text, table_of
 from kgrag.loaders.inline import Node
 
 Block = list[Any]
-"""["heading", level, text], ["text", text], ["item", list, text], ["caption", text] or ["table", title, rows]."""
+"""["heading", level, text], ["text", text], ["item", list, text], ["code", "", text],
+["caption", text] or ["table", title, rows]."""
 
 _PROGRAMS = {  # what a file is -> its name, and the package that reads it
     "word/": ("a Word document", "docx", "python-docx", "word_parts:read_docx"),
@@ -24,6 +25,8 @@ _PROGRAMS = {  # what a file is -> its name, and the package that reads it
     "xl/": ("an Excel workbook", "openpyxl", "openpyxl", "sheet_parts:read_xlsx"),
 }
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+_GUESSED = re.compile(r"(?:\s*(?:Description automatically generated|AI-generated content)[^\n]*)+$")
+_PICTURE = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|emf|wmf|webp)", re.IGNORECASE)
 _HYPHENS = ((b"/extendedProperties", b"/extended-properties"), (b"/customProperties", b"/custom-properties"))
 
 
@@ -135,6 +138,12 @@ def math_node(element: Any, depth: int = 0) -> Node:
     own = (value(char, "val") or "") if char is not None else (element.text or "") if tag(element) == "t" else ""
     inner = [] if depth > 100 else [math_node(part, depth + 1) for part in element.iterchildren() if tag(part) != "rPr"]
     return Node(tag(element), own, inner)
+
+
+def alternative(element: Any) -> str:
+    """What a picture shows, as its author says; not its file's name, nor what a program found out."""
+    text = _GUESSED.sub("", value(element, "descr") or "").strip()
+    return "" if _PICTURE.fullmatch(text) else text
 
 
 def diagram_texts(data: Any) -> Iterator[str]:

@@ -1,6 +1,8 @@
 """OpenDocument texts (ODT): headings, paragraphs, lists, notes and tables (OpenDocument 1.3, part 3)."""
 
+import re
 import zipfile
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +11,17 @@ from xml.etree.ElementTree import Element
 
 from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
 from kgrag.loaders.base import BadInput, Format, counted, one_line
-from kgrag.loaders.grid import Cell
-from kgrag.loaders.inline import Inline
+from kgrag.loaders.grid import Cell, cell_text
+from kgrag.loaders.inline import Inline, Node, formula, ordinal
 from kgrag.loaders.outline import Outline
 
 _CONTAINERS = frozenset("section index-body user-index list-header table-of-content".split())
-_SILENT = frozenset("tracked-changes annotation annotation-end note forms sequence-decls object ruby-text".split())
+_SILENT = frozenset(
+    "tracked-changes annotation annotation-end note forms sequence-decls object ruby-text text-box".split()
+)
+_CODE = re.compile(r"Preformatted|Code|Listing|Verbatim")
+"""Styles of code, whose spaces are kept."""
+_OUTLINE = "\n"  # the name of the style that numbers headings, which has none of its own
 _MAX_DEPTH = 50  # of lists in lists, and of elements in a paragraph
 _MAX_REPEATED = 100  # cells that one stands for
 
@@ -27,6 +34,12 @@ def read_odt(path: Path) -> Content:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
             parts = [parse_xml(archive, n) for n in ("content.xml", "styles.xml", "meta.xml") if n in names]
+            formulas = {
+                name.removesuffix("/content.xml"): root
+                for name in sorted(names)
+                if name.startswith("Object ") and name.endswith("/content.xml")
+                and _name(root := parse_xml(archive, name)) == "math"
+            }  # fmt: skip
     except (zipfile.BadZipFile, ElementTree.ParseError, EOFError, OSError, ValueError, NotImplementedError) as error:
         reason = one_line(str(error))[:200] or type(error).__name__
         raise BadInput(f"is an OpenDocument text that is damaged ({reason})") from error
@@ -34,7 +47,7 @@ def read_odt(path: Path) -> Content:
     kind = "" if body is None or not len(body) else _name(body[0])
     if body is None or kind != "text":
         raise BadInput(f"is an OpenDocument {kind or 'file'}, of which only texts are read; save it as PDF")
-    reader = _Reader(_Styles.of(parts))
+    reader = _Reader(_Styles.of(parts), formulas)
     reader.add(body[0])
     return reader.content({_name(e): "".join(e.itertext()) for part in parts for e in part.iterfind("{*}meta/*")})
 
@@ -60,18 +73,28 @@ class _Styles:
     signs: dict[str, str]
     hidden: set[str]
     lists: dict[str, dict[int, tuple[int, str] | None]]
+    shown: dict[str, dict[int, tuple[str, str, int]]]
+    """Of each level of a list: what stands before and after its number, and how many levels are shown."""
+    parents: dict[str, str]
+    unnumbered: set[str]
 
     @classmethod
     def of(cls, parts: list[Element]) -> "_Styles":
-        found = cls({}, set(), {})
-        for style in (e for part in parts for e in part.iter() if _name(e) in ("style", "list-style")):
-            name = _value(style, "name")
-            if _name(style) == "list-style":
+        found = cls({}, set(), {}, {}, {}, set())
+        kinds = ("style", "list-style", "outline-style")
+        for style in (e for part in parts for e in part.iter() if _name(e) in kinds):
+            name = _OUTLINE if _name(style) == "outline-style" else _value(style, "name")
+            found.parents[name] = _value(style, "parent-style-name")
+            if not _value(style, "list-style-name", "any"):
+                found.unnumbered.add(name)
+            if _name(style) != "style":
                 levels = found.lists.setdefault(name, {})
                 for level in style:
-                    form = _value(level, "num-format") if _name(level) == "list-level-style-number" else ""
-                    start = _number(level, "start-value", 1)
-                    levels[_number(level, "level", 1)] = (start, form) if form else None
+                    form = _value(level, "num-format") if not _name(level).endswith("-bullet") else ""
+                    number = _number(level, "level", 1)
+                    levels[number] = (_number(level, "start-value", 1), form) if form else None
+                    around = _value(level, "num-prefix"), _value(level, "num-suffix")
+                    found.shown.setdefault(name, {})[number] = *around, _number(level, "display-levels", 1)
             for properties in style.iterfind("{*}text-properties"):
                 position = _value(properties, "text-position").split(" ")[0]
                 if position and position not in ("0%", "0"):
@@ -80,10 +103,18 @@ class _Styles:
                     found.hidden.add(name)
         return found
 
+    def is_code(self, style: str) -> bool:
+        """Whether a paragraph of that style, or of one that it is based on, is code."""
+        return _CODE.search(style + self.parents.get(style, "")) is not None
+
 
 class _Reader:
-    def __init__(self, styles: _Styles) -> None:
+    def __init__(self, styles: _Styles, formulas: dict[str, Element]) -> None:
         self._styles = styles
+        self._formulas = formulas
+        self._counts: dict[int, int] = defaultdict(int)  # of numbered headings, by level
+        self._boxes: list[Element] = []  # frames of text that hang on a paragraph
+        self._in_code = False
         self._outline = Outline()
         self._notes: list[tuple[str, Element]] = []  # of this section
         self._hidden = self._comments = 0
@@ -103,16 +134,63 @@ class _Reader:
         for element in parent:
             name = _name(element)
             if name == "h":
-                self._add_notes()
-                self._outline.heading(min(6, _number(element, "outline-level", 1)), self._text(element))
+                self._heading(element, _OUTLINE, _number(element, "outline-level", 1))
             elif name == "p":
-                self._outline.block(self._text(element))
+                self._paragraph(element)
+            elif name == "list" and element.find(".//{*}h") is not None:
+                self._headings(element, _value(element, "style-name"))
             elif name == "list" and depth < _MAX_DEPTH:
                 self._list(element, _value(element, "style-name"), depth)
             elif name == "table":
-                self._table(element)
+                self._table(element, depth)
             elif name in _CONTAINERS and depth < _MAX_DEPTH:
                 self.add(element, depth + 1)
+
+    def _headings(self, element: Element, style: str, level: int = 1) -> None:
+        """Add headings that stand in a list, which numbers them."""
+        for part in (part for item in element for part in item):
+            if _name(part) == "list" and level < _MAX_DEPTH:
+                self._headings(part, _value(part, "style-name", style), level + 1)
+            elif _name(part) == "h":
+                self._heading(part, style, level)
+            elif _name(part) == "p":
+                self._paragraph(part)
+
+    def _heading(self, element: Element, style: str, level: int) -> None:
+        self._add_notes()
+        text = self._text(element)
+        if text and (number := self._numbered(element, style, level)):
+            text = f"{number} {text}"
+        self._outline.heading(min(6, _number(element, "outline-level", 1)), text)
+        self._add_boxes()
+
+    def _numbered(self, element: Element, style: str, level: int) -> str:
+        """The number that the program shows before a heading, "2.1"."""
+        levels = self._styles.lists.get(style, {})
+        own = _value(element, "style-name")
+        plain = not {own, self._styles.parents.get(own, "")}.isdisjoint(self._styles.unnumbered)
+        if levels.get(level) is None or _value(element, "is-list-header") == "true" or (plain and style == _OUTLINE):
+            return ""
+        for deeper in [other for other in self._counts if other > level]:
+            del self._counts[deeper]
+        for other in range(1, level + 1):
+            start = (levels.get(other) or (1, ""))[0]
+            self._counts[other] = self._counts[other] + (other == level) if other in self._counts else start
+        before, after, shown = self._styles.shown[style][level]
+        parts = [(self._counts[n], levels.get(n)) for n in range(max(1, level - shown + 1), level + 1)]
+        return before + ".".join(ordinal(number, form[1]) for number, form in parts if form) + after
+
+    def _paragraph(self, element: Element) -> None:
+        in_code, self._in_code = self._in_code, self._styles.is_code(_value(element, "style-name"))
+        if self._in_code:
+            self._outline.add(self._text(element, keep=True), tight=in_code)
+        else:
+            self._outline.block(self._text(element))
+        self._add_boxes()
+
+    def _add_boxes(self) -> None:
+        while self._boxes:
+            self.add(self._boxes.pop(0), 1)
 
     def _add_notes(self) -> None:
         while self._notes:
@@ -131,11 +209,15 @@ class _Reader:
                 if _name(part) == "list" and depth < _MAX_DEPTH:
                     self._list(part, _value(part, "style-name", style), depth + 1, level + 1)
                 elif _name(part) in ("p", "h"):
-                    self._outline.block(self._text(part))
+                    self._paragraph(part)
             self._outline.mark("")
         self._outline.end_list()
 
-    def _table(self, table: Element) -> None:
+    def _table(self, table: Element, depth: int) -> None:
+        if table.find(".//{*}table") is not None and depth < _MAX_DEPTH:  # it only lays out what stands in it
+            for cell in (cell for row, _ in _rows(table) for cell in row if _name(cell) == "table-cell"):
+                self.add(cell, depth + 1)
+            return
         rows: list[list[Cell]] = []
         heads = 0
         for row, head in _rows(table):
@@ -143,16 +225,20 @@ class _Reader:
             for cell in row:
                 times = min(_number(cell, "number-columns-repeated", 1), _MAX_REPEATED)
                 if _name(cell) == "table-cell":
-                    text = " ".join(filter(None, (self._text(part) for part in cell)))
+                    text = cell_text((self._text(p), item) for p, item in _paragraphs(cell))
                     down, across = (_number(cell, f"number-{what}-spanned", 1) for what in ("rows", "columns"))
                     cells.extend([Cell(text, down, across)] if times == 1 else [Cell(text) for _ in range(times)])
             rows.append(cells)
             heads += head
         self._outline.table(rows, heads=heads)
+        self._add_boxes()
 
-    def _text(self, element: Element) -> str:
+    def _text(self, element: Element, *, keep: bool = False) -> str:
+        """The text of a paragraph; `keep`: its spaces, too."""
         line = Inline()
         self._read(element, line)
+        if keep:
+            return line.take().rstrip()
         return "\n".join(map(one_line, line.take().split("\n"))).strip()
 
     def _read(self, element: Element, line: Inline, depth: int = 0) -> None:
@@ -165,14 +251,22 @@ class _Reader:
             self._comments += name == "annotation"
             if name == "note":
                 self._note(element, line)
+            elif name == "text-box":
+                self._boxes.append(element)
+            elif name == "object":
+                root = self._formulas.get(_value(element, "href").removeprefix("./"))
+                line.word("" if root is None else formula(_math(root)))
             elif name == "ruby-text":
                 line.text(f"({''.join(element.itertext())})")
+            return
+        if name in ("title", "desc"):  # what a picture shows
+            line.word("".join(element.itertext()))
             return
         sign = self._styles.signs.get(style, "") if name == "span" else ""
         if sign:
             line.begin(sign)
         if name == "s":
-            line.text(" ")
+            line.text(" " * min(_number(element, "c", 1), _MAX_REPEATED))
         elif name in ("tab", "line-break"):
             line.text("\t" if name == "tab" else "\n")
         elif name in ("p", "h", "list-item", "table-cell") and depth:
@@ -192,6 +286,21 @@ class _Reader:
             self._notes.append((label, body))
 
 
+def _paragraphs(cell: Element, item: bool = False) -> Iterator[tuple[Element, bool]]:
+    """The paragraphs of a cell, and whether each is an item of a list."""
+    for part in cell:
+        if _name(part) in ("p", "h"):
+            yield part, item
+        else:
+            yield from _paragraphs(part, item or _name(part) == "list")
+
+
+def _math(element: Element, depth: int = 0) -> Node:
+    """A formula in MathML."""
+    inner = [_math(part, depth + 1) for part in element if "annotation" not in part.tag] if depth < 100 else []
+    return Node(_name(element), "" if inner else (element.text or "").strip(), inner)
+
+
 def _spaced(text: str | None) -> str:
     """Text in whose source line breaks are spaces."""
     return (text or "").replace("\n", " ")
@@ -208,5 +317,5 @@ def _rows(table: Element, head: bool = False) -> Iterator[tuple[Element, bool]]:
 
 
 ODT = Format(
-    "OpenDocument text", (".odt",), read_apart("kgrag.loaders.opendocument:read_odt"), untrusted=True, version=2
+    "OpenDocument text", (".odt",), read_apart("kgrag.loaders.opendocument:read_odt"), untrusted=True, version=3
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kgrag.loaders.base import clean, one_line
+from kgrag.loaders.base import one_line, plain
 from kgrag.loaders.grid import Cell, as_text, is_caption, lay_out, numbered, table_of
 from kgrag.loaders.inline import ordinal
 from kgrag.types import Section, Table
@@ -40,7 +40,7 @@ class Outline:
 
     def add(self, text: str, *, tight: bool = False) -> None:
         """Add a block after a blank line, or with `tight` after a newline."""
-        text = clean(text).strip("\n")
+        text = plain(text).strip("\n")
         if text.strip():
             if self._blocks:
                 self._blocks.append("\n" if tight else "\n\n")

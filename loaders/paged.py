@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from kgrag.loaders.base import clean, one_line
+from kgrag.loaders.base import one_line, plain
 from kgrag.loaders.grid import numbered
 from kgrag.types import Page, Section, Table
 
@@ -42,7 +42,7 @@ class PagedOutline:
         """Add a paragraph after a blank line, or with `tight` after a newline."""
         joint = "\n" if tight else "\n\n"
         for page, raw in pieces:
-            text = clean(raw).strip("\n").rstrip()
+            text = plain(raw).strip("\n").rstrip()
             if not text:
                 continue
             if self._parts:

@@ -59,4 +59,6 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | bool | int | float) else str(value)
 
 
-PARQUET = Format("Parquet file", (".parquet",), lambda source, reading: load_parquet(source, reading.columns))
+PARQUET = Format(
+    "Parquet file", (".parquet",), lambda source, reading: load_parquet(source, reading.columns), version=2
+)

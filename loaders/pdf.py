@@ -225,5 +225,5 @@ class _Run:
 
 
 PDF = Format(
-    "PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True, version=2
+    "PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True, version=3
 )

@@ -15,7 +15,8 @@ from kgrag.loaders.outline import Outline
 _SETTINGS = {
     "file_insertion_enabled": False,
     "raw_enabled": False,
-    "report_level": 5,
+    "report_level": 3,
+    "warning_stream": False,
     "halt_level": 5,
     "input_encoding": "unicode",
     "embed_stylesheet": False,
@@ -29,7 +30,7 @@ _SETTINGS = {
 _DIRECTIVES = frozenset(  # that docutils has, and reads as they are meant here
     """note attention caution danger error hint important tip warning admonition image figure topic sidebar
     parsed-literal rubric epigraph highlights pull-quote compound container table csv-table list-table contents
-    sectnum header footer target-notes raw include replace unicode date class role default-role title meta math
+    sectnum target-notes raw include replace unicode date class role default-role title meta math
     line-block""".split()
 )
 _ROLES = frozenset(
@@ -37,8 +38,12 @@ _ROLES = frozenset(
     title-reference title t raw abbreviation ab acronym ac""".split()
 )
 _LITERAL = frozenset("code code-block sourcecode doctest testcode testoutput productionlist graphviz".split())
-_SILENT = frozenset("toctree index highlight currentmodule tabularcolumns literalinclude testsetup testcleanup".split())
+_SILENT = frozenset(
+    """toctree index highlight currentmodule tabularcolumns literalinclude testsetup testcleanup header
+    footer""".split()
+)
 _DIRECTIVE = re.compile(r"^[ \t]*\.\.[ \t]+([\w:.+-]+)::", re.MULTILINE)
+_SUBTITLE = re.compile(r"<p class=\"subtitle\"[^>]*>(.*?)</p>", re.DOTALL)
 _ROLE = re.compile(r"(?<!:):([\w:.+-]+):`|`:([\w:.+-]+):")
 
 
@@ -51,11 +56,14 @@ def read_rst(path: Path) -> Content:
     _take_all(text)
     try:
         parts = publish_parts(text, writer="html5", settings_overrides=_SETTINGS)
+        if parts["subtitle"]:  # the heading of the only section: to its readers it is no less one
+            parts = publish_parts(text, writer="html5", settings_overrides=_SETTINGS | {"initial_header_level": 3})
     except (SystemMessage, RecursionError) as error:
         raise BadInput(f"cannot be parsed as reStructuredText ({one_line(str(error))[:200]})") from error
     outline = Outline()
     title = one_line(parts["title"])
-    add_html(outline, f"<main>{parts['html_body']}</main>")
+    body = _SUBTITLE.sub(r"<h2>\1</h2>", parts["html_body"], count=1)
+    add_html(outline, f"<main>{body}</main>")
     if problem:
         outline.problems.append(problem)
     return {**content(outline, title), "encoding": encoding}
@@ -118,4 +126,4 @@ class _AnyOption(dict[str, Callable[[str], str]]):
         return True
 
 
-RST = Format("reStructuredText file", (".rst",), read_apart("kgrag.loaders.restructured:read_rst"), version=2)
+RST = Format("reStructuredText file", (".rst",), read_apart("kgrag.loaders.restructured:read_rst"), version=3)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kgrag.loaders.base import BadInput, Item, Source, clean, clean_value, one_line
+from kgrag.loaders.base import BadInput, Item, Source, clean, clean_value, one_line, plain
 from kgrag.types import Document, Problem, Section
 
 CORPUS = "corpus.jsonl"
@@ -129,7 +129,7 @@ class RowReader:
         return self._layout
 
     def _document(self, row: Mapping[str, Any], layout: _Layout, number: int) -> Document:
-        text = clean(_text(row, layout.text)).strip()
+        text = plain(_text(row, layout.text)).strip()
         if not text:
             raise BadInput(f"has no text in column {', '.join(map(repr, layout.text))}")
         own = row_key(row[layout.key]) if layout.key is not None else ""

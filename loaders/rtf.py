@@ -134,4 +134,4 @@ def _add(outline: Outline, block: str) -> None:
             outline.add("\n".join(lines))
 
 
-RTF = Format("RTF text", (".rtf",), read_apart("kgrag.loaders.rtf:read_rtf"), untrusted=True, version=2)
+RTF = Format("RTF text", (".rtf",), read_apart("kgrag.loaders.rtf:read_rtf"), untrusted=True, version=3)

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from kgrag.loaders.base import counted
-from kgrag.loaders.grid import Cell, Laid
+from kgrag.loaders.grid import Cell, Laid, cell_text
 from kgrag.loaders.inline import Inline, formula, ordinal
 from kgrag.loaders.office_parts import (
     Block,
+    alternative,
     chart_rows,
     child,
     diagram_texts,
@@ -17,7 +18,10 @@ from kgrag.loaders.office_parts import (
     tag,
     value,
 )
+from kgrag.loaders.symbols import signs
 
+_RUNNING = frozenset(("ftr", "sldNum", "dt", "hdr"))
+"""Kinds of placeholders that stand on all slides."""
 _MAX_DEPTH = 20  # of groups of shapes
 
 
@@ -27,13 +31,27 @@ def read_pptx(file: IO[bytes]) -> dict[str, Any]:
 
     presentation = pptx.Presentation(file)
     parts: list[dict[str, Any]] = []
-    hidden = 0
+    hidden = comments = 0
     for slide in presentation.slides:
         shown = slide._element.get("show") not in ("0", "false")
         hidden += not shown
+        comments += sum(_comments(relation) for relation in slide.part.rels.values())
         parts.append({"label": "", "blocks": list(_blocks(slide)) if shown else []})
-    problems = [f"holds {counted(hidden, 'hidden slide')}, left out"] if hidden else []
+    counts = ((hidden, "hidden slide"), (comments, "comment"))
+    problems = [f"holds {counted(count, what)}, left out" for count, what in counts if count]
     return {**properties(presentation.core_properties), "parts": parts, "problems": problems}
+
+
+def _comments(relation: Any) -> int:
+    if relation.is_external or not relation.reltype.endswith("/comments"):
+        return 0
+    from pptx.oxml import parse_xml
+
+    return sum(tag(element) == "cm" for element in parse_xml(relation.target_part.blob))
+
+
+def _is_running(shape: Any) -> bool:
+    return any(tag(e) == "ph" and e.get("type") in _RUNNING for e in shape._element[0].iter())
 
 
 def _blocks(slide: Any) -> Iterator[Block]:
@@ -43,6 +61,7 @@ def _blocks(slide: Any) -> Iterator[Block]:
     if title is not None and title.has_text_frame:
         yield ["heading", 1, " ".join(_paragraphs(title.text_frame._txBody))]
     shapes = [s for s in _shapes(slide.shapes) if title is None or s.shape_id != title.shape_id]
+    shapes = [s for s in shapes if not _is_running(s)]
     for shape in sorted(shapes, key=lambda s: (s.top or 0, s.left or 0)):
         if getattr(shape, "has_table", False) and shape.has_table:
             head = shape.table._tbl.tblPr
@@ -58,6 +77,8 @@ def _blocks(slide: Any) -> Iterator[Block]:
         elif shape.has_text_frame:
             for text in _paragraphs(shape.text_frame._txBody):
                 yield ["item", "", text]
+        elif text := next((alternative(e) for e in shape._element.iter() if tag(e) == "cNvPr"), ""):
+            yield ["item", "", text]
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         notes = "\n".join(_paragraphs(slide.notes_slide.notes_text_frame._txBody))
         if notes:
@@ -83,14 +104,15 @@ def _laid(table: Any) -> Laid:
             elif cell.get("hMerge") in ("1", "true") and cells:
                 cells.append(cells[-1])
             else:
-                cells.append(Cell(" ".join(_paragraphs(child(cell, "txBody")))))
+                texts = (text.strip() for text in _paragraphs(child(cell, "txBody")))
+                cells.append(Cell(cell_text((text.removeprefix("- "), text.startswith("- ")) for text in texts)))
         laid.append(cells)
     width = max(map(len, laid), default=0)
     return [row + [None] * (width - len(row)) for row in laid]
 
 
 def _paragraphs(body: Any) -> Iterator[str]:
-    """The paragraphs of a text that are not empty, those of a numbered list with their numbers."""
+    """The paragraphs of a text that are not empty, those of a list with their marks."""
     numbers: dict[int, int] = {}  # level -> the last number
     for paragraph in [] if body is None else (e for e in body if tag(e) == "p"):
         settings = child(paragraph, "pPr")
@@ -101,13 +123,14 @@ def _paragraphs(body: Any) -> Iterator[str]:
         text = line.take().strip()
         if not text:
             continue
+        indent = "  " * level if numbering is not None or child(settings, "buChar") is not None else ""
         numbers = {other: number for other, number in numbers.items() if other < level or other == level}
         if numbering is None:
             numbers.pop(level, None)
-            yield text
+            yield f"{indent}- {text}" if child(settings, "buChar") is not None else text
             continue
         numbers[level] = numbers[level] + 1 if level in numbers else int(numbering.get("startAt") or 1)
-        yield _numbered(numbering.get("type") or "", numbers[level]) + text
+        yield indent + _numbered(numbering.get("type") or "", numbers[level]) + text
 
 
 def _numbered(form: str, number: int) -> str:
@@ -122,10 +145,13 @@ def _read(element: Any, line: Inline) -> None:
     for part in element:
         kind = tag(part)
         if kind in ("r", "fld"):
-            raised = int((child(part, "rPr") is not None and _baseline(child(part, "rPr"))) or 0)
+            settings = child(part, "rPr")
+            raised = 0 if settings is None else _baseline(settings)
             if raised:
                 line.begin("^" if raised > 0 else "_")
-            line.text("".join(e.text or "" for e in part if tag(e) == "t"))
+            font = child(settings, "sym")
+            text = "".join(e.text or "" for e in part if tag(e) == "t")
+            line.text(text if font is None else signs(font.get("typeface") or "", text))
             if raised:
                 line.end()
         elif kind == "br":

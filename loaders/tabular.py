@@ -239,4 +239,4 @@ def _explain(error: csv.Error) -> str:
     return f"is not valid CSV: {message}"
 
 
-CSV = Format("CSV file", (".csv", ".tsv"), lambda source, reading: load_csv(source, reading.columns), version=2)
+CSV = Format("CSV file", (".csv", ".tsv"), lambda source, reading: load_csv(source, reading.columns), version=3)

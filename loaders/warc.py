@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
-from kgrag.loaders.base import MB, BadInput, Format, Item, Source, clean, decode, one_line, open_file
+from kgrag.loaders.base import MB, BadInput, Format, Item, Source, clean, decode, one_line, open_file, plain
 from kgrag.loaders.damage import repaired
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
@@ -91,7 +91,7 @@ def _html(text: str) -> tuple[str, tuple[Section, ...], tuple[Table, ...]]:
 
 
 def _plain(text: str) -> tuple[Section, ...]:
-    text = clean(text).strip()
+    text = plain(text).strip()
     return (Section(text),) if text else ()
 
 
@@ -99,4 +99,5 @@ WARC = Format(
     "web archive",
     (".warc", ".wet", ".warc.gz", ".wet.gz"),
     lambda source, reading: load_warc(source),
+    version=2,
 )

@@ -1,14 +1,16 @@
 """DOCX files, as the reading process sees them (ISO/IEC 29500-1, chapter 17)."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import IO, Any
 
 from kgrag.loaders.base import counted, one_line
-from kgrag.loaders.grid import Cell, Laid
+from kgrag.loaders.grid import Cell, Laid, cell_text
 from kgrag.loaders.inline import Inline, formula, ordinal
 from kgrag.loaders.office_parts import (
     Block,
+    alternative,
     chart_rows,
     child,
     diagram_texts,
@@ -18,11 +20,16 @@ from kgrag.loaders.office_parts import (
     tag,
     value,
 )
+from kgrag.loaders.symbols import sign, signs
 
 _PASSED = frozenset("Fallback pPr rPr del moveFrom delText instrText del sectPr tblPr".split())
 """What is no text: a fallback says again what stands before it, and what was moved stands where it was moved to."""
+_AROUND = frozenset("sdt sdtContent ins moveTo customXml".split())
+"""What stands around paragraphs and tables, and is not seen."""
 _SIGNS = {"superscript": "^", "subscript": "_"}
 _KINDS = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I"}
+_CODE = re.compile(r"\b(?:code|listing|preformatted|verbatim)\b", re.IGNORECASE)
+"""Styles of code, whose spaces are kept."""
 _MAX_DEPTH = 200
 _MAX_COLUMNS = 1000
 
@@ -49,6 +56,7 @@ class _Word:
         self._hidden = 0
         self._list = ""  # the one that the last item is of
         self._charts: list[Any] = []
+        self._boxes: list[Any] = []  # frames of text that hang on a paragraph
 
     def _related(self, name: str) -> list[Any]:
         """The elements of another part of the file."""
@@ -80,17 +88,21 @@ class _Word:
                 yield from self._paragraph(element)
             elif kind == "tbl":
                 yield from self._table(element)
-            elif kind in ("sdt", "sdtContent", "ins", "moveTo", "customXml"):
+            elif kind in _AROUND:
                 yield from self.blocks(element)
 
     def _paragraph(self, element: Any) -> Iterator[Block]:
-        text = self._text(element)
         style = self._style(element)
+        code = _CODE.search(style) is not None
+        text = self._text(element, keep=code)
         if style == "title" or (style.startswith("heading ") and style[8:].isdigit()):
             yield from self.notes()
-            yield ["heading", 1 if style == "title" else int(style[8:]) + 1, text]
+            number = (self._numbering.marker(self._listed(element)) or "- ").strip().removeprefix("-") if text else ""
+            yield ["heading", 1 if style == "title" else int(style[8:]) + 1, f"{number} {text}".strip()]
         elif style == "caption" and text:
             yield ["caption", text]
+        elif code and text.strip():
+            yield ["code", "", text]
         elif text:
             listed = self._listed(element)
             marker = self._numbering.marker(listed)
@@ -102,6 +114,12 @@ class _Word:
                 if listed is None or listed[1] == 0:  # what is deeper may be another list of the file, not to readers
                     self._list = listed[0] if listed is not None else style
                 yield ["item", self._list, marker + text]
+        yield from self._beside()
+
+    def _beside(self) -> Iterator[Block]:
+        """What hangs on the last paragraph."""
+        while self._boxes:
+            yield from self.blocks(self._boxes.pop(0))
         while self._charts:
             title, rows = chart_rows(self._charts.pop(0))
             named = [[Cell(title)] * len(rows[0])] if title else []
@@ -132,27 +150,42 @@ class _Word:
             if (numbering := child(holder, "numPr")) is not None:
                 number, level = child(numbering, "numId"), child(numbering, "ilvl")
                 if number is not None:
-                    return value(number, "val") or "", int((level is not None and value(level, "val")) or 0)
+                    of = value(number, "val") or ""
+                    if level is None and named is not None:
+                        return of, self._numbering.level(of, value(named, "val") or "")
+                    return of, int((level is not None and value(level, "val")) or 0)
         return None
 
-    def _text(self, element: Any) -> str:
-        """The text below an element, with insertions and without deletions; paragraphs in it are parted by spaces."""
+    def _text(self, element: Any, *, keep: bool = False) -> str:
+        """The text below an element, with insertions and without deletions; paragraphs in it are parted by spaces.
+
+        `keep`: its spaces, too.
+        """
         line = Inline()
         self._read(element, line)
+        if keep:
+            return line.take().removeprefix(" ").rstrip()
         return "\n".join(text.strip() for text in line.take().strip().split("\n"))
 
     def _read(self, element: Any, line: Inline, depth: int = 0) -> None:
         kind = tag(element)
         if kind in _PASSED or depth > _MAX_DEPTH:
             return
-        sign = ""
+        position = ""
         if kind == "r":
             if self._is_on(element, "vanish"):
                 self._hidden += any(tag(e) == "t" and (e.text or "").strip() for e in element)
                 return
-            sign = _SIGNS.get(self._property(element, "vertAlign"), "")
+            position = _SIGNS.get(self._property(element, "vertAlign"), "")
         elif kind == "t":
-            line.text(element.text or "")
+            line.text(_shown(element))
+        elif kind == "sym":
+            line.text(sign(value(element, "font") or "", int(value(element, "char") or "0", 16)))
+        elif kind == "docPr":
+            line.word(alternative(element))
+        elif kind == "txbxContent":
+            self._boxes.append(element)
+            return
         elif kind in ("tab", "ptab", "p"):
             line.text(" ")
         elif kind in ("br", "cr"):
@@ -168,11 +201,11 @@ class _Word:
             self._charts.extend(self._chart(element))
         elif kind == "relIds":
             self._diagram(element, line)
-        if sign:
-            line.begin(sign)
+        if position:
+            line.begin(position)
         for inner in element.iterchildren():
             self._read(inner, line, depth + 1)
-        if sign:
+        if position:
             line.end()
 
     def _diagram(self, element: Any, line: Inline) -> None:
@@ -213,7 +246,17 @@ class _Word:
     def _is_on(self, run: Any, name: str) -> bool:
         return self._property(run, name) not in ("", "0", "false", "off")
 
+    def _cell(self, element: Any) -> str:
+        return cell_text(
+            (self._text(p), self._listed(p) is not None or self._style(p).startswith("list"))
+            for p in _paragraphs(element)
+        )
+
     def _table(self, table: Any) -> Iterator[Block]:
+        if any(tag(inner) == "tbl" for inner in table.iterdescendants()):  # it only lays out what stands in it
+            for cell in (cell for row in _rows(table) for cell in _cells(row)):
+                yield from self.blocks(cell)
+            return
         laid: Laid = []
         heads = 0
         above: list[Cell | None] = []
@@ -227,13 +270,31 @@ class _Word:
                 merged, span = (child(child(element, "tcPr"), name) for name in ("vMerge", "gridSpan"))
                 place = len(cells)
                 goes_on = merged is not None and value(merged, "val") != "restart" and place < len(above)
-                cell = above[place] if goes_on else Cell(self._text(element))
+                cell = above[place] if goes_on else Cell(self._cell(element))
                 cells.extend([cell] * _columns(span, 1))
             laid.append(cells)
             heads += child(settings, "tblHeader") is not None
             above = cells
         width = max(map(len, laid), default=0)
         yield from table_blocks([row + [None] * (width - len(row)) for row in laid], heads)
+        yield from self._beside()
+
+
+def _paragraphs(element: Any) -> Iterator[Any]:
+    for inner in element.iterchildren():
+        if tag(inner) == "p":
+            yield inner
+        elif tag(inner) in _AROUND:
+            yield from _paragraphs(inner)
+
+
+def _shown(element: Any) -> str:
+    """The text of an element, with what its font shows for private characters."""
+    text: str = element.text or ""
+    if text.isascii() or not any("\uf020" <= character <= "\uf0ff" for character in text):
+        return text
+    fonts = child(child(element.getparent(), "rPr"), "rFonts")
+    return signs("" if fonts is None else value(fonts, "ascii") or "", text)
 
 
 def _columns(setting: Any, default: int) -> int:
@@ -279,6 +340,11 @@ class _Numbering:
                     levels[level] = own
             self._lists[number] = of, levels
 
+    def level(self, number: str, style: str) -> int:
+        """The level of a list that paragraphs of a style have."""
+        levels = self._lists.get(number, ("", {}))[1]
+        return next((level for level, form in levels.items() if _word(form, "pStyle") == style), 0)
+
     def marker(self, listed: tuple[str, int] | None) -> str | None:
         """What stands before the next paragraph of a list, "- " or "3. ", indented by its level; None for no list."""
         if listed is None or listed[0] == "0":
@@ -301,7 +367,8 @@ class _Numbering:
             if f"%{other + 1}" in shown:
                 form = levels.get(other, levels[level])
                 start = int(_word(form, "start") or 1)
-                text = ordinal(at.get(other, start), _KINDS.get(_word(form, "numFmt"), "1"))
+                kind = "1" if child(levels[level], "isLgl") is not None else _KINDS.get(_word(form, "numFmt"), "1")
+                text = ordinal(at.get(other, start), kind)
                 shown = shown.replace(f"%{other + 1}", text)
         return f"{indent}{shown} "
 

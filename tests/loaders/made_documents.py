@@ -161,13 +161,18 @@ def odt(path: Path) -> None:
 
 def epub(path: Path) -> None:
     """As a book of one chapter."""
+    book(path, BODY)
+
+
+def book(path: Path, body: str) -> None:
+    """A book of one chapter with that body."""
     package = """<package xmlns="http://www.idpf.org/2007/opf"><metadata/><manifest><item id="a" href="a.xhtml"
      media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>"""
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("mimetype", "application/epub+zip")
         archive.writestr("META-INF/container.xml", "<c><rootfile full-path='book.opf'/></c>")
         archive.writestr("book.opf", package)
-        archive.writestr("a.xhtml", f"<html xmlns='http://www.w3.org/1999/xhtml'><body>{BODY}</body></html>")
+        archive.writestr("a.xhtml", f"<html xmlns='http://www.w3.org/1999/xhtml'><body>{body}</body></html>")
 
 
 _RUNS = [

@@ -100,7 +100,7 @@ def test_another_reader_or_other_columns_read_again(folder: Path) -> None:
     memory.load(folder)
     state = memory.files["a.txt"]
     before = Fingerprint.parse(state.fingerprint)
-    assert before is not None and before.reader == "text.1"
+    assert before is not None and before.reader == "text.2"
     older = Fingerprint("text.0", before.size, before.time, before.hash)
     memory.files["a.txt"] = FileState("a.txt", state.root, str(older), 1)
     assert memory.load(folder)["read"] == ["a.txt"]
