@@ -62,7 +62,7 @@ class Stream:
                 events.put(error)
 
         context = contextvars.copy_context()
-        threading.Thread(target=context.run, args=(work,), daemon=True).start()
+        threading.Thread(target=context.run, args=(work,), name="kgrag-ask", daemon=True).start()
         try:
             while True:
                 item = events.get()
