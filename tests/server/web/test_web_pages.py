@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+import httpx
 import pytest
 from pages import HOSTILE, LETTERS, QUESTION, SHIPS, Application, Visit, Visitor
 from scripted import Scripted
@@ -103,6 +104,20 @@ def test_what_goes_wrong_is_said_where_the_answer_would_be(visit: Visit, scripte
     page.get_by_role("alert").get_by_text("no-such-retriever").first.wait_for()
     visitor.settle()
     assert not page.get_by_role("button", name="Stop").count()
+
+
+def test_what_is_not_there_makes_no_client(application: Application) -> None:
+    for place in ("/_nicegui/anything", "/_nicegui/0/components/none", "/nothing"):
+        reply = httpx.get(f"{application.url}{place}", trust_env=False)
+        assert (reply.status_code, len(reply.content) < 500) == (404, True), place
+
+
+def test_nothing_of_the_pages_comes_without_a_key(neo4j_env: dict[str, str], tmp_path: Path) -> None:
+    Keys(tmp_path / "keys.json").add("ships", "read")
+    with Application({**neo4j_env, "KGRAG_HOME": str(tmp_path)}) as served:
+        for place in ("/_nicegui/anything", "/_nicegui_ws/socket.io/?EIO=4&transport=polling"):
+            assert httpx.get(f"{served.url}{place}", trust_env=False).status_code == 401, place
+        assert httpx.get(f"{served.url}/login", trust_env=False).is_success
 
 
 def test_each_key_sees_its_collections_alone(
