@@ -110,6 +110,8 @@ def _show(answer: dict[str, Any], no_open: bool, as_json: bool) -> None:
     else:
         lines["Password in"] = answer["password_file"] or "KGRAG_NEO4J_PASSWORD"
     print_pairs(lines)
+    if "password" not in answer:
+        note("Neo4j Browser asks for the password: `kgrag browser --show-password` prints it.")
     if not answer["local"]:
         note("This is where Neo4j Browser usually is; ask who runs the server if it is not there.")
 

@@ -25,6 +25,7 @@ BYTES = "Downloading"
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _SHOWN = 20  # lines of a list
 _EVERY = 10.0  # seconds between two lines about the same stage
+_SECONDS = "Starting"  # the stages that count the seconds of waiting
 _WIDTH = 500  # characters of a line where there is no terminal
 
 
@@ -199,19 +200,20 @@ def progress_bars(*, quiet: bool = False) -> Iterator[Progress]:
 
 
 def _lines() -> Progress:
-    """A line when a stage begins, and one every some seconds while it goes on."""
-    said: dict[str, float] = {}
+    """A line when a stage begins, and one every some seconds while it goes on, none as the one before."""
+    said: dict[str, tuple[float, str]] = {}
 
     def report(stage: str, done: int, total: int | None) -> None:
         now = time.monotonic()
+        of = f" of {_amount(stage, total)}" if total else ""
+        line = f"{stage}: {_amount(stage, done)}{of}"
         if stage not in said:
             note(f"{stage}: {_amount(stage, total)}" if total else f"{stage} ...")
-        elif now - said[stage] < _EVERY:
+        elif now - said[stage][0] < _EVERY or line == said[stage][1]:
             return
         else:
-            of = f" of {_amount(stage, total)}" if total else ""
-            note(f"{stage}: {_amount(stage, done)}{of}")
-        said[stage] = now
+            note(line)
+        said[stage] = now, line
 
     return report
 
@@ -234,7 +236,8 @@ def _bars(console: "Console") -> Iterator[Progress]:
         elapsed = time.monotonic() - start
         rate = (done - first) / elapsed if elapsed > 0.2 else 0.0
         if total is None:
-            count = f"{_amount(stage, done)}, {_amount(stage, rate)}/s, " if rate else ""
+            seconds = stage.startswith(_SECONDS)
+            count = f"{_amount(stage, done)}, {_amount(stage, rate)}/s, " if rate and not seconds else ""
             return f"{count}{task.elapsed or 0:.0f} s"
         left = f", {(total - done) / rate:.0f} s left" if rate and done < total else ""
         speed = f", {_amount(stage, rate)}/s" if rate else ""
@@ -256,4 +259,6 @@ def _bars(console: "Console") -> Iterator[Progress]:
 def _amount(stage: str, number: float) -> str:
     if stage.startswith(BYTES):
         return f"{number / 1e6:.1f} MB"
+    if stage.startswith(_SECONDS):
+        return f"{number:.0f} s"
     return f"{number:,.0f}" if number >= 10 or number == int(number) else f"{number:.1f}"

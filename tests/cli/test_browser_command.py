@@ -62,6 +62,7 @@ def test_the_address_fills_the_connection_in(local: Settings) -> None:
     shown = _browser("--print")
     assert answer["address"] in shown.stdout and answer["password_file"] in shown.stdout
     assert password not in shown.output and password not in str(answer)
+    assert "--show-password prints it" in shown.stderr.replace("`", "")
     assert password in _browser("--print", "--show-password").stdout
 
 

@@ -14,6 +14,13 @@ def test_a_stage_that_lasts_is_told_now_and_then(
         for done in range(61):
             progress("documents", done * 10, None)
             now += 0.5
+        for _ in range(30):  # one large document is being read
+            progress("documents", 600, None)
+            now += 5
+        progress("documents", 601, None)
+        progress("Starting Neo4j", 0, None)
+        now += 10
+        progress("Starting Neo4j", 10, None)
         progress("mentions", 0, 50)
         now += 9
         progress("mentions", 25, 50)
@@ -24,6 +31,9 @@ def test_a_stage_that_lasts_is_told_now_and_then(
         "documents: 200",
         "documents: 400",
         "documents: 600",
+        "documents: 601",
+        "Starting Neo4j ...",
+        "Starting Neo4j: 10 s",
         "mentions: 50",
         "mentions: 40 of 50",
     ]
