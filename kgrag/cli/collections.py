@@ -40,7 +40,9 @@ def collections(as_json: bool) -> None:
 
 @click.command()
 @click.argument("collection")
-@click.option("--embedder", required=True, metavar="NAME", help="wordllama, minilm, sbert:MODEL or openai:MODEL.")
+@click.option(
+    "--embedder", required=True, metavar="NAME", help="wordllama, minilm, onnx:MODEL, sbert:MODEL or openai:MODEL."
+)
 @as_json
 def reembed(collection: str, embedder: str, as_json: bool) -> None:
     """Embed a collection again, with another embedder.

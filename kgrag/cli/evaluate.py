@@ -74,7 +74,7 @@ _PASSED_ON = (
     help="Questions that a system is asked at once.",
 )
 @click.option("--budget", type=click.FloatRange(0), metavar="X", help="What the language models may cost, at most.")
-@click.option("--embedder", metavar="NAME", help="wordllama, minilm, sbert:MODEL or openai:MODEL.")
+@click.option("--embedder", metavar="NAME", help="wordllama, minilm, onnx:MODEL, sbert:MODEL or openai:MODEL.")
 @click.option("-c", "--collection", metavar="NAME", help="Where to ingest.  [default: one of the corpus's own]")
 @format_option
 @limit_option

@@ -139,7 +139,7 @@ class Settings(BaseSettings):
         default_factory=lambda: Path(platformdirs.user_cache_dir("kgrag", appauthor=False)),
         description="where downloads are kept; safe to delete, shared by all servers of this user",
     )
-    embedder: str = Field("wordllama", description="wordllama, minilm, sbert:MODEL or openai:MODEL")
+    embedder: str = Field("wordllama", description="wordllama, minilm, onnx:MODEL, sbert:MODEL or openai:MODEL")
     passage_index: str = Field(
         "neo4j",
         description="what bm25 and dense search: neo4j (the graph's own indexes), lancedb, opensearch",
