@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import re
+import textwrap
 import tomllib
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,12 +15,15 @@ _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.
 _QUOTED = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*')(?:\s+#.*)?")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 _FLOW = re.compile(r"\[(.*)\](?:\s+#.*)?")
+_FLOW_MAP = re.compile(r"\{(.*)\}(?:\s+#.*)?")
+_KEY = re.compile(r"[\w-]+:(?:\s|$)")
+_MAX_DEPTH = 20  # of lists and maps in each other
 _FLOW_ITEM = re.compile(r"\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^,\"'\[\]{}][^,\[\]{}]*)\s*(?:,|$)")
 _BLOCK = re.compile(r"[|>][-+]?")
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """The values of front matter, and the text after it; maps within YAML are left out.
+    """The values of front matter, and the text after it.
 
     What is no number when it is written again, 1.10, stays as it is written.
     """
@@ -34,7 +38,7 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     return ({}, text) if match is None or metadata is None else (metadata, text[match.end() :])
 
 
-def _yaml(lines: Sequence[str]) -> dict[str, Any] | None:
+def _yaml(lines: Sequence[str], depth: int = 0) -> dict[str, Any] | None:
     """The values of YAML; None for what is text between two thematic breaks."""
     metadata: dict[str, Any] = {}
     for key, rest, inner in _entries(lines):
@@ -42,13 +46,11 @@ def _yaml(lines: Sequence[str]) -> dict[str, Any] | None:
             return None
         if rest and _BLOCK.fullmatch(rest):
             value: Any = clean(("\n" if rest[0] == "|" else " ").join(line.strip() for line in inner)).strip()
-        elif not rest and inner and all(line.lstrip().startswith("- ") for line in inner):
-            value = [item for line in inner if (item := _item(line.lstrip()[2:].strip())) is not None]
-        elif flow := _FLOW.fullmatch(rest):
-            value = _flow(flow[1])
+        elif not rest and inner:
+            value = _nested(inner, depth + 1)
         else:
-            value = _scalar(rest)
-        if value is not None and value != []:
+            value = _value(rest)
+        if value is not None and value not in ([], {}):
             metadata[one_line(key)] = value
     return metadata
 
@@ -73,9 +75,40 @@ def _entries(lines: Sequence[str]) -> Iterator[tuple[str | None, str, list[str]]
         yield key, rest, inner
 
 
-def _item(text: str) -> str | int | float | bool | None:
-    """An item of a list; None for one that is a map or a list itself."""
-    return None if re.match(r"[\w-]+:(?:\s|$)", text) else _scalar(text)
+def _nested(lines: Sequence[str], depth: int) -> list[Any] | dict[str, Any] | None:
+    """The list or the map that lines with an indentation are; None for one that cannot be read."""
+    if depth > _MAX_DEPTH:
+        return None
+    if all(line.lstrip().startswith("- ") for line in lines):
+        return [item for line in lines if (item := _item([line.lstrip()[2:]], depth)) is not None]
+    lines = textwrap.dedent("\n".join(line.expandtabs() for line in lines)).split("\n")
+    if not lines[0].startswith("- "):
+        return _yaml(lines, depth)
+    items: list[list[str]] = []
+    for line in lines:
+        if line.startswith("- "):
+            items.append([])
+        elif not line.startswith(" "):
+            return None
+        items[-1].append(line[2:])
+    return [item for lines in items if (item := _item(lines, depth)) is not None]
+
+
+def _item(lines: Sequence[str], depth: int) -> Any:
+    """An item of a list, whose first line has lost its mark."""
+    if len(lines) > 1 or _KEY.match(lines[0].strip()):
+        return _nested([lines[0].strip(), *lines[1:]], depth + 1) if _KEY.match(lines[0].strip()) else None
+    return _value(lines[0].strip())
+
+
+def _value(text: str) -> Any:
+    """A scalar, or a list or a map on its line."""
+    if match := _FLOW.fullmatch(text):
+        return _flow(match[1])
+    if match := _FLOW_MAP.fullmatch(text):
+        pairs = [str(item).partition(": ") for item in _flow(match[1]) or ()]
+        return {one_line(key): found for key, _, rest in pairs if (found := _scalar(rest.strip())) is not None}
+    return _scalar(text)
 
 
 def _flow(text: str) -> list[Any] | None:

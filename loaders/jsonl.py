@@ -20,52 +20,54 @@ from kgrag.loaders.base import (
     read_text,
 )
 from kgrag.loaders.damage import repaired
-from kgrag.loaders.rows import Columns, RowReader
+from kgrag.loaders.rows import Columns, Row, read_rows
 from kgrag.types import Problem
 
 
 def load_jsonl(source: Source, columns: Columns) -> Iterator[Item]:
     """The rows of a JSON Lines file, one at a time. Raises BadInput."""
-    rows = RowReader(source, columns)
-    empty = True
     with open_file(source) as file:
         sample = file.read(SAMPLE)
         file.seek(0)
         check_binary(sample)
         bom = find_bom(sample)
         stream: Lines = _Recoded(file, bom) if bom in ("utf-16", "utf-32") else file
-        for number, _, line in read_lines(stream, source.limit):
-            place = f"{source.shown}:{number}"
-            try:
-                line, problem = _mended(line)
-                row = parse_line(line, source.limit)
-            except BadInput as error:
-                empty = False
-                yield Problem(place, str(error))
-                continue
-            if problem:
-                yield Problem(place, problem, lasting=True)
-            if row is not BLANK:
-                empty = False
-                yield from rows.read(row, number, place)
+        yield from read_rows(source, columns, _rows(source, stream))
+
+
+def _rows(source: Source, stream: "Lines") -> Iterator[Row | Problem]:
+    empty = True
+    for number, _, line in read_lines(stream, source.limit):
+        place = f"{source.shown}:{number}"
+        try:
+            line, problem = _mended(line)
+            row = parse_line(line, source.limit)
+        except BadInput as error:
+            empty = False
+            yield Problem(place, str(error))
+            continue
+        if problem:
+            yield Problem(place, problem, lasting=True)
+        if row is not BLANK:
+            empty = False
+            yield row, number, place
     if empty:
         raise BadInput("is empty")
-    yield from rows.finish()
 
 
 def load_json(source: Source, columns: Columns) -> Iterator[Item]:
     """The rows of a JSON file: a list of objects, or one object. Raises BadInput."""
-    rows = RowReader(source, columns)
     items = parse(read_text(source), whole=True)
     if items == []:
         raise BadInput("holds an empty list")
     if isinstance(items, dict):
+        if any(isinstance(value, dict | list) for value in items.values()):  # no row, but a tree
+            columns.find("text", tuple(items))
         items = [items]
     if not isinstance(items, list):
         raise BadInput("must hold a list of objects")
-    for number, row in enumerate(items, 1):
-        yield from rows.read(row, number, f"{source.shown}#{number}")
-    yield from rows.finish()
+    places = ((row, number, f"{source.shown}#{number}") for number, row in enumerate(items, 1))
+    yield from read_rows(source, columns, places)
 
 
 BLANK = object()

@@ -6,6 +6,7 @@ from typing import Any
 from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, check_size, one_line
 from kgrag.loaders.grid import is_caption
 from kgrag.loaders.guard import Readers
+from kgrag.loaders.outline import title_of
 from kgrag.loaders.paged import PagedOutline
 from kgrag.types import Document
 
@@ -25,7 +26,8 @@ def load_office(source: Source, readers: Readers) -> Document:
     sections = outline.sections()
     if not any(s.text for s in sections) and not outline.tables:
         raise BadInput("holds no text")
-    title = one_line(found["title"]) or (outline.first_heading if not found["paged"] else "") or source.title
+    first = "" if found["paged"] else title_of(outline.first_heading, sections)
+    title = one_line(found["title"]) or first or source.title
     metadata = {key: one_line(found[key]) for key in ("author", "date") if found[key]}
     pages = outline.pages(len(parts), [part["label"] for part in parts]) if found["paged"] else ()
     return Document(source.key, sections, title[:300], source.shown, metadata, pages=pages, tables=outline.tables)

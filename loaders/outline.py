@@ -1,11 +1,25 @@
 """Blocks of text and tables under headings -> Sections and Tables; shared by all formats that have no pages."""
 
+import re
 from collections.abc import Sequence
 
 from kgrag.loaders.base import one_line, plain
 from kgrag.loaders.grid import Cell, as_text, is_caption, lay_out, numbered, table_of
 from kgrag.loaders.inline import ordinal
 from kgrag.types import Section, Table
+
+_NAMES = frozenset(("name", "nom", "nome", "nombre", "naam", "bezeichnung"))
+"""What the first heading of a manual page says, whatever it is of."""
+_NAMED = re.compile(r"([\w.+:-]+(?:, [\w.+:-]+)*)\s+[-–—]{1,2}\s")
+
+
+def title_of(heading: str, sections: Sequence[Section]) -> str:
+    """A heading as the title of its document; of a manual page what stands under "NAME", "" if nothing does."""
+    if heading.lower() not in _NAMES:
+        return heading
+    text = next((s.text for s in sections if s.heading.rpartition(" > ")[2] == heading), "")
+    named = _NAMED.match(text)
+    return named[1] if named else ""
 
 
 class Outline:
@@ -15,7 +29,7 @@ class Outline:
     """
 
     def __init__(self) -> None:
-        self.first_h1 = ""
+        self._first_h1 = ""
         self.problems: list[str] = []
         self._path: list[tuple[int, str]] = []
         self._blocks: list[str] = []
@@ -26,13 +40,18 @@ class Outline:
         self._marker = ""  # of the list item, or the note, whose first block comes next
         self._fresh = True  # no item of this list yet
 
+    @property
+    def first_h1(self) -> str:
+        """The first heading of the first level as a title."""
+        return title_of(self._first_h1, self._sections)
+
     def heading(self, level: int, text: str) -> None:
         """Begin a section under a heading of `level` 1 to 6."""
         text = one_line(text)
-        if not text:
+        if not any(map(str.isalnum, text)):  # signs alone part what is above them from what is below
             return
-        if level == 1 and not self.first_h1:
-            self.first_h1 = text
+        if level == 1 and not self._first_h1:
+            self._first_h1 = text
         self._close(level)
         while self._path and self._path[-1][0] >= level:
             self._path.pop()

@@ -28,7 +28,7 @@ class PagedOutline:
     def heading(self, level: int, text: str, page: int = 0) -> None:
         """Begin a section under a heading of `level` 1 or more."""
         text = one_line(text)
-        if not text:
+        if not any(map(str.isalnum, text)):  # signs alone part what is above them from what is below
             return
         self.first_heading = self.first_heading or text
         self._close(level)

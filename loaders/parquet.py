@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from kgrag.loaders.base import MB, BadInput, Format, Item, Source, open_file
-from kgrag.loaders.rows import Columns, RowReader
+from kgrag.loaders.rows import Columns, RowReader, RowTable, is_table
 from kgrag.types import Problem
 
 _BATCH = 64  # rows held at once
@@ -20,20 +20,29 @@ def load_parquet(source: Source, columns: Columns) -> Iterator[Item]:
     import pyarrow.parquet as pq
 
     rows = RowReader(source, columns)
-    number = 0
+    number, table = 0, None
     with open_file(source) as opened:
         try:
             with pq.ParquetFile(opened) as file:
-                rows.check(tuple(file.schema_arrow.names))
+                names = tuple(file.schema_arrow.names)
+                if is_table(columns, names):
+                    table = RowTable(source)
+                else:
+                    rows.check(names)
                 for batch in file.iter_batches(batch_size=_BATCH):
                     for row in batch.to_pylist():
                         number += 1
+                        if table is not None:
+                            table.add(_values(row))
+                            continue
                         yield from _read(rows, row, number, source)
         except (pa.ArrowException, OSError) as error:
             where = f"is damaged after row {number:,}" if number else "is no Parquet file, or damaged"
             raise BadInput(f"{where} ({str(error).splitlines()[0][:200]})") from error
     if not number:
         raise BadInput("holds no rows")
+    if table is not None:
+        yield table.document()
     yield from rows.finish()
 
 
@@ -42,8 +51,11 @@ def _read(rows: RowReader, row: dict[str, Any], number: int, source: Source) -> 
         message = f"is a row of more than {source.limit // MB} MB; KGRAG_MAX_FILE_MB raises the limit"
         yield Problem(f"{source.shown}#{number}", message, lasting=True)
         return
-    plain = {name: _plain(value) for name, value in row.items()}
-    yield from rows.read(plain, number, f"{source.shown}#{number}")
+    yield from rows.read(_values(row), number, f"{source.shown}#{number}")
+
+
+def _values(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: _plain(value) for name, value in row.items()}
 
 
 def _plain(value: Any) -> Any:

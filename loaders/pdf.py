@@ -11,6 +11,7 @@ from typing import Any
 from kgrag.loaders.base import BadInput, Format, Item, Source, check_size, one_line
 from kgrag.loaders.guard import Child, Deadline, Died, Readers
 from kgrag.loaders.headings import is_first_section
+from kgrag.loaders.outline import title_of
 from kgrag.loaders.page_lines import PageLines
 from kgrag.loaders.paged import PagedOutline
 from kgrag.loaders.reflow import reflow
@@ -51,7 +52,8 @@ def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
     named = one_line(info.get("Title", ""))
     if not named or _FILE_NAME.search(named) or _NO_NAME.fullmatch(named):
         first = outline.first_heading
-        named = title or ("" if is_first_section(first) else first) or source.title
+        named = title or ("" if is_first_section(first) else first)
+        named = title_of(named, sections) or source.title
     author = one_line(info.get("Author", ""))
     metadata = {"author": "" if _NO_NAME.fullmatch(author) else author, "date": _date(info)}
     yield Document(

@@ -1,16 +1,19 @@
 """Rows of named columns -> Documents, whatever file they come from."""
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
-from kgrag.loaders.base import BadInput, Item, Source, clean, clean_value, one_line, plain
-from kgrag.types import Document, Problem, Section
+from kgrag.loaders.base import MB, BadInput, Item, Source, clean, clean_value, one_line, plain
+from kgrag.types import Document, Problem, Section, Table
 
 CORPUS = "corpus.jsonl"
 """The passages of a benchmark, whose ids its triples and questions name."""
 
+_FIRST = 100  # rows, by which a file is known as a table
 _COMMON = {
     "key": ("id", "_id", "key", "doc_id", "docid", "document_id", "passage_id", "pid", "uuid"),
     "title": ("title", "name", "headline", "heading"),
@@ -65,6 +68,85 @@ class Columns:
 def is_table(columns: Columns, names: tuple[str, ...]) -> bool:
     """Whether rows with these columns are a table: none is named for the text, by anybody, nor anything else."""
     return not columns.code and not any(name.lower() in _COMMON["text"] for name in names)
+
+
+class RowTable:
+    """Rows that no column holds the text of: one document with a table."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._names: dict[str, None] = {}
+        self._rows: list[dict[str, str]] = []
+        self._left = source.limit
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add a row. Raises BadInput for too many."""
+        cells = {name: text for name, text in _cells(clean_value(dict(row))) if text}
+        self._left -= sum(map(len, cells.values()))
+        if self._left < 0:
+            raise BadInput(
+                f"has no column for the text, and is a table of more than {self._source.limit // MB} MB: split it, or "
+                "name the column that holds the text with --text-column, in Python with Columns(text=...)"
+            )
+        self._names |= dict.fromkeys(cells)
+        self._rows.append(cells)
+
+    def document(self) -> Document:
+        """The document. Raises BadInput if it has no rows."""
+        rows = [tuple(row.get(name, "") for name in self._names) for row in self._rows if row]
+        if not rows:
+            raise BadInput("has no column for the text, and no rows")
+        table = Table(1, (tuple(self._names), *rows))
+        return Document(self._source.key, (), self._source.title, self._source.shown, tables=(table,))
+
+
+def _cells(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """The values in a row by their names; of objects in it, "address.city"."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _cells(inner, f"{name}.{key}" if name else key)
+    elif isinstance(value, list):
+        plain = all(not isinstance(item, list | dict) for item in value)
+        yield name, one_line(", ".join(map(_shown, value)) if plain else json.dumps(value, ensure_ascii=False))
+    else:
+        yield name, one_line(_shown(value))
+
+
+def _shown(value: object) -> str:
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+Row = tuple[object, int, str]
+"""What a row holds, the number of its line (or item), and where it is."""
+
+
+def read_rows(source: Source, columns: Columns, rows: Iterator[Row | Problem]) -> Iterator[Item]:
+    """The documents of rows: one each, or all in a table if the first ones have no column for the text.
+
+    Raises BadInput.
+    """
+    first = list(islice(rows, _FIRST))
+    held = [found[0] for found in first if not isinstance(found, Problem)]
+    names = tuple({str(name): None for row in held if isinstance(row, dict) for name in row})
+    every = all(isinstance(row, dict) for row in held)
+    if not names or not every or source.path.name == CORPUS or not is_table(columns, names):
+        reader = RowReader(source, columns)
+        for found in chain(first, rows):
+            if isinstance(found, Problem):
+                yield found
+            else:
+                yield from reader.read(*found)
+        yield from reader.finish()
+        return
+    table = RowTable(source)
+    for found in chain(first, rows):
+        if isinstance(found, Problem):
+            yield found
+        elif isinstance(found[0], dict):
+            table.add(found[0])
+        else:
+            yield Problem(found[2], f"holds {_kind(found[0])} where an object with columns is expected")
+    yield table.document()
 
 
 @dataclass(frozen=True, slots=True)

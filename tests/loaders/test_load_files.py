@@ -306,6 +306,30 @@ def test_front_matter_in_toml(tmp_path: Path) -> None:
     assert one(write(tmp_path / "b.md", "+++\nno TOML\n+++\ntext")).text == "+++ no TOML +++ text"
 
 
+def test_nested_front_matter(tmp_path: Path) -> None:
+    text = (
+        "---\nauthors:\n  - name: Ann\n    at: {city: Oslo, floor: 2}\n    years:\n      - 1892\n      - 1893\n"
+        "  - name: Bo\nship:\n    name: Fram\n    built:\n        by: Archer\n        in: '1892'\n---\ntext\n"
+    )
+    assert one(write(tmp_path / "a.md", text)).metadata == {
+        "authors": [{"name": "Ann", "at": {"city": "Oslo", "floor": 2}, "years": [1892, 1893]}, {"name": "Bo"}],
+        "ship": {"name": "Fram", "built": {"by": "Archer", "in": "1892"}},
+    }
+    deep = "\n".join(f"{' ' * n}k:" for n in range(500))
+    assert one(write(tmp_path / "b.md", f"---\n{deep} 1\n---\ntext\n")).text == "text"
+
+
+def test_titles_of_signs_and_of_manual_pages(tmp_path: Path) -> None:
+    page = "<h1>NAME</h1><p>fram, gjoa - sail north</p><h1>USE</h1><p>Go.</p><h2>˜ ˜ ˜</h2><p>Come back.</p>"
+    document = one(write(tmp_path / "a.html", page))
+    assert document.title == "fram, gjoa"
+    assert document.sections == (
+        Section("fram, gjoa - sail north", "NAME"),
+        Section("Go.\n\nCome back.", "USE"),
+    )
+    assert one(write(tmp_path / "fram.md", "# Name\n\nNo names.\n")).title == "fram"
+
+
 def test_front_matter_stays_as_written(tmp_path: Path) -> None:
     text = (
         "---\nversion: 1.10\nrelease: 2.0\nbig: 1e3\nauthors:\n  - Ann\n  - 'Bo, B.'\n  - name: nested\n"
@@ -315,7 +339,9 @@ def test_front_matter_stays_as_written(tmp_path: Path) -> None:
         "version": "1.10",
         "release": 2.0,
         "big": "1e3",
-        "authors": ["Ann", "Bo, B."],
+        "authors": ["Ann", "Bo, B.", {"name": "nested"}],
         "tags": ["a", "b, c", 3],
+        "nested": {"a": 1},
+        "menu": {"main": {"weight": 1}},
         "summary": "Two lines.",
     }

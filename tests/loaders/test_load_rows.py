@@ -128,7 +128,7 @@ def test_named_columns(tmp_path: Path) -> None:
 
 
 def test_a_missing_text_column_is_told_once_with_its_remedy(tmp_path: Path) -> None:
-    documents, problems = rows(tmp_path / "a.jsonl", '{"id": 1, "Inhalt": "x"}\n' * 3)
+    documents, problems = rows(tmp_path / "a.jsonl", '{"id": 1, "Inhalt": "x"}\n' * 3, columns=Columns(title="id"))
     assert documents == []
     assert "id, Inhalt" in problems[0][1]
     assert "--text-column" in problems[0][1]
@@ -263,6 +263,26 @@ def test_a_csv_file_without_a_column_for_the_text_is_a_table(tmp_path: Path) -> 
     _, large = rows(tmp_path / "b.csv", "a,b\n" + "x,y\n" * 600_000, max_file_mb=1)
     assert "a table of more than 1 MB" in large[0][1]
     assert chunk(document, IndexingSettings())[0].text == "name: Ada; age: 36; city: London.\nname: Bob; age: 41."
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_rows_of_json_without_a_text_are_a_table(tmp_path: Path, name: str) -> None:
+    lines = [
+        '{"name": "Ada", "age": 36, "at": {"city": "London", "flat": null}, "ok": true}',
+        '{"name": "Bob", "tags": ["a", "b"], "kin": [{"of": "Ada"}]}',
+    ]
+    content = f"[{','.join(lines)}]" if name == "a.json" else "\n".join(lines)
+    (document,), problems = rows(tmp_path / name, content)
+    assert problems == []
+    assert document.key == str(tmp_path / name)
+    assert document.tables[0].rows == (
+        ("name", "age", "at.city", "ok", "tags", "kin"),
+        ("Ada", "36", "London", "true", "", ""),
+        ("Bob", "", "", "", "a, b", '[{"of": "Ada"}]'),
+    )
+    assert "no column for the text" in rows(tmp_path / "b.json", '{"scripts": {"a": 1}}')[1][0][1]
+    (single,), _ = rows(tmp_path / "c.json", '{"name": "Ada", "age": 36}')
+    assert chunk(single, IndexingSettings())[0].text == "name: Ada; age: 36."
 
 
 def test_several_columns_for_the_text(tmp_path: Path) -> None:
