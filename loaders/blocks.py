@@ -80,9 +80,10 @@ def _breaks(above: Line, line: Line, left: float, right: float, usual: float, ha
     size = max(above.size, line.size)
     if above.pitch or line.pitch:
         return not (above.pitch and line.pitch) or line.top - above.bottom > 1.5 * size
-    if min(above.size, line.size) >= LARGER * body and abs(line.size - above.size) < 0.06 * size:
+    if min(above.size, line.size) >= LARGER * body:
         # a heading of several lines, unless another begins
-        return line.top - above.bottom > 0.9 * size or SECTION.match(line.text) is not None
+        other = abs(line.size - above.size) >= 0.06 * size or SECTION.match(line.text) is not None
+        return other or line.top - above.bottom > 0.9 * size
     indented = line.x0 - left > 0.8 * size
     was_indented = above.x0 - left > 0.8 * size
     return (
@@ -97,12 +98,12 @@ def _breaks(above: Line, line: Line, left: float, right: float, usual: float, ha
     )
 
 
-def join_paragraphs(blocks: Sequence[Block]) -> list[Block]:
-    """Join paragraphs that go on in the next column or on the next page."""
+def join_paragraphs(blocks: Sequence[Block], body: float) -> list[Block]:
+    """Join paragraphs that go on in the next column or on the next page; `body`: the type size of the text."""
     joined: list[Block] = []
     last: Block | None = None  # the last paragraph, behind which there may stand a table
     for block in blocks:
-        if block.grid is None and not block.caption and last is not None and _continues(last, block):
+        if block.grid is None and not block.caption and last is not None and _continues(last, block, body):
             last.lines.extend(block.lines)
             continue
         joined.append(block)
@@ -111,9 +112,9 @@ def join_paragraphs(blocks: Sequence[Block]) -> list[Block]:
     return joined
 
 
-def _continues(one: Block, other: Block) -> bool:
+def _continues(one: Block, other: Block, body: float) -> bool:
     (page, above), (next_page, below) = one.lines[-1], other.lines[0]
-    if above.pitch or below.pitch:
+    if above.pitch or below.pitch or below.size >= LARGER * body:  # no heading goes on elsewhere
         return False
     if abs(above.size - below.size) > 0.06 * above.size or above.bold != below.bold or next_page - page > 1:
         return False
@@ -158,13 +159,20 @@ def join_tables(blocks: Sequence[Block]) -> list[Block]:
             before.grid = Grid(before.grid.cells + rows, before.grid.box, before.grid.title)
             before.last_page = block.page
             del joined[place + 1 :]
-        elif len(grid.cells) > 1:
+        elif len(grid.cells) > 1 or _goes_on(block, grid, blocks[i + 1 :]):
             joined.append(block)
+            block.last_page = block.page
         else:
             x0, top, x1, bottom = grid.box
             text = " ".join(filter(None, grid.cells[0]))
             joined.append(Block([(block.page, Line(text, x0, x1, top, bottom, 0.0, False))]))
     return joined
+
+
+def _goes_on(block: Block, grid: Grid, after: Sequence[Block]) -> bool:
+    """Whether a row at the end of a page is the header of the table that begins the next one."""
+    other = after[0].grid if after else None
+    return other is not None and after[0].page == block.page + 1 and _fit(grid, other)
 
 
 def page_of(block: Block) -> int:

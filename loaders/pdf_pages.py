@@ -17,6 +17,7 @@ from kgrag.loaders.base import BadInput, one_line
 from kgrag.loaders.layout import Segment, flows, is_code, line, rows, segments
 from kgrag.loaders.page_lines import Grid
 from kgrag.loaders.pdf_fonts import Fonts
+from kgrag.loaders.pdf_raised import with_signs
 from kgrag.loaders.tables import Signs, aligned_tables, framed_tables, ruled_tables
 
 _CID = re.compile(r"\(cid:\d+\)")
@@ -121,6 +122,7 @@ def _read(page: Any) -> dict[str, Any]:
     places = {(c["text"], round(c["x0"]), round(c["top"])) for c in chars if not c["text"].isspace()}
     if len(places) < 0.9 * sum(not c["text"].isspace() for c in chars):
         chars = dedupe_chars(chars)  # bold made by printing twice
+    chars = with_signs(chars)
     grids, rest = ruled_tables(page, chars)
     upright = [c for c in rest if c["upright"]]
     if len(upright) >= 0.5 * len(rest):

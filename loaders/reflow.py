@@ -9,6 +9,7 @@ from kgrag.loaders.headings import Contents, guessed_levels, listed_levels, list
 from kgrag.loaders.page_lines import Line, PageLines
 from kgrag.loaders.paged import PagedOutline
 from kgrag.loaders.running_heads import drop_running
+from kgrag.loaders.ticks import ticks
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
@@ -24,18 +25,19 @@ def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents
     words = Counter(w.lower() for line in _all_lines(pages) for w in _WORD.findall(line.text)[:-1])
     blocks = join_tables([block for page in pages for block in blocks_of(page, body)])
     find_captions(blocks)
-    blocks = join_paragraphs(blocks)
+    blocks = join_paragraphs(blocks, body)
     levels = guessed_levels(blocks, body)
     levels = listed_levels(blocks, levels, contents) or levels
     lists = lists_of_pages(blocks)
+    axes = ticks(blocks)
     for block in blocks:
         if block.grid is not None:
             if block.caption:
                 outline.note(block.caption, block.page)
-            outline.table(block.grid.cells, block.caption, block.page, block.last_page)
+            outline.table(block.grid.cells, block.caption, block.page, block.last_page, headed=True)
         elif block.caption or not block.lines:  # said with its table, or with the heading before
             continue
-        elif id(block) in lists:  # it leads a reader to other pages, and says nothing else
+        elif id(block) in lists or id(block) in axes:  # it leads a reader to other pages, or about a chart
             for page, text in _text(block, words):
                 outline.note(text, page, tight=True)
         elif (level := levels.get(id(block))) is not None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from pdfplumber.utils.text import extract_text
 
+from kgrag.loaders.grid import Cell, table_of
 from kgrag.loaders.layout import Row, Segment, is_code, line, rows
 from kgrag.loaders.page_lines import Grid, caption_number
 
@@ -52,7 +53,7 @@ def ruled_tables(page: Any, chars: Sequence[dict[str, Any]]) -> tuple[list[Grid]
 
 
 def _fill(table: Any, chars: list[dict[str, Any]]) -> Grid | None:
-    """The table, or None if it is none; the text of a merged cell stands in all rows (in the head: and columns)."""
+    """The table, or None if it is none; the text of a merged cell stands at all places that it covers."""
     boxes: list[Box] = sorted(set(table.cells), key=lambda box: (box[1], box[0]))
     tops, lefts = (_edges(box[i] for box in boxes) for i in (1, 0))
     if len(lefts) < 2:
@@ -72,19 +73,14 @@ def _fill(table: Any, chars: list[dict[str, Any]]) -> Grid | None:
     filled = sum(map(bool, texts))
     if filled < 2 or filled < _MIN_FILLED * len(boxes):
         return None
-    cells: Cells = []
-    for row in range(len(tops)):
-        last = None
-        cells.append([])
-        for column in range(len(lefts)):
-            number = at.get((row, column), -1)
-            spanned = number == last and row > 0  # a cell across columns says what it says once, but in the head
-            cells[-1].append("" if number < 0 or spanned else texts[number])
-            last = number
-    title = ""
-    if len(cells) > 2 and len({at.get((0, column)) for column in range(len(lefts))}) == 1:
-        title = cells.pop(0)[0]
-    trimmed = _trim(cells)
+    owners = list(map(Cell, texts))
+    laid = [
+        [owners[number] if (number := at.get((row, column), -1)) >= 0 else None for column in range(len(lefts))]
+        for row in range(len(tops))
+    ]
+    used = [i for i in range(len(lefts)) if any(row[i] is not None and texts[at[y, i]] for y, row in enumerate(laid))]
+    title, cells = table_of([[row[i] for i in used] for row in laid])
+    trimmed = _trim(cells) if cells and cells[0] else None
     return None if trimmed is None else Grid(trimmed, table.bbox, title)
 
 

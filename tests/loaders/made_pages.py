@@ -1,6 +1,7 @@
 """The features of `made_features` on slides, in sheets and on the pages of a PDF."""
 
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import matplotlib
@@ -25,6 +26,7 @@ from made_features import (
 )
 from made_office import _omml as omml
 from made_office import merged
+from made_pdfs import prose
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from pptx.oxml import parse_xml
@@ -33,10 +35,11 @@ from reportlab.lib import colors
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
-from reportlab.platypus import Flowable, HRFlowable, Paragraph, Preformatted, SimpleDocTemplate, Table
+from reportlab.platypus import Flowable, HRFlowable, KeepTogether, Paragraph, Preformatted, SimpleDocTemplate, Table
 
 _A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
 _P = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
+UNPRINTED = ("emoji", "cjk")  # for which the font has no signs
 _NUMBERING = {"1": "arabicPeriod", "a": "alphaLcPeriod", "i": "romanLcPeriod"}
 
 
@@ -228,16 +231,17 @@ def _cell_text(inner: Any) -> str | int | None:
 
 
 def pdf(path: Path, features: Features = FEATURES) -> None:
-    """Under headings in larger type."""
+    """Under headings in larger type, with prose below each feature: pages are read by how they look."""
     folder = Path(matplotlib.get_data_path()) / "fonts/ttf"
     for name in ("DejaVuSans", "DejaVuSans-Bold", "DejaVuSansMono"):
         pdfmetrics.registerFont(TTFont(name, folder / f"{name}.ttf"))
     body = ParagraphStyle("body", fontName="DejaVuSans", fontSize=10, leading=13, spaceAfter=9)
-    story: list[Flowable] = [Paragraph("All", _larger(body, 20))]
+    story: list[Flowable] = [Paragraph("All", _larger(body, 26))]
     for feature in features:
-        story.append(Paragraph(feature.name, _larger(body, 15)))
-        for block in feature.blocks:
+        story.append(Paragraph(feature.name, _larger(body, 18)))
+        for block in feature.blocks if feature.name not in UNPRINTED else ():
             story += _on_page(block, body)
+        story.append(Paragraph(f"Whoever reads on. {prose(Random(feature.name), 6)} As here.", body))
     SimpleDocTemplate(str(path)).build(story, onFirstPage=_head, onLaterPages=_head)
 
 
@@ -257,7 +261,7 @@ def _on_page(block: Block, body: ParagraphStyle) -> list[Flowable]:
         case Para(line):
             return [Paragraph("".join(map(_page_part, line)), body)]
         case Head(level, text, number):
-            return [Paragraph(f"{number} {text}".strip(), _larger(body, 17 - level))]
+            return [Paragraph(f"{number} {text}".strip(), _larger(body, 18 - 1.8 * (level - 2)))]
         case Items(kind, items, start):
             marks = {"-": "•", "1": "{}.", "a": "{}.", "i": "{}."}
             shown = {"a": ["", "a", "b"], "i": ["", "i", "ii", "iii", "iv"]}.get(kind, list(map(str, range(9))))
@@ -267,9 +271,13 @@ def _on_page(block: Block, body: ParagraphStyle) -> list[Flowable]:
                 found += _on_page(inner, ParagraphStyle("in", body, leftIndent=body.leftIndent + 15)) if inner else []
             return found
         case Code(text):
-            return [Preformatted(text, ParagraphStyle("code", body, fontName="DejaVuSansMono"))]
+            return [KeepTogether([Preformatted(text, ParagraphStyle("code", body, fontName="DejaVuSansMono"))])]
         case Rule():
             return [HRFlowable()]
+        case Maths(tex):
+            return [Paragraph(tex.replace("{", "").replace("}", ""), body)]
+        case Tasks(pairs):
+            return _on_page(Items("-", [(f"[{'x' if done else ' '}] {text}", None) for done, text in pairs]), body)
         case Defs(pairs):
             return [Paragraph(text, body) for pair in pairs for text in pair]
         case Grid():

@@ -358,3 +358,48 @@ def test_several_processes_give_the_same(tmp_path: Path, chance: random.Random) 
     assert several == one
     assert isinstance(one[0], Document)
     assert len(one[0].tables) == 30
+
+
+def test_raised_and_lowered_characters(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "a.pdf")
+    for words_, y in (
+        ([("It has 10", 0), ("24", 4), (" kg of H", 0), ("2", -2), ("O, x", 0), ("i", -2), (" and 5 km", 0), ("2", 4),
+          (" here.", 0)], 700),
+        ([("The ship", 0), ("12", 4), (" sailed.", 0), ("3,4", 4), (" It was the 19", 0), ("th", 4), (" one", 0),
+          ("*", 4), (", as was said.", 0)], 680),
+    ):  # fmt: skip
+        x = 70.0
+        for text, rise in words_:
+            size = 7 if rise else 10
+            maker.canvas.setFont("Helvetica", size)
+            maker.canvas.drawString(x, y + rise, text)
+            x += maker.canvas.stringWidth(text, "Helvetica", size)
+    maker.canvas.setFont("Helvetica", 24)
+    maker.canvas.drawString(70, 630, "O")
+    maker.canvas.setFont("Helvetica", 10)
+    maker.canvas.drawString(90, 641, "nce there was a ship")
+    maker.save()
+    text = read(tmp_path / "a.pdf").text
+    assert "It has 10^24 kg of H2O, x_i and 5 km^2 here." in text
+    assert "The ship [12] sailed. [3,4] It was the 19th one*, as was said." in text
+    assert "^" not in text.partition("as was said.")[2]  # what follows an initial of two lines is not raised
+
+
+def test_numbers_along_the_axes_of_a_chart_are_on_the_page_alone(tmp_path: Path, chance: random.Random) -> None:
+    maker = Maker(tmp_path / "a.pdf")
+    first, last = prose(chance, 12), prose(chance, 12)
+    maker.text(first)
+    maker.y -= 40
+    for number in (80, 60, 40, 20, 0):
+        maker.at(70, maker.y, str(number))
+        maker.y -= 30
+    for number, year in enumerate((1990, 2000, 2010)):
+        maker.at(100 + 90 * number, maker.y, str(year))
+    maker.y -= 40
+    maker.text("Figure 1: Ships of each year")
+    maker.text("17 4 1892")
+    maker.text(last)
+    maker.save()
+    document = read(tmp_path / "a.pdf")
+    assert document.text == f"{first}\n\nFigure 1: Ships of each year\n\n17 4 1892\n\n{last}"
+    assert "1990" in document.pages[0].text and "60" in document.pages[0].text
