@@ -10,6 +10,7 @@ from kgrag.types import Table
 
 _MAX_SPAN = 200  # columns
 _MAX_FACTOR = 20  # cells that spans may make of each that is there
+_PARAGRAPH = 100  # characters
 MAX_CAPTION = 500  # characters
 
 
@@ -115,6 +116,14 @@ def _heads_two(first: Sequence[Cell | None], second: Sequence[Cell | None], thir
         if not wide and above is not below and _text(above) and _text(below):
             return False
     return spans
+
+
+def only_lays_out(cells: int, text: int, inner: int) -> bool:
+    """Whether a table that holds others is none itself: `inner` of its `text`, in characters, stands in these.
+
+    Then they hold most of it, or its cells are whole paragraphs.
+    """
+    return 2 * inner >= text or text > _PARAGRAPH * cells
 
 
 def cell_text(pieces: Iterable[tuple[str, bool]]) -> str:

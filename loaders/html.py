@@ -12,7 +12,7 @@ from bs4.element import CData, NavigableString, PageElement, Tag
 
 from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, one_line, read_text
 from kgrag.loaders.boilerplate import boilerplate, sample
-from kgrag.loaders.grid import Cell, joined
+from kgrag.loaders.grid import Cell, joined, only_lays_out
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.markup import BREAK, NOTE, prepare
 from kgrag.loaders.outline import Outline
@@ -25,6 +25,7 @@ _BLOCKS = frozenset(
     ul""".split()
 )
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_MOST_INNER = 200  # tables in others: pages of more are laid out by them
 _SIGNS = {"sup": "^", "sub": "_"}
 _KINDS = {"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"}  # classes of docutils
 _SPACES = re.compile(r"[^\S\x1e]+")
@@ -84,6 +85,7 @@ class _Table:
         self.in_item = self.after_item = False  # of a list in the last cell
         self.caption = ""
         self.heads = 0
+        self.inner = 0  # tables in the last cell that are open, whose text is the cell's
 
     def cell(self, tag: Tag) -> None:
         if not self.rows:
@@ -115,6 +117,11 @@ def _named(row: Sequence[Cell]) -> str:
     return f"{one_line(row[0].text)}: {'; '.join(one_line(cell.text) for cell in row[1:])}"
 
 
+def _only_lays_out(table: Tag, inner: Sequence[Tag]) -> bool:
+    size, *sizes = (len("".join(tag.get_text().split())) for tag in (table, *inner))
+    return only_lays_out(len(table.find_all(["td", "th"])), size, sum(sizes))
+
+
 class _Extractor:
     """Walks over a page and hands its blocks to an outline."""
 
@@ -123,11 +130,17 @@ class _Extractor:
         self._line = Inline()
         self._table: _Table | None = None
         self._heading = 0  # the level of the one that is being read
-        self._layout: set[int] = set()  # tables that hold a table or a heading
+        self._layout: set[int] = set()  # tables that hold a heading, or are there for the tables in them
 
     def run(self, soup: Tag) -> None:
-        inner = (tag.find_parent("table") for tag in soup.find_all(["table", *_HEADINGS]))
-        self._layout = {id(table) for table in inner if table is not None}
+        self._layout = {id(table) for h in soup.find_all(_HEADINGS) if (table := h.find_parent("table")) is not None}
+        inner = [
+            (table, outer) for table in soup.find_all("table") if (outer := table.find_parent("table")) is not None
+        ]
+        for outer in {id(outer): outer for _, outer in inner}.values():
+            within = [table for table, around in inner if around is outer] if len(inner) <= _MOST_INNER else None
+            if within is None or _only_lays_out(outer, within):
+                self._layout.add(id(outer))
         # A stack instead of recursion: unclosed tags nest thousands deep.
         stack: list[tuple[Tag, Iterator[PageElement]]] = [(soup, iter(soup.children))]
         while stack:
@@ -180,7 +193,10 @@ class _Extractor:
         return True
 
     def _enter_in_table(self, table: _Table, tag: Tag) -> None:
-        if tag.name == "tr":
+        if tag.name == "table" or table.inner:
+            table.inner += tag.name == "table"
+            self._line.text(" ")
+        elif tag.name == "tr":
             self._flush()
             table.rows.append([])
             table.heads += tag.parent is not None and tag.parent.name == "thead"
@@ -213,7 +229,10 @@ class _Extractor:
             elif name in _BLOCKS:
                 self._line.text(" ")
         elif self._table is not None:
-            if name == "table":
+            if self._table.inner:
+                self._table.inner -= name == "table"
+                self._line.text(" ")
+            elif name == "table":
                 self._flush()
                 self._table.add_to(self._outline)
                 self._table = None

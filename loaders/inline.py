@@ -9,6 +9,9 @@ _ONE = r"\[[^\[\]\s]{1,8}(?: \d{1,4})?\]"
 _MARKS = re.compile(rf"{_ONE}(?:[,; ]*{_ONE})*")
 _ORDINAL = re.compile(r"st|nd|rd|th|er|re|e|ème|eme|nde?")
 _NUMBERED = re.compile(r"\d|\b[IVXLC]+$")
+_BASE = re.compile(r"(?:^|[^\d.,])(\d[\d.,]*\d)$")
+OPERATORS = frozenset("=+−-×·*/^<>≈≤≥÷")
+"""Before or after a number with another raised, they tell a power."""
 _BRACKETS = "[](){} \t"
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
           (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
@@ -23,6 +26,7 @@ class Inline:
     def __init__(self) -> None:
         self._open: list[tuple[str, list[str]]] = [("", [])]
         self._joint: Callable[[str], bool] | None = None  # whether a character must be parted from what stands before
+        self._doubt: tuple[list[str], int, str] | None = None  # a raised number, and what it is if it is a note's mark
 
     @property
     def last(self) -> str:
@@ -33,6 +37,8 @@ class Inline:
         """Add text as it is."""
         if not text:
             return
+        if self._doubt is not None and text.strip():
+            self._decide(text.lstrip()[0])
         if self._joint is not None and self._joint(text[0]):
             self._open[-1][1].append(" ")
         self._joint = None
@@ -59,16 +65,25 @@ class Inline:
         if not text:
             return
         self._joint = None
-        before = "".join(self._open[-1][1])[-8:] or self.last
+        before = "".join(self._open[-1][1][-8:])[-16:] or self.last
         if _MARKS.fullmatch(text):
             self.word(text)
         elif sign == "^":
             self.text(raised(before, text))
+            if may_be_note(before, text):
+                self._doubt = self._open[-1][1], len(self._open[-1][1]) - 1, f" [{text}]"
             if before[-1:].strip() and not _is_ordinal(before, text):
                 self._joint = str.isalnum
         else:
             self.text(lowered(before, text))
             self._joint = _is_part if text.isdecimal() else str.isalnum
+
+    def _decide(self, following: str) -> None:
+        """Say whether the last raised number is a note's mark, by the character that follows."""
+        if self._doubt is not None and following not in OPERATORS:
+            parts, place, mark = self._doubt
+            parts[place] = mark
+        self._doubt = None
 
     def note(self, label: str) -> None:
         """Add the mark of a note: " [3]"."""
@@ -79,9 +94,18 @@ class Inline:
         """All text so far; what comes next begins anew."""
         while len(self._open) > 1:
             self.end()
+        self._decide("")
         text = "".join(self._open[0][1])
         self._open, self._joint = [("", [])], None
         return text
+
+
+def may_be_note(before: str, text: str) -> bool:
+    """Whether a raised number after another may be the mark of a note, "45" and "3", no power: "10" and "24"."""
+    base = _BASE.search(before)
+    if base is None or not text.isdecimal() or len(text) > 2 or re.fullmatch("10+", base[1]):
+        return False
+    return before[: base.start(1)].rstrip()[-1:] not in OPERATORS
 
 
 def raised(before: str, text: str) -> str:

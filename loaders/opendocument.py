@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
 from kgrag.loaders.base import BadInput, Format, counted, one_line
-from kgrag.loaders.grid import Cell, cell_text
+from kgrag.loaders.grid import Cell, cell_text, only_lays_out
 from kgrag.loaders.inline import Inline, Node, formula, ordinal
 from kgrag.loaders.outline import Outline
 
@@ -214,10 +214,13 @@ class _Reader:
         self._outline.end_list()
 
     def _table(self, table: Element, depth: int) -> None:
-        if table.find(".//{*}table") is not None and depth < _MAX_DEPTH:  # it only lays out what stands in it
-            for cell in (cell for row, _ in _rows(table) for cell in row if _name(cell) == "table-cell"):
-                self.add(cell, depth + 1)
-            return
+        inner = table.findall(".//{*}table")
+        if inner and depth < _MAX_DEPTH:
+            found = [cell for row, _ in _rows(table) for cell in row if _name(cell) == "table-cell"]
+            if only_lays_out(len(found), _length(table), sum(map(_length, inner))):
+                for cell in found:
+                    self.add(cell, depth + 1)
+                return
         rows: list[list[Cell]] = []
         heads = 0
         for row, head in _rows(table):
@@ -284,6 +287,11 @@ class _Reader:
         line.note(label)
         if body is not None:
             self._notes.append((label, body))
+
+
+def _length(table: Element) -> int:
+    """How many characters stand in a table."""
+    return sum(len(text.strip()) for text in table.itertext())
 
 
 def _paragraphs(cell: Element, item: bool = False) -> Iterator[tuple[Element, bool]]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kgrag.loaders.inline import lowered, raised
+from kgrag.loaders.inline import OPERATORS, lowered, may_be_note, raised
 
 _SMALLER, _SMALLEST = 0.86, 0.5  # sizes, in that of the character that they hang on
 _RISE, _FALL, _MOST = 0.15, -0.08, 0.9  # how far the lines that they stand on differ, in sizes
@@ -79,12 +79,15 @@ def _said(base: Char, before: str, run: list[Char], after: Char | None) -> str:
     elif following and following in _SLASHES:
         return f" {text}"  # "3 1/2"
     elif (
-        _NUMBERS.fullmatch(text)
-        and not before[-1:].isdigit()
-        and (
-            not before[-1:].isalpha() or len(_LETTERS.search(before)[0]) > _UNIT  # type: ignore[index]
+        (may_be_note(before, text) and following not in OPERATORS)
+        or (
+            _NUMBERS.fullmatch(text)
+            and not before[-1:].isdigit()
+            and (
+                not before[-1:].isalpha() or len(_LETTERS.search(before)[0]) > _UNIT  # type: ignore[index]
+            )
+            and before[-1:] not in ")]}"
         )
-        and before[-1:] not in ")]}"
     ):
         return f" [{text}]"
     else:

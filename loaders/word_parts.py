@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from kgrag.loaders.base import counted, one_line
-from kgrag.loaders.grid import Cell, Laid, cell_text
+from kgrag.loaders.grid import Cell, Laid, cell_text, only_lays_out
 from kgrag.loaders.inline import Inline, formula, ordinal
 from kgrag.loaders.office_parts import (
     Block,
@@ -253,10 +253,13 @@ class _Word:
         )
 
     def _table(self, table: Any) -> Iterator[Block]:
-        if any(tag(inner) == "tbl" for inner in table.iterdescendants()):  # it only lays out what stands in it
-            for cell in (cell for row in _rows(table) for cell in _cells(row)):
-                yield from self.blocks(cell)
-            return
+        inner = [part for part in table.iterdescendants() if tag(part) == "tbl"]
+        if inner:
+            cells = [cell for row in _rows(table) for cell in _cells(row)]
+            if only_lays_out(len(cells), _length(table), sum(map(_length, inner))):
+                for cell in cells:
+                    yield from self.blocks(cell)
+                return
         laid: Laid = []
         heads = 0
         above: list[Cell | None] = []
@@ -280,11 +283,16 @@ class _Word:
         yield from self._beside()
 
 
+def _length(table: Any) -> int:
+    """How many characters stand in a table."""
+    return sum(len(part.text or "") for part in table.iterdescendants() if tag(part) == "t")
+
+
 def _paragraphs(element: Any) -> Iterator[Any]:
     for inner in element.iterchildren():
         if tag(inner) == "p":
             yield inner
-        elif tag(inner) in _AROUND:
+        elif tag(inner) in _AROUND or tag(inner) in ("tbl", "tr", "tc"):  # a small table in a cell is text of it
             yield from _paragraphs(inner)
 
 

@@ -5,6 +5,9 @@ import re
 import zipfile
 from pathlib import Path
 
+import made_features
+import made_markup
+import made_office
 import openpyxl
 import pptx
 import pytest
@@ -201,3 +204,15 @@ def test_diagrams_of_slides(tmp_path: Path) -> None:
     slide.shapes._spTree.append(parse_xml(FRAME % slide.part.relate_to(part, kind)))
     file.save(str(tmp_path / "a.pptx"))
     assert read(tmp_path / "a.pptx")[0].text == "Plan\nBuild"
+
+
+@pytest.mark.parametrize("suffix", [".html", ".docx", ".odt"])
+def test_a_small_table_in_a_cell_is_text_of_it(tmp_path: Path, suffix: str) -> None:
+    inner = made_features.grid(["a", "b"], ["c", "d"])
+    table = made_features.grid(
+        ["Ship", "Harbour"], ["The Fram", "Christiania"], ["The Maud", made_features.Cell([inner])]
+    )
+    writers = {".html": made_markup.html, ".docx": made_office.word, ".odt": made_office.odt}
+    writers[suffix](tmp_path / f"a{suffix}", [made_features.Feature("Ships", [table])])
+    (found,) = read(tmp_path / f"a{suffix}")[0].tables
+    assert found.rows == (("Ship", "Harbour"), ("The Fram", "Christiania"), ("The Maud", "a b c d"))

@@ -32,7 +32,10 @@ def read(path: Path, text: str) -> Document:
         ("101<sub>2</sub>", "101_2"),
         ("the 19<sup>th</sup> and XIX<sup>e</sup>", "the 19th and XIXe"),
         ("45<sup>[3]</sup> million", "45 [3] million"),
-        ("1990<sup>2</sup>", "1990^2"),
+        ("45<sup>3</sup> million in 1990<sup>2</sup>.", "45 [3] million in 1990 [2]."),
+        ("12<sup>2</sup> = 144", "12^2 = 144"),
+        ("3 + 45<sup>2</sup>", "3 + 45^2"),
+        ("100<sup>2</sup>", "100^2"),
         ("one<br>two<br/>three", "one\ntwo\nthree"),
     ],
 )
