@@ -255,9 +255,9 @@ class _Word:
     def _table(self, table: Any) -> Iterator[Block]:
         inner = [part for part in table.iterdescendants() if tag(part) == "tbl"]
         if inner:
-            cells = [cell for row in _rows(table) for cell in _cells(row)]
-            if only_lays_out(len(cells), _length(table), sum(map(_length, inner))):
-                for cell in cells:
+            found = [cell for row in _rows(table) for cell in _cells(row)]
+            if only_lays_out(len(found), _length(table), sum(map(_length, inner))):
+                for cell in found:
                     yield from self.blocks(cell)
                 return
         laid: Laid = []

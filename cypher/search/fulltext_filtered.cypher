@@ -3,7 +3,7 @@
 // $index: STRING - the collection's full-text index
 // $query: STRING - Lucene query, special characters escaped
 // $limit: INTEGER = 10 - rows wanted
-// $where: MAP = {} - metadata key -> value as text
+// $where: MAP = {} - metadata key -> value as text, or one of a list of texts
 // $between: MAP = {} - metadata key -> [least, most]: both numbers, or both texts
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
@@ -11,7 +11,9 @@
 // -> hits: LIST<LIST<ANY>> - [passage id, BM25 score]
 CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score
 MATCH (d:Document)-[:HAS_PASSAGE]->(node)
-WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
+WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key]
+    OR any(list IN split(coalesce(d.metadata, ''), '"' + key + '": [')[1..2]
+      WHERE ', ' + split(list, ']')[0] + ',' CONTAINS ', "' + $where[key] + '",'))
   AND all(key IN keys($between) WHERE $between[key][0] <= CASE WHEN $between[key][0] IS :: FLOAT NOT NULL
     THEN toFloatOrNull(toString(d['meta_' + key])) ELSE toString(d['meta_' + key]) END <= $between[key][1])
   AND ($source IS NULL OR d.source CONTAINS $source)

@@ -1,7 +1,7 @@
 // Those of some passages whose documents pass a filter.
 // mode: read
 // $ids: LIST<STRING> - passage ids
-// $where: MAP = {} - metadata key -> value as text
+// $where: MAP = {} - metadata key -> value as text, or one of a list of texts
 // $between: MAP = {} - metadata key -> [least, most]: both numbers, or both texts
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
@@ -9,7 +9,9 @@
 // -> ids: LIST<STRING> - ids of those that pass
 UNWIND $ids AS id
 MATCH (d:Document)-[:HAS_PASSAGE]->(:Passage {id: id})
-WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
+WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key]
+    OR any(list IN split(coalesce(d.metadata, ''), '"' + key + '": [')[1..2]
+      WHERE ', ' + split(list, ']')[0] + ',' CONTAINS ', "' + $where[key] + '",'))
   AND all(key IN keys($between) WHERE $between[key][0] <= CASE WHEN $between[key][0] IS :: FLOAT NOT NULL
     THEN toFloatOrNull(toString(d['meta_' + key])) ELSE toString(d['meta_' + key]) END <= $between[key][1])
   AND ($source IS NULL OR d.source CONTAINS $source)

@@ -8,7 +8,7 @@
 // $index: STRING - full-text index over the passages
 // $phrases: STRING - full-text query for the headings that the question may name; empty: none
 // $headings: LIST<STRING> - the same headings, in lower case
-// $where: MAP = {} - metadata key -> value as text
+// $where: MAP = {} - metadata key -> value as text, or one of a list of texts
 // $between: MAP = {} - metadata key -> [least, most]: both numbers, or both texts
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
@@ -54,7 +54,9 @@ CALL () {
 WITH d, min(rank) AS rank
 WITH d, rank, COUNT { (d)-[:HAS_PAGE]->() } AS pages, COUNT { (d)-[:HAS_TABLE]->() } AS tables
 WHERE (pages + tables > 0 OR ('section' IN $kinds AND d.outline IS NOT NULL))
-  AND all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
+  AND all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key]
+      OR any(list IN split(coalesce(d.metadata, ''), '"' + key + '": [')[1..2]
+        WHERE ', ' + split(list, ']')[0] + ',' CONTAINS ', "' + $where[key] + '",'))
   AND all(key IN keys($between) WHERE $between[key][0] <= CASE WHEN $between[key][0] IS :: FLOAT NOT NULL
     THEN toFloatOrNull(toString(d['meta_' + key])) ELSE toString(d['meta_' + key]) END <= $between[key][1])
   AND ($source IS NULL OR d.source CONTAINS $source)

@@ -5,14 +5,16 @@
 // $embedding: STRING - property that holds the vector
 // $vector: LIST<FLOAT> - the question's vector
 // $limit: INTEGER = 10 - rows wanted
-// $where: MAP = {} - metadata key -> value as text
+// $where: MAP = {} - metadata key -> value as text, or one of a list of texts
 // $between: MAP = {} - metadata key -> [least, most]: both numbers, or both texts
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
 // $day: STRING = null - the same as a date or moment without zone, as documents are dated
 // -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
 MATCH (d:Document {collection: $collection})
-WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key])
+WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key]
+    OR any(list IN split(coalesce(d.metadata, ''), '"' + key + '": [')[1..2]
+      WHERE ', ' + split(list, ']')[0] + ',' CONTAINS ', "' + $where[key] + '",'))
   AND all(key IN keys($between) WHERE $between[key][0] <= CASE WHEN $between[key][0] IS :: FLOAT NOT NULL
     THEN toFloatOrNull(toString(d['meta_' + key])) ELSE toString(d['meta_' + key]) END <= $between[key][1])
   AND ($source IS NULL OR d.source CONTAINS $source)

@@ -49,6 +49,22 @@ def test_dates_and_ranges(kg: KnowledgeGraph, dated: str, retriever: str, only: 
     assert {hit.passage.document for hit in found} == _METADATA.keys() - left_out
 
 
+@pytest.mark.parametrize("retriever", ["bm25", "dense", "pathrank"])
+def test_one_of_a_list_is_found(kg: KnowledgeGraph, collection_name: str, retriever: str) -> None:
+    listed = {"a": ["alpha", "beta, or so"], "b": ["beta"], "c": ['"alpha"', "al", "pha"], "d": "alpha"}
+    documents = [
+        Document(key, (Section(f"Harbour {key}."),), metadata={"tags": tags, "more": ["alpha"] * (key == "b")})
+        for key, tags in listed.items()
+    ]
+    kg[collection_name].ingest(documents)
+
+    def found(tag: str) -> set[str]:
+        hits = kg[collection_name].search("harbour", retriever=retriever, filter=Filter(where={"tags": tag}))
+        return {hit.passage.document for hit in hits}
+
+    assert [found(tag) for tag in ("alpha", "beta", "beta, or so", "gamma")] == [{"a", "d"}, {"b"}, {"a"}, set()]
+
+
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
