@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 from kgrag.loaders.base import BadInput, counted
 from kgrag.loaders.grid import Cell, Laid
 from kgrag.loaders.inline import Inline
+from kgrag.loaders.number_format import shown
 from kgrag.loaders.office_parts import Block, properties, table_blocks, tag, value
 
 _MAX_CELLS = 4_000_000
@@ -161,9 +162,13 @@ def _row_runs(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iter
     if formulas is not None:
         formulas.reset_dimensions()
     others = repeat(()) if formulas is None else formulas.iter_rows(values_only=True)
+    rows = (
+        [shown(cell.value, cell.number_format or "") if cell.value is not None else None for cell in row]
+        for row in sheet.iter_rows()
+    )
     covered: Covered = {}
     block: Laid = []
-    for number, (values, written) in enumerate(zip(sheet.iter_rows(values_only=True), others, strict=False), 1):
+    for number, (values, written) in enumerate(zip(rows, others, strict=False), 1):
         counts.cells -= max(len(values), *covered, 0) + 1
         if counts.cells < 0:
             raise BadInput(f"holds more than {_MAX_CELLS:,} cells; split it, or save its sheets as CSV")

@@ -162,3 +162,22 @@ def test_a_workbook_that_lies_about_its_size(tmp_path: Path) -> None:
             data = old.read(name)
             new.writestr(name, data.replace(b'ref="A1:B2"', b'ref="A1:XFD1048576"'))
     assert read(tmp_path / "a.xlsx").tables[0].rows == (("Ship", "Built"), ("Fram", "1892"))
+
+
+@pytest.mark.parametrize(
+    ("held", "form", "text"),
+    [
+        (0.125, "0.0%", "12.5%"), (0.07, "0%", "7%"), (1234.5, '"$"#,##0.00', "$1,234.50"), (7, "000", "007"),
+        (-1234.5, "#,##0.00_);(#,##0.00)", "(1,234.50)"), (1234.5, "#,##0.00_);(#,##0.00)", "1234.5"),
+        (-3.5, "[$€-407] #,##0.00", "-€ 3.50"), (12, '0" kg"', "12 kg"), (1234567, "#,##0", "1234567"),
+        (0.5, '_-* #,##0.00\\ "kr"_-;[Red]-* #,##0.00\\ "kr"_-;_-* "-"??_-', "0.50 kr"), (3.14159, "0.00", "3.14159"),
+        (1.5e9, "0.00E+00", "1500000000"), (0.5, "# ?/?", "0.5"), (2500, "#,##0,", "2500"), (True, "0%", "TRUE"),
+    ],
+)  # fmt: skip
+def test_numbers_as_a_sheet_shows_them(tmp_path: Path, held: float, form: str, text: str) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Ship", "Share"])
+    book.active.append(["Fram", held])
+    book.active["B2"].number_format = form
+    book.save(tmp_path / "a.xlsx")
+    assert read(tmp_path / "a.xlsx").tables[0].rows == (("Ship", "Share"), ("Fram", text))
