@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from kgrag.models.embed import SentenceTransformerEmbedder as SentenceTransformerEmbedder
     from kgrag.models.embed import WordLlamaEmbedder as WordLlamaEmbedder
     from kgrag.models.embed import unit as unit
+    from kgrag.models.onnx import OnnxEmbedder as OnnxEmbedder
 else:
     __all__, __getattr__, __dir__ = offered(
         __name__,
         {
             "embed": "EMBEDDERS BiEncoder Embedder OpenAIEmbedder SentenceTransformerEmbedder WordLlamaEmbedder unit",
+            "onnx": "OnnxEmbedder",
         },
     )

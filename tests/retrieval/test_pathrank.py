@@ -27,8 +27,7 @@ _QUESTION = "Which painter worked in the home town of the captain of the Fjord Q
 def test_walks_over_names(kg: KnowledgeGraph, coast: str) -> None:
     ranking = kg[coast].search(_QUESTION, retriever="pathrank", k=5)
     titles = [h.passage.title for h in ranking]
-    assert titles[:2] == ["Fjord Queen", "Ole Brandvik"]
-    assert "Nordvika" in titles
+    assert titles[0] == "Fjord Queen" and {"Ole Brandvik", "Nordvika"} < set(titles[1:4])
     hit = ranking.hits[titles.index("Nordvika")]
     assert [(s.via, s.label, s.name) for s in hit.why] == [
         ("names", "Entity", "Fjord Queen"),
