@@ -1,5 +1,7 @@
 """Every number that a stranger can send has bounds, and what is out of them is refused by name."""
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -50,12 +52,21 @@ def test_requests() -> None:
     for router in (*_ROUTERS, openai.router, health.router):
         app.include_router(router)
     schema = app.openapi()
-    sent = [form for form in schema["components"]["schemas"] if not form.endswith(("Reply", "Error"))]
-    found = [place for form in sent for place in _unbounded(schema["components"]["schemas"][form], form)]
+    forms, found = schema["components"]["schemas"], []
+    sent: set[str] = set()
     for path, operations in schema["paths"].items():
         for operation in operations.values():
             found += _unbounded([p["schema"] for p in operation.get("parameters", ())], path)
-    assert found == []
+            found += _unbounded(operation.get("requestBody", {}), path)
+            sent |= _named(operation.get("requestBody", {}), forms)
+    assert {"Searching", "Asking", "Chat", "Statement"} < sent
+    assert found + [place for form in sent for place in _unbounded(forms[form], form)] == []
+
+
+def _named(schema: Any, forms: dict[str, Any]) -> set[str]:
+    """The forms that a schema names, and those that these name."""
+    names = set(re.findall(r'#/components/schemas/([^"]+)', json.dumps(schema)))
+    return names.union(*(_named(forms[name], forms) for name in names))
 
 
 @pytest.mark.parametrize("value", [0, 10_001, 10**30, float("nan"), float("inf"), "many"])

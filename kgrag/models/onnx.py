@@ -75,7 +75,6 @@ class OnnxEmbedder:
             ) from error
         self._tokenizer.enable_truncation(int(given.get("max_seq_length", _TOKENS)))
         self._tokenizer.no_padding()
-        self._threads = ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1), thread_name_prefix="kgrag-embed")
         self._inputs = {wanted.name for wanted in self._session.get_inputs()}
         self._first = bool(given.get("pooling_mode_cls_token"))
         family = next((prompts for part, prompts in _PROMPTS.items() if part in name.lower()), {})
@@ -107,7 +106,9 @@ class OnnxEmbedder:
         The numbers of a model in 8 bits are scaled by the largest of a batch: beside others a text has another vector.
         """
         tokens = [encoded.ids for encoded in self._tokenizer.encode_batch(list(texts))]
-        return np.array(list(self._threads.map(self._encode_one, tokens)), np.float32)
+        most = min(_THREADS, os.cpu_count() or 1, len(texts))
+        with ThreadPoolExecutor(most, thread_name_prefix="kgrag-embed") as threads:
+            return np.array(list(threads.map(self._encode_one, tokens)), np.float32)
 
     def _encode_one(self, tokens: Sequence[int]) -> NDArray[np.float32]:
         ids = np.array([tokens], np.int64)

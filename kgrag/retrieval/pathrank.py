@@ -101,7 +101,7 @@ class PathRankOptions(Options):
     cover: Weight = Field(2.8, description="weight there of the question's words that no passage before has")
     tie: Weight = Field(0.3, description="weight there of a rare name shared with a passage before")
     led: Weight = Field(0.3, description="weight there of being on the path to a passage before")
-    outer: Weight = Field(0.7, description="weight there of what answers the outer clause")
+    outer: Weight = Field(0.35, description="weight there of what answers the outer clause")
     ends: int = Field(3, ge=0, le=1_000, description="passages that answer it best, which have a place kept")
     end_place: int = Field(4, ge=0, le=1_000, description="places before those kept for them")
     lexical: Weight = Field(1.0, description="weight of BM25 where words count more, in that much more")

@@ -77,7 +77,7 @@ def test_columns_are_named_by_options(cli: CommandLine, tmp_path: Path, collecti
     table.write_text("sku,label,description\na1,House,A red house of stone\na2,Boat,A blue boat\n")
     rows = tmp_path / "items.jsonl"
     rows.write_text('{"sku": "a1", "description": "A red house"}\n')
-    unnamed = cli("ingest", str(rows), "-c", collection_name, code=5).stderr
+    unnamed = cli("ingest", str(rows), "-c", collection_name, "--key-column", "sku", code=5).stderr
     assert "--text-column" in unnamed and "description" in unnamed
     options = ("--key-column", "sku", "--title-column", "label", "--text-column", "description")
     cli("ingest", str(table), "-c", collection_name, *options)
