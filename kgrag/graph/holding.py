@@ -1,6 +1,6 @@
-"""Work on a collection is done by one at a time: by a server's job, or by a program itself.
+"""One job at a time works on a collection: a server's, or that of a program.
 
-What a program does is kept in the graph as a job while it lasts, so that servers see it and wait.
+A program's work stands in the graph as a job while it lasts, so that servers see it and wait.
 """
 
 import json

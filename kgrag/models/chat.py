@@ -42,7 +42,7 @@ class ChatModel(Protocol):
         on_text: Callable[[str], None] | None = None,
         fresh: bool = False,
     ) -> Reply:
-        """The reply to messages; with `json`, a JSON schema, the model is told to answer with such an object.
+        """The reply to messages; with `json`, a JSON schema, the model is asked for an object of that schema.
 
         `on_text` is called with all that there is of the reply whenever it grows; it begins again when the reply is
         interrupted and asked for again. `fresh`: not from the cache. Raises ModelError when there is no reply after all

@@ -2,7 +2,6 @@
 
 import json
 import os
-import threading
 import zipfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -158,13 +157,9 @@ def _of_the_hub(name: str) -> Path:
         ) from error
 
 
-_FETCHING = threading.Lock()
-
-
 def fetched(jar: Jar) -> Path:
     """The file of a jar, fetched once into the folder of the settings' cache. Raises as JarStore.ensure does."""
     settings = Settings()
     store = JarStore(settings.cache / "jars", settings.local.maven_repository)
-    with _FETCHING:
-        store.ensure([jar], stage=f"Downloading {jar.artifact}")
+    store.ensure([jar], stage=f"Downloading {jar.artifact}")
     return store.folder / jar.filename

@@ -136,7 +136,7 @@ def _rows(
 
 
 def _explained(error: Neo4jError, limits: GatewaySettings) -> KgragError | None:
-    """The error as it is told, None for one that is not about the statement."""
+    """The error for the caller, None for one that is not about the statement."""
     code, message = error.code or "", error.message or str(error)
     if length := re.search(rf"{MARK} (\d+) not (\d+)", message):
         most, found = (f"{int(number):,}" for number in length.groups())

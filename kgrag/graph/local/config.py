@@ -98,7 +98,7 @@ def conf_text(settings: LocalSettings, line: Line, ports: Ports, plugins: Sequen
         # A search goes through all segments of a vector index, and each buffer that is full makes one: of 10,000
         # vectors with the megabyte of the default. Two indexes are made at a time, each with a buffer.
         "internal.dbms.index.vector.population_ram_buffer_size": str(max(128, memory_size(settings.heap) >> 23)),
-        # Else each query is planned anew for every order of magnitude of its parameters: PathRank, in a second.
+        # Else each query is planned again for every order of magnitude of its parameters; PathRank takes a second.
         "internal.cypher.use_parameter_size": "false",
         "dbms.security.auth_enabled": "true",
         "dbms.usage_report.enabled": "false",
