@@ -90,16 +90,15 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
             tx.run("write/settle_entities", ids=sorted(touched))
         if batch.sealed:
             tx.run("write/seal", rows=batch.sealed, collection=collection.name)
-        _check_there(tx, collection)  # last: what was removed a moment ago is seen, too
+        _check_there(tx, collection)  # last: it holds the collection's lock until it is committed
 
     graph.write(work)
 
 
 def _check_there(tx: Transaction, collection: Collection) -> None:
     """What would be written for a collection that is gone belongs to none, and the next of its name would find it."""
-    found = [r["collection"] for r in tx.run("search/collections", name=collection.name)]
-    made = (collection.number, collection.created)
-    if not any((c["number"], str(c.get("created"))) == made and not c.get("removing") for c in found):
+    found = tx.run("write/join_collection", name=collection.name)
+    if [(c["number"], str(c["created"]), c["removing"]) for c in found] != [(collection.number, collection.created, False)]:
         raise MismatchError(
             f"Collection {collection.name!r} was removed while documents were written into it.",
             "Run the same command again to make it again with all of them.",

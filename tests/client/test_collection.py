@@ -10,6 +10,7 @@ from scripted import Scripted
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import CancelledError, DeadlineError, MismatchError, NotFoundError
 from kgrag.events import Answered, Asked, Retrieved
+from kgrag.graph.connection import Transaction
 from kgrag.limits import limited
 from kgrag.models.embed import WordLlamaEmbedder
 from kgrag.retrieval.bm25 import Bm25
@@ -207,6 +208,23 @@ def test_cypher_and_saved_queries_know_their_collection(kg: KnowledgeGraph, coll
     rows = ships.cypher("MATCH (d:Document {collection: $collection}) RETURN count(d) AS n")
     assert list(rows) == [{"n": 2}]
     assert "Colin Archer" in {row["name"] for row in ships.saved_query("hubs", limit=20)}
+
+
+def test_a_removal_waits_for_what_is_about_to_commit(kg: KnowledgeGraph, collection_name: str) -> None:
+    """What a transaction wrote after it had seen its collection would else come in once the removal was past it."""
+    kg[collection_name].ingest(SHIPS)
+    remover = threading.Thread(target=kg[collection_name].delete)
+
+    def work(tx: Transaction) -> None:
+        (there,) = tx.run("write/join_collection", name=collection_name)
+        assert not there["removing"]
+        remover.start()
+        remover.join(1)
+        assert remover.is_alive()
+
+    kg.graph.write(work)
+    remover.join(30)
+    assert not kg.graph.run("search/collections", name=collection_name)
 
 
 def test_a_collection_removed_while_it_is_filled_stays_removed(kg: KnowledgeGraph, collection_name: str) -> None:

@@ -1,0 +1,9 @@
+// A collection that a transaction writes for, locked until it commits: its removal, which marks it first, waits for that.
+// mode: write
+// $name: STRING - name of the collection
+// -> number: INTEGER - that of its indexes
+// -> created: DATETIME - when it was made
+// -> removing: BOOLEAN - whether it is being removed
+MATCH (c:Collection {name: $name})
+SET c.number = c.number
+RETURN c.number AS number, c.created AS created, coalesce(c.removing, false) AS removing
