@@ -339,8 +339,8 @@ class Filter:
     """Which documents may be searched.
 
     `where`: metadata key -> value, compared as text, or (least, most), of which either may be None and both belong to
-    the range; `source`: part of the document's source; `since`: only documents dated at or after this time by what
-    their metadata says, or ingested then, if it says nothing.
+    the range; of a list, one that fits is enough. `source`: part of the document's source; `since`: only documents
+    dated at or after this time by what their metadata says, or ingested then, if it says nothing.
     """
 
     where: Mapping[str, Scalar | Range] = field(default_factory=dict)

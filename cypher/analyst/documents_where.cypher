@@ -3,12 +3,12 @@
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $key: STRING = 'country' - name of the entry
-// $value: STRING = 'Norway' - its value, as text
+// $value: STRING = 'Norway' - its value, or one of a list, as text
 // $limit: INTEGER = 25 - rows wanted
 // -> title: STRING - title, or key
 // -> metadata: MAP - all that is known of it
 // -> source: STRING - where it was read
 // -> document: NODE - the document, to be drawn
-MATCH (d:Document {collection: $collection}) WHERE toString(d['meta_' + $key]) = $value
+MATCH (d:Document {collection: $collection}) WHERE $value IN toStringList([] + d['meta_' + $key])
 WITH d ORDER BY d.name LIMIT toInteger($limit)
 RETURN d.name AS title, properties(d) AS metadata, d.source AS source, d AS document ORDER BY title

@@ -8,6 +8,8 @@
 // -> values: LIST<STRING> - the most frequent ones
 MATCH (d:Document {collection: $collection})
 UNWIND [key IN keys(d) WHERE key STARTS WITH 'meta_'] AS key
-WITH key, toString(d[key]) AS value, count(*) AS documents ORDER BY documents DESC, value
+WITH d, key, toStringList([] + d[key]) AS each
+UNWIND range(0, size(each) - 1) AS i
+WITH key, each[i] AS value, count(*) AS times, sum(CASE i WHEN 0 THEN 1 END) AS documents ORDER BY times DESC, value
 WITH key, sum(documents) AS documents, count(*) AS different, collect(value)[..10] AS values
 RETURN substring(key, 5) AS key, documents, different, values ORDER BY documents DESC, key

@@ -11,11 +11,9 @@
 // -> hits: LIST<LIST<ANY>> - [passage id, BM25 score]
 CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score
 MATCH (d:Document)-[:HAS_PASSAGE]->(node)
-WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key]
-    OR any(list IN split(coalesce(d.metadata, ''), '"' + key + '": [')[1..2]
-      WHERE ', ' + split(list, ']')[0] + ',' CONTAINS ', "' + $where[key] + '",'))
-  AND all(key IN keys($between) WHERE $between[key][0] <= CASE WHEN $between[key][0] IS :: FLOAT NOT NULL
-    THEN toFloatOrNull(toString(d['meta_' + key])) ELSE toString(d['meta_' + key]) END <= $between[key][1])
+WHERE all(key IN keys($where) WHERE $where[key] IN toStringList([] + d['meta_' + key]))
+  AND all(key IN keys($between) WHERE any(value IN [] + d['meta_' + key] WHERE $between[key][0] <=
+    CASE WHEN $between[key][0] IS :: FLOAT NOT NULL THEN toFloatOrNull(toString(value)) ELSE toString(value) END <= $between[key][1]))
   AND ($source IS NULL OR d.source CONTAINS $source)
   AND ($since IS NULL OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
 WITH node.id AS id, score ORDER BY score DESC, id LIMIT $limit

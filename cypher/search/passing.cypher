@@ -9,11 +9,9 @@
 // -> ids: LIST<STRING> - ids of those that pass
 UNWIND $ids AS id
 MATCH (d:Document)-[:HAS_PASSAGE]->(:Passage {id: id})
-WHERE all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key]
-    OR any(list IN split(coalesce(d.metadata, ''), '"' + key + '": [')[1..2]
-      WHERE ', ' + split(list, ']')[0] + ',' CONTAINS ', "' + $where[key] + '",'))
-  AND all(key IN keys($between) WHERE $between[key][0] <= CASE WHEN $between[key][0] IS :: FLOAT NOT NULL
-    THEN toFloatOrNull(toString(d['meta_' + key])) ELSE toString(d['meta_' + key]) END <= $between[key][1])
+WHERE all(key IN keys($where) WHERE $where[key] IN toStringList([] + d['meta_' + key]))
+  AND all(key IN keys($between) WHERE any(value IN [] + d['meta_' + key] WHERE $between[key][0] <=
+    CASE WHEN $between[key][0] IS :: FLOAT NOT NULL THEN toFloatOrNull(toString(value)) ELSE toString(value) END <= $between[key][1]))
   AND ($source IS NULL OR d.source CONTAINS $source)
   AND ($since IS NULL OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
 RETURN collect(id) AS ids

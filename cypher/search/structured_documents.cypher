@@ -54,11 +54,9 @@ CALL () {
 WITH d, min(rank) AS rank
 WITH d, rank, COUNT { (d)-[:HAS_PAGE]->() } AS pages, COUNT { (d)-[:HAS_TABLE]->() } AS tables
 WHERE (pages + tables > 0 OR ('section' IN $kinds AND d.outline IS NOT NULL))
-  AND all(key IN keys($where) WHERE toString(d['meta_' + key]) = $where[key]
-      OR any(list IN split(coalesce(d.metadata, ''), '"' + key + '": [')[1..2]
-        WHERE ', ' + split(list, ']')[0] + ',' CONTAINS ', "' + $where[key] + '",'))
-  AND all(key IN keys($between) WHERE $between[key][0] <= CASE WHEN $between[key][0] IS :: FLOAT NOT NULL
-    THEN toFloatOrNull(toString(d['meta_' + key])) ELSE toString(d['meta_' + key]) END <= $between[key][1])
+  AND all(key IN keys($where) WHERE $where[key] IN toStringList([] + d['meta_' + key]))
+  AND all(key IN keys($between) WHERE any(value IN [] + d['meta_' + key] WHERE $between[key][0] <=
+    CASE WHEN $between[key][0] IS :: FLOAT NOT NULL THEN toFloatOrNull(toString(value)) ELSE toString(value) END <= $between[key][1]))
   AND ($source IS NULL OR d.source CONTAINS $source)
   AND ($since IS NULL OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
 WITH d, pages, tables ORDER BY rank, d.key LIMIT toInteger($limit)

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from kgrag.exchange.form import Footer, Header, damaged, foreign, read_errors
 from kgrag.graph.contents import EdgeRecord, Item, NodeRecord
-from kgrag.graph.csv_files import ARRAY_DELIMITER, CsvField, FoundColumns, Table, can_head
+from kgrag.graph.csv_files import ARRAY_DELIMITER, CsvField, FoundColumns, Table, array, can_head
 from kgrag.graph.description import describe
 from kgrag.graph.local.bulk import ARGUMENTS, Files, import_arguments
 from kgrag.graph.schema import labels_of
@@ -120,10 +120,9 @@ def _field(key: str, value: Any) -> tuple[str, object]:
     if its == "byte[]":
         return its, CsvField(ARRAY_DELIMITER.join(str(n - 256 if n > 127 else n) for n in value))
     if isinstance(value, list):
-        texts = [text(item) for item in value]
-        if its == JSON or not any(texts) or any(ARRAY_DELIMITER in item for item in texts):
+        joined = None if its == JSON else array([text(item) for item in value])
+        if joined is None:
             return JSON, json.dumps(to_json(value), ensure_ascii=False)
-        joined = ARRAY_DELIMITER.join(texts)
         return its, CsvField(joined) if its.removesuffix("[]") in _PLAIN else joined
     return its, CsvField(text(value)) if its in _PLAIN else text(value)
 

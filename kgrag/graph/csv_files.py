@@ -123,6 +123,12 @@ def strings(values: Iterable[str]) -> CsvField | None:
     return CsvField(ARRAY_DELIMITER.join(values)) or None
 
 
+def array(texts: Sequence[str]) -> str | None:
+    """Values as one field; None where CSV has none for them: all are empty, or one holds the delimiter."""
+    plain = any(texts) and not any(ARRAY_DELIMITER in text for text in texts)
+    return ARRAY_DELIMITER.join(texts) if plain else None
+
+
 def floats(vectors: NDArray[np.float32]) -> list[CsvField]:
     """Fields of type float[], one a row of the vectors, each number below 10."""
     if vectors.size == 0:
@@ -180,7 +186,13 @@ Typed = Callable[[str, object], tuple[str, object]]
 
 
 def single(key: str, value: object) -> tuple[str, object]:
-    """The type and field of text, a number or a boolean."""
+    """The type and field of text, a number, a boolean, or a list of these of one type."""
+    if isinstance(value, list):
+        of = min(single(key, one)[0] for one in value)
+        field = array(value if of == "string" else list(map(_field, value)))
+        if not of or field is None:
+            return "", None
+        return f"{of}[]", field if of == "string" else CsvField(field)
     kind = _TYPES.get(type(value), "")
     finite = kind not in ("long", "double") or abs(value) < 2**63  # type: ignore[arg-type]
     return kind if finite else "", value

@@ -3,7 +3,6 @@
 What a search needs comes as one record that holds a list: a hundred records are a hundred messages to be taken apart.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC
 from math import inf
@@ -13,6 +12,7 @@ from kgrag.errors import ConfigurationError
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.lucene import TITLE, escape, question_terms, question_words
+from kgrag.graph.metadata import as_text, from_properties
 from kgrag.identity import document_id, entity_id
 from kgrag.passages import PassageIndex
 from kgrag.types import DocumentInfo, Filter, Passage, Scalar
@@ -226,9 +226,6 @@ class Reader:
 
 def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Passage:
     """A Passage from the properties of its node and of its document's."""
-    metadata = {k.removeprefix("meta_"): v for k, v in document.items() if k.startswith("meta_")}
-    if document.get("metadata"):
-        metadata |= json.loads(document["metadata"])
     return Passage(
         id=id,
         document=document["key"],
@@ -237,7 +234,7 @@ def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Pa
         ordinal=properties["ordinal"] or 0,
         section=properties["section"] or "",
         source=document.get("source", ""),
-        metadata=metadata,
+        metadata=from_properties(document),
         page=properties.get("page"),
         last_page=properties.get("last_page"),
         collection=document["collection"],
@@ -272,7 +269,7 @@ def _filter(only: Filter) -> dict[str, Any]:
         raise ConfigurationError(f"since is invalid: {only.since}.", "Give a time of the years 2 to 9998.") from error
     ranges = {key: value for key, value in only.where.items() if isinstance(value, tuple)}
     return {
-        "where": {key: _as_text(value) for key, value in only.where.items() if key not in ranges},
+        "where": {key: as_text(value) for key, value in only.where.items() if key not in ranges},
         "between": {key: _ends(*ends) for key, ends in ranges.items()},
         "source": only.source,
         "since": since,
@@ -285,16 +282,9 @@ def _ends(least: Scalar | None, most: Scalar | None) -> tuple[float, float] | tu
     given = [end for end in (least, most) if end is not None]
     if given and all(isinstance(end, int | float) and not isinstance(end, bool) for end in given):
         return (-inf if least is None else _float(least), inf if most is None else _float(most))
-    return ("" if least is None else _as_text(least), ("" if most is None else _as_text(most)) + "\U0010ffff")
+    return ("" if least is None else as_text(least), ("" if most is None else as_text(most)) + "\U0010ffff")
 
 
 def _float(value: Scalar) -> float:
     """A number as Cypher has it; whole ones may be too large for that."""
     return float(min(max(value, -1e308), 1e308))
-
-
-def _as_text(value: object) -> str:
-    """A value as Cypher's toString() writes it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value)

@@ -1,5 +1,6 @@
 """The schema: constraints and indexes of the database, those of each collection, and the versions they went through."""
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -7,11 +8,12 @@ from typing import Any
 from kgrag.errors import MismatchError
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import Fulltext, NodeKind, describe
+from kgrag.graph.metadata import to_properties
 from kgrag.languages import language_of
 from kgrag.sentences import passage_sentences
 from kgrag.text import LONGEST_NAME, caption, passage_stems, title_stems
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 SLOTS = ("embedding", "embedding_b")
 _PATIENCE = 24 * 3600  # seconds: of five million vectors an index takes more than an hour
 
@@ -228,6 +230,18 @@ def _sentences(graph: Graph) -> None:
         graph.run("write/migrated_collection", name=name, version=7)
 
 
+def _lists(graph: Graph) -> None:
+    """Version 10: lists of a document's metadata are properties, in which filters look."""
+    rows = [
+        {"id": r["id"], "properties": to_properties(json.loads(r["metadata"]))}
+        for r in graph.stream("search/other_metadata")
+    ]
+    for start in range(0, len(rows), 5000):
+        graph.run("write/metadata", rows=rows[start : start + 5000])
+    for collection in _collections(graph):
+        graph.run("write/migrated_collection", name=collection["name"], version=10)
+
+
 def _shortened(name: str, ordinal: int | None) -> str:
     prefix = "" if ordinal is None else f"{ordinal + 1} · "
     return prefix + caption(name.removeprefix(prefix)) if name.startswith(prefix) else caption(name)
@@ -243,6 +257,7 @@ MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
     7: ("sentences in stems; names are found again where there are triples", _sentences),
     8: ("titles are a field of their own; names found by new rules", partial(_searched, version=8)),
     9: ("names found by new rules", partial(_searched, version=9)),
+    10: ("filters look into lists of metadata", _lists),
 }
 """Schema version -> what the step to it does, and the step."""
 

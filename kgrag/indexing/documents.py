@@ -1,6 +1,5 @@
 """The local stage of indexing: documents -> rows of passages, names and triples, each document by itself."""
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from typing import Any
 
 from kgrag import identity
 from kgrag.aliases import passage_aliases, title_aliases
+from kgrag.graph.metadata import to_properties
 from kgrag.indexing.chunking import chunk
 from kgrag.indexing.pages import add_pages
 from kgrag.indexing.writer import Batch, Row
@@ -141,7 +141,7 @@ def document_name(document: Document) -> str:
 
 
 def document_properties(collection: str, document_id: str, document: Document) -> Row:
-    """The properties of a Document node: metadata scalars as meta_KEY, the rest as JSON in `metadata`."""
+    """The properties of a Document node."""
     properties: Row = {
         "id": document_id,
         "name": document_name(document),
@@ -155,15 +155,7 @@ def document_properties(collection: str, document_id: str, document: Document) -
         properties["outline"] = outline
     if dated := _dated(document.metadata):
         properties["dated"] = dated
-    rest = {}
-    for key, value in document.metadata.items():
-        if isinstance(value, str | bool | int | float):
-            properties[f"meta_{key}"] = value
-        elif value is not None:
-            rest[key] = value
-    if rest:
-        properties["metadata"] = json.dumps(rest, ensure_ascii=False, sort_keys=True, default=str)
-    return properties
+    return properties | to_properties(document.metadata)
 
 
 def _dated(metadata: Mapping[str, object]) -> str:

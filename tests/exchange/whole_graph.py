@@ -17,7 +17,10 @@ DOCUMENTS = [
         (Triple("Ångström Tower", 'lies "in", or near;', "Tromsø\n(city)"), Triple("Tromsø", "is", "Tromsø")),
     ),
     Document(
-        "odd", (Section("The Odd Fellow met Banor Dunor."),), "Odd {Fellow}", metadata={"number": "one", "a{b}": 1}
+        "odd",
+        (Section("The Odd Fellow met Banor Dunor."),),
+        "Odd {Fellow}",
+        metadata={"number": "one", "a{b}": 1, "tags": ["é", "b;c"]},
     ),
     Document(
         "guide",

@@ -47,6 +47,12 @@ _STRANGE = [
     ),
     Document("brace", (Section("In Paris the Odd Fellow met Loki."),), metadata={"a{b}": 1}),
     Document(
+        "lists",
+        (Section("The Odd Fellow has lists."),),
+        metadata={"tags": ['é, "x"\n', ""], "years": [1897, -2], "flags": [True, False], "shares": [0.1, 1e-7]},
+    ),
+    Document("semicolon", (Section("The Odd Fellow has more."),), metadata={"tags": ["a;b"], "mixed": [1, "a", True]}),
+    Document(
         "guide",
         tuple(Section(f"The {n} Gate of Tromsø lies here. " * 60, f"Guide > {n} Gate") for n in ("North", "South")),
         "City Guide",

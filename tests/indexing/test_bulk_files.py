@@ -39,7 +39,18 @@ def test_metadata_finds_its_columns(tmp_path: Path) -> None:
     assert columns.values({"a": 1, "b": "x"}) == [1, "x"]
     assert columns.values({"c": True, "b": "y"}) == [None, "y", True]
     assert table.columns == ["id", "a:long", "b:string", "c:boolean"]
-    for unfit in ({"a": "text"}, {"a": True}, {"a": 2**63}, {"d": float("nan")}, {"e{": 1}, {"f": [1]}):
+    lists = FoundColumns(Table(tmp_path, "lists", ("id",)))
+    assert lists.values({"d": ["é, 1", ""], "e": [1, -2], "f": [True], "g": [0.5]}) == ["é, 1;", "1;-2", "true", "0.5"]
+    assert lists.values({"d": "é"}) is None
+    for unfit in (
+        {"a": "text"},
+        {"a": True},
+        {"a": 2**63},
+        {"d": float("nan")},
+        {"e{": 1},
+        {"f": ["a;b"]},
+        {"g": [2**63, 1]},
+    ):
         assert columns.values(unfit) is None
     assert len(columns.values({f"x{i}": i for i in range(150)}) or ()) == 153
     assert columns.values({f"y{i}": i for i in range(150)}) is None

@@ -1,5 +1,6 @@
 """Filters of what documents say of themselves: their own dates, and ranges of numbers and of texts."""
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -7,6 +8,7 @@ import pytest
 
 from kgrag.cli.connect import _where
 from kgrag.client import KnowledgeGraph
+from kgrag.graph.schema import MIGRATIONS
 from kgrag.types import Document, Filter, Range, Scalar, Section
 
 _METADATA: dict[str, dict[str, Scalar]] = {
@@ -63,6 +65,56 @@ def test_one_of_a_list_is_found(kg: KnowledgeGraph, collection_name: str, retrie
         return {hit.passage.document for hit in hits}
 
     assert [found(tag) for tag in ("alpha", "beta", "beta, or so", "gamma")] == [{"a", "d"}, {"b"}, {"a"}, set()]
+
+
+_LISTS: dict[str, object] = {
+    "numbers": [1897, 1911],
+    "one": ["Tromsø"],
+    "empty": [],
+    "mixed": ["1911", 3.5, True],
+    "unicode": ["日本語", "e\u0301", 'a"b\\c, ]'],
+    "days": ["1897-06-01", "1912-01-17"],
+    "deep": [["1897"], {"a": 1897}],
+    "nothing": [None, "1897"],
+    "single": 1911,
+}
+
+
+@pytest.mark.parametrize("retriever", ["bm25", "dense", "pathrank"])
+def test_what_lists_hold(kg: KnowledgeGraph, collection_name: str, retriever: str) -> None:
+    kg[collection_name].ingest(
+        Document(key, (Section(f"Harbour {key}."),), metadata={"its": its}) for key, its in _LISTS.items()
+    )
+
+    def found(its: Scalar | Range) -> set[str]:
+        hits = kg[collection_name].search("harbour", retriever=retriever, filter=Filter(where={"its": its}))
+        return {hit.passage.document for hit in hits}
+
+    values = (1897, "1911", "Tromsø", 3.5, True, "日本語", "e\u0301", "é", 'a"b\\c, ]', "", "[]")
+    held = [{"numbers"}, {"numbers", "mixed", "single"}, {"one"}, {"mixed"}, {"mixed"}, {"unicode"}, {"unicode"}]
+    assert [found(value) for value in values] == [*held, set(), {"unicode"}, set(), set()]
+    assert found((1900, 1950)) == {"numbers", "mixed", "single"}
+    assert found((3, 4)) == {"mixed"}
+    assert found(("1912", "1912-01")) == {"days"}
+    told = {hit.passage.document: hit.passage.metadata for hit in kg[collection_name].search("harbour", k=9)}
+    assert told == {key: {"its": its} for key, its in _LISTS.items()}
+
+
+def test_lists_of_an_older_schema_are_found_once_it_is_migrated(kg: KnowledgeGraph, collection_name: str) -> None:
+    listed = {"tags": ["alpha", "beta"], "mixed": ["a", 1], "deep": {"a": [1]}, "year": 1897}
+    kg[collection_name].ingest([Document("a", (Section("Harbour."),), metadata=listed)])
+    written = "MATCH (d:Document {collection: $c}) RETURN properties(d) AS its"
+    before = kg.graph._driver.execute_query(written, c=collection_name).records[0]["its"]
+    kg.graph._driver.execute_query(
+        "MATCH (d:Document {collection: $c}) REMOVE d.meta_tags, d.meta_mixed SET d.metadata = $old",
+        c=collection_name,
+        old=json.dumps({key: its for key, its in listed.items() if key != "year"}),
+    )
+    assert not kg[collection_name].search("harbour", filter=Filter(where={"tags": "beta"}))
+    MIGRATIONS[10][1](kg.graph)
+    assert kg.graph._driver.execute_query(written, c=collection_name).records[0]["its"] == before
+    for key, value in (("tags", "beta"), ("mixed", 1)):
+        assert len(kg[collection_name].search("harbour", filter=Filter(where={key: value}))) == 1
 
 
 @pytest.mark.parametrize(
