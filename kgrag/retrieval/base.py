@@ -293,8 +293,9 @@ class Retriever(ABC):
                 f"Fuse them: {cls.name}(rrf({', '.join(str(getattr(p, 'name', p)) for p in parts)})).",
             )
         defaults = defaults or {}
-        own = defaults.get(cls.name.replace("-", "_"), {})
         shared = {key: value for key, value in defaults.items() if not isinstance(value, Mapping)}
+        own = defaults.get(cls.name.replace("-", "_"), {})
+        own = own if isinstance(own, Mapping) else {}  # rrf=30 is the option of that name, not the retriever's options
         return resolve(cls.options, cls.name, options, own, shared)
 
     @abstractmethod

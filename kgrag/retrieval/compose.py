@@ -1,4 +1,4 @@
-"""Retrievers made of others: reciprocal rank fusion, and what the operators `%`, `&` and `^` make."""
+"""Retrievers made of others: fused by ranks or by scores, and what the operators `%`, `&` and `^` make."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -34,7 +34,7 @@ class Rrf(Retriever):
     """The reciprocal rank fusion of other retrievers; also `a | b`."""
 
     name = "rrf"
-    summary = "reciprocal rank fusion of any others: rrf(hybrid, pathrank)"
+    summary = "reciprocal rank fusion of any others, of bm25 and dense by itself: rrf(hybrid, pathrank)"
     paper = "GEAR, section 3"
     options = RrfOptions
     over: ClassVar[tuple[str, ...]] = ("bm25", "dense")
@@ -51,25 +51,55 @@ class Rrf(Retriever):
         return reciprocal_rank_fusion(rankings, self.settings.rrf)
 
 
-class HybridOptions(RrfOptions, VectorOptions):
+class HybridOptions(VectorOptions):
     """Options of BM25 and dense retrieval together."""
 
+    depth: Count = Field(100, description="how many passages each of both contributes")
+    nearness: float = Field(0.4, ge=0, le=1, description="weight of the vectors; the rest is that of the words")
 
-class Hybrid(Rrf):
-    """The fusion of BM25 and dense retrieval (GEAR, section 3)."""
+
+class Hybrid(Retriever):
+    """Passages that share words with the question or are near to it, by a weighted sum of both scores.
+
+    Bruch et al., "An Analysis of Fusion Functions for Hybrid Retrieval", 2023, section 4, with another normalisation:
+    of BM25 the share of the best score; of vectors how much nearer a passage is than those that share words with the
+    question are on average, as a share of what is possible. So nothing has to be calibrated, whatever range the cosines
+    of an embedder have.
+    """
 
     name = "hybrid"
-    summary = "reciprocal rank fusion of bm25 and dense"
-    paper = "GEAR, section 6.1"
+    summary = "bm25 and dense, their scores added"
+    paper = "Bruch et al., 2023"
     uses = ("words", "vectors")
     options = HybridOptions
-    over = ()
-    several = False
     settings: HybridOptions
 
     def __init__(self, *on: Searchable, **options: Any) -> None:
         super().__init__(*on, **options)
         self.parts = (Bm25(self.context), Dense(self.context, over_fetch=self.settings.over_fetch))
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        """See Retriever; ties go by id."""
+        depth, weight = max(n, self.settings.depth), self.settings.nearness
+        words, near = ({x.id: x for x in part.rank(query, depth)} for part in self.parts)
+        vector = query.vector(self.context.embedder)
+        others = self.context.reader.nearest_of([id for id in words if id not in near], vector, depth)
+        nearness = {id: x.score for id, x in near.items()} | dict(others)
+        of_words = [nearness[id] for id in words if id in nearness]
+        average = sum(of_words) / len(of_words) if of_words else 0.0
+        farthest = min(nearness.values(), default=0.0)  # of a passage without a vector
+        best = max((x.score for x in words.values()), default=1.0)
+        least = min(x.score for x in words.values()) if len(words) == depth else 0.0  # what the next has at most
+        found = [
+            Scored(
+                id,
+                (1 - weight) * (words[id].score if id in words else least) / best
+                + weight * (nearness.get(id, farthest) - average) / max(1 - average, 1e-9),
+                tuple(step for ranked in (words, near) if id in ranked for step in ranked[id].why),
+            )
+            for id in words.keys() | near.keys()
+        ]
+        return sorted(found, key=lambda x: (-x.score, x.id))[:n]
 
 
 class Common(Rrf):

@@ -270,7 +270,7 @@ def test_the_knowledge_of_a_question(talking: KnowledgeGraph, scripted: Scripted
 
 def test_the_profile_of_millions_of_gears(kg: KnowledgeGraph, both: str) -> None:
     paper = find_paper("gears")
-    assert paper.system.startswith("gears+hybrid")
+    assert paper.system.startswith("gears+rrf")
     settings = paper.apply(kg.settings)
     with KnowledgeGraph.connect(settings=settings.model_copy(update={"embedder": kg.settings.embedder})) as client:
         its = make_system(paper.system, client[both].context).settings

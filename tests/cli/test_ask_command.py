@@ -215,7 +215,7 @@ def test_systems_are_listed_without_a_database(cli: CommandLine) -> None:
 def test_every_setting_of_a_paper_is_listed_with_its_section(cli: CommandLine) -> None:
     own = {"KGRAG_NEO4J_URI": "bolt://127.0.0.1:1", "KGRAG_AGENTS__GEAR__STEPS": "2"}
     text = cli("systems", "--paper", "gear", env=own).stdout
-    assert "System: gear+hybrid (sections 4 and 5). The paper's model: gpt-4o-mini-2024-07-18." in text
+    assert "System: gear+rrf (sections 4 and 5). The paper's model: gpt-4o-mini-2024-07-18." in text
     line = next(line for line in text.splitlines() if line.startswith("agents.gear.steps"))
     assert line.split()[1:3] == ["2", "4"] and "appendix B.1" in line
     assert "Its tables here: 2, 3, 4, 8" in text

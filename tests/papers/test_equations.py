@@ -203,4 +203,4 @@ def test_rows_of_a_table_have_their_own_settings_and_each_set_its_own_values() -
     assert lengths == {f"l = {length}, n = {n}": length for length in (2, 3, 4) for n in (1, 2, 3, 4)}
     table = Reproduction(paper, paper.table("2"))
     row = next(row for row in table.rows if row.label == "GEAR")
-    assert [table._system(row, place, "R@5") for place in range(3)] == [f"gear(steps={n})+hybrid" for n in (4, 2, 2)]
+    assert [table._system(row, place, "R@5") for place in range(3)] == [f"gear(steps={n})+rrf" for n in (4, 2, 2)]

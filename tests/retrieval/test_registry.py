@@ -139,8 +139,8 @@ def test_settings_from_the_environment_are_kept_where_an_option_says_nothing() -
     retriever = make_retriever("pathrank(omega=0)", context)
     assert isinstance(retriever, PathRank)
     assert retriever.settings.cap == 9
-    fused = make_retriever("hybrid", context)
-    assert isinstance(fused, Hybrid)
+    fused = make_retriever("rrf(pathrank)", context)
+    assert isinstance(fused, Rrf)
     assert fused.settings.rrf == 30
 
 
