@@ -139,18 +139,26 @@ class Experiment:
         groups, notes = self._groups(data, searched)
         grader = self._grader(searched)
         with ExitStack() as stack:
+            graphs = self._graphs(data, searched, report)
+            if graphs is not None:
+                stack.callback(graphs.close)
             logs = {}
-            if self.out is not None:
+            if self.out is not None and data.questions:
+                opened = searched if graphs is None else graphs.open(data.questions[0])
                 subject = self._subject(data, searched)
-                held = searched.name if searched is not None and self.per_question is None else ""
-                logs = {name: stack.enter_context(RecordFile(self.out, name, subject, held)) for name in self._systems}
+                held = searched.name if searched is not None and graphs is None else ""
+                for name in self._systems:
+                    its = {**subject, "options": kept_records.in_force(self._made(name, data, opened))}
+                    logs[name] = stack.enter_context(RecordFile(self.out, name, its, held))
             kept = sum(log.find(q) is not None for log in logs.values() for q in data.questions)
             if kept:
                 notes.append(
                     f"{kept} of {len(self._systems) * len(data.questions)} records were in {self.out} already."
                 )
-            measure = self._measure if self.per_question is None else self._measure_apart
-            records = measure(data, searched, report, logs, grader)
+            if graphs is None:
+                records = self._measure(data, searched, report, logs, grader)
+            else:
+                records = self._measure_apart(data, graphs, report, logs, grader)
         about: dict[str, Any] = {"dataset": data.name}
         if searched is not None:
             about |= {"embedder": self._embedder(searched), "collection": searched.name}
@@ -198,34 +206,35 @@ class Experiment:
     def _measure_apart(
         self,
         data: Dataset,
-        searched: Collection | None,
+        graphs: QuestionGraphs,
         report: Progress,
         logs: Mapping[str, RecordFile],
         grader: Grader | None,
     ) -> list[Record]:
-        """Ask each question over a graph of its own. Raises ConfigurationError for objects in place of names."""
+        """Ask each question over a graph of its own."""
+        found: dict[str, list[Record]] = {name: [] for name in self._systems}
+        for number, question in enumerate(data.questions):
+            report("questions", number, len(data.questions))
+            known = [record for log in logs.values() if (record := log.find(question)) is not None]
+            if len(known) < len(self._systems) or grader is not None:
+                opened = graphs.open(question)
+                one, warm_up = data.with_questions([question]), int(number < WARM_UP)
+                known = self._measure(one, opened, silent, logs, grader, warm_up)
+            for record in known:
+                found[record.system].append(record)
+        report("questions", len(data.questions), len(data.questions))
+        return [record for records in found.values() for record in records]
+
+    def _graphs(self, data: Dataset, searched: Collection | None, report: Progress) -> QuestionGraphs | None:
+        """What makes the graph of each question, if each has its own. Raises ConfigurationError for objects."""
+        if self.per_question is None:
+            return None
         objects = [name for name, (_, made) in self._systems.items() if made is not None]
         if objects:
             raise ConfigurationError(f"per_question makes the graph of {objects[0]!r} itself.", "Give its name.")
         tagged = any("tagme" in name for name in self._systems)
-        assert self.per_question is not None
         searched = _needed(searched, "make a graph for each question")
-        graphs = QuestionGraphs(searched, data, self.per_question, self.seed, report, tag=tagged)
-        found: dict[str, list[Record]] = {name: [] for name in self._systems}
-        try:
-            for number, question in enumerate(data.questions):
-                report("questions", number, len(data.questions))
-                known = [record for log in logs.values() if (record := log.find(question)) is not None]
-                if len(known) < len(self._systems) or grader is not None:
-                    opened = graphs.open(question)
-                    one, warm_up = data.with_questions([question]), int(number < WARM_UP)
-                    known = self._measure(one, opened, silent, logs, grader, warm_up)
-                for record in known:
-                    found[record.system].append(record)
-            report("questions", len(data.questions), len(data.questions))
-        finally:
-            graphs.close()
-        return [record for records in found.values() for record in records]
+        return QuestionGraphs(searched, data, self.per_question, self.seed, report, tag=tagged)
 
     def _embedder(self, searched: Collection) -> str:
         return searched.context.embedder.name if self.per_question is None else searched.kg.settings.embedder
@@ -268,7 +277,7 @@ class Experiment:
         return {what: grouped(data, what, reader) for what in self.by}, notes
 
     def _subject(self, data: Dataset, searched: Collection | None) -> dict[str, Any]:
-        """All that a record depends on besides its question; where a model is set, its prompts and the agents, too."""
+        """What a record depends on besides its question and the options; where a model is set, its prompts, too."""
         searched = _needed(searched, "keep records")
         settings = searched.kg.settings
         held: dict[str, Any] = {"per_question": self.per_question, "seed": self.seed}
@@ -283,7 +292,6 @@ class Experiment:
             **held,
             "corpus": data.corpus.digest(settings.max_file_mb),
             "indexing": indexing.model_dump(mode="json"),
-            "retrieval": settings.retrieval,
             "dataset": data.name,
             "depth": self.depth,
             "gold": "text" if data.gold_texts else "document",
@@ -298,7 +306,7 @@ def _model(settings: Settings) -> dict[str, Any]:
     prompts = {n: load_prompt(n, settings.chat.prompts).version for n in used}
     chat = settings.chat.model_dump(mode="json", include=_SAMPLING)
     chat["models"].pop(TASK, None)
-    return {"chat": chat, "prompts": prompts, "agents": settings.agents}
+    return {"chat": chat, "prompts": prompts}
 
 
 def spelt(name: str) -> str:

@@ -2,8 +2,8 @@
 
 A folder holds a JSON Lines file for each system and what it was measured on. The first line says what that is; each
 further line is one question's record, written as soon as it is made; of two lines of a question the later one counts.
-The file's name ends in a digest of the first line, so that records of another corpus, embedder, retriever or depth are
-never taken for these.
+The file's name ends in a digest of the first line, so that records of another corpus, embedder, retriever, option or
+depth are never taken for these.
 """
 
 import hashlib
@@ -15,11 +15,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from kgrag.agents.strategy import Strategy
 from kgrag.errors import InputError
 from kgrag.evaluation.answers import exact_match, f1, structure_match
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.ledger import Ledger
 from kgrag.evaluation.retrieving import AnswerRecord, Grade, Iteration, Record
+from kgrag.options import Options
+from kgrag.retrieval.base import Retriever
 from kgrag.types import Usage
 
 KEYS = {"identity", "documents", "ranks", "seconds"}
@@ -34,6 +37,21 @@ def check_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise _unwritable(folder, error) from error
+
+
+def in_force(part: object) -> dict[str, Any]:
+    """The options in force of a retriever or a system and, under the same names as there, of all that it works with.
+
+    Its name has only those that were given; a default may be another one tomorrow, or in a package of that name.
+    """
+    found: dict[str, Any] = {"class": type(part).__qualname__}
+    for name, value in getattr(part, "__dict__", {}).items():
+        if isinstance(value, Options):
+            found[name] = value.model_dump(mode="json")
+        inner = value if isinstance(value, tuple) else (value,)
+        if its := [in_force(one) for one in inner if isinstance(one, Retriever | Strategy)]:
+            found[name] = its
+    return found
 
 
 class RecordFile:

@@ -1,7 +1,9 @@
 """Experiments as a Python user runs them: objects and names side by side; the result as values, tables, a picture."""
 
 from dataclasses import replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 from question_set import CORPUS, QUERIES, write_set
@@ -12,9 +14,14 @@ from kgrag.client import Collection, KnowledgeGraph
 from kgrag.errors import ConfigurationError, NotFoundError
 from kgrag.evaluation import Experiment, join, merge, read_dataset
 from kgrag.evaluation.datasets import Dataset
+from kgrag.evaluation.records import in_force
 from kgrag.evaluation.retrieving import retrieve_all
 from kgrag.events import Answer
 from kgrag.models.tasks import Listener
+from kgrag.options import Count
+from kgrag.retrieval import Dense
+from kgrag.retrieval.base import VectorOptions
+from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.wire import dumps
 
 pytestmark = pytest.mark.long
@@ -96,6 +103,51 @@ def test_a_run_goes_on_in_its_folder(data: Dataset, searched: Collection, tmp_pa
     assert Experiment([mine], data, collection=searched, out=tmp_path / "runs").run().records == tuple(
         replace(r, seconds=round(r.seconds, 6)) for r in again.records if r.system == "mine"
     )
+
+
+class Wider(VectorOptions):
+    over_fetch: Count = 51
+
+
+class OtherDense(Dense):
+    """As a package brings it under the name of another."""
+
+    options = Wider
+
+
+def test_records_under_other_defaults_are_not_taken_for_todays(
+    data: Dataset, searched: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["bm25", "dense", "rrf(bm25, dense)"]
+
+    def kept(collection: Collection = searched) -> list[int]:
+        """How many records of each were there already."""
+        return [
+            sum(int(note.split()[0]) for note in experiment.run(collection=collection).notes)
+            for experiment in (Experiment([name], data, out=tmp_path / "runs") for name in names)
+        ]
+
+    assert kept() == [0, 0, 0]
+    assert kept() == [2, 2, 2]
+    with monkeypatch.context() as patch:
+        patch.setitem(RETRIEVERS._found, "dense", EntryPoint("dense", "test_experiment:OtherDense", RETRIEVERS.group))
+        assert kept() == [2, 0, 0]
+    settings = searched.kg.settings.model_copy(update={"retrieval": {"over_fetch": 52}})
+    assert kept(KnowledgeGraph(searched.kg.graph, settings)[searched.name]) == [2, 0, 0]
+    assert kept() == [2, 2, 2]
+
+
+def test_the_options_in_force_are_those_of_all_parts(searched: Collection) -> None:
+    def dense(its: dict[str, Any]) -> Any:
+        return its["settings"]["over_fetch"]
+
+    hybrid = in_force(searched.retriever("hybrid(over_fetch=7)"))
+    assert [part["class"] for part in hybrid["parts"]] == ["Bm25", "Dense"]
+    assert dense(hybrid["parts"][1]) == 7
+    assert dense(in_force(searched.retriever("communities"))["_dense"][0]) == VectorOptions().over_fetch
+    auto = in_force(searched.system("auto(then='ircot(steps=3)')+top(bm25, k=4)"))
+    assert auto["_then"][0]["settings"]["steps"] == 3
+    assert (auto["retriever"][0]["settings"]["k"], auto["retriever"][0]["parts"][0]["class"]) == (4, "Bm25")
 
 
 def test_sweeps_and_perturbed_questions(data: Dataset, searched: Collection) -> None:
