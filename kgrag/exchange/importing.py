@@ -186,9 +186,8 @@ class _Import:
         left = {"name", "collection", *LOCAL}
         properties = {key: value for key, value in item.properties.items() if key not in left}
         properties |= {"importing": self._export, "imported": 1}
-        self._graph.run(
-            "write/create_collection", name=self._name, properties=properties, unused_seconds=self._unused_seconds
-        )
+        given = {"name": self._name, "properties": properties, "unused_seconds": self._unused_seconds}
+        self._graph.run("write/create_collection", **given, ahead=0)
 
     def _batches(self, done: int) -> Iterator[tuple[int, list[Item]]]:
         """What is still to be written, nodes and edges apart: how much comes before, and the batch."""

@@ -1,7 +1,7 @@
 """Collections: namespaces with their own labels, indexes, embedder and settings."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ DEFAULT_COLLECTION = "default"
 DOCUMENTS = "documents"
 KNOWLEDGE = "knowledge"
 _FIRST = {DOCUMENTS: ("Passage", "Entity"), KNOWLEDGE: ("Entity", "Triple")}
+_AHEAD = 3  # collections to come whose indexes are made with those of a new one
 NO_EMBEDDER = "none"
 """The embedder of a collection that has no vectors."""
 
@@ -154,9 +155,8 @@ def create_knowledge(graph: Graph, name: str, language: str, unused_seconds: flo
     schema.ensure_schema(graph)
     settings = IndexingSettings().model_dump_json()
     made = {"kind": KNOWLEDGE, "embedder": NO_EMBEDDER, "dimension": 0, "embedding": "", "settings": settings}
-    graph.run(
-        "write/create_collection", name=name, properties=made | {"language": language}, unused_seconds=unused_seconds
-    )
+    made |= {"language": language}
+    graph.run("write/create_collection", name=name, properties=made, unused_seconds=unused_seconds, ahead=0)
     return ensure_indexes(graph, check_knowledge(open_collection(graph, name)))
 
 
@@ -202,7 +202,8 @@ def create_collection(
 ) -> Collection:
     """The collection of that name, made with its indexes if it does not exist; of several makers one wins.
 
-    It takes over the indexes of a collection that was removed `unused_seconds` ago or earlier, if there are any.
+    It takes over the indexes of a collection that was removed `unused_seconds` ago or earlier, or that were made ahead.
+    If there are none it makes some ahead, since with every new index Neo4j plans all queries again.
     """
     check_name(name)
     schema.ensure_schema(graph)
@@ -213,10 +214,13 @@ def create_collection(
         "settings": indexing.model_dump_json(),
         "language": indexing.language or "en",
     }
-    graph.run("write/create_collection", name=name, properties=made, unused_seconds=unused_seconds)
+    created = graph.run(
+        "write/create_collection", name=name, properties=made, unused_seconds=unused_seconds, ahead=_AHEAD
+    )
     collection = open_collection(graph, name)
     check_embedder(collection, embedder, dimension)
-    return ensure_indexes(graph, collection)
+    ahead = [number for record in created for number in record["ahead"]]
+    return index_labels(graph, collection, *_FIRST[collection.kind], ahead=ahead)
 
 
 def check_name(name: str) -> None:
@@ -241,8 +245,10 @@ def ensure_indexes(graph: Graph, collection: Collection, *labels: str) -> Collec
     return index_labels(graph, collection, *_FIRST[collection.kind], *labels)
 
 
-def index_labels(graph: Graph, collection: Collection, *labels: str) -> Collection:
+def index_labels(graph: Graph, collection: Collection, *labels: str, ahead: Sequence[int] = ()) -> Collection:
     """The collection with the indexes over nodes of these labels, of which the first are about to be written.
+
+    `ahead`: numbers of collections to come, for which the same are made.
 
     A search looks into an index only when there are such nodes. An index is made when it is needed, since making or
     dropping one has Neo4j plan every query again, and each index slows every write.
@@ -251,7 +257,7 @@ def index_labels(graph: Graph, collection: Collection, *labels: str) -> Collecti
     missing = tuple(label for label in own if label not in collection.indexed)
     if missing:
         name, number, dimension = collection.name, collection.number, collection.dimension
-        schema.ensure_collection_indexes(graph, name, number, dimension, collection.embedding, missing)
+        schema.ensure_collection_indexes(graph, name, number, dimension, collection.embedding, missing, ahead)
         collection = replace(collection, indexed=(*collection.indexed, *missing))
     return collection
 

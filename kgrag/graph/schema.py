@@ -1,12 +1,12 @@
 """The schema: constraints and indexes of the database, those of each collection, and the versions they went through."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from kgrag.errors import MismatchError
-from kgrag.graph.connection import Graph
+from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import Fulltext, NodeKind, describe
 from kgrag.graph.metadata import to_properties
 from kgrag.languages import language_of
@@ -55,6 +55,9 @@ def _describe(graph: Graph, described: str | None) -> None:
         return
     with graph.exclusively():
         ensure_shared_indexes(graph)
+        if described:  # as an older kgrag made them
+            for number in graph.run("write/no_spare_indexes")[0]["numbers"]:
+                drop_collection_indexes(graph, number)
         for collection in _collections(graph) if described else ():
             number, labels = collection["number"], indexed_labels(collection)
             ensure_fulltext_indexes(graph, number, labels)
@@ -109,12 +112,16 @@ def migrate(graph: Graph) -> list[str]:
 
 def ensure_shared_indexes(graph: Graph) -> None:
     """Make the constraints and indexes that all collections share, unless they are there."""
-    for node in describe().nodes:
-        _unique(graph, node.label)
-        for index, properties in _ranges(node).items():
-            graph.run("schema/range", label=node.label, properties=properties, index=index)
-        for index, name in _texts(node).items():
-            graph.run("schema/text", label=node.label, properties=[name], index=index)
+
+    def make(tx: Transaction) -> None:
+        for node in describe().nodes:
+            _unique(tx, node.label)
+            for index, properties in _ranges(node).items():
+                tx.run("schema/range", label=node.label, properties=properties, index=index)
+            for index, name in _texts(node).items():
+                tx.run("schema/text", label=node.label, properties=[name], index=index)
+
+    graph.write(make)
     await_all(graph)
 
 
@@ -129,7 +136,7 @@ def await_all(graph: Graph) -> None:
     graph.run("schema/await", seconds=_PATIENCE)
 
 
-def _unique(graph: Graph, label: str) -> None:
+def _unique(graph: Graph | Transaction, label: str) -> None:
     key = describe().node(label).key
     graph.run("schema/unique", label=label, properties=[key], index=f"{label.lower()}_{key}")
 
@@ -278,14 +285,31 @@ def labels_of(label: str, number: int) -> list[str]:
 
 
 def ensure_collection_indexes(
-    graph: Graph, name: str, number: int, dimension: int, embedding: str, labels: Collection[str]
+    graph: Graph,
+    name: str,
+    number: int,
+    dimension: int,
+    embedding: str,
+    labels: Collection[str],
+    ahead: Sequence[int] = (),
 ) -> None:
-    """Make the indexes of a collection over nodes of some labels, unless they are there, and wait until they answer."""
+    """Make the indexes of a collection over nodes of some labels, unless they are there, and wait until they answer.
+
+    `ahead`: the numbers of collections to come, for which the same are made.
+    """
+    numbers = (number, *ahead)
+
+    def make(tx: Transaction) -> None:
+        for each in numbers:
+            ensure_fulltext_indexes(tx, each, labels)
+            ensure_vector_indexes(tx, each, dimension, embedding, labels)
+
     with graph.exclusively():
-        ensure_fulltext_indexes(graph, number, labels)
-        ensure_vector_indexes(graph, number, dimension, embedding, labels)
-    await_collection_indexes(graph, number, embedding, labels)
-    graph.run("write/collection_indexed", name=name, labels=list(labels))
+        graph.write(make)
+    made = [index for each in numbers for index in collection_indexes(each, embedding, labels)]
+    graph.run("schema/await_indexes", indexes=made, seconds=_PATIENCE)
+    spare = [" ".join((str(dimension), str(each), "0", *labels)) for each in ahead]
+    graph.run("write/collection_indexed", name=name, labels=list(labels), spare=spare)
 
 
 def await_collection_indexes(graph: Graph, number: int, embedding: str, labels: Collection[str]) -> None:
@@ -338,13 +362,15 @@ def _vectors(number: int, embedding: str, labels: Collection[str]) -> dict[str, 
     }
 
 
-def ensure_fulltext_indexes(graph: Graph, number: int, labels: Collection[str]) -> None:
+def ensure_fulltext_indexes(graph: Graph | Transaction, number: int, labels: Collection[str]) -> None:
     """Make the full-text indexes of a collection over nodes of these labels, unless they are there."""
     for name, (label, index) in _fulltext(number, labels).items():
         graph.run("schema/fulltext", label=label, properties=index.on, index=name, analyzer=index.analyzer)
 
 
-def ensure_vector_indexes(graph: Graph, number: int, dimension: int, embedding: str, labels: Collection[str]) -> None:
+def ensure_vector_indexes(
+    graph: Graph | Transaction, number: int, dimension: int, embedding: str, labels: Collection[str]
+) -> None:
     """Make the vector indexes of a collection over nodes of these labels on the property `embedding`, unless there.
 
     One byte a number (SCALAR): one bit (BINARY), the default since 2026, misses a quarter of the ten nearest. Call it
