@@ -3,12 +3,14 @@
 // $index: STRING - the collection's full-text index
 // $query: STRING - Lucene query, special characters escaped
 // $limit: INTEGER = 10 - rows wanted
+// $embedding: STRING = null - property that holds the vector
+// $vector: LIST<FLOAT> = null - the question's vector
 // $where: MAP = {} - metadata key -> value as text, or one of a list of texts
 // $between: MAP = {} - metadata key -> [least, most]: both numbers, or both texts
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
 // $day: STRING = null - the same as a date or moment without zone, as documents are dated
-// -> hits: LIST<LIST<ANY>> - [passage id, BM25 score]
+// -> hits: LIST<LIST<ANY>> - [passage id, BM25 score, (1 + cosine) / 2 or null]
 CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score
 MATCH (d:Document)-[:HAS_PASSAGE]->(node)
 WHERE all(key IN keys($where) WHERE $where[key] IN toStringList([] + d['meta_' + key]))
@@ -16,5 +18,5 @@ WHERE all(key IN keys($where) WHERE $where[key] IN toStringList([] + d['meta_' +
     CASE WHEN $between[key][0] IS :: FLOAT NOT NULL THEN toFloatOrNull(toString(value)) ELSE toString(value) END <= $between[key][1]))
   AND ($source IS NULL OR d.source CONTAINS $source)
   AND ($since IS NULL OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
-WITH node.id AS id, score ORDER BY score DESC, id LIMIT $limit
-RETURN collect([id, score]) AS hits
+WITH node.id AS id, score, vector.similarity.cosine(node[$embedding], $vector) AS nearness ORDER BY score DESC, id LIMIT $limit
+RETURN collect([id, score, nearness]) AS hits

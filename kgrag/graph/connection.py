@@ -201,11 +201,14 @@ class Graph:
             for listener in self._listeners:
                 listener(name, parameters)
             parameters = _unwritten(parameters)
+            asked, records = neo4j.Query(text, timeout=timeout), None
             if mode == "auto":
                 records = self._run_at_leader(text, parameters)
-            else:  # unlike a session's transaction it begins and asks in one message
+            elif mode == "read":
+                records = self._read_at_once(asked, parameters)
+            if records is None:  # unlike a session's transaction it begins and asks in one message
                 records = self._driver.execute_query(
-                    neo4j.Query(text, timeout=timeout),
+                    asked,
                     parameters,
                     routing_=neo4j.RoutingControl.READ if mode == "read" else neo4j.RoutingControl.WRITE,
                     database_=self.database,
@@ -214,6 +217,19 @@ class Graph:
             noted["records"] = len(records)
         _LOG.debug("%s: %.1f ms, %d records", name, 1000 * (time.perf_counter() - start), len(records))
         return records
+
+    def _read_at_once(self, query: neo4j.Query, parameters: dict[str, Any]) -> list[neo4j.Record] | None:
+        """The records of a read query for one message, where a transaction takes a second to commit.
+
+        None where it failed in a way that trying again may mend.
+        """
+        try:
+            with self._session(fetch_size=-1, access=neo4j.READ_ACCESS) as session:
+                return list(session.run(query, parameters))
+        except (Neo4jError, DriverError) as error:
+            if not error.is_retryable():
+                raise
+            return None
 
     def _run_at_leader(self, text: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
         """Run a statement that commits by itself, which the driver does not try again when a cluster's leader changes.

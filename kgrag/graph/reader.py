@@ -61,16 +61,29 @@ class Reader:
 
     def fulltext(self, text: str, limit: int, only: Filter | None = None) -> Scores:
         """(passage id, BM25 score) of the passages that share a word with `text`, best first, ties by id."""
+        return self.fulltext_and_nearness(text, None, limit, only)[0]
+
+    def fulltext_and_nearness(
+        self, text: str, vector: Sequence[float] | None, limit: int, only: Filter | None = None
+    ) -> tuple[Scores, dict[str, float]]:
+        """What `fulltext` gives, and passage id -> (1 + cosine) / 2 with a vector, of those that have one."""
         query = question_words(text, self.collection.language)
         if not query or limit < 1:
-            return []
+            return [], {}
         if (outside := self._index) is not None:
             terms = question_terms(text, self.collection.language)
-            return self._passing(lambda n: outside.words(terms, TITLE, n), limit, limit, only)
+            found = self._passing(lambda n: outside.words(terms, TITLE, n), limit, limit, only)
+            return found, {} if vector is None else dict(self.nearest_of([id for id, _ in found], vector, limit))
         parameters: dict[str, Any] = {"index": self.collection.index("passage_stems"), "query": query, "limit": limit}
+        near: dict[str, Any] = {"embedding": None, "vector": None}  # a vector that is not compared is not read
+        if vector is not None:
+            near = {"embedding": self.collection.embedding, "vector": list(vector)}
         if only:
-            return self._scores("search/fulltext_filtered", **parameters, **_filter(only))
-        return self._scores("search/fulltext", **parameters)
+            hits = self.row("search/fulltext_filtered", **parameters, **near, **_filter(only))["hits"]
+        else:
+            hits = self.row("search/fulltext", **parameters, **near)["hits"]
+        nearness = {id: near for id, _, near in hits if near is not None}
+        return [(id, float(score)) for id, score, _ in hits], nearness
 
     def vector(self, vector: Sequence[float], limit: int, over_fetch: int, only: Filter | None = None) -> Scores:
         """(passage id, (1 + cosine) / 2) of the passages nearest to a vector, best first, ties by id."""

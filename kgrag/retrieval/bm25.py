@@ -1,7 +1,7 @@
 """BM25 over title, headings and text, by Neo4j's full-text index with the collection's own statistics."""
 
 from kgrag.retrieval.base import Query, Retriever, Scored
-from kgrag.types import Step
+from kgrag.retrieval.second_stage import rank_step
 
 
 class Bm25(Retriever):
@@ -15,7 +15,4 @@ class Bm25(Retriever):
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever. Words of every question ("what does") count only where there are no others."""
         found = self.context.reader.fulltext(query.text, n, query.filter)
-        return [
-            Scored(id, score, (Step(f"bm25 rank {rank}", "Passage", "", score),))
-            for rank, (id, score) in enumerate(found, 1)
-        ]
+        return [Scored(id, score, (rank_step("bm25", rank, score),)) for rank, (id, score) in enumerate(found, 1)]

@@ -1,5 +1,6 @@
 """Retrievers made of others: fused by ranks or by scores, and what the operators `%`, `&` and `^` make."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -7,8 +8,7 @@ from pydantic import Field
 
 from kgrag.options import Count, Options
 from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, Searchable, VectorOptions
-from kgrag.retrieval.bm25 import Bm25
-from kgrag.retrieval.dense import Dense
+from kgrag.retrieval.second_stage import rank_step
 from kgrag.types import Step
 
 
@@ -74,30 +74,30 @@ class Hybrid(Retriever):
     options = HybridOptions
     settings: HybridOptions
 
-    def __init__(self, *on: Searchable, **options: Any) -> None:
-        super().__init__(*on, **options)
-        self.parts = (Bm25(self.context), Dense(self.context, over_fetch=self.settings.over_fetch))
-
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; ties go by id."""
         depth, weight = max(n, self.settings.depth), self.settings.nearness
-        words, near = ({x.id: x for x in part.rank(query, depth)} for part in self.parts)
-        vector = query.vector(self.context.embedder)
-        others = self.context.reader.nearest_of([id for id in words if id not in near], vector, depth)
-        nearness = {id: x.score for id, x in near.items()} | dict(others)
-        of_words = [nearness[id] for id in words if id in nearness]
-        average = sum(of_words) / len(of_words) if of_words else 0.0
+        reader, vector = self.context.reader, query.vector(self.context.embedder)
+        worded, nearness = reader.fulltext_and_nearness(query.text, vector, depth, query.filter)
+        average = sum(nearness.values()) / len(nearness) if nearness else 0.0
+        nearest = reader.vector(vector, depth, self.settings.over_fetch, query.filter)
+        nearness |= dict(nearest)
         farthest = min(nearness.values(), default=0.0)  # of a passage without a vector
-        best = max((x.score for x in words.values()), default=1.0)
-        least = min(x.score for x in words.values()) if len(words) == depth else 0.0  # what the next has at most
+        words = dict(worded)
+        best = max(words.values(), default=1.0)
+        least = min(words.values()) if len(words) == depth else 0.0  # what the next has at most
+        why: defaultdict[str, list[Step]] = defaultdict(list)
+        for name, ranked in (("bm25", worded), ("dense", nearest)):
+            for rank, (id, score) in enumerate(ranked, 1):
+                why[id].append(rank_step(name, rank, score))
         found = [
             Scored(
                 id,
-                (1 - weight) * (words[id].score if id in words else least) / best
+                (1 - weight) * words.get(id, least) / best
                 + weight * (nearness.get(id, farthest) - average) / max(1 - average, 1e-9),
-                tuple(step for ranked in (words, near) if id in ranked for step in ranked[id].why),
+                tuple(steps),
             )
-            for id in words.keys() | near.keys()
+            for id, steps in why.items()
         ]
         return sorted(found, key=lambda x: (-x.score, x.id))[:n]
 

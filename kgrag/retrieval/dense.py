@@ -1,7 +1,7 @@
 """Dense retrieval: nearest passages by embedding, approximate candidates scored exactly."""
 
 from kgrag.retrieval.base import Query, Retriever, Scored, VectorOptions
-from kgrag.types import Step
+from kgrag.retrieval.second_stage import rank_step
 
 
 class Dense(Retriever):
@@ -19,7 +19,4 @@ class Dense(Retriever):
         """See Retriever; scores are (1 + cosine) / 2."""
         vector = query.vector(self.context.embedder)
         found = self.context.reader.vector(vector, n, self.settings.over_fetch, query.filter)
-        return [
-            Scored(id, score, (Step(f"dense rank {rank}", "Passage", "", score),))
-            for rank, (id, score) in enumerate(found, 1)
-        ]
+        return [Scored(id, score, (rank_step("dense", rank, score),)) for rank, (id, score) in enumerate(found, 1)]

@@ -32,7 +32,7 @@ def rank_again(
 
 
 def rank_step(name: str, rank: int, score: float) -> Step:
-    """Where a model put a passage."""
+    """Where a ranking put a passage."""
     return Step(f"{name} rank {rank}", "Passage", "", score)
 
 

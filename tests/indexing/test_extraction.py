@@ -89,7 +89,14 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     edges = {(e["type"], e["name"]): e["properties"] for e in kg.neighbourhood(passage.id, 50)}
     assert edges["MENTIONS", "Colin Archer"]["via"] == "triple"
     collection = open_collection(kg.graph, collection_name)
-    words = kg.graph.run("search/fulltext", index=collection.index("triple_text"), query="shipwright", limit=5)
+    words = kg.graph.run(
+        "search/fulltext",
+        index=collection.index("triple_text"),
+        query="shipwright",
+        limit=5,
+        embedding=None,
+        vector=None,
+    )
     vector = kg.embedder(collection.embedder).embed(["Colin Archer was shipwright"])[0].tolist()
     near = kg.graph.run(
         "search/vector", index=collection.vector_index("Triple"), collection=collection_name,
