@@ -19,15 +19,15 @@ class Candidates:
     """What is known of n passages and of the m words of a question.
 
     `alone` [n]: what each is worth by itself; `end` [n]: how well it answers what is asked in the end; `words` [n, m]:
-    which words each has; `mass` [m]: what each word is worth; `names`: of each name the places of the passages that
-    mention it; `titles` [n]; `parents` [n]: the place of the passage that the walk came from, or -1.
+    which words each has; `mass` [m]: what each word is worth; `names` [n, names]: which names each mentions;
+    `titles` [n]; `parents` [n]: the place of the passage that the walk came from, or -1.
     """
 
     alone: Numbers
     end: Numbers
     words: NDArray[np.bool_]
     mass: Numbers
-    names: Sequence[Sequence[int]]
+    names: NDArray[np.bool_]
     titles: Sequence[str]
     parents: Sequence[int]
 
@@ -60,13 +60,14 @@ def covering(c: Candidates, places: int, tie: float, led: float, ends: int, end_
     return chosen + [int(i) for i in np.argsort(-c.alone, kind="stable") if free[i]]
 
 
-def _ties(names: Sequence[Sequence[int]], titles: Sequence[str]) -> Numbers:
+def _ties(names: NDArray[np.bool_], titles: Sequence[str]) -> Numbers:
     """[n, n]: 1 - ln k / ln 2n of the rarest name that two passages share, which k of the n have; 0 under one title."""
     n = len(titles)
     tied = np.zeros((n, n))
-    shared = [places for its in names if len(places := sorted(set(its))) > 1]
-    for places in sorted(shared, key=len, reverse=True):  # what is written last is the rarest, and the largest
-        tied[np.ix_(places, places)] = 1 - np.log(len(places)) / np.log(2 * n)
+    sizes = names.sum(0)
+    for size in sorted(set(sizes[sizes > 1].tolist()), reverse=True):  # what is written last is the rarest, the largest
+        its = names[:, sizes == size].astype(np.float32)
+        tied[its @ its.T > 0] = 1 - np.log(size) / np.log(2 * n)
     numbers = {title: i for i, title in enumerate(dict.fromkeys(titles))}
     of = np.array([numbers[title] for title in titles])
     tied[of[:, None] == of[None, :]] = 0.0

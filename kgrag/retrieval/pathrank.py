@@ -18,7 +18,6 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
-import rustworkx
 from pydantic import Field
 
 from kgrag.aliases import without_parenthesis
@@ -30,7 +29,7 @@ from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
 from kgrag.retrieval.clauses import outer_clause
 from kgrag.retrieval.coverage import Candidates, covering
 from kgrag.retrieval.linking import Link, LinkedQuestion, link_question, prefixes
-from kgrag.retrieval.walk import Hop, Outer, Visited, Walk, trail_to
+from kgrag.retrieval.walk import Hop, Outer, Visited, Walk, pagerank, trail_to
 from kgrag.text import name_words, stems, tokens, words_of
 from kgrag.types import Step
 
@@ -286,40 +285,37 @@ class PathRank(Retriever):
             walk.names[x] = name
             if ordered:
                 walk.outer[x] = Outer(title, cosine, sentences or "")
-        entity: dict[str, int] = {}
-        weights: dict[tuple[int, int], float] = {}
+        walk.top, walk.ties = top, np.zeros((len(top), 0), bool)
+        scores = {x: walk.passages[x].score for x in order}
+        if not found["entities"]:
+            return scores
+        column: dict[str, int] = {}  # by the id of a name that is linked
         first: dict[str, int] = {}  # names of one entity are one node
-        for place, (positions, titles, id, same) in enumerate(found["entities"], len(top)):
+        rows, columns, borne = list[int](), list[int](), list[float]()
+        tying = np.ones(len(found["entities"]), bool)  # whether the question does not name it
+        for place, (positions, weights, id, same) in enumerate(found["entities"]):
             e = place if same is None else first.setdefault(same, place)
             if id is not None:
-                entity[id] = e
-            elif ordered:
-                walk.ties.setdefault(e, []).extend(top[i] for i, w in zip(positions, titles, strict=True) if not w)
-            for i, weight in zip(positions, titles, strict=True):
-                weights[i, e] = max(weights.get((i, e), 0.0), 1.0 + weight)
-        scores = {x: walk.passages[x].score for x in order}
-        if not weights:
-            return scores
-        graph = rustworkx.PyDiGraph()
-        graph.add_nodes_from(range(len(top) + len(found["entities"])))
-        graph.extend_from_weighted_edge_list([(i, e, w) for (i, e), w in weights.items()])
-        graph.extend_from_weighted_edge_list([(e, i, w) for (i, e), w in weights.items()])
-        reset: dict[int, float] = {}
-        hubs = sorted(top, key=lambda x: (-walk.passages[x].base - walk.passages[x].bonus, x))[: s.pagerank_seeds]
-        level = walk.passages[hubs[-1]].base + walk.passages[hubs[-1]].bonus
-        for x in hubs:
-            reset[node[x]] = max(walk.passages[x].base + walk.passages[x].bonus - level, 1e-3)
+                column[id] = e
+                tying[e] = False
+            rows += positions
+            columns += [e] * len(positions)
+            borne += weights
+        edges = np.zeros((len(top), len(tying)))
+        np.maximum.at(edges, (rows, columns), np.array(borne) + 1)
+        mentioned = np.zeros(edges.shape, bool)
+        np.logical_or.at(mentioned, (rows, columns), np.array(borne) == 0)
+        walk.ties = mentioned[:, tying]  # a title ties its own passages alone
+        level = [walk.passages[x].base + walk.passages[x].bonus for x in top]
+        hubs = sorted(range(len(top)), key=lambda i: (-level[i], top[i]))[: s.pagerank_seeds]
+        reset = np.zeros(sum(edges.shape))
+        reset[hubs] = [max(level[i] - level[hubs[-1]], 1e-3) for i in hubs]
         for link in links:
-            if (index := entity.get(link.entity)) is not None:
-                reset[index] = reset.get(index, 0.0) + link.weight / math.sqrt(max(1, graph.in_degree(index)))
-        rank = rustworkx.pagerank(
-            graph, alpha=s.damping, personalization=reset, weight_fn=float, tol=1e-8, max_iter=200
-        )
-        most = max(rank[i] for i in node.values())
-        return {
-            x: score + s.omega * (math.log10(rank[node[x]] / most + 1e-6) if x in node else -6)
-            for x, score in scores.items()
-        }
+            if (e := column.get(link.entity, -1)) >= 0:
+                reset[len(top) + e] += link.weight / math.sqrt(max(1, np.count_nonzero(edges[:, e])))
+        rank = pagerank(edges, reset, s.damping)[: len(top)]
+        shares = np.log10(rank / rank.max() + 1e-6)
+        return {x: score + s.omega * (float(shares[node[x]]) if x in node else -6) for x, score in scores.items()}
 
     def _order(self, walk: Walk, final: Mapping[str, float], s: PathRankOptions) -> dict[str, float]:
         """All passages with their scores, best first: those of a long question as a set (kgrag.retrieval.coverage).
@@ -330,7 +326,7 @@ class PathRank(Retriever):
         best = [x for x in ranked if x in walk.outer]
         if not best:
             return {x: final[x] for x in ranked}
-        place = {x: i for i, x in enumerate(best)}
+        place, at = ({x: i for i, x in enumerate(its)} for its in (best, walk.top))
         parents = [-1 if (by := walk.passages[x].parent) is None else place.get(by[0], -1) for x in best]
         answers = np.array([_answers_clause(walk, x) for x in best])
         scores = np.array([final[x] for x in best])
@@ -340,9 +336,7 @@ class PathRank(Retriever):
             end=scores + walk.strength * answers,
             words=np.array([[stem in walk.outer[x].sentences for stem in mass] for x in best], bool),
             mass=walk.strength * s.cover * np.array(list(mass.values())),
-            names=[
-                its for tied in walk.ties.values() if len(its := sorted({place[x] for x in tied if x in place})) > 1
-            ],
+            names=walk.ties[[at[x] for x in best]],
             titles=[walk.outer[x].title for x in best],
             parents=parents,
         )

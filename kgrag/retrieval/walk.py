@@ -15,6 +15,7 @@ from kgrag.types import Step
 Hop = tuple[str, str, int]
 """Source, the name of the entity that leads on, and how it ties the target: MENTIONED, TITLE or BACK."""
 
+_PRECISION, _ROUNDS = 1e-9, 200  # of the PageRank
 MENTIONED, TITLE, BACK = 0, 1, 2  # the target mentions the entity, bears its name, or mentions the source's own
 
 
@@ -44,7 +45,7 @@ class Walk:
     """What is known of a question and of the passages on its way.
 
     `strength`: how far the list is a set, 0 to 1. `embedded`: unit vectors [d] of parts of the question; `outer`: of
-    each passage in the PageRank what orders it, `ties`: the passages that mention a name, by its place in the graph.
+    each passage in the PageRank what orders it; `ties` [n, names]: which of the `top` [n] mention which name.
     """
 
     question: LinkedQuestion
@@ -60,7 +61,27 @@ class Walk:
     names: dict[str, str] = field(default_factory=dict)
     embedded: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     outer: dict[str, Outer] = field(default_factory=dict)
-    ties: dict[int, list[str]] = field(default_factory=dict)
+    top: list[str] = field(default_factory=list)
+    ties: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), bool))
+
+
+def pagerank(edges: NDArray[np.float64], reset: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
+    """Personalised PageRank [n + m] of n passages and m names, tied by `edges` [n, m] in both directions.
+
+    `reset` [n + m]: where the walk begins again with probability 1 - damping, or stands at a node without edges.
+    """
+    passages = len(edges)
+    reset = reset / reset.sum()
+    leaving = np.concatenate([edges.sum(1), edges.sum(0)])
+    share = np.divide(1.0, leaving, out=np.zeros_like(leaving), where=leaving > 0)
+    rank = reset
+    for _ in range(_ROUNDS):
+        sent = damping * rank * share
+        before, stuck = rank, damping * rank[leaving == 0].sum()
+        rank = np.concatenate([edges @ sent[passages:], sent[:passages] @ edges]) + (1 - damping + stuck) * reset
+        if np.abs(rank - before).sum() < _PRECISION:
+            break
+    return rank
 
 
 def _path_to(walk: Walk, x: str) -> list[Hop]:

@@ -22,9 +22,10 @@ def candidates(
 ) -> Candidates:
     n = len(alone)
     has = np.array([[j in own for j in range(len(mass))] for own in (words or [()] * n)], bool).reshape(n, len(mass))
+    named = np.array([[i in its for its in names] for i in range(n)], bool).reshape(n, len(names))
     titled = titles or [str(i) for i in range(n)]
     return Candidates(
-        np.array(alone, float), np.array(end or alone, float), has, np.array(mass, float), names, titled,
+        np.array(alone, float), np.array(end or alone, float), has, np.array(mass, float), named, titled,
         parents or [-1] * n,
     )  # fmt: skip
 
@@ -76,7 +77,7 @@ def _by_the_letter(c: Candidates, places: int, tie: float, led: float, ends: int
     def tied(x: int, y: int) -> float:
         if c.titles[x] == c.titles[y]:
             return 0.0
-        of = [len(set(its)) for its in c.names if x in its and y in its]
+        of = [sum(its) for its in c.names.T if its[x] and its[y]]
         return max((1 - math.log(k) / math.log(2 * n) for k in of), default=0.0)
 
     def leads(x: int, y: int) -> bool:
