@@ -20,7 +20,6 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from kgrag.aliases import without_parenthesis
 from kgrag.graph.lucene import question_words
 from kgrag.models.embed import embed_questions
 from kgrag.names import number_or_date
@@ -29,12 +28,19 @@ from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
 from kgrag.retrieval.clauses import outer_clause
 from kgrag.retrieval.coverage import Candidates, covering
 from kgrag.retrieval.linking import Link, LinkedQuestion, link_question, prefixes
-from kgrag.retrieval.walk import Hop, Outer, Visited, Walk, pagerank, trail_to
-from kgrag.text import name_words, stems, tokens, words_of
+from kgrag.retrieval.walk import (
+    Hop,
+    Outer,
+    Visited,
+    Walk,
+    answers_clause,
+    pagerank,
+    rest_weights,
+    spent_words,
+    trail_to,
+)
+from kgrag.text import name_words, tokens
 from kgrag.types import Step
-
-_CLAUSE_COSINE, _CLAUSE_SENTENCE, _FAR = 0.6, 0.4, 0.2
-"""How a passage answers the outer clause: its cosine, a sentence with its words and an answer, two hops or more."""
 
 
 class PathRankOptions(Options):
@@ -182,7 +188,7 @@ class PathRank(Retriever):
         if not ids:
             return
         linked = sorted({link.entity for link in walk.question.links})
-        dropped = {x: _residual(walk, x) for x in ids}
+        dropped = {x: spent_words(walk, x) for x in ids}
         texts = {x: walk.question.text(dropped[x]) for x in ids}
         distinct = list(dict.fromkeys(texts.values()))
         vectors = self._vectors(walk, distinct, s)
@@ -197,7 +203,7 @@ class PathRank(Retriever):
                 {
                     "id": x,
                     "vector": distinct.index(texts[x]),
-                    "weights": _weights(walk, dropped[x], s),
+                    "weights": rest_weights(walk, dropped[x], s.mu_words),
                     "own": own,
                     "own_words": sorted(words),
                     "skip": skip,
@@ -328,7 +334,7 @@ class PathRank(Retriever):
             return {x: final[x] for x in ranked}
         place, at = ({x: i for i, x in enumerate(its)} for its in (best, walk.top))
         parents = [-1 if (by := walk.passages[x].parent) is None else place.get(by[0], -1) for x in best]
-        answers = np.array([_answers_clause(walk, x) for x in best])
+        answers = np.array([answers_clause(walk, x) for x in best])
         scores = np.array([final[x] for x in best])
         mass = {term["stem"]: term["weight"] for term in walk.question.terms()}
         found = Candidates(
@@ -352,13 +358,6 @@ class PathRank(Retriever):
         if missing:
             names |= self.context.reader.captions([], missing)
         return {x: trail_to(walk, x, names) for x in ids}
-
-
-def _answers_clause(walk: Walk, x: str) -> float:
-    """How well passage x answers the outer clause."""
-    known, parent = walk.outer[x], walk.passages[x].parent
-    far = parent is not None and walk.passages[parent[0]].parent is not None
-    return _CLAUSE_COSINE * known.cosine + _CLAUSE_SENTENCE * walk.clause.best_sentence(known.sentences) + _FAR * far
 
 
 def _faded(question: LinkedQuestion, link: Link, few: float) -> Link:
@@ -393,26 +392,3 @@ def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], s: PathRankOptions) 
         for its, most in ((mentioned, s.lambda_mention), (about, s.lambda_fact))
         for _, x in its[: s.titled]
     ]
-
-
-def _weights(walk: Walk, dropped: frozenset[int], s: PathRankOptions) -> dict[str, float]:
-    """The weights of the stems (between spaces) of the rest of the question; they add up to 1."""
-    residual = {term["stem"]: term["weight"] for term in walk.question.terms(dropped)}
-    if not dropped:
-        return residual
-    return walk.clause.weights(residual, frozenset(f" {walk.question.stems[i]} " for i in dropped), s.mu_words)
-
-
-def _residual(walk: Walk, x: str) -> frozenset[int]:
-    """The words of the question that are spent once the walk stands on passage x: they named it."""
-    details, question = walk.details[x], walk.question
-    before = walk.passages[x].dropped
-    own = {o["id"] for o in details["own"]}
-    language = question.language
-    title = set(stems(words_of(without_parenthesis(details["title"]), language), language))
-    spent = set(before)
-    for link in question.links:
-        if link.entity in own or (not link.titles and link.entity in details["mentioned"]):
-            spent.update(range(link.start, link.end))
-    spent.update(i for i, stem in enumerate(question.stems) if stem in title and stem in question.idf)
-    return before if len(spent) >= len(question.words) - 1 else frozenset(spent)

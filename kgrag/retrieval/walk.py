@@ -1,4 +1,4 @@
-"""What a walk over names knows: the passages on its way, how it came to each, and the trail to show of that."""
+"""What a walk over names knows: the passages on its way, what each leaves of the question, and the trail to show."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kgrag.aliases import without_parenthesis
 from kgrag.retrieval.clauses import OuterClause
 from kgrag.retrieval.linking import Link, LinkedQuestion
 from kgrag.retrieval.trail import follow
+from kgrag.text import stems, words_of
 from kgrag.types import Step
 
 Hop = tuple[str, str, int]
@@ -17,6 +19,10 @@ Hop = tuple[str, str, int]
 
 _PRECISION, _ROUNDS = 1e-9, 200  # of the PageRank
 MENTIONED, TITLE, BACK = 0, 1, 2  # the target mentions the entity, bears its name, or mentions the source's own
+
+
+_CLAUSE_COSINE, _CLAUSE_SENTENCE, _FAR = 0.6, 0.4, 0.2
+"""How a passage answers the outer clause: its cosine, a sentence with its words and an answer, two hops or more."""
 
 
 @dataclass(slots=True)
@@ -114,3 +120,33 @@ def trail_to(walk: Walk, x: str, names: Mapping[str, str]) -> tuple[Step, ...]:
         edge = "ABOUT" if kind == TITLE else "MENTIONS"
         steps.append(follow(edge, "Passage", names.get(target, ""), walk.passages[target].score))
     return tuple(steps)
+
+
+def spent_words(walk: Walk, x: str) -> frozenset[int]:
+    """The words of the question that are spent once the walk stands on passage x: they named it."""
+    details, question = walk.details[x], walk.question
+    before = walk.passages[x].dropped
+    own = {o["id"] for o in details["own"]}
+    language = question.language
+    title = set(stems(words_of(without_parenthesis(details["title"]), language), language))
+    spent = set(before)
+    for link in question.links:
+        if link.entity in own or (not link.titles and link.entity in details["mentioned"]):
+            spent.update(range(link.start, link.end))
+    spent.update(i for i, stem in enumerate(question.stems) if stem in title and stem in question.idf)
+    return before if len(spent) >= len(question.words) - 1 else frozenset(spent)
+
+
+def rest_weights(walk: Walk, dropped: frozenset[int], outer: float) -> dict[str, float]:
+    """The weights of the stems (between spaces) of the rest of the question; they add up to 1."""
+    residual = {term["stem"]: term["weight"] for term in walk.question.terms(dropped)}
+    if not dropped:
+        return residual
+    return walk.clause.weights(residual, frozenset(f" {walk.question.stems[i]} " for i in dropped), outer)
+
+
+def answers_clause(walk: Walk, x: str) -> float:
+    """How well passage x answers the outer clause."""
+    known, parent = walk.outer[x], walk.passages[x].parent
+    far = parent is not None and walk.passages[parent[0]].parent is not None
+    return _CLAUSE_COSINE * known.cosine + _CLAUSE_SENTENCE * walk.clause.best_sentence(known.sentences) + _FAR * far
