@@ -318,7 +318,7 @@ class PathRank(Retriever):
         reset[hubs] = [max(level[i] - level[hubs[-1]], 1e-3) for i in hubs]
         for link in links:
             if (e := column.get(link.entity, -1)) >= 0:
-                reset[len(top) + e] += link.weight / math.sqrt(max(1, np.count_nonzero(edges[:, e])))
+                reset[len(top) + e] += link.weight / math.sqrt(max(1, int(np.count_nonzero(edges[:, e]))))
         rank = pagerank(edges, reset, s.damping)[: len(top)]
         shares = np.log10(rank / rank.max() + 1e-6)
         return {x: score + s.omega * (float(shares[node[x]]) if x in node else -6) for x, score in scores.items()}
