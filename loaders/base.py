@@ -55,7 +55,8 @@ class Source:
     """A file to read: the key it is known by, how its path is shown to the user, and the size limit in bytes.
 
     `encoding`: what it is in if it is not UTF-8, empty: to be found out. `converted`: what it turned out to be in.
-    `problems`: what is to be said of it beside its documents: what was damaged or left out.
+    `problems`: what is to be said of it beside its documents: what was damaged or left out. `pages`: how many have been
+    read and how many there are, empty where nobody counts.
     """
 
     path: Path
@@ -65,6 +66,7 @@ class Source:
     encoding: str = ""
     converted: set[str] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
+    pages: list[int] = field(default_factory=list)
 
     @property
     def title(self) -> str:

@@ -17,8 +17,9 @@ from kgrag.loaders.packed import PACKED, unpacked
 from kgrag.loaders.rows import CORPUS, Columns
 from kgrag.loaders.walk import Seen, Walk, exists, file_key, folder_prefix, is_dir, reason
 from kgrag.plugins import Plugins
+from kgrag.runtime.telling import at
 from kgrag.settings import LoadingSettings
-from kgrag.types import Document, FileState, Problem, Scan, Unchanged
+from kgrag.types import Document, FileState, Problem, Progress, Scan, Unchanged
 
 LOADERS: Plugins[Format] = Plugins("kgrag.loaders", "loader")
 """The formats by name; adding one is a module and an entry point."""
@@ -78,7 +79,7 @@ class Load:
 
     `settle`: files that changed within so many seconds are left for later, since somebody may be writing them.
     `missing_ok`: paths that do not exist are no error, even if none of them does. `names`: of files that are stored
-    under others: what they are known by, and shown as.
+    under others: what they are known by, and shown as. `progress` is told which file is read.
     """
 
     def __init__(
@@ -93,6 +94,7 @@ class Load:
         settle: float = 0.0,
         missing_ok: bool = False,
         names: Mapping[Path, str] | None = None,
+        progress: Progress | None = None,
     ) -> None:
         given = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
         if given and not missing_ok and not any(exists(path) for path in given):
@@ -109,6 +111,7 @@ class Load:
         self._known = known
         self._settle = settle
         self._names = names or {}
+        self._progress = progress
         self._follow_links = loading.follow_links
         self._exclude = loading.exclude
         self._gitignore = loading.gitignore
@@ -192,6 +195,9 @@ class Load:
                     yield Problem(f"{file.source.shown}{place}", message, lasting=True)
                 yield Unchanged(now, before)
                 return
+        if self._progress is not None and stamp is not None:
+            what = f"{one_line(_named(file.source).name)} ({stamp.size / 1e6:,.1f} MB)"
+            at(self._progress, what, "pages", file.source.pages)
         for item in _Stamped(self.scan, file, stamp).run(*self._items(file)):
             if isinstance(item, Problem):
                 yield _cleaned(item)

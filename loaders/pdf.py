@@ -216,6 +216,7 @@ class _Run:
 
     def _keep(self, number: int, answer: dict[str, Any]) -> None:
         self._results[number] = answer
+        self._source.pages[:] = len(self._results), self.number
         self._size += sum(len(item[0]) for flow in answer.get("blocks", ()) for item in flow if isinstance(item, list))
         if self._size > self._source.limit:
             self._stopped = f"the file holds more than {self._source.limit >> 20} MB of text"

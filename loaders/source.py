@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgrag.settings import Settings
-from kgrag.types import Document, Problem, Scan, Unchanged
+from kgrag.types import Document, Problem, Progress, Scan, Unchanged
 
 if TYPE_CHECKING:
     from kgrag.loaders import Columns
@@ -26,6 +26,7 @@ def items_of(
     settle: float = 0.0,
     missing_ok: bool = False,
     names: Mapping[Path, str] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Items, int | None, Scan | None]:
     """Documents from paths, which are loaded together, or as they are; how many, if that is known; and of paths a scan.
 
@@ -42,7 +43,7 @@ def items_of(
         paths = [first, *(item for item in stream if isinstance(item, str | Path))]
         found = Load(
             paths, columns=columns, max_file_mb=settings.max_file_mb, loading=settings.loading, root=root,
-            known=known, settle=settle, missing_ok=missing_ok, names=names,
+            known=known, settle=settle, missing_ok=missing_ok, names=names, progress=progress,
         )  # fmt: skip
         return found, None, found.scan
     documents: Iterator[Document | Problem] = (item for item in stream if not isinstance(item, str | Path))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgrag.errors import ConfigurationError, KgragError, without_login
+from kgrag.runtime.telling import WITHIN
 from kgrag.types import Progress
 
 if TYPE_CHECKING:
@@ -244,8 +245,11 @@ def _bars(console: "Console") -> Iterator[Progress]:
         return f"{_amount(stage, done)} of {_amount(stage, total)}{speed}{left}"
 
     def report(stage: str, done: int, total: int | None) -> None:
+        for other in [each for each in tasks if each.startswith(WITHIN) and each != stage]:
+            bars.remove_task(tasks.pop(other))
         if stage not in tasks:
-            end_open_stages(stage)
+            if not stage.startswith(WITHIN):
+                end_open_stages(stage)
             tasks[stage] = bars.add_task(stage, total=total, text="")
             begun[stage] = (time.monotonic(), done)
         task = next(task for task in bars.tasks if task.id == tasks[stage])

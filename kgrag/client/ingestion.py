@@ -53,6 +53,7 @@ def ingest(
     items, total, scan = items_of(
         source, columns, settings, root,
         known=None if existing is None else known, settle=settle, missing_ok=prune and force, names=names,
+        progress=progress,
     )  # fmt: skip
     if existing is None:
         items, problems = first_document(items)

@@ -22,6 +22,7 @@ from kgrag.indexing.finish import finish
 from kgrag.indexing.preparing import Due, Preparing
 from kgrag.indexing.writer import Batch, write_batch
 from kgrag.models.embed import Embedder
+from kgrag.runtime.telling import at
 from kgrag.settings import Settings
 from kgrag.types import Document, FileState, IngestReport, Problem, Progress, Replaced, Scan, Unchanged
 
@@ -81,7 +82,11 @@ def ingest(
             groups = _some(_due(graph, collection, source, tally, scan), size)
             for group, prepared in engine.each(prepare, groups, models=True):
                 written: set[str] = set()
+                passages: list[int] = []
+                longest = max(group, key=lambda each: len(each.document.text)).document
+                at(progress, Path(longest.source or longest.key).name, "passages", passages)
                 for part in prepared:
+                    passages[:] = part.of
                     if part.batch.triples:
                         collection = index_labels(graph, collection, "Triple")
                     tally.embedded += part.embedded
@@ -97,6 +102,7 @@ def ingest(
         if not tally.again:
             break
         source, tally.again, tally.seen = list(tally.again.values()), {}, set()
+    at(progress, "")
     progress("documents", tally.documents, total if total is None else tally.documents)
     seconds = time.monotonic() - started
     _LOG.info("documents: %d, with %d new passages, in %.1f s", tally.documents, tally.passages, seconds)

@@ -28,13 +28,15 @@ class Prepared:
     """What one transaction writes, how many vectors were computed for it, and what has none.
 
     `alone`: it holds a part of a long document, and these must be committed in order, since the last one seals it; or
-    it takes something back, and so changes words and entities wherever it comes upon them.
+    it takes something back, and so changes words and entities wherever it comes upon them. `of`: of a long document,
+    how many passages there are up to the end of this part, and in all.
     """
 
     batch: Batch
     embedded: int
     alone: bool
     problems: list[Problem]
+    of: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,9 @@ class Preparing:
             for row, vector in zip([*batch.passages, *batch.triples], vectors, strict=True):
                 row["vector"] = vector
             alone = any(start > 0 or end < len(p.passages) or p.held.known for p, start, end in parts)
-            yield Prepared(batch, len(texts) - len(problems), alone, problems)
+            last, start, end = parts[-1]
+            of = (end, len(last.passages)) if start > 0 or end < len(last.passages) else ()
+            yield Prepared(batch, len(texts) - len(problems), alone, problems, of)
 
     def _plans(self, due: Sequence[Due]) -> Iterator[local.Plan]:
         for item in due:

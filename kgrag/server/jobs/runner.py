@@ -16,6 +16,7 @@ from kgrag.errors import CancelledError, DatabaseError, DeadlineError, KgragErro
 from kgrag.graph import holding, schema
 from kgrag.graph import jobs as kept
 from kgrag.graph.jobs import Job, State
+from kgrag.runtime.telling import SECONDS
 from kgrag.server.jobs import work
 from kgrag.server.jobs.process import Died, JobProcess
 from kgrag.server.uploads import Uploads
@@ -239,7 +240,7 @@ class Jobs(AbstractContextManager["Jobs"]):
 
         Raises _Stopped, and what the work raises.
         """
-        places: set[tuple[str, int, int | None]] = set()
+        places: set[str] = set()
         while True:
             if self._ending.is_set() or running.over:
                 raise _Stopped
@@ -255,12 +256,12 @@ class Jobs(AbstractContextManager["Jobs"]):
                         "Retry it with less at once, or set KGRAG_SERVE__JOB_MEMORY_MB.",
                     ) from death
                 _LOG.warning("job %s: its process ended (%s), %s", running.job.id, death, _place(running))
-                if running.at in places or len(places) >= _ENDS:
+                if _place(running) in places or len(places) >= _ENDS:
                     raise KgragError(
                         f"Its process ended ({death}) again and again, {_place(running)}.",
                         "What was written stays. The server's log may say why; then retry it.",
                     ) from death
-                places.add(running.at)
+                places.add(_place(running))
                 running.process = self._process()
 
     def _process(self) -> JobProcess:
@@ -302,6 +303,8 @@ def _give_back_memory() -> None:
 
 def _place(running: _Running) -> str:
     stage, done, total = running.at
+    if stage.startswith(SECONDS):
+        return f"at {stage.removeprefix(SECONDS)}"
     return f"at {stage} {done}{'' if total is None else f' of {total}'}" if stage else "at its beginning"
 
 

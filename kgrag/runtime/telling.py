@@ -1,0 +1,81 @@
+"""Progress within a document: long work on one of them would look as if nothing were done."""
+
+import threading
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from kgrag.types import Progress
+
+PATIENCE = 2.0
+"""Seconds without news after which it is said how far the work on a document is."""
+EVERY = 1.0
+"""Seconds between two looks."""
+SECONDS = "seconds for "
+WITHIN = (SECONDS, "pages of ", "passages of ")
+"""How the names of the stages within a document begin."""
+
+
+class Telling:
+    """A Progress that says, once there was no news for some seconds, how far the work on the document at hand is.
+
+    A thread says so, never while somebody else reports. What the other Progress raises there, the next call raises. A
+    context manager.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._tell, name="kgrag-telling", daemon=True)
+        self._said: tuple[str, int] = ("", 0)
+        self._news = self._begun = time.monotonic()
+        self._what, self._unit = "", ""
+        self._counts: Sequence[int] = ()
+        self._failed: BaseException | None = None
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
+        """See Progress."""
+        with self._lock:
+            if self._failed is not None:
+                raise self._failed
+            if (stage, done) != self._said:
+                self._said, self._news = (stage, done), time.monotonic()
+            self._progress(stage, done, total)
+
+    def at(self, what: str, unit: str, counts: Sequence[int]) -> None:
+        """From now on this is worked on, nothing if it is empty; `counts`: [done, total] in units, as they change."""
+        with self._lock:
+            self._what, self._unit, self._counts, self._begun = what, unit, counts, time.monotonic()
+
+    def _tell(self) -> None:
+        while not self._over.wait(EVERY):
+            with self._lock:
+                now = time.monotonic()
+                if not self._what or now - max(self._news, self._begun) < PATIENCE:
+                    continue
+                try:
+                    if self._counts:
+                        self._progress(f"{self._unit} of {self._what}", self._counts[0], self._counts[1])
+                    else:
+                        self._progress(SECONDS + self._what, int(now - self._begun), None)
+                except BaseException as error:
+                    self._failed = error
+                    return
+
+
+def at(progress: Progress, what: str, unit: str = "", counts: Sequence[int] = ()) -> None:
+    """Say what is worked on, see `Telling.at`, to a Progress that wants to know."""
+    if isinstance(progress, Telling):
+        progress.at(what, unit, counts)
