@@ -151,11 +151,11 @@ def _work(graph: Graph, collection: Collection) -> Iterator[Finding]:
         yield _finding("unfinished", "warning", sum(row["number"] for row in waiting), message, remedy, stages)
     if collection.reembedding is not None:
         message = f"Vectors of {collection.reembedding} are being made, or this was interrupted."
-        remedy = f"Finish it: kgrag reembed {collection.name} --embedder {collection.reembedding}"
+        remedy = f"Finish it: kgrag reembed {shlex.quote(collection.name)} --embedder {collection.reembedding}"
         yield Finding("embedding again", "warning", 1, message, remedy)
     if collection.discard is not None:
         message = "Old vectors are still there after a change of embedder."
-        remedy = f"Remove them: kgrag reembed {collection.name} --embedder {collection.embedder}"
+        remedy = f"Remove them: kgrag reembed {shlex.quote(collection.name)} --embedder {collection.embedder}"
         yield Finding("old vectors", "warning", 1, message, remedy)
 
 
@@ -170,7 +170,8 @@ def _loose(graph: Graph, collection: Collection) -> Iterator[Finding]:
 
 def _read_in_part(collection: Collection, readings: Sequence[Reading]) -> Iterator[Finding]:
     """Passages that a language model or TAGME has not read, or has read otherwise than it would now."""
-    command = {"extract": f"kgrag extract -c {collection.name}", "tag": f"kgrag tag -c {collection.name}"}
+    name = shlex.quote(collection.name)
+    command = {"extract": f"kgrag extract -c {name}", "tag": f"kgrag tag -c {name}"}
     for reading in readings:
         if reading.current:
             continue
@@ -178,11 +179,11 @@ def _read_in_part(collection: Collection, readings: Sequence[Reading]) -> Iterat
         read = "extracted" if reading.kind == "extract" else "tagged"
         if reading.version:
             message = f"{reading.number:,} passages were {read} with another {what} ({reading.version})."
-            name, remedy = f"{read} otherwise", f"To have them read again: {command[reading.kind]}"
+            kind, remedy = f"{read} otherwise", f"To have them read again: {command[reading.kind]}"
         else:
             message = f"{reading.number:,} passages are not {read} yet, others are."
-            name, remedy = f"not {read}", f"To go on: {command[reading.kind]}"
-        yield Finding(name, "note", reading.number, message, remedy)
+            kind, remedy = f"not {read}", f"To go on: {command[reading.kind]}"
+        yield Finding(kind, "note", reading.number, message, remedy)
 
 
 def _stale(graph: Graph, collection: Collection) -> Iterator[Finding]:
@@ -214,16 +215,18 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
         pairs.add(score, (one, other), f"{one} = {other} ({round(score, 3)})")
     if pairs.number:
         message = f"{pairs.number:,} pairs of passages nearly say the same (score from {near:g})."
-        remedy = f"Versions of one text? `kgrag cypher near_duplicates -c {collection.name}` lists more. {_REMOVE}"
+        more = f"`kgrag cypher near_duplicates -c {shlex.quote(collection.name)}` lists more."
+        remedy = f"Versions of one text? {more} {_REMOVE}"
         yield _finding("nearly the same text", "note", pairs.number, message, remedy, pairs.examples())
     names = _Largest()
     for row in graph.stream("search/inspect_names", **asked):
         names.add(row["df"] or 0, (row["one"], row["other"]), f"{row['one']} = {row['other']}")
     if names.number:
         message = f"{names.number:,} pairs of names may be one and the same entity."
+        its = shlex.quote(collection.name)
         remedy = (
-            f"`kgrag resolve {collection.name}` ties names that are one entity's; "
-            f"`kgrag cypher merge_candidates -c {collection.name}` lists what is alike, with what speaks for each."
+            f"`kgrag resolve {its}` ties names that are one entity's; "
+            f"`kgrag cypher merge_candidates -c {its}` lists what is alike, with what speaks for each."
         )
         yield _finding("names to merge", "note", names.number, message, remedy, names.examples())
 

@@ -15,8 +15,8 @@ from kgrag.models.tasks import Tasks
 from kgrag.types import Item, Passage, Summary, Triple
 
 _KEYS = (("subject", "head", "s"), ("predicate", "relation", "p"), ("object", "tail", "o"))
-_TAG = re.compile(r"[<＜﹤](?=\s*/?\s*passage\b)|<(?=\|)|(?<=\|)>", re.IGNORECASE)
-"""What could end the frame around a passage, or is a sign of a chat template."""
+_TAG = re.compile(r"[<＜﹤](?=\s*/?\s*(?:passage|text)\b)|<(?=\|)|(?<=\|)>", re.IGNORECASE)
+"""What could end the frame around a passage or a text, or is a sign of a chat template."""
 _NUMBER = re.compile(r"^([ \t]*)\[(\d+)\]", re.MULTILINE)
 
 TRIPLES: Mapping[str, Any] = {
