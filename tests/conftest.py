@@ -12,6 +12,7 @@ import gc
 import itertools
 import os
 import signal
+import subprocess
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import suppress
@@ -34,6 +35,7 @@ from kgrag.errors import NotFoundError
 from kgrag.graph.connection import Graph
 from kgrag.graph.local import Endpoint, LocalServer
 from kgrag.graph.schema import stored_version
+from kgrag.loaders.guard import Readers
 from kgrag.settings import Settings
 
 if TYPE_CHECKING:
@@ -77,12 +79,29 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):  # workers have the environment from here
         _no_settings_from_outside()
+    if os.environ.get("COVERAGE_PROCESS_CONFIG"):
+        _readers_end_by_themselves()
     # How fast a machine is at the moment says nothing of the code. Each run has the same examples, so that no change
     # fails for what it did not touch; --hypothesis-profile=new looks for new ones.
     busy = hypothesis_settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
     hypothesis_settings.register_profile("new", busy)
     hypothesis_settings.register_profile("same", busy, derandomize=True)
     hypothesis_settings.load_profile("same")
+
+
+def _readers_end_by_themselves() -> None:
+    """Let processes that read files end without being killed, once they are idle: only then their coverage is kept."""
+    kill_idle = Readers.__exit__
+
+    def end(readers: Readers, *why: Any) -> None:
+        for child in readers._idle:
+            assert child._process.stdin is not None
+            with suppress(OSError, subprocess.TimeoutExpired):
+                child._process.stdin.close()
+                child._process.wait(10)
+        kill_idle(readers, *why)
+
+    Readers.__exit__ = end  # type: ignore[method-assign]
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

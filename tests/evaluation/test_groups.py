@@ -4,6 +4,8 @@ import pytest
 from question_set import CORPUS, QUERIES, write_set
 
 from kgrag.client import KnowledgeGraph
+from kgrag.errors import ConfigurationError
+from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.evaluation.groups import density_group, grouped
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.variants import join
@@ -22,6 +24,22 @@ def test_a_group_begins_at_its_lower_bound(density: float, name: str) -> None:
 def test_groups_stand_in_order() -> None:
     densities = [None, 14, 12, 10, 8]
     assert [name for _, name in sorted(map(density_group, densities))] == ["< 9", "9-11", "11-13", ">= 13", "(none)"]
+
+
+def test_groups_by_type_and_by_hops() -> None:
+    """Hops stand in the order of their numbers; a question without a type has a group, too."""
+    questions = (
+        Question("a", "A?", (), steps=10),
+        Question("b", "B?", ("x", "y"), type="bridge"),
+        Question("c", "C?", ("x",), steps=2),
+    )
+    data = Dataset(Path(), questions, frozenset(), lambda keys: iter(()))
+    assert grouped(data, "hops") == {"a": (10, "10"), "b": (2, "2"), "c": (2, "2")}
+    assert grouped(data, "type") == {"a": (0, "(none)"), "b": (0, "bridge"), "c": (0, "(none)")}
+    for what in ("length", "density"):  # densities are those of a collection
+        with pytest.raises(ConfigurationError, match=f"cannot be grouped by '{what}'") as error:
+            grouped(data, what)
+        assert error.value.remedy == "Choose type, hops or density."
 
 
 def test_density_is_the_triples_of_a_gold_passage(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:

@@ -20,8 +20,6 @@ from kgrag.graph.contents import EdgeRecord, Fingerprint, Item, NodeRecord
 from kgrag.graph.schema import SLOTS
 from kgrag.graph.values import parsed, text, to_json, vector
 
-pytestmark = pytest.mark.long
-
 HEADER = Header("c", 4, "0.1.0", "e" * 32, "2026-11-21T18:00:00+00:00")
 FORMATS = ("jsonl", "csv")
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

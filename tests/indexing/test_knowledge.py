@@ -26,8 +26,6 @@ from kgrag.types import Document, Section
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 from wikidata import entity_lines, odd_lines
 
-pytestmark = pytest.mark.long
-
 NAME = "test-knowledge"
 
 
@@ -77,6 +75,7 @@ def ships(kg: KnowledgeGraph, dump: Path) -> Iterator[str]:
     kg[NAME].delete()
 
 
+@pytest.mark.long
 def test_facts_of_a_dump(kg: KnowledgeGraph, ships: str, dump: Path) -> None:
     assert _texts(kg, ships) == {
         "Fram instance of sailing ship",
@@ -100,6 +99,7 @@ def test_facts_of_a_dump(kg: KnowledgeGraph, ships: str, dump: Path) -> None:
     assert not list((Path(kg.settings.home) / "imports").glob("*"))
 
 
+@pytest.mark.long
 def test_what_makes_no_sense_for_facts_says_what_does(kg: KnowledgeGraph, ships: str) -> None:
     collection = kg[ships]
     doors = (
@@ -119,6 +119,7 @@ def test_what_makes_no_sense_for_facts_says_what_does(kg: KnowledgeGraph, ships:
         assert "--knowledge" in raised.value.remedy
 
 
+@pytest.mark.long
 def test_the_doors_that_know_it(kg: KnowledgeGraph, ships: str, tmp_path: Path) -> None:
     inspection = kg[ships].inspect()
     assert [f.name for f in inspection.findings if f.level == "error"] == []
@@ -282,6 +283,7 @@ def test_rows_of_a_glossary(kg: KnowledgeGraph, tmp_path: Path, collection_name:
     }
 
 
+@pytest.mark.long
 def test_a_wrong_file_is_an_error_with_a_remedy(kg: KnowledgeGraph, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="format"):
         format_of(tmp_path / "x.parquet")

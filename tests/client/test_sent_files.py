@@ -1,0 +1,39 @@
+"""Files that are sent to a server: which of a folder, under which names, how many at a time."""
+
+from pathlib import Path
+
+import pytest
+
+from kgrag.client import sending
+from kgrag.client.sending import named_files, parts
+from kgrag.errors import InputError
+
+
+def test_of_a_folder_what_some_loader_reads(tmp_path: Path) -> None:
+    for name in ("a.md", "sub/B.TXT", "sub/c.bin", ".hidden.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("text")
+    assert [name for name, _ in named_files([tmp_path], None)] == ["a.md", "sub/B.TXT"]
+    assert list(named_files([tmp_path / "sub" / "c.bin"], None)) == [("c.bin", tmp_path / "sub" / "c.bin")]  # was named
+    assert [name for name, _ in named_files([tmp_path / "sub"], tmp_path)] == ["sub/B.TXT"]  # below the root
+    with pytest.raises(InputError, match=r"There is no '.*nothing'") as error:
+        list(named_files([tmp_path / "nothing"], None))
+    assert error.value.remedy == "Check the spelling."
+
+
+def test_many_go_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in range(5):
+        (tmp_path / f"{n}.txt").write_bytes(b"x" * (60 if n == 2 else 10))
+    monkeypatch.setattr(sending, "_FILES", 2)
+    assert [list(part) for part in parts(named_files([tmp_path], None))] == [
+        ["0.txt", "1.txt"],
+        ["2.txt", "3.txt"],
+        ["4.txt"],
+    ]
+    monkeypatch.setattr(sending, "_BYTES", 65)
+    assert [list(part) for part in parts(named_files([tmp_path], None))] == [
+        ["0.txt", "1.txt"],
+        ["2.txt"],
+        ["3.txt", "4.txt"],
+    ]
+    assert list(parts(iter(()))) == []
