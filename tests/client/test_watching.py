@@ -1,0 +1,29 @@
+"""Which changes of a folder are looked at, and what cannot be watched; the rest is tests/cli/test_watch_command.py."""
+
+from pathlib import Path
+
+import pytest
+from watchfiles import Change
+
+from kgrag.client import KnowledgeGraph
+from kgrag.client.watching import _Visible, watch
+from kgrag.errors import InputError
+
+
+def test_hidden_files_of_a_folder_are_not_looked_at() -> None:
+    """The folder itself may lie in a hidden one."""
+    seen = _Visible([Path("/home/me/.notes"), Path("/srv/wiki")])
+    assert seen(Change.added, "/home/me/.notes/a.md")
+    assert seen(Change.deleted, "/srv/wiki/guide/b.md")
+    assert not seen(Change.added, "/home/me/.notes/.a.md.swp")
+    assert not seen(Change.modified, "/srv/wiki/.git/index")
+    assert not seen(Change.modified, "/elsewhere/.hidden/x")
+
+
+def test_what_is_no_folder_is_refused_before_anything_is_read(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    (tmp_path / "file.md").write_text("text")
+    for path in (tmp_path / "file.md", tmp_path / "nothing"):
+        with pytest.raises(InputError, match="is not a folder that could be watched") as error:
+            next(watch(kg["never-made"], [tmp_path, path]))
+        assert error.value.message.startswith(str(path))
+    assert "never-made" not in {info.name for info in kg.collections()}

@@ -1,0 +1,36 @@
+"""Metadata as properties: what filters look at, and all of it as it was given."""
+
+from typing import Any
+
+import pytest
+
+from kgrag.graph.metadata import as_text, from_properties, to_properties
+
+
+@pytest.mark.parametrize(
+    ("value", "looked_at", "kept"),
+    [
+        ("a", "a", None),
+        (True, True, None),
+        (2.5, 2.5, None),
+        (["a", "b"], ["a", "b"], None),
+        ((1, 2), [1, 2], None),
+        ([1, "a", True, 2.5], ["1", "a", "true", "2.5"], [1, "a", True, 2.5]),  # Neo4j's lists are of one type
+        ([1, 2.0], ["1", "2.0"], [1, 2.0]),
+        ([], None, []),
+        ({"x": 1}, None, {"x": 1}),
+        ([{"x": 1}], None, [{"x": 1}]),
+        (["a", None], None, ["a", None]),
+    ],
+)
+def test_values_are_looked_at_and_come_back(value: Any, looked_at: Any, kept: Any) -> None:
+    properties = to_properties({"key": value, "none": None})
+    assert properties.get("meta_key") == looked_at
+    assert type(properties.get("meta_key")) is type(looked_at)
+    assert ("metadata" in properties) == (kept is not None)
+    assert from_properties(properties) == {"key": list(value) if isinstance(value, tuple) else value}
+
+
+def test_texts_are_those_of_cypher() -> None:
+    assert [as_text(value) for value in (True, False, 1, 2.0, "x")] == ["true", "false", "1", "2.0", "x"]
+    assert to_properties({}) == {} == from_properties({"name": "x", "title": "y"})
