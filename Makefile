@@ -8,7 +8,7 @@ SOURCES := $(wildcard pyproject.toml constraints.txt)
 unexport PYTHONDONTWRITEBYTECODE
 COMMA := ,
 
-.PHONY: help setup demo test test-quality test-long test-both test-versions test-local mutants coverage test-all test-newest test-models test-browser test-adapters test-slow screenshots bench soak lint types docs check clean
+.PHONY: help setup demo test test-quality test-long test-both test-versions test-local mutants coverage test-all test-newest test-models test-browser test-adapters test-slow screenshots bench bench-retrieval soak lint types docs check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -127,6 +127,11 @@ mutants: $(VENV)/.ready ## Plant faults, one by one, each of which must make a t
 test-all: ## Every tier there is
 	CI_ALL=1 .ci/run
 	$(MAKE) coverage test-versions test-slow mutants
+
+SETS ?= $(wildcard ../shared/bench/*-gold ../shared/bench/*-1000)
+
+bench-retrieval: $(VENV)/.ready ## Recall on question sets, with SETS="DIR DIR" on others; goes on where it was
+	$(BIN)/python bench/retrieval.py $(SETS) --embedder wordllama --embedder minilm --hops --out build/bench
 
 bench: $(VENV)/.ready ## Ingest against the lower bound and LightRAG, bulk load, retrieval, on made-up passages
 	$(BIN)/python bench/ingest.py --synthetic 20000

@@ -75,9 +75,8 @@ def print_tables(
                     mean = np.mean([values(record) for record in its], axis=0)
                     label = f"{folder.name} {group}".strip()
                     cells = [*(f"{100 * x:.1f}" for x in mean[:3]), *(f"{x:.3f}" for x in mean[3:])]
-                    print(
-                        f"| {label} | {len(its)} | `{embedder}` | `{name}` |", *cells, sep=" ", end=" |\n", flush=True
-                    )
+                    row = [label, len(its), f"`{embedder}`", f"`{name}`", *cells]
+                    print(f"| {' | '.join(map(str, row))} |", flush=True)
 
 
 def print_sweeps(sets: Sequence[Path], embedder: str, retriever: str, sweeps: Sequence[str], out: Path | None) -> None:
@@ -99,8 +98,8 @@ def print_sweeps(sets: Sequence[Path], embedder: str, retriever: str, sweeps: Se
             print(f"| {option}={value} | {' | '.join(_changed(changes, column) for column in (1, 2, 3))} |", end=" ")
             worst = min(changes, key=lambda s: changes[s][:, 1].mean())
             print(f"{changes[worst][:, 1].mean():+.1f} {worst} |", flush=True)
-        crossed = _crossed(scores, [retriever, *(names[option, value] for value in its)])
-        print(f"| {option}: chosen by the other sets | {crossed} |", flush=True)
+        chosen = crossed(scores, [retriever, *(names[option, value] for value in its)])
+        print(f"| {option}: chosen by the other sets | {chosen} |", flush=True)
 
 
 def _changed(changes: Mapping[str, Values], column: int) -> str:
@@ -113,7 +112,7 @@ def _changed(changes: Mapping[str, Values], column: int) -> str:
     return f"{np.mean([its[:, column].mean() for its in changes.values()]):+.2f} ({low:+.2f}, {high:+.2f})"
 
 
-def _crossed(scores: Mapping[str, Mapping[str, Values]], names: Sequence[str]) -> str:
+def crossed(scores: Mapping[str, Mapping[str, Values]], names: Sequence[str]) -> str:
     """For each set the value that is best on the others, and what it changes here."""
     said, changes = [], []
     for held in scores:
