@@ -1,0 +1,20 @@
+"""Who answers at an address: a version, a login that is refused, or nobody."""
+
+import pytest
+from pydantic import SecretStr
+
+from kgrag.client import KnowledgeGraph
+from kgrag.errors import UnreachableError
+from kgrag.graph.local.probe import LoginRefused, server_version
+from kgrag.settings import Settings
+
+
+def test_a_server_tells_its_version(kg: KnowledgeGraph, graph_settings: Settings) -> None:
+    user, password = graph_settings.neo4j_user, graph_settings.neo4j_password
+    version = server_version(kg.graph.uri, user, password)
+    assert kg.graph.run("schema/server_version")[0]["version"].startswith(version)
+    with pytest.raises(LoginRefused, match="refuses the login") as refused:
+        server_version(kg.graph.uri, user, SecretStr("another"))
+    assert "KGRAG_NEO4J_PASSWORD" in refused.value.remedy
+    with pytest.raises(UnreachableError, match=r"bolt://127\.0\.0\.1:1 does not answer"):
+        server_version("bolt://127.0.0.1:1", user, password)
