@@ -4,9 +4,12 @@ import json
 import signal
 import socket
 import subprocess
+import time
 from pathlib import Path
+from typing import Any
 
 import httpx
+import psutil
 import pytest
 from command_line import CommandLine
 
@@ -64,3 +67,36 @@ def test_it_serves_until_it_is_interrupted(here: CommandLine) -> None:
         rest = process.stderr.read().decode()
         assert process.wait(30) in (0, 130)
     assert "GET /api/v1/me 200" in rest and token not in rest and "Traceback" not in rest
+
+
+@pytest.mark.long
+def test_uploads_leave_nothing_in_its_memory(here: CommandLine, collection_name: str, tmp_path: Path) -> None:
+    """Each is large, but holds little to ingest; what the first ones need once is not counted."""
+    token, log = here("keys", "add", "me", "--role", "write").stdout.strip(), tmp_path / "log"
+    with log.open("wb") as out, here.start("serve", "--port", "0", stderr=out) as process:
+        while b"Serving on " not in (said := log.read_bytes()):
+            assert process.poll() is None, said
+            time.sleep(0.1)
+        address, headers = said.partition(b"Serving on ")[2].split()[0].decode(), {"Authorization": f"Bearer {token}"}
+        with httpx.Client(base_url=f"{address}/api/v1", headers=headers, trust_env=False, timeout=60) as client:
+
+            def upload(number: int) -> None:
+                padding = f"<!-- {number} {'x' * 1_000_000} -->"
+                page = f"<html><title>Boat {number}</title><body><p>She sailed.</p>{padding}</body></html>"
+                files = [("files", (f"{number}.html", page.encode()))]
+                job: Any = client.post(f"/collections/{collection_name}/documents", files=files).json()
+                while job["state"] in ("queued", "running"):
+                    time.sleep(0.25)  # requests of one key are counted
+                    job = client.get(f"/jobs/{job['id']}").json()
+                assert job["result"]["added"] == 1
+
+            try:
+                for number in range(8):
+                    upload(number)
+                used = psutil.Process(process.pid).memory_info().rss
+                for number in range(8, 24):
+                    upload(number)
+                grown = psutil.Process(process.pid).memory_info().rss - used
+            finally:
+                process.send_signal(signal.SIGINT)
+    assert grown < 8e6  # of 16 MB that came
