@@ -98,7 +98,9 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
 def _check_there(tx: Transaction, collection: Collection) -> None:
     """What would be written for a collection that is gone belongs to none, and the next of its name would find it."""
     found = tx.run("write/join_collection", name=collection.name)
-    if [(c["number"], str(c["created"]), c["removing"]) for c in found] != [(collection.number, collection.created, False)]:
+    if [(c["number"], str(c["created"]), c["removing"]) for c in found] != [
+        (collection.number, collection.created, False)
+    ]:
         raise MismatchError(
             f"Collection {collection.name!r} was removed while documents were written into it.",
             "Run the same command again to make it again with all of them.",
