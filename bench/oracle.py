@@ -35,16 +35,16 @@ from kgrag.settings import Settings
 
 BRAIN = Path(__file__).parent / "oracle_brain.py"
 SYSTEMS = (
-    "single+hybrid",
-    "single+sync-ge(hybrid)",
-    "gear+hybrid",
+    "single+rrf",
+    "single+sync-ge(rrf)",
+    "gear+rrf",
     "single+pathrank",
     "gear+pathrank",
-    "ircot+hybrid",
+    "ircot+rrf",
     "ircot+ppr",
 )
 STRATEGIES = ("single", "auto", "gear", "ircot", "gcot", "tog", "iter-retgen", "self-ask", "rgnn", "bdtr")
-OVER = ("hybrid", "ppr", "pathrank")
+OVER = ("rrf", "ppr", "pathrank")
 MEASURES = ("R@5", "R@10", "R@15", "perfect@8", "EM", "calls", "tokens", "p50_ms")
 _DIGITS = {"perfect@8": 2, "tokens": 0, "p50_ms": 0}
 LATENCIES = (0.5, 0.05)
@@ -85,8 +85,8 @@ def matrix(rows: dict[str, Row]) -> None:
 
 def compare(rows: dict[str, Row]) -> None:
     """Print what GEAR gains over the others, where these were measured."""
-    hybrid, sync, gear = (rows.get(name) for name in ("single+hybrid", "single+sync-ge(hybrid)", "gear+hybrid"))
-    for name, row, other in (("SyncGE over hybrid", sync, hybrid), ("GEAR over SyncGE", gear, sync)):
+    hybrid, sync, gear = (rows.get(name) for name in ("single+rrf", "single+sync-ge(rrf)", "gear+rrf"))
+    for name, row, other in (("SyncGE over rrf", sync, hybrid), ("GEAR over SyncGE", gear, sync)):
         if row is not None and other is not None:
             gains = [f"{m} {_of(row, m) - _of(other, m):+.1f}" for m in ("R@5", "R@10", "R@15")]
             print(f"{name}: {', '.join(gains)}")
@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=8, metavar="N")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     parser.add_argument("--out", metavar="DIR", help="keep the records there")
-    parser.add_argument("--matrix", action="store_true", help="strategies over hybrid, ppr and pathrank, in Markdown")
+    parser.add_argument("--matrix", action="store_true", help="strategies over rrf, ppr and pathrank, in Markdown")
     parser.add_argument(
         "--strategy", dest="strategies", action="append", metavar="NAME", help="of the matrix; repeatable"
     )
@@ -157,7 +157,7 @@ def main() -> None:
     parser.add_argument("--throughput", action="store_true", help="the time of many threads against one")
     parser.add_argument("--latency", dest="latencies", type=float, action="append", metavar="SECONDS")
     arguments = parser.parse_args()
-    arguments.system = (arguments.systems or ["gear+hybrid"])[0]
+    arguments.system = (arguments.systems or ["gear+rrf"])[0]
     if arguments.matrix:
         rows = arguments.strategies or STRATEGIES
         arguments.systems = [f"{strategy}+{over}" for over in arguments.over or OVER for strategy in rows]
