@@ -39,8 +39,8 @@ _MONTH = re.compile(f" ({'|'.join(stems(_MONTHS.split()))}) ")
 
 @dataclass(frozen=True, slots=True)
 class OuterClause:
-    """The outermost clause: its text, the stems (between spaces) of the question's unnamed words with their idf as
-    weights, which add up to 1, how many such words there are, and the kind of answer asked for.
+    """The outermost clause: its text, the stems (between spaces) of the question's unnamed words with weights that fall
+    from the first to the last and add up to 1, how many such words there are, and the kind of answer asked for.
     """
 
     text: str
@@ -83,10 +83,10 @@ class OuterClause:
         return self.asks == "any" or any(stem not in self.question for stem in names_in(sentence))
 
 
-def outer_clause(question: LinkedQuestion, share: float) -> OuterClause:
+def outer_clause(question: LinkedQuestion, share: float, decay: float) -> OuterClause:
     """The words up to the first break with `share` of the idf mass of unnamed words before it; names are left out.
 
-    Where nothing is left, the clause is the whole question.
+    The k-th unnamed word weighs idf * decay^k. Where nothing is left, the clause is the whole question.
     """
     if question.language is not ENGLISH:
         return _whole(question)
@@ -105,7 +105,10 @@ def outer_clause(question: LinkedQuestion, share: float) -> OuterClause:
             break
         before += mass.get(i, 0.0)
     text = " ".join(words[i].raw for i in range(end) if i not in named)
-    terms = {f" {question.stems[i]} ": idf for i, idf in mass.items()}
+    terms: dict[str, float] = {}
+    for k, (i, idf) in enumerate(mass.items()):
+        stem = f" {question.stems[i]} "
+        terms[stem] = max(terms.get(stem, 0.0), idf * decay**k)
     total = sum(terms.values())
     return OuterClause(
         text or question.text(),

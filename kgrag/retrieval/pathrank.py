@@ -92,6 +92,7 @@ class PathRankOptions(Options):
     clause: float = Field(
         0.25, gt=0, le=1, description="share of the unnamed words' weight that the outer clause has at least"
     )
+    decay: float = Field(0.6, gt=0, le=1, description="weight of an unnamed word by the one before it")
     mu: float = Field(
         0.6, ge=0, le=1_000, description="weight of the outer clause's vector beside the rest of the question's"
     )
@@ -104,9 +105,9 @@ class PathRankOptions(Options):
     )
     cover: Weight = Field(2.8, description="weight there of the question's words that no passage before has")
     tie: Weight = Field(0.3, description="weight there of a rare name shared with a passage before")
-    ends: int = Field(
-        3, ge=0, le=1_000, description="passages that answer the outer clause best, which have a place kept"
-    )
+    led: Weight = Field(0.3, description="weight there of being on the path to a passage before")
+    outer: Weight = Field(0.35, description="weight there of what answers the outer clause")
+    ends: int = Field(3, ge=0, le=1_000, description="passages that answer it best, which have a place kept")
     end_place: int = Field(4, ge=0, le=1_000, description="places before those kept for them")
     lexical: Weight = Field(1.0, description="weight of BM25 where words count more, in that much more")
 
@@ -132,7 +133,7 @@ class PathRank(Retriever):
         if few:  # there a name may be what all passages are about
             question = replace(question, links=tuple(_faded(question, link, few) for link in question.links))
         vector = query.vector(self.context.embedder)
-        clause = outer_clause(question, s.clause)
+        clause = outer_clause(question, s.clause, s.decay)
         strength = (1 - few) * clause.strength(
             *s.order_words
         )  # a clause ends at names, so where these are few it fades
@@ -331,19 +332,22 @@ class PathRank(Retriever):
         best = [x for x in ranked if x in walk.outer]
         if not best:
             return {x: final[x] for x in ranked}
-        at = {x: i for i, x in enumerate(walk.top)}
+        place, at = ({x: i for i, x in enumerate(its)} for its in (best, walk.top))
+        parents = [-1 if (by := walk.passages[x].parent) is None else place.get(by[0], -1) for x in best]
         answers = np.array([answers_clause(walk, x) for x in best])
         scores = np.array([final[x] for x in best])
         mass = {term["stem"]: term["weight"] for term in walk.question.terms()}
         found = Candidates(
-            alone=scores,
+            alone=scores + walk.strength * s.outer * answers,
             end=scores + walk.strength * answers,
             words=np.array([[stem in walk.outer[x].sentences for stem in mass] for x in best], bool),
             mass=walk.strength * s.cover * np.array(list(mass.values())),
             names=walk.ties[[at[x] for x in best]],
             titles=[walk.outer[x].title for x in best],
+            parents=parents,
         )
-        again = [best[i] for i in covering(found, s.places, walk.strength * s.tie, s.ends, s.end_place)]
+        tie, led = walk.strength * s.tie, walk.strength * s.led
+        again = [best[i] for i in covering(found, s.places, tie, led, s.ends, s.end_place)]
         falling = dict(zip(again, sorted(found.alone.tolist(), reverse=True), strict=True))
         least = falling[again[-1]]
         return falling | {x: min(final[x], least) for x in ranked if x not in falling}

@@ -1,5 +1,7 @@
 """The outermost clause of a question, and the sentences that it is looked for in."""
 
+from itertools import pairwise
+
 import pytest
 
 from kgrag.retrieval.clauses import OuterClause, answer_kind, outer_clause
@@ -23,7 +25,7 @@ def linked(text: str, *names: str) -> LinkedQuestion:
 
 
 def clause_of(text: str, *names: str) -> OuterClause:
-    return outer_clause(linked(text, *names), 0.25)
+    return outer_clause(linked(text, *names), 0.25, 0.6)
 
 
 @pytest.mark.parametrize(
@@ -48,10 +50,11 @@ def test_the_outer_clause_ends_at_a_break(question: str, names: tuple[str, ...],
     assert found.text == outer
 
 
-def test_unnamed_words_weigh_by_their_idf() -> None:
+def test_words_weigh_less_the_farther_they_are_from_the_beginning() -> None:
     found = clause_of("Which river crosses the town that the painter of Larvik Quay left?", "Larvik Quay")
     weights = [found.terms[f" {stem} "] for stem in stems(["river", "crosses", "town", "painter", "left"])]
-    assert weights == pytest.approx([0.2] * 5)
+    assert sum(weights) == pytest.approx(1)
+    assert [late / early for early, late in pairwise(weights)] == pytest.approx([0.6] * 4)
     assert " larvik " not in found.terms
     assert found.words == 5
     assert [found.strength(3, 6), found.strength(5, 9), found.strength(1, 4)] == pytest.approx([2 / 3, 0, 1])

@@ -80,13 +80,14 @@ def test_at_most_eight_round_trips(kg: KnowledgeGraph, coast: str) -> None:
 
 
 def test_a_long_question_is_listed_as_a_set(kg: KnowledgeGraph, coast: str) -> None:
-    """The same passages, whose scores fall with the list; a short question's stay as they were."""
+    """Of the passages on the way the one with a painter in its town gains most; scores fall with the list."""
     walked, listed = (
         {h.passage.title: h.score for h in kg[coast].search(_QUESTION, retriever=r, k=20)}
-        for r in ("pathrank(places=0)", "pathrank(cover=0, tie=0, ends=0)")
+        for r in ("pathrank(places=0)", "pathrank(cover=0, tie=0, led=0, ends=0)")
     )
     assert list(listed.values()) == sorted(listed.values(), reverse=True)
-    assert set(listed) == set(walked)
+    gains = {title: listed[title] - walked[title] for title in list(walked)[:3]}
+    assert max(gains, key=lambda title: gains[title]) == "Nordvika"
     short = "Who was the captain of the Fjord Queen?"  # two words that are no names: too short to be a set
     one, two = (kg[coast].search(short, retriever=r, k=20) for r in ("pathrank(places=0)", "pathrank"))
     assert [(h.passage.id, h.score) for h in one] == [(h.passage.id, h.score) for h in two]
@@ -106,7 +107,7 @@ def test_what_a_set_says_again_comes_later(kg: KnowledgeGraph, collection_name: 
     def titles(retriever: str) -> list[str]:
         return [h.passage.title for h in kg[collection_name].search(question, retriever=retriever, k=4)]
 
-    alone, listed = titles("pathrank(cover=0, tie=0, ends=0)"), titles("pathrank")
+    alone, listed = titles("pathrank(cover=0, tie=0, led=0, ends=0)"), titles("pathrank")
     assert alone.index("Quay road") < alone.index("Solheim")
     assert listed.index("Solheim") < listed.index("Quay road")
 
