@@ -20,7 +20,7 @@ class Candidates:
 
     `alone` [n]: what each is worth by itself; `end` [n]: how well it answers what is asked in the end; `words` [n, m]:
     which words each has; `mass` [m]: what each word is worth; `names` [n, names]: which names each mentions;
-    `titles` [n]; `parents` [n]: the place of the passage that the walk came from, or -1.
+    `titles` [n], as numbers; `parents` [n]: the place of the passage that the walk came from, or -1.
     """
 
     alone: Numbers
@@ -28,19 +28,21 @@ class Candidates:
     words: NDArray[np.bool_]
     mass: Numbers
     names: NDArray[np.bool_]
-    titles: Sequence[str]
+    titles: NDArray[np.int64]
     parents: Sequence[int]
 
 
 def covering(c: Candidates, places: int, tie: float, led: float, ends: int, end_place: int) -> list[int]:
     """The places of the candidates, best first: `places` of them chosen one by one, the rest by their worth alone.
 
-    A passage adds the mass of its words that are new, `tie` times the rarity of the rarest name shared with one chosen,
-    and `led` if one chosen was reached through it. From place `end_place` on the first `ends` by `end` that are not in
-    yet come first: a list never loses its end to the path there.
+    A passage adds the mass of its words that are new, `tie` times the rarity of the rarest name shared with one chosen
+    (1 - ln k / ln 2n, where k of the n have it; 0 under one title), and `led` if one chosen was reached through it.
+    From place `end_place` on the first `ends` by `end` that are not in yet come first: a list never loses its end to
+    the path there.
     """
     n = len(c.alone)
-    tied = _ties(c.names, c.titles)
+    held = c.names.sum(0)
+    rarity = 1 - np.log(np.maximum(held, 1)) / np.log(2 * max(1, n))
     last = np.argsort(-c.end, kind="stable")[:ends]
     missing, words = c.mass.copy(), c.words.astype(float)
     near, on_path, free = np.zeros(n), np.zeros(n), np.ones(n, bool)
@@ -52,7 +54,7 @@ def covering(c: Candidates, places: int, tie: float, led: float, ends: int, end_
         chosen.append(best)
         free[best] = False
         missing[c.words[best]] = 0.0
-        near = np.maximum(near, tied[best])
+        near = np.maximum(near, _tied(c, rarity, best))
         seen = {best}
         while (best := c.parents[best]) >= 0 and best not in seen:
             seen.add(best)
@@ -60,15 +62,9 @@ def covering(c: Candidates, places: int, tie: float, led: float, ends: int, end_
     return chosen + [int(i) for i in np.argsort(-c.alone, kind="stable") if free[i]]
 
 
-def _ties(names: NDArray[np.bool_], titles: Sequence[str]) -> Numbers:
-    """[n, n]: 1 - ln k / ln 2n of the rarest name that two passages share, which k of the n have; 0 under one title."""
-    n = len(titles)
-    tied = np.zeros((n, n))
-    sizes = names.sum(0)
-    for size in sorted(set(sizes[sizes > 1].tolist()), reverse=True):  # what is written last is the rarest, the largest
-        its = names[:, sizes == size].astype(np.float32)
-        tied[its @ its.T > 0] = 1 - np.log(size) / np.log(2 * n)
-    numbers = {title: i for i, title in enumerate(dict.fromkeys(titles))}
-    of = np.array([numbers[title] for title in titles])
-    tied[of[:, None] == of[None, :]] = 0.0
+def _tied(c: Candidates, rarity: Numbers, place: int) -> Numbers:
+    """[n]: the rarity of the rarest name that each passage shares with the one at `place`; 0 under the same title."""
+    shared = c.names[place]
+    tied = (c.names[:, shared] * rarity[shared]).max(1, initial=0.0)
+    tied[c.titles == c.titles[place]] = 0.0
     return tied

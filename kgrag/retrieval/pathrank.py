@@ -343,7 +343,7 @@ class PathRank(Retriever):
             words=np.array([[stem in walk.outer[x].sentences for stem in mass] for x in best], bool),
             mass=walk.strength * s.cover * np.array(list(mass.values())),
             names=walk.ties[[at[x] for x in best]],
-            titles=[walk.outer[x].title for x in best],
+            titles=np.unique([walk.outer[x].title for x in best], return_inverse=True)[1],
             parents=parents,
         )
         tie, led = walk.strength * s.tie, walk.strength * s.led

@@ -76,15 +76,16 @@ def pagerank(edges: NDArray[np.float64], reset: NDArray[np.float64], damping: fl
 
     `reset` [n + m]: where the walk begins again with probability 1 - damping, or stands at a node without edges.
     """
-    passages = len(edges)
+    rows, columns = edges.nonzero()
+    one, other = np.concatenate([rows, columns + len(edges)]), np.concatenate([columns + len(edges), rows])
     reset = reset / reset.sum()
-    leaving = np.concatenate([edges.sum(1), edges.sum(0)])
-    share = np.divide(1.0, leaving, out=np.zeros_like(leaving), where=leaving > 0)
+    weights = np.tile(edges[rows, columns], 2)
+    leaving = np.bincount(one, weights, len(reset))
+    share = damping * weights / leaving[one]
     rank = reset
     for _ in range(_ROUNDS):
-        sent = damping * rank * share
         before, stuck = rank, damping * rank[leaving == 0].sum()
-        rank = np.concatenate([edges @ sent[passages:], sent[:passages] @ edges]) + (1 - damping + stuck) * reset
+        rank = np.bincount(other, share * rank[one], len(reset)) + (1 - damping + stuck) * reset
         if np.abs(rank - before).sum() < _PRECISION:
             break
     return rank

@@ -23,7 +23,7 @@ def candidates(
     n = len(alone)
     has = np.array([[j in own for j in range(len(mass))] for own in (words or [()] * n)], bool).reshape(n, len(mass))
     named = np.array([[i in its for its in names] for i in range(n)], bool).reshape(n, len(names))
-    titled = titles or [str(i) for i in range(n)]
+    titled = np.unique(titles or [str(i) for i in range(n)], return_inverse=True)[1]
     return Candidates(
         np.array(alone, float), np.array(end or alone, float), has, np.array(mass, float), named, titled,
         parents or [-1] * n,
