@@ -22,7 +22,7 @@ def _uri(settings: Settings) -> str:
 
 def test_wrong_password(graph_settings: Settings) -> None:
     with pytest.raises(DatabaseError, match="refuses the login") as error:
-        Graph(_uri(graph_settings), "neo4j", SecretStr("not-this-one"))
+        Graph(_uri(graph_settings), "nobody", SecretStr("not-this-one"))  # three failures would hold up the user
     assert "KGRAG_NEO4J_PASSWORD" in error.value.remedy
     assert "not-this-one" not in str(error.value)
 
