@@ -141,9 +141,9 @@ def test_the_options_in_force_are_those_of_all_parts(searched: Collection) -> No
     def dense(its: dict[str, Any]) -> Any:
         return its["settings"]["over_fetch"]
 
-    hybrid = in_force(searched.retriever("hybrid(over_fetch=7)"))
-    assert [part["class"] for part in hybrid["parts"]] == ["Bm25", "Dense"]
-    assert dense(hybrid["parts"][1]) == 7
+    fused = in_force(searched.retriever("rrf(bm25, dense(over_fetch=7))"))
+    assert [part["class"] for part in fused["parts"]] == ["Bm25", "Dense"]
+    assert dense(fused["parts"][1]) == 7
     assert dense(in_force(searched.retriever("communities"))["_dense"][0]) == VectorOptions().over_fetch
     auto = in_force(searched.system("auto(then='ircot(steps=3)')+top(bm25, k=4)"))
     assert auto["_then"][0]["settings"]["steps"] == 3

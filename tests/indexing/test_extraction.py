@@ -103,7 +103,7 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
         embedding=collection.embedding, vector=vector, candidates=20, limit=1, scanned=0,
     )  # fmt: skip
     ((nearest, score),) = near[0]["hits"]
-    assert [id for id, _ in words[0]["hits"]] == [nearest]
+    assert [id for id, *_ in words[0]["hits"]] == [nearest]
     assert score == pytest.approx(1, abs=1e-4)
 
     # what the model named ties passages, though no fact of the other is about it; nothing else knows of it
