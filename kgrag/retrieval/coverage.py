@@ -65,6 +65,6 @@ def covering(c: Candidates, places: int, tie: float, led: float, ends: int, end_
 def _tied(c: Candidates, rarity: Numbers, place: int) -> Numbers:
     """[n]: the rarity of the rarest name that each passage shares with the one at `place`; 0 under the same title."""
     shared = c.names[place]
-    tied = (c.names[:, shared] * rarity[shared]).max(1, initial=0.0)
+    tied: Numbers = (c.names[:, shared] * rarity[shared]).max(1, initial=0.0)
     tied[c.titles == c.titles[place]] = 0.0
     return tied
