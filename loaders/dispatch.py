@@ -17,7 +17,7 @@ from kgrag.loaders.packed import PACKED, unpacked
 from kgrag.loaders.rows import CORPUS, Columns
 from kgrag.loaders.walk import Seen, Walk, exists, file_key, folder_prefix, is_dir, reason
 from kgrag.plugins import Plugins
-from kgrag.runtime.telling import at
+from kgrag.runtime.document_progress import at
 from kgrag.settings import LoadingSettings
 from kgrag.types import Document, FileState, Problem, Progress, Scan, Unchanged
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgrag.errors import ConfigurationError, KgragError, without_login
-from kgrag.runtime.telling import WITHIN
+from kgrag.runtime.document_progress import WITHIN
 from kgrag.types import Progress
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from kgrag.graph.holding import alone
 from kgrag.loaders.source import Source
 from kgrag.models.embed import Embedder
 from kgrag.retrieval.base import SearchContext
-from kgrag.runtime.telling import Telling
+from kgrag.runtime.document_progress import DocumentProgress
 from kgrag.types import CollectionInfo, IngestReport, Progress, RepairReport
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Building:
         """
         from kgrag.client.ingestion import ingest
 
-        with Telling(progress or silent) as telling:
+        with DocumentProgress(progress or silent) as telling:
             return ingest(
                 self.kg, self.name, source, embedder=embedder, language=language, columns=columns, root=root,
                 prune=prune, force=force, settle=settle, names=names, progress=telling,

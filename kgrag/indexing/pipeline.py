@@ -22,7 +22,7 @@ from kgrag.indexing.finish import finish
 from kgrag.indexing.preparing import Due, Preparing
 from kgrag.indexing.writer import Batch, write_batch
 from kgrag.models.embed import Embedder
-from kgrag.runtime.telling import at
+from kgrag.runtime.document_progress import at
 from kgrag.settings import Settings
 from kgrag.types import Document, FileState, IngestReport, Problem, Progress, Replaced, Scan, Unchanged
 

@@ -137,7 +137,7 @@ def _unless_thinking(on_text: Callable[[str], None] | None) -> Callable[[str], N
 def shaped(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
     """The first object of a reply that has the shape, or None and what is wrong with the first.
 
-    The validators of the shape are told by their context whether the reply was `cut` off.
+    The context of the validators of the shape says whether the reply was `cut` off.
     """
     problem = ""
     try:

@@ -59,7 +59,7 @@ class Said:
 def reply(name: str, system: Strategy, tasks: Tasks, messages: Sequence[Message], hear: Listener | None = None) -> Said:
     """What is said to the last message, of the collections of that name by a system over them.
 
-    `hear` is told of each step and of the answer as it grows.
+    `hear` is called with each step and with the answer as it grows.
 
     A follow-up question is understood from what was said before it. What a client asks about the conversation itself,
     such as a title, is answered without a search, and where nothing was asked, nobody is. Raises ModelError when there

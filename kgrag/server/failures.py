@@ -72,7 +72,7 @@ def status_of(error: KgragError) -> int:
 
 
 def form_of(error: KgragError) -> dict[str, str]:
-    """An error as it is told; a login in an address is not."""
+    """An error as a reply states it, without the login of an address."""
     return {
         "error": without_login(error.message),
         "remedy": without_login(error.remedy),

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from kgrag.cli import console
 from kgrag.client import KnowledgeGraph
-from kgrag.runtime import telling
-from kgrag.runtime.telling import Telling
+from kgrag.runtime import document_progress
+from kgrag.runtime.document_progress import DocumentProgress
 
 Told = tuple[str, int, int | None]
 
@@ -70,24 +70,24 @@ def test_bars_within_a_document_go_with_it(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telling, "PATIENCE", 0.05)
-    monkeypatch.setattr(telling, "EVERY", 0.01)
+    monkeypatch.setattr(document_progress, "PATIENCE", 0.05)
+    monkeypatch.setattr(document_progress, "EVERY", 0.01)
 
 
 @pytest.mark.usefixtures("impatient")
 def test_what_takes_long_is_named_until_it_is_over() -> None:
     told: queue.Queue[Told] = queue.Queue()
     pages: list[int] = []
-    with Telling(lambda *said: told.put(said)) as progress:
+    with DocumentProgress(lambda *said: told.put(said)) as progress:
         progress("documents", 0, None)
         assert told.get(timeout=10) == ("documents", 0, None)
-        telling.at(progress, "a.pdf (2.0 MB)", "pages", pages)
+        document_progress.at(progress, "a.pdf (2.0 MB)", "pages", pages)
         assert told.get(timeout=10)[0] == "seconds for a.pdf (2.0 MB)"
         pages[:] = 120, 300
         while (said := told.get(timeout=10))[0].startswith("seconds"):
             pass
         assert said == ("pages of a.pdf (2.0 MB)", 120, 300)
-        telling.at(progress, "")
+        document_progress.at(progress, "")
         with told.mutex:
             told.queue.clear()
         with pytest.raises(queue.Empty):
@@ -98,10 +98,10 @@ def test_what_takes_long_is_named_until_it_is_over() -> None:
 
 def test_news_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     now, looked = 100.0, queue.Queue[Told]()
-    monkeypatch.setattr(telling, "EVERY", 0.001)
-    monkeypatch.setattr(telling.time, "monotonic", lambda: now)
-    with Telling(lambda *said: looked.put(said)) as progress:
-        telling.at(progress, "a.csv (2.0 MB)")
+    monkeypatch.setattr(document_progress, "EVERY", 0.001)
+    monkeypatch.setattr(document_progress.time, "monotonic", lambda: now)
+    with DocumentProgress(lambda *said: looked.put(said)) as progress:
+        document_progress.at(progress, "a.csv (2.0 MB)")
         for done in range(4):
             progress("documents", done, None)
             now += 1.5
@@ -116,8 +116,8 @@ def test_whoever_stops_the_work_stops_it_there_too() -> None:
     def stop(stage: str, done: int, total: int | None) -> None:
         raise KeyError(stage)
 
-    with Telling(stop) as progress:
-        telling.at(progress, "a.txt (9.0 MB)")
+    with DocumentProgress(stop) as progress:
+        document_progress.at(progress, "a.txt (9.0 MB)")
         progress._thread.join(10)
         with pytest.raises(KeyError, match=r"a\.txt"):
             progress("documents", 1, None)
@@ -126,8 +126,8 @@ def test_whoever_stops_the_work_stops_it_there_too() -> None:
 def test_a_long_document_is_told_page_by_page(
     kg: KnowledgeGraph, collection_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(telling, "PATIENCE", 0.0)
-    monkeypatch.setattr(telling, "EVERY", 0.005)
+    monkeypatch.setattr(document_progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(document_progress, "EVERY", 0.005)
     chance, maker = random.Random(1), Maker(tmp_path / "survey.pdf")
     for _ in range(20):
         maker.text(prose(chance, 25))
@@ -147,4 +147,4 @@ def test_a_long_document_is_told_page_by_page(
     assert {total for _, total in passages} == {report.passages}
     assert len({done for done, _ in passages}) > 2
     last = max(place for place, said in enumerate(told) if said[0] == "documents")
-    assert not any(said[0].startswith(telling.WITHIN) for said in told[last:])
+    assert not any(said[0].startswith(document_progress.WITHIN) for said in told[last:])

@@ -38,7 +38,7 @@ async def delete(caller: Called, collection: Named) -> Reply:
     """Have a job delete a collection with all it holds, and the files that were uploaded to it (role admin)."""
 
     def asked() -> Reply:
-        caller.collection(collection, "admin").info()  # one that does not exist is told now
+        caller.collection(collection, "admin").info()  # raises now if there is none
         return submitted(caller, collection, "delete", {})
 
     return await caller.work(asked)

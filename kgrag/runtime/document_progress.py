@@ -17,7 +17,7 @@ WITHIN = (SECONDS, "pages of ", "passages of ")
 """How the names of the stages within a document begin."""
 
 
-class Telling:
+class DocumentProgress:
     """A Progress that says, once there was no news for some seconds, how far the work on the document at hand is.
 
     A thread says so, never while somebody else reports. What the other Progress raises there, the next call raises. A
@@ -28,7 +28,7 @@ class Telling:
         self._progress = progress
         self._lock = threading.Lock()
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._tell, name="kgrag-telling", daemon=True)
+        self._thread = threading.Thread(target=self._tell, name="kgrag-progress", daemon=True)
         self._said: tuple[str, int] = ("", 0)
         self._news = self._begun = time.monotonic()
         self._what, self._unit = "", ""
@@ -76,6 +76,6 @@ class Telling:
 
 
 def at(progress: Progress, what: str, unit: str = "", counts: Sequence[int] = ()) -> None:
-    """Say what is worked on, see `Telling.at`, to a Progress that wants to know."""
-    if isinstance(progress, Telling):
+    """Say what is worked on, see `DocumentProgress.at`, to a Progress that wants to know."""
+    if isinstance(progress, DocumentProgress):
         progress.at(what, unit, counts)
