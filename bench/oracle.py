@@ -53,7 +53,16 @@ Row = dict[str, float | None]
 
 def measure(arguments: argparse.Namespace, environment: dict[str, str]) -> dict[str, Row]:
     """Print the tables of kgrag eval; returns those of the systems as values, from the records of the same run."""
-    command = [sys.executable, "-m", "kgrag", "eval", str(arguments.dataset), "--threads", str(arguments.threads)]
+    command = [
+        sys.executable,
+        "-m",
+        "kgrag",
+        "eval",
+        str(arguments.dataset),
+        "--anyway",
+        "--threads",
+        str(arguments.threads),
+    ]
     for name in arguments.systems:
         command += ["--system", name]
     for name in arguments.retrievers:

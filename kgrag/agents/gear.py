@@ -17,7 +17,7 @@ from kgrag.events import Judged, Read, Remembered, Rewritten
 from kgrag.models.facts import key, lines, read
 from kgrag.options import Count
 from kgrag.retrieval.base import Query, Scored
-from kgrag.retrieval.beam import base_ranking, notes_on_triples
+from kgrag.retrieval.beam import base_ranking
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.sync_ge import SyncGe
 from kgrag.retrieval.trail import follow
@@ -67,6 +67,7 @@ class Gear(Strategy):
     paper = "GEAR, section 5"
     walks = True
     options = GearOptions
+    requires = frozenset({"triples"})
     settings: GearOptions
 
     def begin(self, inquiry: Inquiry) -> Episode:
@@ -163,7 +164,7 @@ class _Gear(Episode):
 
     def notes(self) -> tuple[str, ...]:
         """See Episode."""
-        return notes_on_triples(self.sync, self.inquiry.retriever, [])
+        return self.sync.notes([])
 
     def _facts_in(self, question: str, found: Sequence[Scored], known: Sequence[Triple] = ()) -> tuple[Triple, ...]:
         """The facts that the model reads in passages for a question. Raises ModelError."""

@@ -61,6 +61,7 @@ class GlobalSearch(Strategy):
     over = "communities"
     retrieves = False
     options = GlobalOptions
+    requires = frozenset({"communities"})
     settings: GlobalOptions
 
     def begin(self, inquiry: Inquiry) -> Episode:

@@ -18,7 +18,7 @@ from kgrag.events import Answer, Answered, Failed, Looked
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.options import resolve
-from kgrag.retrieval.base import Query, Retriever, Searchable, SearchContext
+from kgrag.retrieval.base import Layer, Query, Retriever, Searchable, SearchContext
 from kgrag.retrieval.bridges import with_bridges
 from kgrag.retrieval.expression import Expression
 from kgrag.retrieval.registry import make_retriever
@@ -36,7 +36,8 @@ class Strategy(ABC):
     A strategy is a class with a `name`, a `summary`, its `options` and the method `begin`, found by an entry point of
     the group `kgrag.strategies`. `over`: the retriever that it works over when it is made over a collection;
     `retrieves`: whether it uses it at all; `knows`: whether it asks collections of kind knowledge by itself; `walks`:
-    whether it walks the graph of one collection besides; `paper`: where it is described.
+    whether it walks the graph of one collection besides; `requires`: the layers of the graph without which it would be
+    another strategy; `paper`: where it is described.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Strategy(ABC):
     knows: ClassVar[bool] = False
     walks: ClassVar[bool] = False
     paper: ClassVar[str] = ""
+    requires: ClassVar[frozenset[Layer]] = frozenset()
 
     settings: AnswerOptions
     """The options in force."""
@@ -79,6 +81,11 @@ class Strategy(ABC):
     def spelt(cls, expression: Expression, retriever: str) -> str:
         """The name of the system: STRATEGY+RETRIEVER."""
         return f"{expression}+{retriever}" if cls.retrieves else str(expression)
+
+    def lacking(self) -> frozenset[Layer]:
+        """The layers that it or its retriever requires, and the collection does not have."""
+        own = self.requires - self.context.reader.layers(self.requires)
+        return own | self.retriever.lacking() if self.retrieves else own
 
     @abstractmethod
     def begin(self, inquiry: Inquiry) -> Episode:

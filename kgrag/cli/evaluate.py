@@ -19,7 +19,7 @@ from kgrag.cli.measuring import (
     sample_option,
 )
 from kgrag.cli.papers import as_paper, paper_option
-from kgrag.errors import KgragError
+from kgrag.errors import ConfigurationError, KgragError
 
 if TYPE_CHECKING:
     from kgrag.evaluation.experiment import Experiment
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _PATH = click.Path(path_type=Path)
 _PASSED_ON = (
-    "baseline", "depth", "by", "threads", "out", "grade", "perturb", "vary", "per_question", "seed", "at",
+    "baseline", "depth", "by", "threads", "out", "grade", "perturb", "vary", "per_question", "seed", "at", "anyway",
 )  # fmt: skip
 
 
@@ -48,8 +48,8 @@ _PASSED_ON = (
     "systems",
     multiple=True,
     metavar="NAME",
-    help="What is to answer the questions, such as gear+pathrank or single+hybrid; golden, closed-book, look-up as "
-    "baselines; repeatable.",
+    help="What is to answer the questions, such as gear+pathrank or single+hybrid; golden, golden-facts, closed-book, "
+    "look-up as baselines; repeatable.",
 )
 @click.option(
     "--over",
@@ -114,6 +114,11 @@ _PASSED_ON = (
 @click.option(
     "--sentences", is_flag=True, help="Gold are the sentences that support the answer, where the set has such."
 )
+@click.option(
+    "--anyway",
+    is_flag=True,
+    help="Measure also what lacks a layer that it requires, such as triples: it does without.",
+)
 @click.option("--join", type=click.IntRange(2), metavar="N", help="Join every N documents into a long one.")
 @click.option("--with", "others", type=_PATH, multiple=True, metavar="DATASET", help="Search this, too; repeatable.")
 @click.option("--out", type=_PATH, metavar="DIR", help="Keep each question's record there, and go on from them.")
@@ -152,11 +157,16 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     reported with the reason, and with --out it is asked again by the next run. The exit code is 1 when every question
     of a retriever or system failed.
 
+    What requires a layer of the graph that the collection does not have (triples, keywords of a language model,
+    mentions of TAGME, a tree, communities) is not measured, but listed with the command that makes it; --anyway
+    measures it all the same.
+
     Acc is the share of right answers, in per cent, of those that the model set for the task grade marked. Its calls
     count towards --budget, but not towards those of a system. Struct-EM is the share of questions with a structure (the
     text of the page, table or section that they name) whose structures were looked up as they stand. Among the systems
-    golden answers from the gold itself and nothing else, an upper bound; closed-book from nothing; look-up answers
-    questions of structure alone, and asks no model.
+    golden answers from the passages of the gold and nothing else, an upper bound, golden-facts from the sentences that
+    the set names as supporting the answer; closed-book from nothing; look-up answers questions of structure alone, and
+    asks no model.
 
     --baseline gives mean differences on the same questions with their 95 % intervals, by a paired bootstrap of 10,000
     resamples; where an interval includes 0, the difference is noise; and the questions that it and each other get
@@ -221,6 +231,11 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
                 note(f"What was measured so far is in {given['out']}; the same command goes on from there.")
             raise
     _print(context, given, found)
+    if found.refused and not found.rows:
+        raise ConfigurationError(
+            "Nothing could be measured.",
+            "Make what is missing with the commands above, or measure all the same: --anyway.",
+        )
     if found.failed:
         systems = "; ".join(f"{system}: {error}" for system, error in found.failed.items())
         raise KgragError(f"Every question failed. {systems}", "Fix that, and run the same command again.")
@@ -261,6 +276,8 @@ def _fill(context: click.Context, given: dict[str, Any], paper: "Paper") -> None
 def _print(context: click.Context, given: dict[str, Any], found: "Result") -> None:
     for text in found.notes:
         note(text)
+    if found.refused:
+        print_list("Not measured:", [f"{name}: {why}" for name, why in found.refused.items()])
     for failed, text in (
         (found.errors, "failed on {} questions, which count as finding nothing:"),
         (found.problems, "answered {} questions although a step failed:"),

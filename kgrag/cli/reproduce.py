@@ -1,18 +1,25 @@
 """kgrag reproduce: the tables of the papers, their numbers beside those that are measured here."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kgrag.cli.connect import as_json, connect
-from kgrag.cli.console import changed, load_settings, note, print_json, print_list, progress_bars
+from kgrag.cli.console import changed, load_settings, note, number, print_json, print_list, progress_bars
 from kgrag.cli.measuring import ingest, print_notes, print_sheet
 from kgrag.cli.papers import as_paper
 from kgrag.errors import ConfigurationError
+from kgrag.types import Progress
 
 if TYPE_CHECKING:
+    from kgrag.client import Collection
     from kgrag.evaluation.datasets import Dataset
+    from kgrag.evaluation.reproduction import Reproduced
+    from kgrag.papers import Paper, PaperTable
+    from kgrag.retrieval.base import Layer
+    from kgrag.settings import Settings
 
 _PATH = click.Path(path_type=Path)
 
@@ -30,6 +37,15 @@ _PATH = click.Path(path_type=Path)
 @click.option("--row", "labels", multiple=True, metavar="LABEL", help="Only this row; repeatable.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Questions of each set.  [default: the paper's]")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the questions that are drawn.")
+@click.option(
+    "--set",
+    "given",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What a row takes from you, such as weights=FILE; repeatable. What rows take stands in the list of tables.",
+)
+@click.option("--prepare", is_flag=True, help="First make what rows require: triples, mentions, trees, communities.")
+@click.option("--dry-run", is_flag=True, help="With --prepare: say what that takes and costs, and measure nothing.")
 @click.option("--embedder", metavar="NAME", help="In place of the paper's.")
 @click.option("-c", "--collection", metavar="NAME", help="Where the one data set is, or is to be, ingested.")
 @click.option("--threads", type=click.IntRange(1, 256), metavar="N", default=8, show_default=True)
@@ -43,39 +59,77 @@ def reproduce(**given: Any) -> None:
     otherwise; the paper's own model is only named, yours is asked (KGRAG_CHAT__MODEL). Below the table stands what
     differs: the model, the embedder, the sample, the corpus, and what kgrag does otherwise. What costs money is
     counted, and with --budget it ends there; the same command with --out goes on. A table with Acc has a model mark
-    the answers. Systems that need triples need them in the collection: triples.jsonl, or `kgrag extract -c` with the
-    same name.
+    the answers.
+
+    A row whose system requires what the collection does not hold (triples or keywords by a model, mentions of TAGME, a
+    tree, communities), or what you have to give (weights, an encoder: --set), is not measured, but listed with what
+    makes it. --prepare makes what is missing first, says before what it takes and costs, and goes on where it was when
+    it was interrupted; without --table it does so for all tables of these data sets, and measures none.
 
     \b
     kgrag reproduce gear                                          its tables
+    kgrag reproduce gear --data musique=bench/musique --prepare --dry-run      what triples would cost
+    kgrag reproduce bdtr --table 1 --data musique=bench/musique --row 'GFM-RAG: original' --set weights=gfm.pt
     kgrag reproduce gear --table 2 --data musique=bench/musique --sample 44 --embedder minilm --out runs/
     kgrag reproduce bdtr --table 1 --data hotpotqa=hotpot.json --data musique=musique.jsonl --budget 5 --out runs/
     """
     from kgrag.papers import find_paper
 
     known = find_paper(given["paper"])
-    if given["number"] is None:
-        _list(known.tables, as_json=given["as_json"])
+    if given["dry_run"] and not given["prepare"]:
+        raise click.UsageError("--dry-run goes with --prepare.")
+    if given["number"] is None and not given["prepare"]:
+        _list(known, as_json=given["as_json"])
         return
-    table = known.table(given["number"])
     settings, paper = as_paper(load_settings(), given["paper"])
     assert paper is not None
-    from kgrag.evaluation.reproduction import Reproduction
-
     own = "concurrency" in settings.chat.model_fields_set
     threads = None if own else max(given["threads"], settings.chat.concurrency)
     settings = changed(settings, "chat", budget=given["budget"], concurrency=threads)
+    settings = settings.model_copy(update={"embedder": given["embedder"] or settings.embedder})
+    names = [text.partition("=")[0] for text in given["sets"]]
+    if given["number"] is None:
+        for table in known.tables.values():
+            if set(names) & set(table.data):
+                sets = tuple(text for text in given["sets"] if text.partition("=")[0] in table.data)
+                _run(paper, table, settings, {**given, "sets": sets, "given": ()}, measure=False)
+        return
+    result = _run(paper, known.table(given["number"]), settings, given, measure=not given["dry_run"])
+    if result is None:
+        return
+    if given["as_json"]:
+        print_json(result.values())
+    else:
+        print_sheet(result.sheet())
+        print_list("What was measured:", result.measured)
+        print_list("What differs from the paper:", result.differs)
+    if result.missing:
+        print_list("Not measured:", [f"{label}: {why}." for label, why in result.missing.items()])
+    note(result.spent)
+    if not result.systems:
+        raise ConfigurationError(
+            "No row could be measured.", "Add what is missing; --prepare makes layers of the graph."
+        )
+
+
+def _run(
+    paper: "Paper", table: "PaperTable", settings: "Settings", given: dict[str, Any], *, measure: bool
+) -> "Reproduced | None":
+    """Prepare and measure a table, on each of its data sets that are given."""
+    from kgrag.evaluation.reproduction import Reproduction
+
     sets = _sets(given["sets"], table.data)
     if given["collection"] is not None and len(sets) > 1:
         raise click.UsageError("--collection is of one data set; there are several.")
-    sample = given["sample"] or paper.setting("evaluation.sample")
-    run = Reproduction(paper, table, given["labels"], seed=given["seed"], threads=given["threads"], out=given["out"])
-    if run.asks:
+    inputs = dict(_pair(text) for text in given["given"])
+    run = Reproduction(
+        paper, table, given["labels"], inputs, seed=given["seed"], threads=given["threads"], out=given["out"]
+    )
+    if run.asks and not given["dry_run"]:
         from kgrag.models.openai_chat import load_chat
 
         load_chat(settings).close()  # before anything is ingested
-    embedder = given["embedder"] or settings.embedder
-    settings = settings.model_copy(update={"embedder": embedder})
+    sample = given["sample"] or paper.setting("evaluation.sample")
     for name, data in sets.items():
         sets[name] = data.sample(sample, given["seed"])
         print_notes(sets[name])
@@ -83,36 +137,70 @@ def reproduce(**given: Any) -> None:
         with progress_bars() as progress:
             for name, data in sets.items():
                 for special, rows in run.parts():
-                    own_settings = special(settings)
-                    with connect(own_settings) as kg:
+                    its = special(settings)
+                    with connect(its) as kg:
                         where = given["collection"] or data.collection(
-                            embedder, settings.max_file_mb, own_settings.indexing, paper
+                            its.embedder, settings.max_file_mb, its.indexing, paper
                         )
-                        found = kg[where] if run.per_question else ingest(kg, data, where, embedder, progress)
-                        run.measure(name, data, found, rows, progress)
+                        found = kg[where] if run.per_question else ingest(kg, data, where, its.embedder, progress)
+                        if given["prepare"] and not run.per_question:
+                            layers = run.layers(name, found, rows)
+                            _price(found, layers, given["budget"], progress)
+                            if not given["dry_run"]:
+                                run.prepare(found, layers, progress)
+                        if measure:
+                            run.measure(name, data, found, rows, progress)
     except BaseException:
         if given["out"] is not None:
             note(f"What was measured so far is in {given['out']}; the same command goes on from there.")
         raise
-    result = run.result(settings, embedder)
-    if given["as_json"]:
-        print_json(result.values())
-        return
-    print_sheet(result.sheet())
-    print_list("What differs from the paper:", result.differs)
-    note(result.spent)
+    return run.result(settings, settings.embedder) if measure else None
 
 
-def _list(tables: Any, *, as_json: bool) -> None:
-    listed = [
-        {"table": t.number, "caption": t.caption, "data": list(t.data), "measures": list(t.measures)}
-        for t in tables.values()
+def _price(collection: "Collection", layers: "Sequence[Layer]", budget: float | None, progress: Progress) -> None:
+    """Say what it takes to make layers of the graph, before it is done."""
+    from kgrag.retrieval.base import LAYERS
+
+    for what, command, _ in (LAYERS[layer] for layer in layers):
+        lines: Iterable[str]
+        if command == "kgrag tag":
+            lines = [number(collection.untagged(), "call") + " of TAGME, if none fails"]
+        elif command == "kgrag extract":
+            lines = collection.estimate_extraction(progress=progress).lines(budget)
+        elif command == "kgrag tree":
+            lines = collection.estimate_tree(progress=progress).lines(budget)
+        else:
+            lines = collection.estimate_communities(progress=progress).lines(budget)
+        print_list(f"{collection.name} holds no {what}; `{command}` takes:", list(lines))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not value:
+        raise click.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint="--set")
+    return name, value
+
+
+def _list(paper: "Paper", *, as_json: bool) -> None:
+    from kgrag.evaluation.reproduction import Reproduction
+
+    listed: list[dict[str, Any]] = [
+        {
+            "table": t.number,
+            "caption": t.caption,
+            "data": list(t.data),
+            "measures": list(t.measures),
+            "takes": Reproduction(paper, t).inputs,
+        }
+        for t in paper.tables.values()
     ]
     if as_json:
         print_json(listed)
         return
     for table in listed:
         click.echo(f"{table['table']}: {table['caption']} ({', '.join(table['measures'])}; {', '.join(table['data'])})")
+        for name, what in table["takes"].items():
+            click.echo(f"   takes --set {name}=...: {what}")
     if not listed:
         click.echo("None of its tables is here.")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from kgrag import __version__
+from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import check_system
 from kgrag.client import Collection
 from kgrag.client.building import silent
@@ -32,6 +33,8 @@ from kgrag.evaluation.variants import PERTURBATIONS
 from kgrag.graph.counts import collection_info
 from kgrag.models.chat import no_model
 from kgrag.models.prompts import load_prompt, names
+from kgrag.models.tagme import load_tagme
+from kgrag.retrieval.base import LAYERS, Layer, Retriever
 from kgrag.retrieval.registry import check_retriever
 from kgrag.settings import Settings
 from kgrag.types import Progress
@@ -59,7 +62,8 @@ class Experiment:
     (see `variants.PERTURBATIONS`). `vary`: a sweep, such as "branch=1..10". `per_question`: so many documents are the
     corpus of each question, its gold and others at random, which `collection` holds one after the other (see
     `question_graphs`). `seed`: of the resampling, the misspellings and these documents. `at`: where recall and perfect
-    are cut, in place of the usual.
+    are cut, in place of the usual. `anyway`: whether what lacks a layer of the graph that it requires, such as triples,
+    is measured, too; else the result says what it lacks.
     """
 
     def __init__(
@@ -79,11 +83,12 @@ class Experiment:
         per_question: int | None = None,
         seed: int = 0,
         at: Sequence[int] = (),
+        anyway: bool = False,
     ) -> None:
         """Raises NotFoundError, ConfigurationError for a name or a sweep that does not exist, InputError for `out`."""
         self.dataset, self.collection, self.depth, self.by = dataset, collection, depth, tuple(by)
         self.threads, self.grade, self.perturb, self.seed, self.at = threads, grade, perturb, seed, tuple(at)
-        self.per_question = per_question
+        self.per_question, self.anyway = per_question, anyway
         self.out = None if out is None else Path(out)
         given = [*systems, *([] if baseline is None else [baseline])]
         found = dict(_named(system) for system in given)
@@ -142,23 +147,23 @@ class Experiment:
             graphs = self._graphs(data, searched, report)
             if graphs is not None:
                 stack.callback(graphs.close)
+            opened = searched if graphs is None or not data.questions else graphs.open(data.questions[0])
+            refused = {} if self.anyway else self._refused(data, opened)
+            names = [name for name in self._systems if name not in refused]
             logs = {}
-            if self.out is not None and data.questions:
-                opened = searched if graphs is None else graphs.open(data.questions[0])
+            if self.out is not None and data.questions and names:
                 subject = self._subject(data, searched)
                 held = searched.name if searched is not None and graphs is None else ""
-                for name in self._systems:
+                for name in names:
                     its = {**subject, "options": kept_records.in_force(self._made(name, data, opened))}
                     logs[name] = stack.enter_context(RecordFile(self.out, name, its, held))
             kept = sum(log.find(q) is not None for log in logs.values() for q in data.questions)
             if kept:
-                notes.append(
-                    f"{kept} of {len(self._systems) * len(data.questions)} records were in {self.out} already."
-                )
+                notes.append(f"{kept} of {len(names) * len(data.questions)} records were in {self.out} already.")
             if graphs is None:
-                records = self._measure(data, searched, report, logs, grader)
+                records = self._measure(names, data, searched, report, logs, grader)
             else:
-                records = self._measure_apart(data, graphs, report, logs, grader)
+                records = self._measure_apart(names, data, graphs, report, logs, grader)
         about: dict[str, Any] = {"dataset": data.name}
         if searched is not None:
             about |= {"embedder": self._embedder(searched), "collection": searched.name}
@@ -181,10 +186,22 @@ class Experiment:
             marking=None if grader is None else grader.usage,
             sweep=self.sweep,
             notes=tuple(notes),
+            refused=refused,
         )
+
+    def _refused(self, data: Dataset, searched: Collection | None) -> dict[str, str]:
+        """What lacks a layer of the graph that it requires -> what it lacks, and the commands that make it."""
+        found: dict[str, str] = {}
+        for name in self._systems:
+            made = self._made(name, data, searched)
+            lacking = made.lacking() if isinstance(made, Retriever | Strategy) else ()
+            if lacking:
+                found[name] = lacks(lacking, made.context.reader.collection.name)
+        return found
 
     def _measure(
         self,
+        systems: Sequence[str],
         data: Dataset,
         searched: Collection | None,
         report: Progress,
@@ -195,9 +212,9 @@ class Experiment:
         """Ask everything over one graph."""
         records: list[Record] = []
         shared: dict[str, Any] = {"depth": self.depth, "gold_texts": data.gold_texts, "logs": logs}
-        for name, (answers, _) in self._systems.items():
+        for name in systems:
             made = {name: self._made(name, data, searched)}
-            if answers:
+            if self._systems[name][0]:
                 records += ask_all(made, data.questions, report, threads=self.threads, grader=grader, **shared)
             else:
                 records += retrieve_all(made, data.questions, report, warm_up=warm_up, **shared)
@@ -205,6 +222,7 @@ class Experiment:
 
     def _measure_apart(
         self,
+        systems: Sequence[str],
         data: Dataset,
         graphs: QuestionGraphs,
         report: Progress,
@@ -212,14 +230,14 @@ class Experiment:
         grader: Grader | None,
     ) -> list[Record]:
         """Ask each question over a graph of its own."""
-        found: dict[str, list[Record]] = {name: [] for name in self._systems}
+        found: dict[str, list[Record]] = {name: [] for name in systems}
         for number, question in enumerate(data.questions):
             report("questions", number, len(data.questions))
             known = [record for log in logs.values() if (record := log.find(question)) is not None]
-            if len(known) < len(self._systems) or grader is not None:
+            if len(known) < len(systems) or grader is not None:
                 opened = graphs.open(question)
                 one, warm_up = data.with_questions([question]), int(number < WARM_UP)
-                known = self._measure(one, opened, silent, logs, grader, warm_up)
+                known = self._measure(systems, one, opened, silent, logs, grader, warm_up)
             for record in known:
                 found[record.system].append(record)
         report("questions", len(data.questions), len(data.questions))
@@ -232,8 +250,8 @@ class Experiment:
         objects = [name for name, (_, made) in self._systems.items() if made is not None]
         if objects:
             raise ConfigurationError(f"per_question makes the graph of {objects[0]!r} itself.", "Give its name.")
-        tagged = any("tagme" in name for name in self._systems)
         searched = _needed(searched, "make a graph for each question")
+        tagged = any("tagme" in name for name in self._systems) and _can_tag(searched.kg.settings)
         return QuestionGraphs(searched, data, self.per_question, self.seed, report, tag=tagged)
 
     def _embedder(self, searched: Collection) -> str:
@@ -309,6 +327,13 @@ def _model(settings: Settings) -> dict[str, Any]:
     return {"chat": chat, "prompts": prompts}
 
 
+def lacks(layers: Iterable[Layer], collection: str) -> str:
+    """What a collection lacks, and the commands that make it."""
+    found = [LAYERS[layer] for layer in sorted(layers)]
+    commands = dict.fromkeys(f"`{command} -c {collection}`" for _, command, _ in found)
+    return f"{collection} holds no {' and no '.join(what for what, *_ in found)}: {', '.join(commands)}"
+
+
 def spelt(name: str) -> str:
     """The name of a retriever or system as results have it. Raises NotFoundError, ConfigurationError."""
     return _named(name)[0]
@@ -325,6 +350,14 @@ def _named(system: Named | str) -> tuple[str, tuple[bool, Any]]:
         return check_retriever(name), (False, None)
     except KgragError:
         return check_system(name), (True, None)
+
+
+def _can_tag(settings: Settings) -> bool:
+    try:
+        load_tagme(settings).close()
+    except ConfigurationError:
+        return False
+    return True
 
 
 def _neo4j(searched: Collection) -> str:

@@ -44,7 +44,8 @@ class Result:
     measure -> difference from the `baseline` with its 95 % interval. `errors` and `problems`: system -> question ->
     why there is no answer, or what failed although there is one. `about`: data set, embedder, collection; `conditions`:
     what it was measured with. `overlaps`: what each gets right that the baseline does not, and the other way round.
-    `marking`: what marking took, None if nothing was to be marked. `notes`: sentences.
+    `marking`: what marking took, None if nothing was to be marked. `notes`: sentences. `refused`: what was not measured
+    -> what the collection lacks for it.
     """
 
     title: str
@@ -62,6 +63,7 @@ class Result:
     sweep: Sweep | None = None
     notes: tuple[str, ...] = ()
     overlaps: Overlaps = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -138,6 +140,7 @@ class Result:
                 for system, measures in self.differences.items()
             },
             "overlaps": self.overlaps,
+            "refused": self.refused,
             "errors": self.errors,
             "problems": self.problems,
             **self.conditions,

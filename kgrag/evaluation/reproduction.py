@@ -1,17 +1,22 @@
 """A table of a paper, measured again: the paper's numbers beside ours, and what differs."""
 
+from ast import literal_eval
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 from kgrag.client import Collection
 from kgrag.errors import NotFoundError
+from kgrag.evaluation.baselines import BASELINES
 from kgrag.evaluation.datasets import Dataset
 from kgrag.evaluation.experiment import Experiment, spelt
 from kgrag.evaluation.report import Result, Sheet
 from kgrag.papers import Paper, PaperRow, PaperTable, override
+from kgrag.retrieval.base import LAYERS, Layer
+from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.settings import Settings
 from kgrag.types import Progress, Usage
 
@@ -25,13 +30,15 @@ Cell = tuple[float | None, float | None]
 class Reproduced:
     """A table with both numbers of each cell. `cells`: label -> data set -> measure -> the paper's number and ours.
 
-    `missing`: label -> why kgrag has no such row. `differs`: sentences. `usage`: of all calls; the marks apart.
+    `missing`: label -> why it was not measured. `systems`: label -> data set -> what was measured.
+    `differs`: sentences. `usage`: of all calls; the marks apart.
     """
 
     paper: str
     table: PaperTable
     cells: Mapping[str, Mapping[str, Mapping[str, Cell]]]
     missing: Mapping[str, str]
+    systems: Mapping[str, Mapping[str, Sequence[str]]]
     differs: list[str]
     usage: Usage
     marking: Usage
@@ -51,6 +58,14 @@ class Reproduced:
                     line += [_text(theirs), _text(ours), f"{(ours or 0) - (theirs or 0):+.1f}" if both else "-"]
                 lines.append(tuple(line))
         return Sheet(f"{self.paper}, table {self.table.number}: {self.table.caption}", tuple(head), tuple(lines))
+
+    @property
+    def measured(self) -> list[str]:
+        """What each row is a measurement of, in a line."""
+        return [
+            f"{label}: {', '.join(dict.fromkeys(name for names in sets.values() for name in names))}"
+            for label, sets in self.systems.items()
+        ]
 
     @property
     def spent(self) -> str:
@@ -74,6 +89,7 @@ class Reproduced:
                 for label, sets in self.cells.items()
             },
             "missing": dict(self.missing),
+            "systems": self.systems,
             "differs": self.differs,
             "calls": self.usage.calls + self.marking.calls,
             "tokens": self.usage.tokens + self.marking.tokens,
@@ -84,15 +100,21 @@ class Reproduced:
 
 @dataclass(slots=True)
 class Reproduction:
-    """A table that is being measured, one data set after the other. `labels`: only these rows; empty: all."""
+    """A table that is being measured, one data set after the other.
+
+    `labels`: only these rows; empty: all. `given`: what rows take from the user (`Paper.inputs`) -> its value.
+    """
 
     paper: Paper
     table: PaperTable
     labels: Sequence[str] = ()
+    given: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
     threads: int = 8
     out: Path | None = None
     _found: dict[tuple[str, str], dict[str, float | None]] = field(default_factory=dict, init=False)
+    _systems: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict, init=False)
+    _refused: dict[str, str] = field(default_factory=dict, init=False)
     _sets: dict[str, tuple[Dataset, int]] = field(default_factory=dict, init=False)
     _spent: list[tuple[Usage, Usage, int]] = field(default_factory=list, init=False)
 
@@ -101,12 +123,37 @@ class Reproduction:
         for label in self.labels:
             if label not in known:
                 raise NotFoundError(f"Table {self.table.number} has no row {label!r}.", f"It has: {', '.join(known)}.")
+        for name in self.given:
+            if name not in self.inputs:
+                takes = ", ".join(self.inputs) or "nothing"
+                raise NotFoundError(f"No row of table {self.table.number} takes {name!r}.", f"They take: {takes}.")
 
     @property
     def per_question(self) -> int | None:
         """How many documents each question has a graph of; None: there is one graph of all."""
         each: int | None = self.paper.setting("evaluation.per_question")
         return each
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """What the rows of the table take from the user -> what that is."""
+        taken = {name for row in self.table.rows for name in _taken(row)}
+        return {name: what for name, (what, _) in self.paper.inputs.items() if name in taken}
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What rows take -> its value: given, or the one that is taken where nothing is given."""
+        return {name: own for name, (_, own) in self.paper.inputs.items() if own is not None} | dict(self.given)
+
+    def lacks(self, row: PaperRow) -> str:
+        """Why a row cannot be measured whatever the collection holds; empty if it can."""
+        if row.system is None:
+            return row.missing
+        return " and ".join(
+            f"it takes {what}: --set {name}=..."
+            for name, what in self.inputs.items()
+            if name in _taken(row) and name not in self.values
+        )
 
     @property
     def asks(self) -> bool:
@@ -122,23 +169,31 @@ class Reproduction:
         """The rows that can be measured together, since the same settings hold for them, and what makes these."""
         groups: dict[str, list[PaperRow]] = {}
         for row in self.rows:
-            if row.system is not None:
-                groups.setdefault(repr(sorted(row.settings.items())), []).append(row)
+            if not self.lacks(row):
+                groups.setdefault(repr((row.threads, sorted(row.settings.items()))), []).append(row)
         for rows in groups.values():
-            yield partial(override, values=rows[0].settings), rows
+            yield partial(override, values=self._special(rows[0])), rows
+
+    def _special(self, row: PaperRow) -> dict[str, Any]:
+        """The settings that have another value for a row."""
+        return {
+            name: value.format(**self.values) if isinstance(value, str) else value
+            for name, value in row.settings.items()
+        }
 
     def measure(
         self, name: str, data: Dataset, collection: Collection, rows: Sequence[PaperRow], progress: Progress
     ) -> None:
-        """Measure some rows on one of the table's data sets, after what they need. Raises as `Experiment.run` does."""
-        self._prepare(collection, {row.needs for row in rows if row.needs}, progress)
+        """Measure some rows on one of the table's data sets. Raises as `Experiment.run` does."""
         place = self.table.data.index(name)
         systems = {(row.label, m): self._system(row, place, m) for row in rows for m in self.table.measures}
+        special = {row.label: "".join(f", {key}={value}" for key, value in self._special(row).items()) for row in rows}
         experiment = Experiment(
             dict.fromkeys(systems.values()),
             data,
             depth=max([self.paper.setting("evaluation.depth") or _DEPTH, *map(_cut, self.table.measures)]),
-            threads=self.threads,
+            by=() if self.table.by is None else (self.table.by,),
+            threads=rows[0].threads or self.threads,
             out=self.out,
             grade="Acc" in self.table.measures,
             per_question=self.per_question,
@@ -146,17 +201,37 @@ class Reproduction:
         )
         result = experiment.run(progress, collection=collection)
         for (label, measure), system in systems.items():
-            value = result.rows[spelt(system)].get(measure)
+            if why := result.refused.get(spelt(system)) or result.failed.get(spelt(system)):
+                self._refused[f"{label} ({name})"] = why
+                continue
+            its = self._systems.setdefault(label, {})
+            its[name] = tuple(dict.fromkeys((*its.get(name, ()), f"{spelt(system)}{special[label]}")))
+            value = _measured(result, spelt(system), measure, self.table.by)
             self._found.setdefault((label, name), {})[measure] = value
         self._sets[name] = data, 0 if self.per_question else collection.info().counts.get("Passage", 0)
         self._spent.append((_usage(result), result.marking or Usage(), sum(map(len, result.errors.values()))))
 
-    def _prepare(self, collection: Collection, needs: set[str], progress: Progress) -> None:
-        """Have the model write the tree, or the reports on communities, as far as they are not written yet."""
-        for need in sorted(needs):
-            build = collection.build_tree if need == "tree" else collection.build_communities
-            report = build(ask=True, threads=self.threads, progress=progress)
-            self._spent.append((report.usage, Usage(), len(report.failures)))
+    def layers(self, name: str, collection: Collection, rows: Sequence[PaperRow]) -> list[Layer]:
+        """The layers of the graph that rows require on a data set, and the collection does not have."""
+        place, found = self.table.data.index(name), set[Layer]()
+        for system in {self._system(row, place, m) for row in rows for m in self.table.measures} - BASELINES.keys():
+            its = spelt(system)
+            made: Any = collection.retriever(its) if its.split("(")[0] in RETRIEVERS else collection.system(its)
+            found |= made.lacking()
+        return [layer for layer in LAYERS if layer in found]
+
+    def prepare(self, collection: Collection, layers: Sequence[Layer], progress: Progress) -> None:
+        """Make layers of the graph, as far as they are not made yet. Raises what ended it early, as ModelError."""
+        for layer in dict.fromkeys("triples" if layer == "keywords" else layer for layer in layers):
+            report: Any
+            if layer == "triples":
+                report = collection.extract(threads=self.threads, progress=progress)
+            elif layer == "TAGME":
+                report = collection.tag(threads=self.threads, progress=progress)
+            else:
+                build = collection.build_tree if layer == "tree" else collection.build_communities
+                report = build(ask=True, threads=self.threads, progress=progress)
+            self._spent.append((getattr(report, "usage", Usage()), Usage(), len(report.failures)))
             if report.stopped is not None:
                 raise report.stopped
 
@@ -164,6 +239,7 @@ class Reproduction:
         """The system that measures a row on a data set: the values of the table in their places."""
         assert row.system is not None
         values = {"k": _cut(measure)} | {name: its[place] for name, its in self.table.values.items()}
+        values |= {name: _value(text) for name, text in self.values.items()}
         return row.system.format(**values)
 
     def result(self, settings: Settings, embedder: str) -> Reproduced:
@@ -171,7 +247,7 @@ class Reproduction:
         cells: dict[str, dict[str, dict[str, Cell]]] = {}
         for row in self.rows:
             for place, name in enumerate(self.table.data):
-                if name in self._sets:
+                if name in self._sets and not self.lacks(row) and f"{row.label} ({name})" not in self._refused:
                     ours = self._found.get((row.label, name), {})
                     numbers = zip(self.table.measures, row.numbers[place], strict=True)
                     cells.setdefault(row.label, {})[name] = {m: (number, ours.get(m)) for m, number in numbers}
@@ -180,12 +256,17 @@ class Reproduction:
             self.paper.name,
             self.table,
             cells,
-            {row.label: row.missing for row in self.rows if row.missing},
+            self._missing(),
+            self._systems,
             self._differences(settings, embedder),
             sum(usage, Usage()),
             sum(marking, Usage()),
             sum(errors),
         )
+
+    def _missing(self) -> dict[str, str]:
+        """The rows that were not measured -> why."""
+        return {row.label: why for row in self.rows if (why := self.lacks(row))} | self._refused
 
     def _differences(self, settings: Settings, embedder: str) -> list[str]:
         """What differs from the paper, sentence by sentence."""
@@ -203,13 +284,39 @@ class Reproduction:
             if theirs != passages and passages:
                 known = f"{theirs:,}" if theirs else "another number of"
                 found.append(f"{name}: {passages:,} passages, {known} in the paper: the fewer, the easier to find.")
-        found += [f"{row.label}: {row.missing}." for row in self.rows if row.missing]
         return [*found, *self.paper.differs]
 
 
 def _cut(measure: str) -> int:
     """The k of "R@k", else 5."""
-    return int(measure.rpartition("@")[2]) if "@" in measure else 5
+    return int(measure.partition(" ")[0].rpartition("@")[2]) if "@" in measure else 5
+
+
+def _measured(result: Result, system: str, measure: str, by: str | None) -> float | None:
+    """The value of a measure; "R@15 < 9" is that of a group of questions, None if there is none of it."""
+    rows = result.rows
+    if by is not None:
+        measure, _, group = measure.partition(" ")
+        rows = result.groups[by].get(group, {})
+    if measure == "hours":
+        seconds = rows[system].get("wall_s")
+        return None if seconds is None else seconds / 3600
+    return rows.get(system, {}).get(measure)
+
+
+def _taken(row: PaperRow) -> set[str]:
+    """The names in braces of a row's system and settings."""
+    texts = [row.system or "", *(value for value in row.settings.values() if isinstance(value, str))]
+    return {name for text in texts for _, name, *_ in Formatter().parse(text) if name}
+
+
+def _value(text: str) -> str:
+    """What was given as an expression holds it: a number or a tuple as it is, other text in quotes."""
+    try:
+        literal_eval(text)
+    except (ValueError, SyntaxError):
+        return repr(text)
+    return text
 
 
 def _usage(result: Result) -> Usage:

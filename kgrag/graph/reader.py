@@ -3,7 +3,7 @@
 What a search needs comes as one record that holds a list: a hundred records are a hundred messages to be taken apart.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC
 from math import inf
 from typing import Any
@@ -172,6 +172,13 @@ class Reader:
     def has_triples(self) -> bool:
         """Whether the collection holds triples."""
         return bool(self.row("search/has_triples", collection=self.collection.name)["found"])
+
+    def layers(self, wanted: Iterable[str]) -> frozenset[str]:
+        """Those of some layers that the collection has: see `cypher/search/layers.cypher`."""
+        layers = sorted(wanted)
+        if not layers:
+            return frozenset()
+        return frozenset(self.row("search/layers", collection=self.collection.name, layers=layers)["found"])
 
     def structured_documents(
         self, kinds: Sequence[str], names: Sequence[str], files: Sequence[str], headings: Sequence[str], only: Filter

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -36,17 +36,17 @@ class PaperSetting:
 class PaperRow:
     """A row of a table. `numbers`: for each data set those of its measures, None where there is none.
 
-    `system`: what measures it, with `{k}` for the k of a recall and the table's values; None where kgrag has no such
-    system, which `missing` explains. `needs`: "tree" or "communities", which a model writes first. `settings`: what has
-    another value for this row.
+    `system`: what measures it, with `{k}` for the k of a recall, the table's values, and what the user gives (see
+    `inputs` of a Paper); None where kgrag has no such system, which `missing` explains. `settings`: what has another
+    value for this row; `threads`: how many questions are asked at once, where the paper says so.
     """
 
     label: str
     numbers: tuple[tuple[float | None, ...], ...]
     system: str | None = None
     missing: str = ""
-    needs: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    threads: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ class PaperTable:
     """A table of reported numbers, in per cent.
 
     `data`: its data sets; `corpus`: how many passages each has, where the paper says so; `values`: what stands in the
-    rows' systems -> its value for each data set.
+    rows' systems -> its value for each data set; `by`: what questions are grouped by, if a measure is that of a group:
+    "R@15 < 9".
     """
 
     number: str
@@ -64,13 +65,15 @@ class PaperTable:
     rows: tuple[PaperRow, ...]
     corpus: tuple[int, ...] = ()
     values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    by: Literal["density"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
     """A paper. `section`: where it describes its `system`; `model`: what it was measured with.
 
-    `differs`: what kgrag does otherwise, whatever the settings.
+    `inputs`: what rows of its tables take from the user -> what that is, and what is taken else (None: such
+    rows are not measured). `differs`: what kgrag does otherwise, whatever the settings.
     """
 
     name: str
@@ -79,6 +82,7 @@ class Paper:
     system: str
     model: str
     settings: tuple[PaperSetting, ...]
+    inputs: Mapping[str, tuple[str, str | None]]
     differs: tuple[str, ...]
     tables: Mapping[str, PaperTable]
 
@@ -128,6 +132,7 @@ def find_paper(name: str) -> Paper:
         read["system"],
         read["model"],
         tuple(settings.values()),
+        {name: (its, None) if isinstance(its, str) else tuple(its) for name, its in read.get("inputs", {}).items()},
         (*(base.differs if base else ()), *read["differs"]),
         {number: _table(number, table) for number, table in read.get("tables", {}).items()},
     )
@@ -203,7 +208,7 @@ def _table(number: str, table: Mapping[str, Any]) -> PaperTable:
             raise ConfigurationError(
                 f"Table {number}, {row['label']}: {len(data)} x {len(measures)} numbers are wanted."
             )
-        optional = {key: row[key] for key in ("system", "missing", "needs", "settings") if key in row}
+        optional = {key: row[key] for key in ("system", "missing", "settings", "threads") if key in row}
         rows.append(PaperRow(row["label"], numbers, **optional))
     return PaperTable(
         number,
@@ -213,4 +218,5 @@ def _table(number: str, table: Mapping[str, Any]) -> PaperTable:
         tuple(rows),
         tuple(table.get("corpus", ())),
         table.get("values", {}),
+        table.get("by"),
     )

@@ -27,9 +27,11 @@ from kgrag.types import Filter, Hit, Passage, Ranking, Step
 __all__ = [
     "BRIDGE_CAP",
     "FRESH",
+    "LAYERS",
     "PAUSES",
     "Evidence",
     "FusionOptions",
+    "Layer",
     "Query",
     "Retriever",
     "Scale",
@@ -49,6 +51,16 @@ PAUSES = (0.0, 0.05, 0.2, 0.5)
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
 Scale = Literal["cosine", "share", "relevance", "rank"]
+Layer = Literal["triples", "keywords", "TAGME", "tree", "communities"]
+"""What is made of passages later on, by commands of its own."""
+LAYERS: dict[Layer, tuple[str, str, str]] = {
+    "triples": ("triples", "kgrag extract", "Triple"),
+    "keywords": ("keywords of a language model", "kgrag extract", "Keyword"),
+    "TAGME": ("mentions of TAGME", "kgrag tag", "Entity"),
+    "tree": ("tree of summaries", "kgrag tree", "Summary"),
+    "communities": ("communities", "kgrag communities", "Community"),
+}
+"""What they are called, the command that makes them, and the label of their steps in a trail."""
 Use = Literal["words", "vectors", "names", "triples", "mentions of TAGME", "a language model"]
 
 
@@ -306,9 +318,26 @@ class Retriever(ABC):
         """What a reader is to be shown after `rank`, best first: paths or summaries; None: the ranking itself."""
         return None
 
+    def requires(self) -> frozenset[Layer]:
+        """The layers of the graph without which it would be another retriever; those of its parts beside."""
+        return frozenset()
+
+    def lacking(self) -> frozenset[Layer]:
+        """The layers that it or one of its parts requires, and its collection does not have."""
+        own = self.requires()
+        found = own - self.context.reader.layers(own)
+        return found.union(*(part.lacking() for part in self.parts))
+
     def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
-        """What to know of a ranking that it made, such as that the collection lacks what it works with."""
-        return tuple(dict.fromkeys(note for part in self.parts for note in part.notes(ranked)))
+        """What to know of a ranking that it made: which layers the collection lacks."""
+        walked = {step.label for x in ranked for step in x.why}
+        missing = {layer for layer in self.requires() if LAYERS[layer][2] not in walked}
+        lacking = sorted(missing - self.context.reader.layers(missing))
+        own = (
+            f"This collection holds no {what}: {self.name} does without ({command})."
+            for what, command, _ in (LAYERS[layer] for layer in lacking)
+        )
+        return tuple(dict.fromkeys([*(note for part in self.parts for note in part.notes(ranked)), *own]))
 
     def retrieve(self, query: str | Query, k: int = 8) -> Ranking:
         """The best `k` passages with their texts and trails; fewer when the collection holds no more that fit."""

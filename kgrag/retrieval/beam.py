@@ -88,14 +88,6 @@ def base_ranking(base: Retriever, query: Query, n: int) -> list[Scored]:
     return found
 
 
-def notes_on_triples(retriever: Retriever, base: Retriever, ranked: Sequence[Scored]) -> tuple[str, ...]:
-    """The base's notes, and one more when there are no triples to expand it by."""
-    notes = base.notes(ranked)
-    if any(step.label == "Triple" for x in ranked for step in x.why) or retriever.context.reader.has_triples():
-        return notes
-    return (*notes, f"This collection holds no triples: {retriever.name} cannot lead on from what {base.name} finds.")
-
-
 def expand(
     context: SearchContext,
     query: Query,

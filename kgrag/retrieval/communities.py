@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import Field
 
 from kgrag.options import Count
-from kgrag.retrieval.base import Evidence, FusionOptions, Query, Retriever, Scored, SummaryOptions, Topic
+from kgrag.retrieval.base import Evidence, FusionOptions, Layer, Query, Retriever, Scored, SummaryOptions, Topic
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.linking import link_question
@@ -77,11 +77,9 @@ class Communities(Retriever):
         found: Sequence[Evidence] | None = query.memory.get(self)
         return found
 
-    def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
-        """Whether there are communities at all."""
-        if not ranked or any(step.label == "Community" for hit in ranked for step in hit.why):
-            return super().notes(ranked)
-        return (*super().notes(ranked), "no community was near the question (see kgrag communities)")
+    def requires(self) -> frozenset[Layer]:
+        """See Retriever."""
+        return frozenset({"communities"})
 
 
 def _named(rows: Sequence[Mapping[str, Any]]) -> list[Scored]:

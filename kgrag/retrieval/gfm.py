@@ -20,7 +20,7 @@ from pydantic import Field
 from kgrag.errors import ConfigurationError
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.options import Count, Options
-from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored, Searchable, SearchContext
+from kgrag.retrieval.base import BRIDGE_CAP, Layer, Query, Retriever, Scored, Searchable, SearchContext
 from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.linking import link_question
 from kgrag.retrieval.relation_graph import RelationGraph, WholeRelationGraph
@@ -182,6 +182,10 @@ class Gfm(Retriever):
         )
         self.surroundings = Surroundings(self.context, s)
         self.dense = Dense(self.context)
+
+    def requires(self) -> frozenset[Layer]:
+        """See Retriever."""
+        return frozenset({"triples"})
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are sums of inverse frequencies, the best 1. By nearness where nothing is named."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from kgrag.options import Count
-from kgrag.retrieval.base import Query, Retriever, Scored, SearchContext, VectorOptions
+from kgrag.retrieval.base import Layer, Query, Retriever, Scored, SearchContext, VectorOptions
 from kgrag.retrieval.trail import follow
 from kgrag.types import Step
 
@@ -193,6 +193,10 @@ class GnnRet(Retriever):
     options = GnnRetOptions
     scale = "cosine"
     settings: GnnRetOptions
+
+    def requires(self) -> frozenset[Layer]:
+        """See Retriever."""
+        return frozenset({"keywords"} if "named" in self.settings.edges else ())
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are (1 + cosine) / 2 after the layers, the trail is where the message came from."""

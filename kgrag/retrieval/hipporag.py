@@ -20,7 +20,7 @@ from kgrag.identity import entity_id
 from kgrag.models.chat import no_model
 from kgrag.models.facts import lines
 from kgrag.options import Count, Options
-from kgrag.retrieval.base import Query, Retriever, Scored, Searchable
+from kgrag.retrieval.base import Layer, Query, Retriever, Scored, Searchable
 from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.entity_graph import EntityGraph, WholeGraph, best
 from kgrag.retrieval.trail import follow
@@ -120,13 +120,9 @@ class HippoRag(Retriever):
         total = sum(weights) or 1.0
         return [replace(x, score=weight / total) for x, weight in zip(found, weights, strict=True)]
 
-    def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
+    def requires(self) -> frozenset[Layer]:
         """See Retriever."""
-        if any(step.label in ("Entity", "Triple") for x in ranked for step in x.why):
-            return ()
-        if self.context.reader.has_triples():
-            return ()
-        return (f"This collection holds no triples: {self.name} ranks by nearness alone.",)
+        return frozenset({"triples"})
 
     def _names(self, query: Query) -> list[str]:
         """What the question names, each once, in normal form. Raises ModelError."""

@@ -25,7 +25,7 @@ from kgrag.models.generator import load_generator
 from kgrag.models.parallel import in_parallel
 from kgrag.models.prompts import load_prompt
 from kgrag.options import Options
-from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored, Searchable
+from kgrag.retrieval.base import BRIDGE_CAP, Layer, Query, Retriever, Scored, Searchable
 from kgrag.retrieval.gnn_ret import OVER
 from kgrag.retrieval.hops import so_far
 from kgrag.retrieval.linking import question_terms
@@ -127,6 +127,10 @@ class Kgp(Retriever):
             raise ConfigurationError(
                 "kgp(guide=generator) names no generator.", "Name a folder: kgp(guide=generator, generator='FOLDER')."
             )
+
+    def requires(self) -> frozenset[Layer]:
+        """See Retriever."""
+        return frozenset({"TAGME"} if "tagme" in self.settings.edges else ())
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are 1 / rank. Raises ModelError."""

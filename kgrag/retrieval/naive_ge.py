@@ -3,13 +3,11 @@
 GEAR, sections 4.2 and 6.2. No model but the embedder is asked; `beam` holds the search.
 """
 
-from collections.abc import Sequence
-
 from pydantic import Field
 
 from kgrag.options import Count
-from kgrag.retrieval.base import Query, Retriever, Scored
-from kgrag.retrieval.beam import BeamOptions, base_ranking, expand, notes_on_triples
+from kgrag.retrieval.base import Layer, Query, Retriever, Scored
+from kgrag.retrieval.beam import BeamOptions, base_ranking, expand
 
 
 class NaiveGeOptions(BeamOptions):
@@ -35,6 +33,6 @@ class NaiveGe(Retriever):
         base = base_ranking(self.parts[0], query, max(n, s.passages))
         return expand(self.context, query, base, s, passages=[x.id for x in base[: s.passages]])[:n]
 
-    def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
-        """See Retriever; says so when the collection holds no triples."""
-        return notes_on_triples(self, self.parts[0], ranked)
+    def requires(self) -> frozenset[Layer]:
+        """See Retriever."""
+        return frozenset({"triples"})

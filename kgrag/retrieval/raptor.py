@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from kgrag.options import Count
-from kgrag.retrieval.base import Evidence, Query, Retriever, Scored, SummaryOptions, Topic
+from kgrag.retrieval.base import Evidence, Layer, Query, Retriever, Scored, SummaryOptions, Topic
 from kgrag.types import Step
 
 
@@ -75,11 +75,9 @@ class Raptor(Retriever):
         found: Sequence[Evidence] | None = query.memory.get(self)
         return found
 
-    def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
-        """Whether there is a tree at all."""
-        if any(step.label == "Summary" for hit in ranked for step in hit.why):
-            return super().notes(ranked)
-        return (*super().notes(ranked), "no summary was near: without a tree this is dense retrieval (see kgrag tree)")
+    def requires(self) -> frozenset[Layer]:
+        """See Retriever."""
+        return frozenset({"tree"})
 
 
 def _collapsed(rows: Sequence[Mapping[str, Any]], sources: int) -> list[Evidence]:

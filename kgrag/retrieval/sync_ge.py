@@ -13,8 +13,8 @@ from kgrag.events import Linked, Read
 from kgrag.models.chat import no_model
 from kgrag.models.facts import read
 from kgrag.options import Count
-from kgrag.retrieval.base import Query, Retriever, Scored, Searchable, VectorOptions
-from kgrag.retrieval.beam import BeamOptions, base_ranking, expand, notes_on_triples
+from kgrag.retrieval.base import Layer, Query, Retriever, Scored, Searchable, VectorOptions
+from kgrag.retrieval.beam import BeamOptions, base_ranking, expand
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.types import Triple
 
@@ -93,6 +93,6 @@ class SyncGe(Retriever):
                 query.listener(Linked(fact=fact, id=row["id"], text=row["text"], score=row["score"]))
         return list(dict.fromkeys(found))
 
-    def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
-        """See Retriever; says so when the collection holds no triples."""
-        return notes_on_triples(self, self.parts[0], ranked)
+    def requires(self) -> frozenset[Layer]:
+        """See Retriever."""
+        return frozenset({"triples"})

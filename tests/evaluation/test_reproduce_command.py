@@ -62,7 +62,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_table_with_both_numbers(command: Command, folder: Path, scripted: Scripted, tmp_path: Path) -> None:
-    rows = [word for label in ("BM25 + SyncGE", "HippoRAG w/ IRCoT", "ColBERTv2") for word in ("--row", label)]
+    rows = [word for label in ("BM25 + SyncGE", "HippoRAG w/ IRCoT") for word in ("--row", label)]
     arguments = ["reproduce", "gear", "--table", 2, "--data", f"2wiki={folder}", "--embedder", "wordllama", *rows]
     result = command(*arguments, "--out", tmp_path / "runs", "--json")
     found = json.loads(result.stdout)
@@ -71,14 +71,13 @@ def test_a_table_with_both_numbers(command: Command, folder: Path, scripted: Scr
         "paper": 82.9,
         "ours": 50.0,
     }  # one passage states triples
-    assert found["rows"]["ColBERTv2"]["2wiki"]["R@5"] == {"paper": 59.1, "ours": None}
-    assert set(found["rows"]) == {"ColBERTv2", "BM25 + SyncGE", "HippoRAG w/ IRCoT"}
+    assert set(found["rows"]) == {"BM25 + SyncGE", "HippoRAG w/ IRCoT"}
+    assert found["systems"]["BM25 + SyncGE"]["2wiki"] == [f"sync-ge(bm25, passages={k})" for k in (5, 10, 15)]
     said = " ".join(found["differs"])
     assert "Model: other here, gpt-4o-mini-2024-07-18 in the paper." in said
     assert "Embedder: wordllama here, sbert:all-mpnet-base-v2 in the paper." in said
     assert "2wiki: 3 questions (seed 0), 500 in the paper." in said
     assert "2wiki: 3 passages, 490,454 in the paper" in said
-    assert "ColBERTv2: needs kgrag[colbert]" in said
     # a question: sync-ge reads once for each of three depths; ircot names, thinks and answers once
     assert found["calls"] == 3 * (3 + 3)
     assert "But as you set it" not in result.stderr
@@ -124,8 +123,8 @@ def test_marks_and_the_budget(command: Command, folder: Path, scripted: Scripted
 
 def test_what_there_is_none_of(command: Command, folder: Path) -> None:
     assert "8: length l of the beam search" in command("reproduce", "gear").stdout
-    assert [t["table"] for t in json.loads(command("reproduce", "bdtr", "--json").stdout)] == ["1", "5"]
-    assert "no table 7" in command("reproduce", "gear", "--table", 7, code=4).stderr
+    assert [t["table"] for t in json.loads(command("reproduce", "bdtr", "--json").stdout)] == list("12345")
+    assert "no table 12" in command("reproduce", "gear", "--table", 12, code=4).stderr
     assert "NAME=DATASET with one of: musique" in command("reproduce", "gear", "--table", 8, code=2).stderr
     wrong = command("reproduce", "gear", "--table", 8, "--data", f"iirc={folder}", code=2)
     assert "iirc" in wrong.stderr
@@ -149,7 +148,7 @@ def test_settings_that_the_paper_does_not_have_make_another_collection(
 
 
 def test_eval_as_a_paper_has_it(command: Command, folder: Path, scripted: Scripted, kg: KnowledgeGraph) -> None:
-    result = command("eval", folder, "--paper", "gnn-ret", "--embedder", "wordllama", "--json")
+    result = command("eval", folder, "--paper", "gnn-ret", "--embedder", "wordllama", "--anyway", "--json")
     found = json.loads(result.stdout)
     assert list(found["systems"]) == ["single+gnn-ret"]
     assert found["depth"] == 100
@@ -201,7 +200,15 @@ def test_backbones_that_a_model_writes_first(command: Command, tmp_path: Path, s
     scripted.say("report", {"title": "Ports", "summary": "They were built near each other. " * 9, "findings": []})
     rows = [word for label in ("RAPTOR: original", "GraphRAG: IRCoT") for word in ("--row", label)]
     arguments = ["reproduce", "bdtr", "--table", 1, "--data", f"musique={folder}", "--embedder", "wordllama", *rows]
-    found = json.loads(command(*arguments, "--json").stdout)
+    refused = command(*arguments, code=2)
+    assert (
+        "RAPTOR: original (musique): " in refused.stderr and "holds no tree of summaries: `kgrag tree" in refused.stderr
+    )
+    assert "GraphRAG: IRCoT (musique): " in refused.stderr and "+" not in refused.stdout
+    assert not scripted.calls
+    planned = command(*arguments, "--prepare", "--dry-run")
+    assert "holds no communities; `kgrag communities` takes:" in planned.stderr and not scripted.calls
+    found = json.loads(command(*arguments, "--prepare", "--json").stdout)
     tasks = [call["task"] for call in scripted.calls]
     assert {"summarise", "report", "answer", "think"} <= set(tasks)
     assert max(i for i, task in enumerate(tasks) if task in ("summarise", "report")) < tasks.index("answer")
@@ -211,3 +218,80 @@ def test_backbones_that_a_model_writes_first(command: Command, tmp_path: Path, s
     command(*arguments)
     tasks = [call["task"] for call in scripted.calls]
     assert tasks.count("summarise") + tasks.count("report") == written
+
+
+def test_rows_that_lack_triples_are_refused_by_name_until_these_are_there(
+    command: Command, tmp_path: Path, scripted: Scripted
+) -> None:
+    folder = write_set(
+        tmp_path / "plain",
+        [{**CORPUS[0], "text": f"{CORPUS[0]['text']} ({tmp_path.name})"}, *CORPUS[1:3]],
+        QUERIES,
+        None,
+    )
+    arguments = ["--data", f"musique={folder}", "--embedder", "wordllama"]
+    rows = [word for label in ("with diversity", "without diversity") for word in ("--row", label)]
+    refused = command("reproduce", "gear", "--table", 4, *arguments, *rows, code=2)
+    assert (
+        "with diversity (musique): " in refused.stderr and "holds no triples: `kgrag extract -c eval-" in refused.stderr
+    )
+    assert "No row could be measured." in refused.stderr
+    partly = json.loads(
+        command("reproduce", "gear", "--table", 2, *arguments, "--row", "BM25", "--row", "GEAR", "--json").stdout
+    )
+    assert list(partly["rows"]) == ["BM25"] == list(partly["systems"])
+    assert "no triples" in partly["missing"]["GEAR (musique)"]
+    scripted.say(
+        "extract",
+        {
+            "entities": [{"name": "Fram"}, {"name": "Colin Archer"}],
+            "triples": [["Fram", "designed by", "Colin Archer"], ["Archer", "born in", "Larvik"]],
+        },
+    )
+    found = json.loads(command("reproduce", "gear", "--table", 4, *arguments, *rows, "--prepare", "--json").stdout)
+    assert found["missing"] == {} and {call["task"] for call in scripted.calls} >= {"extract", "read"}
+    assert all(its["musique"]["R@5"]["ours"] == 100.0 for its in found["rows"].values())
+    extracted = sum(call["task"] == "extract" for call in scripted.calls)
+    command("reproduce", "gear", *arguments, "--prepare")
+    assert sum(call["task"] == "extract" for call in scripted.calls) == extracted
+
+
+def test_what_eval_does_not_measure(command: Command, tmp_path: Path) -> None:
+    folder = write_set(
+        tmp_path / "plain",
+        [{**CORPUS[0], "text": f"{CORPUS[0]['text']} ({tmp_path.name})"}, *CORPUS[1:3]],
+        QUERIES,
+        None,
+    )
+    systems = ["-r", "bm25", "-r", "naive-ge(bm25)", "-r", "gnn-ret(edges=(next, named))", "--system", "gear+bm25"]
+    found = json.loads(command("eval", folder, *systems, "--json").stdout)
+    assert list(found["systems"]) == ["bm25"]
+    assert {name: "no triples" in why for name, why in found["refused"].items()} == {
+        "naive-ge(bm25)": True,
+        "gnn-ret(edges=(next, named))": False,
+        "gear+bm25": True,
+    }
+    assert "no keywords of a language model" in found["refused"]["gnn-ret(edges=(next, named))"]
+    assert "--anyway" in command("eval", folder, "-r", "naive-ge(bm25)", code=2).stderr
+    measured = json.loads(command("eval", folder, *systems, "--anyway", "--json").stdout)
+    assert len(measured["systems"]) == 4 and measured["refused"] == {}
+
+
+def test_rows_take_what_the_user_has(command: Command, folder: Path, scripted: Scripted) -> None:
+    arguments = ["reproduce", "gnn-ret", "--table", 1, "--data", f"musique={folder}", "--embedder", "wordllama"]
+    arguments += ["--row", "GNN-Ret (trained)", "--json"]
+    assert "it takes the a of a trained network" in command(*arguments, code=2).stderr
+    scripted.say(
+        "extract",
+        {
+            "entities": [{"name": "Fram"}, {"name": "Colin Archer"}],
+            "triples": [["Fram", "designed by", "Colin Archer"]],
+        },
+    )
+    found = json.loads(command(*arguments, "--set", "alphas=(0.25,)", "--prepare").stdout)
+    assert found["systems"]["GNN-Ret (trained)"]["musique"] == ["single(repeat=false)+gnn-ret(k=5, alphas=(0.25,))"]
+    assert "They take: dpr, alphas, rgnn_alphas, beta." in command(*arguments, "--set", "weights=x.pt", code=4).stderr
+    assert "NAME=VALUE" in command(*arguments, "--set", "alphas", code=2).stderr
+    arguments[arguments.index("GNN-Ret (trained)")] = "DPR"
+    other = json.loads(command(*arguments, "--set", "dpr=minilm").stdout)
+    assert other["rows"]["DPR"]["musique"]["EM"]["ours"] is not None
