@@ -157,10 +157,12 @@ def next_fact(
     """Fine-tune a sentence encoder to predict the next supporting fact (KGP's KNN-MDR; extra: sbert).
 
     DATASET is a question set as for `kgrag eval`. The question shall be near its first fact, and the question with the
-    facts so far near the next one. Their order is that of the steps where the set tells them; else the fact that the
-    question names comes first. The saved model is an embedder like any other: --embedder sbert:DIR. Searches that use
-    what it learned: kgp(guide=encoder), kgp(edges=(similar,)) and mdr. With --single it is an encoder as DPR's, for
-    dense. With --apart two are trained together, and the embedder is --embedder dpr:DIR/questions,DIR/passages.
+    facts so far near the next one. Facts are sentences where the set names those that support an answer (HotpotQA,
+    2WikiMultiHopQA, IIRC), else whole documents. Their order is that of the steps where the set tells them (MuSiQue,
+    2WikiMultiHopQA); else the fact that the question names comes first. The saved model is an embedder like any other:
+    --embedder sbert:DIR. Searches that use what it learned: kgp(guide=encoder), kgp(edges=(similar,)) and mdr. With
+    --single it is an encoder as DPR's, for dense. With --apart two are trained together, and the embedder is
+    --embedder dpr:DIR/questions,DIR/passages.
 
     What is held out shares no fact with what is learned from. SF-EM is the share of its questions whose facts are all
     among 10 TF-IDF passages and the k passages nearest to each; R@k the share of facts after the first that are among
@@ -185,8 +187,8 @@ def next_fact(
     for text in data.notes:
         note(text)
     with progress_bars() as progress:
-        corpus = chains.read_corpus(data, progress)
-        usable = chains.chains(data.questions, corpus)
+        documents = chains.read_corpus(data, progress)
+        usable, corpus = chains.chains(data.questions, documents), chains.facts(data.questions, documents)
         if len(usable) < len(data.questions):
             lost = len(data.questions) - len(usable)
             note(f"{lost} of {len(data.questions)} questions have gold that is not in the corpus: left out.")
@@ -261,7 +263,8 @@ def next_evidence(
     """Fine-tune a language model to write the next supporting fact (KGP-T5, KGP-LLaMA; extra: train).
 
     DATASET is a question set as for `kgrag eval`. A row holds the prompt `next-evidence` with a question and its facts
-    so far, and the next fact as the reply, so that the model learns what kgp(guide=chat) asks of it. --export writes
+    so far, and the next fact as the reply, so that the model learns what kgp(guide=chat) asks of it; facts and their
+    order are those of `kgrag train next-fact`. --export writes
     the rows for any service or tool that fine-tunes chat models; with --base and --out the model is fine-tuned here by
     LoRA, or with --full all of it. kgp(guide=generator, generator='DIR') loads it; or, served behind an
     OpenAI-compatible address, KGRAG_CHAT__MODELS='{"evidence": "..."}' names it.

@@ -5,18 +5,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgrag.errors import InputError
-from kgrag.evaluation.datasets import Dataset, Question
+from kgrag.evaluation.datasets import Dataset, GoldText, Question
+from kgrag.indexing.language import sentences
 from kgrag.retrieval.hops import so_far
 from kgrag.text import embedding_text, is_content, stems, tokens
 from kgrag.types import Document, Progress
 
 Fact = tuple[str, str]
-"""The title and text of a passage."""
+"""The title and text of a passage, or of one of its sentences."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A question with the passages that lead to its answer, in their order, and their keys."""
+    """A question with the facts that lead to its answer, in their order, and their keys among all facts."""
 
     question: str
     keys: tuple[str, ...]
@@ -48,13 +49,43 @@ def read_corpus(data: Dataset, progress: Progress) -> dict[str, Fact]:
     return {key: (document.title, document.text) for key, document in read_documents(data, progress).items()}
 
 
+def facts(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> dict[str, Fact]:
+    """What facts are among: the documents of the corpus, or their sentences where the set names such (KGP, listing 1).
+
+    Sentences are those that the set names and, of the rest of each document, those that an ingest would make.
+    """
+    named: dict[str, list[GoldText]] = {}
+    whole = set()
+    for question in questions:
+        for support in question.supports:
+            named.setdefault(support.document, []).append(support)
+        whole.update(set(question.gold).difference(support.document for support in question.supports))
+    if not named:
+        return dict(corpus)
+    found = {key: corpus[key] for key in corpus if key in whole}
+    for key, (title, text) in corpus.items():
+        its = named.get(key, [])
+        found |= {support.key: (title, support.text) for support in its}
+        for sentence in sentences(text, "en") if key not in whole else ():
+            if not any(sentence in support.text or support.text in sentence for support in its):
+                found[GoldText(key, sentence).key] = (title, sentence)
+    return found
+
+
 def chains(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> list[Chain]:
-    """The questions whose gold is all in the corpus, each with its facts in order."""
+    """The questions whose gold is all in the corpus, each with its facts in order.
+
+    Facts are the sentences that the set names, in the order in which it names them, or the whole document where it
+    names none. The order of documents is the set's where it has one, else a guess (see `ordered`).
+    """
     found = []
     for question in questions:
         if question.gold and all(key in corpus for key in question.gold):
-            keys = question.path or ordered(question.text, {key: corpus[key] for key in question.gold})
-            found.append(Chain(question.text, keys, tuple(corpus[key] for key in keys)))
+            its: dict[str, Fact] = {}
+            for key in question.path or ordered(question.text, {key: corpus[key] for key in question.gold}):
+                named = [support for support in question.supports if support.document == key]
+                its |= {support.key: (corpus[key][0], support.text) for support in named} or {key: corpus[key]}
+            found.append(Chain(question.text, tuple(its), tuple(its.values())))
     return found
 
 

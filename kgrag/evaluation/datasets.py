@@ -101,6 +101,11 @@ class GoldText:
     document: str
     text: str
 
+    @property
+    def key(self) -> str:
+        """Its own key among other texts."""
+        return f"{self.document}: {self.text}"
+
 
 @dataclass(frozen=True, slots=True)
 class Ingested:

@@ -93,9 +93,8 @@ def sentences(dataset: Dataset) -> Dataset:
     for question in dataset.questions:
         keys = []
         for support in question.supports:
-            key = f"{support.document}: {support.text}"
-            texts[key] = support
-            keys.append(key)
+            texts[support.key] = support
+            keys.append(support.key)
         if keys:
             questions.append(replace(question, gold=tuple(dict.fromkeys(keys)), path=()))
     if not questions:

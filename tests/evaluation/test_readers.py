@@ -99,9 +99,17 @@ def test_hotpotqa_as_columns_as_lines_and_with_gold_that_is_missing(tmp_path: Pa
     assert dataset.unreachable(dataset.questions) == {"h1": ("(not in the context) Lost",)}
 
 
+def test_the_triples_of_2wiki_tell_the_order_of_the_gold(tmp_path: Path) -> None:
+    triples = [["Colin Archer", "of", "a"], ["fram", "x", "b"], ["Colin Archer", "y", "c"]]
+    (tmp_path / "dev.json").write_text(json.dumps([{**HOTPOT[0], "evidences": triples}]))
+    (question,) = read_dataset(tmp_path / "dev.json").questions
+    assert question.path == (question.gold[1], question.gold[0])
+
+
 def test_2wiki(tmp_path: Path) -> None:
     dataset = read_dataset(twowiki(tmp_path))
     assert [q.type for q in dataset.questions] == ["bridge", "comparison"]
+    assert [q.path for q in dataset.questions] == [(), ()]  # triples that do not speak of all gold tell no order
     (tmp_path / "text.json").write_text(
         json.dumps([{**item, "context": json.dumps(item["context"]), "evidences": "[]"} for item in HOTPOT])
     )

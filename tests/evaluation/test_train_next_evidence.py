@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from made_models import generator
+from published_formats import HOTPOT
 from question_set import write_set
 
 from kgrag.cli import main
@@ -41,6 +42,21 @@ def test_rows_are_exported_as_the_retriever_asks(tmp_path: Path) -> None:
     assert rows[0][2]["content"] == "Ship0: Ship0 was led by Captain0."
     assert "Ship0: Ship0 was led by Captain0." in rows[1][1]["content"]
     assert rows[1][2]["content"] == "Captain0: Captain0 came from Town0."
+
+
+def test_facts_are_the_sentences_that_the_set_names(tmp_path: Path) -> None:
+    """Listing 1 of KGP: of a paragraph of two sentences the one that supports the answer, in the order of the steps."""
+    paragraph = [["Larvik", ["Larvik is a town.", "It lies in Norway."]], ["Archer (man)", ["He was born in Larvik."]]]
+    item = {**HOTPOT[0], "context": paragraph, "supporting_facts": [["Larvik", 1], ["Archer (man)", 0]]}
+    triples = [["Archer", "born in", "Larvik"], ["Larvik", "country", "Norway"]]
+    data, file = tmp_path / "2wiki.json", tmp_path / "rows.jsonl"
+    data.write_text(json.dumps([{**item, "evidences": triples}]))
+    found = json.loads(run(data, "--export", file, "--json"))
+    rows = [json.loads(line)["messages"] for line in file.read_text().splitlines()]
+    assert found["rows"] == 2
+    assert [row[2]["content"] for row in rows] == ["Archer (man): He was born in Larvik.", "Larvik: It lies in Norway."]
+    assert "Archer (man): He was born in Larvik." in rows[1][1]["content"]
+    assert "Larvik is a town" not in file.read_text()
 
 
 def test_wrong_options_are_refused(tmp_path: Path) -> None:

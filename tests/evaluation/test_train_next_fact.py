@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from made_models import sentence_encoder
+from published_formats import HOTPOT
 from question_set import write_set
 
 from kgrag.cli import main
 from kgrag.errors import InputError
-from kgrag.evaluation.chains import Chain, chains, ordered, read_corpus, split
+from kgrag.evaluation.chains import Chain, chains, facts, ordered, read_corpus, split
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.train_next_fact import measure, rows
 from kgrag.models.embed import embed_questions, load_embedder, unit
@@ -68,6 +69,24 @@ def test_without_steps_each_fact_is_led_to_by_what_is_known() -> None:
         "fram": ("Fram (ship)", "The Fram was designed by Colin Archer."),
     }
     assert ordered("In what sort of place was the designer of the Fram born?", gold) == ("fram", "archer", "larvik")
+
+
+def test_facts_and_their_negatives_are_sentences_where_the_set_names_such(tmp_path: Path) -> None:
+    (tmp_path / "hotpot.json").write_text(json.dumps(HOTPOT))
+    data = read_dataset(tmp_path / "hotpot.json")
+    corpus = read_corpus(data, silent)
+    found, among = chains(data.questions, corpus), facts(data.questions, corpus)
+    assert found[0].facts == (
+        ("Fram (ship)", "She was designed by Colin Archer."),
+        ("Fram (ship)", "The Fram was built for the ice."),
+        ("Colin Archer", "Colin Archer was born in Larvik."),
+    )
+    assert {among[key] for chain in found for key in chain.keys} == {fact for chain in found for fact in chain.facts}
+    assert len(among) == 7  # each sentence once, also those that support nothing
+    assert ("Larvik", "Larvik is a town.") in among.values()
+    negatives = {row["negative"] for row in rows(found[:1] * 30, among, 0)}
+    assert "Larvik\nLarvik is a town." in negatives
+    assert not negatives & {"\n".join(fact) for fact in found[0].facts}
 
 
 def test_questions_whose_gold_is_not_there_are_left_out(tmp_path: Path) -> None:

@@ -5,10 +5,11 @@ As published at hotpotqa.github.io (distractor setting): _id, question, answer, 
 place of lists of pairs, are read, too. The paragraphs of all questions together are the corpus; gold are those
 paragraphs of a question's own context whose titles its supporting facts name. In the full-wiki setting these may be
 missing. 2WikiMultiHopQA (github.com/Alab-NII/2wikimultihop) has the same, and the triples that lead to the answer:
-evidences ([[subject, relation, object], ...]).
+evidences ([[subject, relation, object], ...]), whose subjects tell the order of the gold.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ _FORM = (
     'Each item is an object like {"_id": "...", "question": "...", "answer": "...", "type": "bridge", "context": '
     '[["title", ["sentence", ...]], ...], "supporting_facts": [["title", 0], ...]}.'
 )
+
+
+_KIND = re.compile(r"\s*\([^()]*\)$")
 
 
 def read(path: Path) -> Dataset:
@@ -42,12 +46,14 @@ def _rows(path: Path, form: str) -> Iterator[Row]:
             yield None, paragraphs
             continue
         kind, level = item.get("type") or "", item.get("level")
+        titles = {passage_key(title, text): title for title, text in paragraphs}
         question = Question(
             id=id_of(place, item.get("_id", item.get("id")), "_id", form),
             text=question_of(place, item, form),
             gold=tuple(dict.fromkeys(gold)),
             answers=(str(item["answer"]),) if item.get("answer") else (),
             type=f"{kind}/{level}" if level else str(kind),
+            path=_path(item.get("evidences") or [], {key: titles.get(key, "") for key in gold}),
             supports=tuple(_supports(_context(place, item, form), facts)),
         )
         yield question, paragraphs
@@ -60,6 +66,22 @@ def _supports(context: list[tuple[str, list[str]]], facts: list[tuple[str, Any]]
         for number in dict.fromkeys(number for named, number in facts if named == title):
             if isinstance(number, int) and 0 <= number < len(sentences) and sentences[number].strip():
                 yield GoldText(key, sentences[number].strip())
+
+
+def _path(evidences: Any, gold: dict[str, str]) -> tuple[str, ...]:
+    """The gold (key -> title) in the order in which the triples speak of it, where they name all of it.
+
+    They have names as in Wikidata: what a title says in parentheses is no part of them.
+    """
+    try:
+        triples = json.loads(evidences) if isinstance(evidences, str) else evidences
+    except ValueError:
+        triples = []
+    subjects = [str(triple[0]).casefold() for triple in triples if isinstance(triple, list | tuple) and triple]
+    place = {name: subjects.index(name) for name in subjects}
+    names = {key: title.casefold() for key, title in gold.items()}
+    found = {key: place.get(name, place.get(_KIND.sub("", name), -1)) for key, name in names.items()}
+    return tuple(sorted(found, key=lambda key: found[key])) if -1 not in found.values() else ()
 
 
 def _context(place: str, item: dict[str, Any], form: str) -> list[tuple[str, list[str]]]:
