@@ -14,7 +14,7 @@ from kgrag.agents.system import DEPTH
 from kgrag.agents.trace import Trace
 from kgrag.errors import ModelError
 from kgrag.evaluation.asking import Answering
-from kgrag.evaluation.datasets import Dataset, Question
+from kgrag.evaluation.datasets import Dataset, GoldText, Question
 from kgrag.events import Answer, Answered, Failed, Looked
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener
@@ -80,15 +80,21 @@ class Golden:
             problem=problem,
         )
 
+    def _shown(self, question: Question, keys: Sequence[str]) -> dict[str, GoldText]:
+        """Key -> gold that is only part of a document."""
+        return {key: self._texts[key] for key in keys if key in self._texts}
+
     def _gold(self, question: Question, depth: int) -> list[Passage]:
         """The passages of the gold in the order in which it leads to the answer."""
         keys = question.path or question.gold
         if question.structure:
             return [Passage(f"structure {n}", keys[0], "", text) for n, text in enumerate(question.structure, 1)]
-        if self._texts:
-            texts = ((key, self._texts[key]) for key in keys if key in self._texts)
-            return [Passage(key, its.document, "", its.text) for key, its in texts]
-        reader = self._index.reader
+        reader, texts = self._index.reader, self._shown(question, keys)
+        if texts:
+            held = reader.document_passages(list({its.document for its in texts.values()}))
+            firsts = reader.passages([ids[0] for ids in held.values() if ids]).values()
+            titles = {first.document: first.title for first in firsts}
+            return [Passage(key, its.document, titles.get(its.document, ""), its.text) for key, its in texts.items()]
         held = reader.document_passages(keys)
         ids = [id for key in keys for id in held.get(key, [])]
         if len(ids) > depth:
@@ -96,6 +102,20 @@ class Golden:
         found = reader.passages(ids)
         order = {key: place for place, key in enumerate(keys)}
         return sorted(found.values(), key=lambda p: (order[p.document], p.ordinal))
+
+
+class GoldenFacts(Golden):
+    """The same, shown the sentences that support the answer alone, under the titles of their documents.
+
+    Where the data set names no sentences (MuSiQue), it is shown the passages.
+    """
+
+    name = "golden-facts"
+
+    def _shown(self, question: Question, keys: Sequence[str]) -> dict[str, GoldText]:
+        """See Golden."""
+        its = {its.key: its for key in keys for its in question.supports if its.document == key}
+        return super()._shown(question, keys) or its
 
 
 class LookUp:
@@ -140,5 +160,9 @@ class Baseline:
     asks: bool
 
 
-BASELINES: dict[str, Baseline] = {Golden.name: Baseline(Golden, True), LookUp.name: Baseline(LookUp, False)}
+BASELINES: dict[str, Baseline] = {
+    Golden.name: Baseline(Golden, True),
+    GoldenFacts.name: Baseline(GoldenFacts, True),
+    LookUp.name: Baseline(LookUp, False),
+}
 """The baselines by name: they are systems of an evaluation alone."""

@@ -197,6 +197,27 @@ def test_the_gold_alone_is_read(evaluate: Evaluate, folder: Path, scripted: Scri
     assert "Colin Archer was a naval architect" in scripted.calls[-1]["messages"][-1]["content"]
 
 
+def test_the_sentences_that_support_the_answer_are_read_alone(
+    evaluate: Evaluate, scripted: Scripted, tmp_path: Path
+) -> None:
+    """Golden of KGP, whose supporting facts are sentences; the passages of the gold hold more."""
+    said = "Colin Archer was born in Larvik."
+    corpus = [{**CORPUS[0]}, {**CORPUS[1], "text": f"He built pilot boats. {said} He was buried there."}]
+    supports = [{"passage": "archer", "text": said}]
+    folder = write_set(tmp_path / "facts", corpus, [{**KNOWN[0], "supports": supports}], None)
+    found = json.loads(evaluate(folder, "--system", "golden-facts", "--system", "golden", "--json").stdout)["systems"]
+    facts, passages = (call["messages"][-1]["content"] for call in scripted.calls)
+    assert "Colin Archer" in facts.split(said)[0]  # under the title
+    assert said in facts
+    assert "pilot boats" not in facts
+    assert "Fram was" not in facts
+    assert "pilot boats" in passages
+    assert found["golden-facts"]["EM"] == 100
+    write_set(folder, corpus, KNOWN[:1], None)
+    evaluate(folder, "--system", "golden-facts")
+    assert "pilot boats" in scripted.calls[-1]["messages"][-1]["content"]  # no sentences are known
+
+
 def test_a_setting_is_varied(evaluate: Evaluate, folder: Path, tmp_path: Path) -> None:
     arguments = [folder, "-r", "kgp", "-r", "bm25", "--vary", "branch=1,2", "--json"]
     assert list(json.loads(evaluate(*arguments).stdout)["systems"]) == ["kgp(branch=1)", "kgp(branch=2)", "bm25"]
