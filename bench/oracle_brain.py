@@ -21,6 +21,8 @@ from typing import Any
 NOT_FOUND = "Not in the evidence."
 UNKNOWN = "It is known."
 """The answer to a question of a set without answers."""
+UNTOLD = "It is unknown: "
+"""How the reply to a single question begins whose gold is not there."""
 Fact = tuple[str, str, str]
 
 
@@ -215,7 +217,7 @@ def retgen(question: Question, prompt: str) -> str:
 def self_ask(question: Question, prompt: str) -> str:
     """The next single question, or the answer; an answer that was not found is the end."""
     told = re.findall(r"^Follow up: (.*)\nIntermediate answer: (.*)$", prompt, re.MULTILINE)
-    if told and squeezed(told[-1][1]) == "unknown":
+    if told and told[-1][1].startswith(UNTOLD):
         return "So the final answer is: unknown"
     if len(told) < len(question.steps):
         return f"Follow up: {question.steps[len(told)].asked}"
@@ -223,21 +225,21 @@ def self_ask(question: Question, prompt: str) -> str:
 
 
 def sub_answer(questions: list[Question], asked: str, prompt: str) -> str:
-    """What the fact of a single question says, if its gold is there."""
+    """The fact of a single question in words, if its gold is there."""
     text = squeezed(prompt)
     steps = (step for question in questions for step in question.steps if step.asked == asked and step.gold in text)
-    return next((step.fact[2] for step in steps), "unknown")
+    return next((step.sentence for step in steps), f"{UNTOLD}{asked}")
 
 
 def next_question(question: Question, prompt: str) -> str:
     """The single question of the first step that was not answered."""
     told = set(re.findall(r"^Its answer: (.*)$", prompt, re.MULTILINE))
-    return next((step.asked for step in question.steps if step.fact[2] not in told), question.text)
+    return next((step.asked for step in question.steps if step.sentence not in told), question.text)
 
 
 def judged(question: Question, task: str, prompt: str) -> str:
-    """Whether the answer of the last step is there; then what it is."""
-    known = question.steps[-1].fact[2] in prompt
+    """Whether the fact of the last step is there, in words: a bare answer does not say of what; then what it is."""
+    known = question.steps[-1].sentence in prompt
     if task == "critique":
         return json.dumps({"analysis": "", "enough": known})
     return question.answer if known else NOT_FOUND

@@ -15,6 +15,8 @@ from kgrag.retrieval.base import Scored
 QUESTION = "What was caught where the captain of the Fjord Queen was young?"
 _HOME = "Where did Ole Brandvik grow up?"
 _RIVER = "At the mouth of which river lies Nordvika?"
+_IN_NORDVIKA = "Ole Brandvik grew up in Nordvika."
+_AT_THE_STILLA = "Nordvika lies at the mouth of the Stilla."
 
 
 def _queries(answer: Answer) -> list[str]:
@@ -97,15 +99,15 @@ def test_self_ask_answers_follow_ups(talking: KnowledgeGraph, scripted: Scripted
     scripted.say(
         "self-ask", f"Follow up: {_HOME}\n(more)", f"Follow-up question: {_RIVER}", "So the final answer is: salmon."
     )
-    scripted.say("sub-answer", "Nordvika", "the Stilla")
+    scripted.say("sub-answer", _IN_NORDVIKA, _AT_THE_STILLA)
     answer = talking[coast].ask(QUESTION, system="self-ask+bm25", short=True)
     assert (answer.text, answer.found, answer.citations) == ("salmon", True, ())
     assert _queries(answer) == [_HOME, _RIVER]
     assert _tasks(scripted) == ["self-ask", "sub-answer", "self-ask", "sub-answer", "self-ask"]
-    assert f"Follow up: {_HOME}\nIntermediate answer: Nordvika" in _user(scripted.calls[2])
+    assert f"Follow up: {_HOME}\nIntermediate answer: {_IN_NORDVIKA}" in _user(scripted.calls[2])
     assert TEXTS["Brandvik family"] in _user(scripted.calls[1]) and QUESTION not in _user(scripted.calls[1])
     told = [(event.step, event.question, event.answer) for event in answer.trace if isinstance(event, SubAnswered)]
-    assert told == [(1, _HOME, "Nordvika"), (2, _RIVER, "the Stilla")]
+    assert told == [(1, _HOME, _IN_NORDVIKA), (2, _RIVER, _AT_THE_STILLA)]
     assert {"Brandvik family", "Nordvika"} <= {hit.passage.title for hit in answer.ranking}
 
 
@@ -134,7 +136,7 @@ def test_self_ask_that_never_ends_is_answered_by_the_reader(
 
 def test_rgnn_asks_until_the_answers_are_enough(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("sub-question", f"Question: {_HOME}", f"{_RIVER}\n(the last one)")
-    scripted.say("sub-answer", "Nordvika", "the Stilla")
+    scripted.say("sub-answer", _IN_NORDVIKA, _AT_THE_STILLA)
     scripted.say("critique", {"analysis": "no river", "enough": False}, {"enough": True})
     scripted.say("final-answer", "salmon")
     answer = talking[coast].ask(QUESTION, system="rgnn", short=True)
@@ -142,8 +144,10 @@ def test_rgnn_asks_until_the_answers_are_enough(talking: KnowledgeGraph, scripte
     assert _queries(answer) == [_HOME, _RIVER]
     step = ["sub-question", "sub-answer", "critique"]
     assert _tasks(scripted) == [*step, *step, "final-answer"]
-    assert "Nordvika\nthe Stilla" in _user(scripted.calls[5]) and _HOME not in _user(scripted.calls[5])
-    assert f"Single question: {_HOME}\nIts answer: Nordvika" in _user(scripted.calls[3])
+    assert _user(scripted.calls[5]).startswith(f"Answers:\n{_IN_NORDVIKA}\n{_AT_THE_STILLA}\n\nQuestion: {QUESTION}")
+    assert "one whole sentence" in scripted.calls[1]["messages"][0]["content"]  # which tells what was asked
+    for call in (scripted.calls[3], scripted.calls[6]):
+        assert f"Single question: {_HOME}\nIts answer: {_IN_NORDVIKA}" in _user(call)
     assert [event.why for event in answer.trace if isinstance(event, Judged)] == ["no river", ""]
     scripted.say("critique", {"enough": False})
     scripted.say("answer", "trout")
