@@ -268,9 +268,11 @@ def _experiment(given: dict[str, Any], max_file_mb: int) -> "Experiment":
 
 def _fill(context: click.Context, given: dict[str, Any], paper: "Paper") -> None:
     """Put the paper's sample, depth and documents a question in place of what was not given."""
-    for name in ("sample", "depth", "per_question"):
+    own = {"sample": paper.sample(given["dataset"].resolve().name)}
+    own |= {name: paper.setting(f"evaluation.{name}") for name in ("depth", "per_question")}
+    for name, value in own.items():
         if context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
-            given[name] = paper.setting(f"evaluation.{name}") or given[name]
+            given[name] = value or given[name]
 
 
 def _print(context: click.Context, given: dict[str, Any], found: "Result") -> None:

@@ -129,9 +129,8 @@ def _run(
         from kgrag.models.openai_chat import load_chat
 
         load_chat(settings).close()  # before anything is ingested
-    sample = given["sample"] or paper.setting("evaluation.sample")
     for name, data in sets.items():
-        sets[name] = data.sample(sample, given["seed"])
+        sets[name] = data.sample(given["sample"] or paper.sample(name), given["seed"])
         print_notes(sets[name])
     try:
         with progress_bars() as progress:

@@ -276,8 +276,8 @@ class Reproduction:
             found.append(f"Model: {asked} here, {self.paper.model} in the paper.")
         if embedder != self.paper.setting("embedder"):
             found.append(f"Embedder: {embedder} here, {self.paper.setting('embedder')} in the paper.")
-        wanted = self.paper.setting("evaluation.sample")
         for name, (data, passages) in self._sets.items():
+            wanted = self.paper.sample(name)
             if len(data.questions) != wanted:
                 found.append(f"{name}: {len(data.questions)} questions (seed {self.seed}), {wanted} in the paper.")
             theirs = dict(zip(self.table.data, self.table.corpus, strict=False)).get(name)

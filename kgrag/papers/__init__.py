@@ -90,6 +90,16 @@ class Paper:
         """The value of a setting, None where the paper sets none."""
         return next((s.value for s in self.settings if s.name == name), None)
 
+    def sample(self, data: str) -> int | None:
+        """How many questions of a data set the paper asks, None where it does not say.
+
+        Where it says so for each of its sets, the set is the one whose name stands in `data`; the least for any other.
+        """
+        found = self.setting("evaluation.sample")
+        if isinstance(found, Mapping):
+            return next((n for name, n in found.items() if name in data.lower()), min(found.values()))
+        return found  # type: ignore[no-any-return]
+
     @property
     def indexing(self) -> IndexingSettings:
         """What shapes the graph, as the paper has it."""

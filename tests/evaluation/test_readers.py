@@ -100,10 +100,12 @@ def test_hotpotqa_as_columns_as_lines_and_with_gold_that_is_missing(tmp_path: Pa
 
 
 def test_the_triples_of_2wiki_tell_the_order_of_the_gold(tmp_path: Path) -> None:
-    triples = [["Colin Archer", "of", "a"], ["fram", "x", "b"], ["Colin Archer", "y", "c"]]
-    (tmp_path / "dev.json").write_text(json.dumps([{**HOTPOT[0], "evidences": triples}]))
-    (question,) = read_dataset(tmp_path / "dev.json").questions
-    assert question.path == (question.gold[1], question.gold[0])
+    triples = [["Colin Archer", "of", "a"], ["fram", "x", "b"]]
+    items = [{**HOTPOT[0], "_id": str(n), "evidences": its} for n, its in enumerate((triples, triples[::-1]))]
+    (tmp_path / "dev.json").write_text(json.dumps(items))
+    one, other = read_dataset(tmp_path / "dev.json").questions
+    assert one.path == (one.gold[1], one.gold[0])
+    assert other.path == other.gold
 
 
 def test_2wiki(tmp_path: Path) -> None:

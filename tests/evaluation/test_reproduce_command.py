@@ -90,6 +90,17 @@ def test_a_table_with_both_numbers(command: Command, folder: Path, scripted: Scr
     assert "What differs from the paper:" in again.stderr
 
 
+def test_each_set_has_the_papers_number_of_questions(command: Command, tmp_path: Path) -> None:
+    """GEAR asks 1,000 questions of HotpotQA and 500 of the others (appendix A)."""
+    queries = [{**QUERIES[0], "id": f"q{n}"} for n in range(501)]
+    folder = write_set(tmp_path / "many", CORPUS[:3], queries, TRIPLES)
+    data = [word for name in ("2wiki", "hotpotqa") for word in ("--data", f"{name}={folder}")]
+    arguments = ["--table", 2, *data, "--embedder", "wordllama", "--row", "SBERT", "--json"]
+    said = " ".join(json.loads(command("reproduce", "gear", *arguments).stdout)["differs"])
+    assert "hotpotqa: 501 questions (seed 0), 1000 in the paper." in said
+    assert "2wiki: 5" not in said  # the 500 of the paper are drawn
+
+
 def test_answers_are_read_as_the_paper_reads_them(command: Command, folder: Path, scripted: Scripted) -> None:
     arguments = ["--table", 3, "--data", f"musique={folder}", "--embedder", "wordllama", "--sample", 1, "--json"]
     found = json.loads(command("reproduce", "gear", *arguments, "--row", "Hybrid + SyncGE").stdout)
