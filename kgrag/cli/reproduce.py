@@ -1,24 +1,20 @@
 """kgrag reproduce: the tables of the papers, their numbers beside those that are measured here."""
 
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kgrag.cli.connect import as_json, connect
-from kgrag.cli.console import changed, load_settings, note, number, print_json, print_list, progress_bars
+from kgrag.cli.console import changed, load_settings, note, print_json, print_list, progress_bars
 from kgrag.cli.measuring import ingest, print_notes, print_sheet
 from kgrag.cli.papers import as_paper
 from kgrag.errors import ConfigurationError
-from kgrag.types import Progress
 
 if TYPE_CHECKING:
-    from kgrag.client import Collection
     from kgrag.evaluation.datasets import Dataset
-    from kgrag.evaluation.reproduction import Reproduced
+    from kgrag.evaluation.reproduction import Reproduction
     from kgrag.papers import Paper, PaperTable
-    from kgrag.retrieval.base import Layer
     from kgrag.settings import Settings
 
 _PATH = click.Path(path_type=Path)
@@ -27,6 +23,8 @@ _PATH = click.Path(path_type=Path)
 @click.command()
 @click.argument("paper")
 @click.option("--table", "number", metavar="N", help="Which of its tables; without it they are listed.")
+@click.option("--figure", metavar="N", help="Which of its figures.")
+@click.option("--plot", "picture", type=_PATH, metavar="FILE", help="Draw the figure: .png, .svg or .pdf.")
 @click.option(
     "--data",
     "sets",
@@ -70,15 +68,32 @@ def reproduce(**given: Any) -> None:
     kgrag reproduce gear                                          its tables
     kgrag reproduce gear --data musique=bench/musique --prepare --dry-run      what triples would cost
     kgrag reproduce bdtr --table 1 --data musique=bench/musique --row 'GFM-RAG: original' --set weights=gfm.pt
+    kgrag reproduce gear --figure 2 --data musique=bench/musique --plot iterations.png
     kgrag reproduce gear --table 2 --data musique=bench/musique --sample 44 --embedder minilm --out runs/
     kgrag reproduce bdtr --table 1 --data hotpotqa=hotpot.json --data musique=musique.jsonl --budget 5 --out runs/
     """
+    from kgrag.evaluation.figures import draw
+    from kgrag.evaluation.plot import check_plot
     from kgrag.papers import find_paper
 
     known = find_paper(given["paper"])
     if given["dry_run"] and not given["prepare"]:
         raise click.UsageError("--dry-run goes with --prepare.")
-    if given["number"] is None and not given["prepare"]:
+    if given["number"] is not None and given["figure"] is not None:
+        raise click.UsageError("--table and --figure exclude each other.")
+    if given["picture"] is not None:
+        if given["figure"] is None or len(given["sets"]) > 1:
+            raise click.UsageError("--plot draws one --figure of one data set.")
+        check_plot(given["picture"])
+    chosen = None
+    if given["number"] is not None:
+        chosen = known.table(given["number"])
+    elif given["figure"] is not None:
+        chosen = known.figure(given["figure"])
+        if chosen.command:
+            click.echo(f"{chosen.caption}: {chosen.command}")
+            return
+    elif not given["prepare"]:
         _list(known, as_json=given["as_json"])
         return
     settings, paper = as_paper(load_settings(), given["paper"])
@@ -88,19 +103,30 @@ def reproduce(**given: Any) -> None:
     settings = changed(settings, "chat", budget=given["budget"], concurrency=threads)
     settings = settings.model_copy(update={"embedder": given["embedder"] or settings.embedder})
     names = [text.partition("=")[0] for text in given["sets"]]
-    if given["number"] is None:
-        for table in known.tables.values():
+    if chosen is None:
+        for table in (*known.tables.values(), *known.figures.values()):
             if set(names) & set(table.data):
                 sets = tuple(text for text in given["sets"] if text.partition("=")[0] in table.data)
                 _run(paper, table, settings, {**given, "sets": sets, "given": ()}, measure=False)
         return
-    result = _run(paper, known.table(given["number"]), settings, given, measure=not given["dry_run"])
-    if result is None:
+    run = _run(paper, chosen, settings, given, measure=not given["dry_run"])
+    if given["dry_run"]:
         return
+    result = run.result(settings, settings.embedder)
+    for name, shown in run.results.items() if chosen.drawn else ():
+        if given["picture"] is not None and shown[0].rows:
+            draw(chosen, shown[0], f"{paper.name}, figure {chosen.number}: {chosen.caption} ({name})", given["picture"])
+            note(f"Drawn: {given['picture']}")
     if given["as_json"]:
-        print_json(result.values())
+        shown_too = {name: [its.values() for its in shown] for name, shown in run.results.items()}
+        print_json(result.values() | ({"results": shown_too} if chosen.drawn else {}))
     else:
-        print_sheet(result.sheet())
+        if chosen.drawn:
+            for its in (its for shown in run.results.values() for its in shown):
+                for sheet in its.sheets():
+                    print_sheet(sheet)
+        else:
+            print_sheet(result.sheet())
         print_list("What was measured:", result.measured)
         print_list("What differs from the paper:", result.differs)
     if result.missing:
@@ -114,8 +140,9 @@ def reproduce(**given: Any) -> None:
 
 def _run(
     paper: "Paper", table: "PaperTable", settings: "Settings", given: dict[str, Any], *, measure: bool
-) -> "Reproduced | None":
+) -> "Reproduction":
     """Prepare and measure a table, on each of its data sets that are given."""
+    from kgrag.evaluation.layers import price, required
     from kgrag.evaluation.reproduction import Reproduction
 
     sets = _sets(given["sets"], table.data)
@@ -143,8 +170,9 @@ def _run(
                         )
                         found = kg[where] if run.per_question else ingest(kg, data, where, its.embedder, progress)
                         if given["prepare"] and not run.per_question:
-                            layers = run.layers(name, found, rows)
-                            _price(found, layers, given["budget"], progress)
+                            layers = required(run.systems(name, rows), found)
+                            for line in price(found, layers, given["budget"], progress):
+                                note(line)
                             if not given["dry_run"]:
                                 run.prepare(found, layers, progress)
                         if measure:
@@ -153,24 +181,7 @@ def _run(
         if given["out"] is not None:
             note(f"What was measured so far is in {given['out']}; the same command goes on from there.")
         raise
-    return run.result(settings, settings.embedder) if measure else None
-
-
-def _price(collection: "Collection", layers: "Sequence[Layer]", budget: float | None, progress: Progress) -> None:
-    """Say what it takes to make layers of the graph, before it is done."""
-    from kgrag.retrieval.base import LAYERS
-
-    for what, command, _ in (LAYERS[layer] for layer in layers):
-        lines: Iterable[str]
-        if command == "kgrag tag":
-            lines = [number(collection.untagged(), "call") + " of TAGME, if none fails"]
-        elif command == "kgrag extract":
-            lines = collection.estimate_extraction(progress=progress).lines(budget)
-        elif command == "kgrag tree":
-            lines = collection.estimate_tree(progress=progress).lines(budget)
-        else:
-            lines = collection.estimate_communities(progress=progress).lines(budget)
-        print_list(f"{collection.name} holds no {what}; `{command}` takes:", list(lines))
+    return run
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -185,20 +196,21 @@ def _list(paper: "Paper", *, as_json: bool) -> None:
 
     listed: list[dict[str, Any]] = [
         {
-            "table": t.number,
+            ("figure" if t.drawn or t.command else "table"): t.number,
             "caption": t.caption,
             "data": list(t.data),
             "measures": list(t.measures),
             "takes": Reproduction(paper, t).inputs,
         }
-        for t in paper.tables.values()
+        for t in (*paper.tables.values(), *paper.figures.values())
     ]
     if as_json:
         print_json(listed)
         return
-    for table in listed:
-        click.echo(f"{table['table']}: {table['caption']} ({', '.join(table['measures'])}; {', '.join(table['data'])})")
-        for name, what in table["takes"].items():
+    for its in listed:
+        number = its["table"] if "table" in its else f"figure {its['figure']}"
+        click.echo(f"{number}: {its['caption']} ({', '.join(filter(None, its['measures']))}; {', '.join(its['data'])})")
+        for name, what in its["takes"].items():
             click.echo(f"   takes --set {name}=...: {what}")
     if not listed:
         click.echo("None of its tables is here.")

@@ -13,10 +13,10 @@ from typing import Any, Literal, Protocol
 
 from kgrag import __version__
 from kgrag.agents.strategy import Strategy
-from kgrag.agents.system import check_system
 from kgrag.client import Collection
 from kgrag.client.building import silent
-from kgrag.errors import ConfigurationError, KgragError
+from kgrag.errors import ConfigurationError
+from kgrag.evaluation import layers
 from kgrag.evaluation import records as kept_records
 from kgrag.evaluation.asking import ask_all
 from kgrag.evaluation.baselines import BASELINES
@@ -34,8 +34,7 @@ from kgrag.graph.counts import collection_info
 from kgrag.models.chat import no_model
 from kgrag.models.prompts import load_prompt, names
 from kgrag.models.tagme import load_tagme
-from kgrag.retrieval.base import LAYERS, Layer, Retriever
-from kgrag.retrieval.registry import check_retriever
+from kgrag.retrieval.base import Retriever
 from kgrag.settings import Settings
 from kgrag.types import Progress
 
@@ -196,7 +195,7 @@ class Experiment:
             made = self._made(name, data, searched)
             lacking = made.lacking() if isinstance(made, Retriever | Strategy) else ()
             if lacking:
-                found[name] = lacks(lacking, made.context.reader.collection.name)
+                found[name] = layers.lacks(lacking, made.context.reader.collection.name)
         return found
 
     def _measure(
@@ -327,13 +326,6 @@ def _model(settings: Settings) -> dict[str, Any]:
     return {"chat": chat, "prompts": prompts}
 
 
-def lacks(layers: Iterable[Layer], collection: str) -> str:
-    """What a collection lacks, and the commands that make it."""
-    found = [LAYERS[layer] for layer in sorted(layers)]
-    commands = dict.fromkeys(f"`{command} -c {collection}`" for _, command, _ in found)
-    return f"{collection} holds no {' and no '.join(what for what, *_ in found)}: {', '.join(commands)}"
-
-
 def spelt(name: str) -> str:
     """The name of a retriever or system as results have it. Raises NotFoundError, ConfigurationError."""
     return _named(name)[0]
@@ -346,10 +338,8 @@ def _named(system: Named | str) -> tuple[str, tuple[bool, Any]]:
     name = system.strip()
     if name in BASELINES:
         return name, (True, None)
-    try:
-        return check_retriever(name), (False, None)
-    except KgragError:
-        return check_system(name), (True, None)
+    found, answers = layers.spelt(name)
+    return found, (answers, None)
 
 
 def _can_tag(settings: Settings) -> bool:

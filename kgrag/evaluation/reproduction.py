@@ -6,17 +6,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Any, get_args
 
 from kgrag.client import Collection
 from kgrag.errors import NotFoundError
-from kgrag.evaluation.baselines import BASELINES
 from kgrag.evaluation.datasets import Dataset
-from kgrag.evaluation.experiment import Experiment, spelt
+from kgrag.evaluation.experiment import By, Experiment, spelt
+from kgrag.evaluation.layers import prepare
 from kgrag.evaluation.report import Result, Sheet
 from kgrag.papers import Paper, PaperRow, PaperTable, override
-from kgrag.retrieval.base import LAYERS, Layer
-from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.retrieval.base import Layer
 from kgrag.settings import Settings
 from kgrag.types import Progress, Usage
 
@@ -100,7 +99,7 @@ class Reproduced:
 
 @dataclass(slots=True)
 class Reproduction:
-    """A table that is being measured, one data set after the other.
+    """A table that is being measured, one data set after the other. `results`: data set -> what experiments showed.
 
     `labels`: only these rows; empty: all. `given`: what rows take from the user (`Paper.inputs`) -> its value.
     """
@@ -112,6 +111,7 @@ class Reproduction:
     seed: int = 0
     threads: int = 8
     out: Path | None = None
+    results: dict[str, list[Result]] = field(default_factory=dict, init=False)
     _found: dict[tuple[str, str], dict[str, float | None]] = field(default_factory=dict, init=False)
     _systems: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict, init=False)
     _refused: dict[str, str] = field(default_factory=dict, init=False)
@@ -122,11 +122,11 @@ class Reproduction:
         known = [row.label for row in self.table.rows]
         for label in self.labels:
             if label not in known:
-                raise NotFoundError(f"Table {self.table.number} has no row {label!r}.", f"It has: {', '.join(known)}.")
+                raise NotFoundError(f"{self.table.number} has no row {label!r}.", f"It has: {', '.join(known)}.")
         for name in self.given:
             if name not in self.inputs:
                 takes = ", ".join(self.inputs) or "nothing"
-                raise NotFoundError(f"No row of table {self.table.number} takes {name!r}.", f"They take: {takes}.")
+                raise NotFoundError(f"No row of {self.table.number} takes {name!r}.", f"They take: {takes}.")
 
     @property
     def per_question(self) -> int | None:
@@ -191,16 +191,17 @@ class Reproduction:
         experiment = Experiment(
             dict.fromkeys(systems.values()),
             data,
-            depth=max([self.paper.setting("evaluation.depth") or _DEPTH, *map(_cut, self.table.measures)]),
-            by=() if self.table.by is None else (self.table.by,),
             threads=rows[0].threads or self.threads,
             out=self.out,
-            grade="Acc" in self.table.measures,
             per_question=self.per_question,
             seed=self.seed,
+            **self._options(),
         )
         result = experiment.run(progress, collection=collection)
+        self.results.setdefault(name, []).append(result)
         for (label, measure), system in systems.items():
+            if self.table.drawn == "vary":
+                self._refused |= {f"{varied} ({name})": why for varied, why in result.refused.items()}
             if why := result.refused.get(spelt(system)) or result.failed.get(spelt(system)):
                 self._refused[f"{label} ({name})"] = why
                 continue
@@ -211,35 +212,31 @@ class Reproduction:
         self._sets[name] = data, 0 if self.per_question else collection.info().counts.get("Passage", 0)
         self._spent.append((_usage(result), result.marking or Usage(), sum(map(len, result.errors.values()))))
 
-    def layers(self, name: str, collection: Collection, rows: Sequence[PaperRow]) -> list[Layer]:
-        """The layers of the graph that rows require on a data set, and the collection does not have."""
-        place, found = self.table.data.index(name), set[Layer]()
-        for system in {self._system(row, place, m) for row in rows for m in self.table.measures} - BASELINES.keys():
-            its = spelt(system)
-            made: Any = collection.retriever(its) if its.split("(")[0] in RETRIEVERS else collection.system(its)
-            found |= made.lacking()
-        return [layer for layer in LAYERS if layer in found]
+    def _options(self) -> dict[str, Any]:
+        """What else the table says of its experiment."""
+        by = self.table.by or (self.table.drawn if self.table.drawn in get_args(By) else None)
+        return {
+            "depth": max([self.paper.setting("evaluation.depth") or _DEPTH, *map(_cut, self.table.measures)]),
+            "by": () if by is None else (by,),
+            "grade": "Acc" in self.table.measures,
+            **self.table.options,
+        }
+
+    def systems(self, name: str, rows: Sequence[PaperRow]) -> list[str]:
+        """What measures rows on a data set."""
+        place = self.table.data.index(name)
+        return [self._system(row, place, measure) for row in rows for measure in self.table.measures]
 
     def prepare(self, collection: Collection, layers: Sequence[Layer], progress: Progress) -> None:
-        """Make layers of the graph, as far as they are not made yet. Raises what ended it early, as ModelError."""
-        for layer in dict.fromkeys("triples" if layer == "keywords" else layer for layer in layers):
-            report: Any
-            if layer == "triples":
-                report = collection.extract(threads=self.threads, progress=progress)
-            elif layer == "TAGME":
-                report = collection.tag(threads=self.threads, progress=progress)
-            else:
-                build = collection.build_tree if layer == "tree" else collection.build_communities
-                report = build(ask=True, threads=self.threads, progress=progress)
-            self._spent.append((getattr(report, "usage", Usage()), Usage(), len(report.failures)))
-            if report.stopped is not None:
-                raise report.stopped
+        """Make layers of the graph. Raises what ended it early, as ModelError."""
+        for usage, failures in prepare(collection, layers, self.threads, progress):
+            self._spent.append((usage, Usage(), failures))
 
     def _system(self, row: PaperRow, place: int, measure: str) -> str:
         """The system that measures a row on a data set: the values of the table in their places."""
         assert row.system is not None
         values = {"k": _cut(measure)} | {name: its[place] for name, its in self.table.values.items()}
-        values |= {name: _value(text) for name, text in self.values.items()}
+        values |= {name: _quoted(text) for name, text in self.values.items()}
         return row.system.format(**values)
 
     def result(self, settings: Settings, embedder: str) -> Reproduced:
@@ -301,7 +298,7 @@ def _measured(result: Result, system: str, measure: str, by: str | None) -> floa
     if measure == "hours":
         seconds = rows[system].get("wall_s")
         return None if seconds is None else seconds / 3600
-    return rows.get(system, {}).get(measure)
+    return rows.get(system, {}).get(measure)  # nothing under this name where a setting is varied
 
 
 def _taken(row: PaperRow) -> set[str]:
@@ -310,7 +307,7 @@ def _taken(row: PaperRow) -> set[str]:
     return {name for text in texts for _, name, *_ in Formatter().parse(text) if name}
 
 
-def _value(text: str) -> str:
+def _quoted(text: str) -> str:
     """What was given as an expression holds it: a number or a tuple as it is, other text in quotes."""
     try:
         literal_eval(text)

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -56,6 +56,10 @@ class PaperTable:
     `data`: its data sets; `corpus`: how many passages each has, where the paper says so; `values`: what stands in the
     rows' systems -> its value for each data set; `by`: what questions are grouped by, if a measure is that of a group:
     "R@15 < 9".
+
+    A figure is one without numbers, for one measure. `drawn`: what stands below its axis: iterations, ranks, vary (a
+    setting), type, hops, systems, alone (what only one of two gets right), or points (calls); `options`: of the
+    experiment that shows it; `command`: what measures and draws it where no experiment does.
     """
 
     number: str
@@ -65,7 +69,10 @@ class PaperTable:
     rows: tuple[PaperRow, ...]
     corpus: tuple[int, ...] = ()
     values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    by: Literal["density"] | None = None
+    by: str | None = None
+    drawn: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,7 @@ class Paper:
     inputs: Mapping[str, tuple[str, str | None]]
     differs: tuple[str, ...]
     tables: Mapping[str, PaperTable]
+    figures: Mapping[str, PaperTable]
 
     def setting(self, name: str) -> Any:
         """The value of a setting, None where the paper sets none."""
@@ -111,6 +119,13 @@ class Paper:
             known = ", ".join(self.tables) or "none"
             raise NotFoundError(f"There is no table {number} of {self.name} here.", f"There are: {known}.")
         return self.tables[number]
+
+    def figure(self, number: str) -> PaperTable:
+        """The figure of that number. Raises NotFoundError."""
+        if number not in self.figures:
+            known = ", ".join(self.figures) or "none"
+            raise NotFoundError(f"There is no figure {number} of {self.name} here.", f"There are: {known}.")
+        return self.figures[number]
 
     def apply(self, settings: Settings) -> Settings:
         """The settings with those of the paper where they were not set otherwise."""
@@ -145,6 +160,7 @@ def find_paper(name: str) -> Paper:
         {name: (its, None) if isinstance(its, str) else tuple(its) for name, its in read.get("inputs", {}).items()},
         (*(base.differs if base else ()), *read["differs"]),
         {number: _table(number, table) for number, table in read.get("tables", {}).items()},
+        {number: _figure(number, its) for number, its in read.get("figures", {}).items()},
     )
 
 
@@ -204,6 +220,14 @@ def _options(values: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
         else:
             found[name] = given.get(name, value)
     return {**given, **found}
+
+
+def _figure(number: str, its: Mapping[str, Any]) -> PaperTable:
+    """A figure as a table without numbers, a row a system."""
+    given = {name: its[name] for name in ("drawn", "options", "command") if name in its}
+    nothing = tuple((None,) for _ in its["data"])
+    rows = tuple(PaperRow(system, nothing, system) for system in its.get("systems", ()))
+    return PaperTable(number, its["caption"], tuple(its["data"]), (its.get("measure", ""),), rows, **given)
 
 
 def _table(number: str, table: Mapping[str, Any]) -> PaperTable:

@@ -306,3 +306,18 @@ def test_rows_take_what_the_user_has(command: Command, folder: Path, scripted: S
     arguments[arguments.index("GNN-Ret (trained)")] = "DPR"
     other = json.loads(command(*arguments, "--set", "dpr=minilm").stdout)
     assert other["rows"]["DPR"]["musique"]["EM"]["ours"] is not None
+
+
+def test_a_figure_is_measured_and_drawn(command: Command, folder: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "iterations.svg"
+    arguments = ["reproduce", "gear", "--figure", 2, "--data", f"musique={folder}", "--embedder", "wordllama"]
+    shown = command(*arguments, "--plot", picture).stdout
+    assert "by iteration" in shown and "gear(steps=4)+rrf" in shown
+    assert "gear, figure 2: recall over 4 iterations (musique)" in picture.read_text()
+    (result,) = json.loads(command(*arguments, "--json").stdout)["results"]["musique"]
+    assert result["iterations"]["gear(steps=4)+rrf"][0]["R@15"] == 100.0
+    assert "kgrag graph-quality DATASET" in command("reproduce", "kgp", "--figure", 4).stdout
+    assert "no figure 9" in command("reproduce", "gear", "--figure", 9, code=4).stderr
+    assert "--plot draws one --figure" in command("reproduce", "gear", "--plot", picture, code=2).stderr
+    varied = command("reproduce", "bdtr", "--figure", "4d", *arguments[4:], code=0)
+    assert "ircot(steps=5)+hipporag2" in varied.stdout

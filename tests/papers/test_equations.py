@@ -10,7 +10,7 @@ from kgrag.agents.bdtr import BdtrOptions, _Bdtr
 from kgrag.agents.episode import Inquiry
 from kgrag.agents.gear import GearOptions, _Gear
 from kgrag.agents.gears import GearsOptions, _Gears
-from kgrag.evaluation.reproduction import Reproduction
+from kgrag.evaluation.reproduction import Reproduction, _measured
 from kgrag.models.facts import framed, key
 from kgrag.papers import find_paper, value_of
 from kgrag.retrieval.base import Query, Scored
@@ -204,3 +204,13 @@ def test_rows_of_a_table_have_their_own_settings_and_each_set_its_own_values() -
     table = Reproduction(paper, paper.table("2"))
     row = next(row for row in table.rows if row.label == "GEAR")
     assert [table._system(row, place, "R@5") for place in range(3)] == [f"gear(steps={n})+rrf" for n in (4, 2, 2)]
+
+
+def test_hours_and_groups_of_a_measure() -> None:
+    rows = {"a": {"wall_s": 7200.0, "R@15": 50.0}}
+    groups = {"density": {"< 9": {"a": {"R@15": 10.0}}, "9-11": {"a": {"R@15": 20.0}}}}
+    result = SimpleNamespace(rows=rows, groups=groups)
+    assert _measured(result, "a", "hours", None) == 2.0  # type: ignore[arg-type]
+    assert _measured(result, "a", "R@15", None) == 50.0  # type: ignore[arg-type]
+    assert _measured(result, "a", "R@15 9-11", "density") == 20.0  # type: ignore[arg-type]
+    assert _measured(result, "a", "R@15 >= 13", "density") is None  # type: ignore[arg-type]

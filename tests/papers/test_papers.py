@@ -64,10 +64,10 @@ def test_every_setting_exists_and_takes_the_value(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_table_can_be_measured(name: str) -> None:
+def test_every_table_and_figure_can_be_measured(name: str) -> None:
     paper = find_paper(name)
-    for table in paper.tables.values():
-        known = {*measures(100), "EM", "F1", "Acc", "hours"}
+    for table in (*paper.tables.values(), *(figure for figure in paper.figures.values() if figure.rows)):
+        known = {*measures(100), *measures(200, at=(200,)), "EM", "F1", "Acc", "hours", "tokens"}
         assert {measure.partition(" ")[0] for measure in table.measures} <= known
         assert all((" " in measure) == (table.by is not None) for measure in table.measures)
         for row in table.rows:
