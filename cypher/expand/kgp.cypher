@@ -3,7 +3,7 @@
 // mode: read
 // $paths: LIST<MAP> - {passages (ids in order), vector (the evidence wanted next; empty: by words)}
 // $seen: LIST<STRING> - passages that were visited
-// $edges: LIST<STRING> - which ties are walked: keyword, similar, mention, tagme, title, document, next, page
+// $edges: LIST<STRING> - which ties are walked: keyword, named (by a language model), similar, mention, tagme, title, document, next, page
 // $terms: LIST<MAP> - {stem (between spaces), weight} of the question's words; the weights add up to 1
 // $embedding: STRING - property that holds vectors
 // $cap: INTEGER = 50 - passages that a keyword or name may have to tie them
@@ -31,6 +31,10 @@ CALL (a) {
   MATCH (w)<-[g:HAS_KEYWORD]-(x:Passage)
   WHERE CASE WHEN $keywords < 100 THEN COUNT { MATCH (x)-[b:HAS_KEYWORD]->(v:Keyword) WHERE b.weight > g.weight OR (b.weight = g.weight AND v.id < w.id) } ELSE 0 END < $keywords
   RETURN x, 'keyword' AS kind, w.name AS name
+  UNION ALL
+  MATCH (a)-[:NAMES]->(w:Keyword) WHERE 'named' IN $edges AND w.df <= $cap
+  MATCH (w)<-[:NAMES]-(x:Passage)
+  RETURN x, 'named' AS kind, w.name AS name
   UNION ALL
   MATCH (a)-[:MENTIONS]->(e:Entity) WHERE 'mention' IN $edges AND e.df <= $cap
   MATCH (e)<-[:MENTIONS]-(x:Passage)

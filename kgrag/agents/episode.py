@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgrag.agents.answering import ModelAnswer
+from kgrag.agents.answering import ModelAnswer, within
 from kgrag.events import Event
 from kgrag.models.chat import no_model
+from kgrag.models.facts import numbered
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.retrieval.base import Evidence, Query, Retriever, Scored, Topic
 from kgrag.types import Hit, Item, Passage, Summary, Triple
@@ -130,6 +131,10 @@ class Episode(ABC):
     def conclude(self) -> Conclusion:
         """What the episode ends with. When it fails, the answer is read from `finalise`."""
         return Conclusion(self.finalise())
+
+    def shown(self, found: Sequence[Scored], count: int) -> str:
+        """The best passages as a model is shown them, at most `count`, and as many as the option `tokens` allows."""
+        return numbered(within([[p] for p in self.inquiry.passages(found[:count])], self.settings.tokens))
 
     def notes(self) -> tuple[str, ...]:
         """What to know of the final ranking, such as that the collection lacks what the strategy works with."""

@@ -10,11 +10,10 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from kgrag.agents.answering import AnswerOptions
+from kgrag.agents.answering import AnswerOptions, within
 from kgrag.agents.pool import Pool
 from kgrag.agents.strategy import Episode, Inquiry, Strategy
 from kgrag.events import Thought
-from kgrag.models.facts import numbered
 from kgrag.options import Count
 from kgrag.retrieval.base import Scored
 
@@ -27,6 +26,11 @@ class InterleavedOptions(AnswerOptions):
     steps: int = Field(3, ge=1, le=20, description="retrievals at most, that for the question included (BDTR: 1 + 2)")
     passages: Count = Field(10, description="passages of each that are kept")
     read: Count = Field(10, description="passages found so far that the model is shown at most")
+    fill: bool = Field(
+        False,
+        description="go on, whatever the model writes, until what was found fills what is read (`evidence`, `tokens`), "
+        "each thought adding `passages` that were not there (KGP, appendix A.2.3; GNN-Ret, section 4.1)",
+    )
 
 
 class Interleaved(Strategy):
@@ -52,7 +56,7 @@ class _Interleaved(Episode):
         self.task = task
         self.thoughts: list[str] = []
         self.found = Pool(inquiry.retriever.scale)
-        self._begun = False
+        self._begun = self._more = False
 
     def next_queries(self) -> Sequence[str]:
         """See Episode; the question itself, then what the model thinks next."""
@@ -60,16 +64,28 @@ class _Interleaved(Episode):
         if not self._begun:
             self._begun = True
             return [question]
-        shown = numbered(self.inquiry.passages(self.finalise()[: self.settings.read]))
+        shown = self.shown(self.finalise(), self.settings.read)
         so_far = " ".join(self.thoughts) or "(none)"
         thought = self.inquiry.tasks.text(self.task, passages=shown, question=question, thoughts=so_far)
         self.thoughts.append(" ".join(thought.split()))
         self.emit(Thought(text=self.thoughts[-1]))
-        return [] if _END.match(thought) else [self.thoughts[-1]]
+        return [] if _END.match(thought) and not self.settings.fill else [self.thoughts[-1]]
 
     def absorb(self, query: str, found: Sequence[Scored]) -> None:
         """See Episode."""
-        self.found.add(found[: self.settings.passages])
+        known = {x.id for x in self.finalise()} if self.settings.fill else ()
+        kept = [x for x in found if x.id not in known][: self.settings.passages]
+        self._more = bool(kept)
+        self.found.add(kept)
+
+    def done(self) -> bool:
+        """See Episode; with `fill`, once no more would be read, or nothing more is found."""
+        if not self.settings.fill:
+            return False
+        best = self.finalise()[: self.settings.evidence]
+        items = self.inquiry.items([[x.id] for x in best])
+        full = len(best) == self.settings.evidence or len(within(items, self.settings.tokens)) < len(items)
+        return full or not self._more
 
     def finalise(self) -> list[Scored]:
         """See Episode."""

@@ -15,7 +15,6 @@ from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.pool import Pool
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
 from kgrag.events import Thought
-from kgrag.models.facts import numbered
 from kgrag.options import Count
 from kgrag.retrieval.base import Scored
 
@@ -92,7 +91,7 @@ class _IterRetgen(Episode):
 
     def _reply(self) -> str:
         """Brief reasoning that ends in an answer, from the best passages so far. Raises ModelError."""
-        shown = numbered(self.inquiry.passages(self.finalise()[: self.settings.read]))
+        shown = self.shown(self.finalise(), self.settings.read)
         said = self.inquiry.tasks.text("retgen", passages=shown, question=self.inquiry.question.text)
         reply = " ".join(said.split())
         self.emit(Thought(text=reply))

@@ -5,11 +5,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from kgrag.agents.answering import AnswerOptions, within
+from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.episode import Episode, Inquiry
 from kgrag.agents.pool import Pool
 from kgrag.events import SubAnswered
-from kgrag.models.facts import numbered
 from kgrag.options import Count
 from kgrag.retrieval.base import Scored
 
@@ -40,8 +39,7 @@ class SubQuestions(Episode):
         """See Episode; the single question is answered from what was found for it."""
         kept = found[: self.settings.passages]
         self.found.add(kept)
-        read = within([[passage] for passage in self.inquiry.passages(kept)], self.settings.tokens)
-        shown = numbered(read) or "(nothing was found)"
+        shown = self.shown(kept, len(kept)) or "(nothing was found)"
         again = f"Question: {query}\n\n" if self.settings.repeat else ""
         answer = " ".join(self.inquiry.tasks.text("sub-answer", passages=again + shown, question=query).split())
         self.answered.append((query, answer))

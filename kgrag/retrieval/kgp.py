@@ -35,6 +35,7 @@ from kgrag.text import embedding_text
 from kgrag.types import Passage, Step
 
 _LETTERS = 4000  # of a path's text that a guide is given
+_LETTERS_A_TOKEN = 4
 _FEW = 5  # passages of a name, where words or an encoder guide: the more there are, the more lead astray
 _ALL = 2**31 - 1  # no cap
 
@@ -48,7 +49,7 @@ class Path:
     score: float
 
 
-KgpEdge = Literal["keyword", "similar", "mention", "tagme", "title", "document", "next", "page"]
+KgpEdge = Literal["keyword", "named", "similar", "mention", "tagme", "title", "document", "next", "page"]
 
 
 class KgpOptions(Options):
@@ -74,8 +75,9 @@ class KgpOptions(Options):
         ("title", "mention"),
         min_length=1,
         max_length=10,
-        description="what is walked over (section 3): keyword, similar, mention, tagme (the mentions that it found), "
-        "title, document (the same one), next, page; the paper's keywords and titles: (keyword, title, document)",
+        description="what is walked over (section 3): keyword, named (what a language model found), similar, mention, "
+        "tagme (the mentions that it found), title, document (the same one), next, page; the paper's keywords and "
+        "titles: (keyword, title, document); as GNN-Ret runs it: (next, named)",
     )
     seeds: int | None = Field(
         10,
@@ -92,6 +94,9 @@ class KgpOptions(Options):
         "unset: distinct passages are visited until the budget is spent",
     )
     budget: int = Field(30, ge=1, le=1_000, description="K: passages in all (appendix A.2)")
+    tokens: int | None = Field(
+        None, ge=1, le=1_000_000, description="of these no more than hold so many tokens, of 4 characters (GNN-Ret)"
+    )
     cap: int | None = Field(
         None,
         le=10_000,
@@ -130,7 +135,8 @@ class Kgp(Retriever):
 
     def requires(self) -> frozenset[Layer]:
         """See Retriever."""
-        return frozenset({"TAGME"} if "tagme" in self.settings.edges else ())
+        layers: dict[str, Layer] = {"tagme": "TAGME", "named": "keywords"}
+        return frozenset(layers[edge] for edge in self.settings.edges if edge in layers)
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are 1 / rank. Raises ModelError."""
@@ -151,10 +157,10 @@ class Kgp(Retriever):
         return paths
 
     def _walk(self, query: Query, paths: list[Path]) -> list[Scored]:
-        """Distinct passages in the order in which they are visited, at most `budget`."""
+        """Distinct passages in the order in which they are visited, at most `budget`, and no more once `tokens` are."""
         budget = self.settings.budget
         visited = {path.passages[0]: Scored(path.passages[0], path.score, path.why) for path in paths}
-        while paths and len(visited) < budget:
+        while paths and len(visited) < budget and not self._spent(list(visited)):
             longer = []
             for path in (more for grown in self._level(query, paths, list(visited)) for more in grown):
                 end = path.passages[-1]
@@ -163,6 +169,13 @@ class Kgp(Retriever):
                     longer.append(path)
             paths = longer
         return list(visited.values())
+
+    def _spent(self, ids: Sequence[str]) -> bool:
+        """Whether these passages hold all the tokens that are wanted."""
+        if self.settings.tokens is None:
+            return False
+        letters = sum(len(p.title) + len(p.text) for p in self.context.reader.passages(ids).values())
+        return letters >= self.settings.tokens * _LETTERS_A_TOKEN
 
     def _follow(self, query: Query, paths: list[Path], hops: int) -> list[Scored]:
         """The passages of all paths of so many passages, path by path; one that leads nowhere stays short."""

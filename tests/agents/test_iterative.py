@@ -61,6 +61,22 @@ def test_what_the_model_writes_is_searched_for(
     assert {"Fjord Queen", "Brandvik family", "Nordvika"} <= set(titles) and len(titles) == len(set(titles))
 
 
+def test_ircot_goes_on_until_what_is_read_is_full(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    scripted.say("think", "More is needed on wool.", "So the answer is: wool")
+    scripted.say("answer", "salmon")
+    fill = "ircot(fill=true, passages=5, steps=20, read=30"
+    answer = talking[coast].ask(QUESTION, system=f"{fill}, evidence=30)+dense", k=30)
+    assert _queries(answer) == [QUESTION, "More is needed on wool.", *["So the answer is: wool"] * 4]  # 6 x 5
+    assert [_user(call).count("Title: ") for call in scripted.calls] == [5, 10, 15, 20, 25, 30]
+    read = _user(scripted.calls[-1])
+    tokens = sum(len(f"{hit.passage.title}{hit.passage.text}") for hit in answer.ranking.hits[:12]) / 4
+    assert scripted.calls[-1]["task"] == "answer" and read.count("Title: ") == 30
+    held = talking[coast].ask(QUESTION, system=f"{fill}, evidence=30, tokens={tokens:.0f})+dense", k=30)
+    assert len(_queries(held)) == 3 and 10 < _user(scripted.calls[-1]).count("Title: ") < 15
+    few = talking[coast].ask(QUESTION, system=f"{fill}, evidence=90)+dense", k=60)
+    assert (len(few.ranking), len(_queries(few))) == (35, 8)  # all there are, and one that finds nothing more
+
+
 def test_tog_and_gcot_take_two_rounds(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("tog", "More is needed on the captain.")
     scripted.say("answer", "Not in the evidence.")

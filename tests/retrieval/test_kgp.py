@@ -13,7 +13,7 @@ from kgrag.retrieval.base import Query
 from kgrag.retrieval.tfidf import cosines
 from kgrag.retrieval.trail import trail
 from kgrag.settings import Settings
-from kgrag.types import Filter
+from kgrag.types import Document, Filter, Section
 
 _NAME = "kgp"
 _QUESTION = "Which painter had a studio in the home town of the captain of the steamer Fjord Queen?"
@@ -51,6 +51,35 @@ def test_the_trail_is_the_path(kg: KnowledgeGraph, coast: str) -> None:
 def test_each_kind_of_edge_can_be_walked_alone(kg: KnowledgeGraph, coast: str, kind: str) -> None:
     found = _titles(kg, f"kgp(seeds=2, budget=10, edges=({kind},))")
     assert (len(found) > 2) == (kind != "next")  # each document is one passage
+
+
+def test_what_a_model_named_ties_and_the_walk_ends_with_its_tokens(
+    graph_settings: Settings, scripted: Scripted, collection_name: str
+) -> None:
+    named = {"Boats": "Storm", "Lamps": "Storm", "Harbours": "Dusk", "Nets": "Dusk", "Sails": "Storm"}
+    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
+    with KnowledgeGraph.connect(settings=settings) as talking:
+        ingest = talking[collection_name].ingest
+        ingest(Document(key, (Section(f"{key} of a coast at night."),), key) for key in named)
+        walk = "kgp(seeds=1, edges=(next, named), cap=0)"
+        plain = talking[collection_name].search("Boats", retriever=walk)
+        assert [hit.passage.title for hit in plain] == ["Boats"]
+        assert plain.notes == (
+            f"This collection holds no keywords of a language model: {walk} does without (kgrag extract).",
+        )
+        for key, name in named.items():
+            scripted.say("extract", {"entities": [name], "triples": []})
+            ingest([Document(key, (Section(f"{key} of a coast at night, {name}."),), key)])
+            talking[collection_name].extract()
+        found = talking[collection_name].search("Boats", retriever=walk, k=9)
+        assert {hit.passage.title for hit in found} == {"Boats", "Lamps", "Sails"} and not found.notes
+        assert "Keyword storm" in trail(found.hits[1]).replace("Storm", "storm")
+        tokens = (len("Boats") + len("Boats of a coast at night, Storm.")) // 4
+        counts = [
+            len(talking[collection_name].search("Boats", retriever=f"kgp(seeds=1, edges=(named,), tokens={most})"))
+            for most in (tokens, tokens + 1)
+        ]
+        assert counts == [1, 3]
 
 
 def test_each_kind_of_edge_has_a_density(kg: KnowledgeGraph, coast: str) -> None:
