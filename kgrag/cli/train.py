@@ -1,5 +1,6 @@
 """kgrag train: learn what a retriever's settings should be, or a model, from questions with known answers."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,12 +10,17 @@ import click
 from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import load_settings, note, print_json, progress_bars
 from kgrag.cli.measuring import dataset_argument, limit_option, print_sheet
+from kgrag.cli.papers import as_paper, paper_option
 from kgrag.cli.train_models import gfm, given_only, next_evidence, next_fact
+from kgrag.errors import InputError
 
 if TYPE_CHECKING:
     from kgrag.evaluation.train_gnn_ret import Trained
 
 _FEW = 0.2  # share of the questions
+_OUT = click.option(
+    "-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write what was learned, for the option."
+)
 
 
 @click.group()
@@ -22,8 +28,8 @@ def train() -> None:
     """Learn settings of a retriever, or a model, from questions whose gold is known.
 
     \b
-    kgrag train gnn-ret bench/musique
-    kgrag train rgnn bench/musique --limit 5
+    kgrag train gnn-ret bench/musique --out alphas.json
+    kgrag train rgnn bench/musique --limit 5 --out rgnn.json
     kgrag train gfm bench/musique --out network.pth
     kgrag train next-fact bench/musique --out model
     kgrag train next-evidence bench/musique --export rows.jsonl
@@ -44,10 +50,14 @@ train.add_command(next_evidence)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the folds and of the resampling.")
 @click.option("--margin", type=click.FloatRange(0), metavar="R", help="r of the hinge loss.  [default: 0.01]")
 @click.option("--competitors", type=click.IntRange(1), metavar="O", help="Passages to stay ahead of.  [default: 25]")
+@paper_option
+@_OUT
 @as_json
 def gnn_ret(
     dataset: Path,
     collection: str | None,
+    paper: str | None,
+    out: Path | None,
     limit: int | None,
     layers: int | None,
     folds: int | None,
@@ -66,8 +76,12 @@ def gnn_ret(
     each layer; "as set" is what the settings say, where that is something else. The difference to untrained is given
     with its 95 % interval: where that includes 0, it is noise.
 
+    --out writes a file that the option takes: gnn-ret(alphas='FILE'). With --paper gnn-ret the collection and the
+    settings are those of `kgrag reproduce gnn-ret`.
+
     \b
     kgrag train gnn-ret bench/musique
+    kgrag train gnn-ret train.jsonl --limit 20 --paper gnn-ret --out alphas.json
     kgrag train gnn-ret bench/2wiki -c mine --layers 1 --folds 5
     export KGRAG_RETRIEVAL__GNN_RET__ALPHAS="$(kgrag train gnn-ret bench/musique --json | jq -c .alphas)"
     """
@@ -81,9 +95,9 @@ def gnn_ret(
     data = read_dataset(dataset).first(limit)
     for text in data.notes:
         note(text)
-    settings = load_settings()
+    settings, its = as_paper(load_settings(), paper)
     constants = GnnRetTraining(**given_only(margin=margin, competitors=competitors))
-    collection = collection or data.collection(settings.embedder, settings.max_file_mb, settings.indexing)
+    collection = collection or data.collection(settings.embedder, settings.max_file_mb, settings.indexing, its)
     with connect(settings) as kg, progress_bars() as progress:
         retriever = GnnRet(kg[collection])
         set_ = retriever.settings
@@ -121,6 +135,7 @@ def gnn_ret(
                 "systems": summary.table(records),
                 "differences": summary.differences(records, training.UNTRAINED, seed=seed),
             }
+    _keep(out, found)
     if as_json:
         print_json(found)
         return
@@ -146,17 +161,30 @@ def gnn_ret(
 @click.option("--margin", type=click.FloatRange(0), metavar="R", help="r of the hinge loss.  [default: 0.01]")
 @click.option("--competitors", type=click.IntRange(1), metavar="O", help="Passages to stay ahead of.  [default: 10]")
 @click.option("--labels", type=click.Choice(["all", "own", "later"]), help="Gold of a step.  [default: later]")
+@click.option("--only", type=click.Choice(["alphas", "beta"]), help="Learn these alone; the others stay 1.")
+@paper_option
+@_OUT
 @as_json
-def rgnn(dataset: Path, collection: str | None, limit: int | None, layers: int, as_json: bool, **given: Any) -> None:
+def rgnn(
+    dataset: Path,
+    collection: str | None,
+    limit: int | None,
+    layers: int,
+    paper: str | None,
+    out: Path | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
     """Learn the alphas of GNN-Ret, and beta, from questions with the single questions that they are made of (RGNN-Ret).
 
     DATASET is a question set as for `kgrag eval`, whose questions have steps, as MuSiQue's have; five are enough
     (--limit). The gold of a step is its own and that of the steps after it (--labels). The number of senders and the
-    kinds of edges are those of the settings (KGRAG_RETRIEVAL__GNN_RET__K and others).
+    kinds of edges are those of the settings (KGRAG_RETRIEVAL__GNN_RET__K and others). --out writes a file that both
+    options take; --paper gnn-ret is as for `kgrag train gnn-ret`.
 
     \b
-    kgrag train rgnn bench/musique --limit 5
-    kgrag ask "..." --system "rgnn+gnn-ret(alphas=(0.37,), beta=0.91)"
+    kgrag train rgnn bench/musique --limit 5 --out rgnn.json
+    kgrag ask "..." --system "rgnn+gnn-ret(alphas='rgnn.json', beta='rgnn.json')"
     """
     from kgrag.evaluation import train_rgnn as training
     from kgrag.evaluation.readers import read_dataset
@@ -164,9 +192,9 @@ def rgnn(dataset: Path, collection: str | None, limit: int | None, layers: int, 
     from kgrag.settings import RgnnTraining
 
     data = read_dataset(dataset).first(limit)
-    settings = load_settings()
+    settings, its = as_paper(load_settings(), paper)
     constants = RgnnTraining(**given_only(**given))
-    collection = collection or data.collection(settings.embedder, settings.max_file_mb, settings.indexing)
+    collection = collection or data.collection(settings.embedder, settings.max_file_mb, settings.indexing, its)
     with connect(settings) as kg, progress_bars() as progress:
         retriever = GnnRet(kg[collection])
         examples = training.prepare(retriever, data.questions, constants, progress)
@@ -182,11 +210,24 @@ def rgnn(dataset: Path, collection: str | None, limit: int | None, layers: int, 
         "loss": round(learned.loss, 6),
         "iteration": learned.iteration,
     }
+    _keep(out, found)
     if as_json:
         print_json(found)
         return
     click.echo(f"Learned from {len(examples)} questions, iteration {learned.iteration}: loss {learned.loss:.4f}")
     click.echo(f"Retriever    {found['retriever']}")
+
+
+def _keep(out: Path | None, found: dict[str, Any]) -> None:
+    """Write what was learned, where a file is wanted. Raises InputError when it cannot be."""
+    if out is None:
+        return
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(json.dumps(found, indent=2, ensure_ascii=False), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{out} cannot be written ({error.strerror}).", "Name another file with --out.") from error
+    note(f"Learned: {out}")
 
 
 def _rounded(alphas: Sequence[float]) -> list[float]:

@@ -15,7 +15,7 @@ from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.evaluation.retrieving import Record, Retrieving, retrieve_all
 from kgrag.retrieval.base import Query
-from kgrag.retrieval.gnn_ret import Edge, GnnRet, Neighbours, distance, nearest, neighbours_of, propagate
+from kgrag.retrieval.gnn_ret import Edge, GnnRet, Message, Neighbours, distance, nearest, neighbours_of, propagate
 from kgrag.settings import GnnRetTraining
 from kgrag.types import Progress, Ranking
 
@@ -34,6 +34,7 @@ class Example:
     start: Mapping[str, float]
     gold: tuple[str, ...]
     neighbours: Neighbours
+    message: Message = "nearest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ def prepare(
             most = max(s.k, training.competitors + len(gold))
             start = dict(context.reader.vector(vector, most, s.over_fetch)) | gold
             distances = {id: distance(score) for id, score in start.items()}
-            examples.append(Example(question, distances, tuple(gold), remembered(neighbours_of(context, s, vector))))
+            edges = remembered(neighbours_of(context, s, vector))
+            examples.append(Example(question, distances, tuple(gold), edges, s.message))
     progress("neighbourhoods", len(questions), len(questions))
     if len(examples) < _FEWEST:
         name = context.reader.collection.name
@@ -127,7 +129,7 @@ def _loss(
     example: Example, alphas: Sequence[float], k: int, training: GnnRetTraining
 ) -> tuple[float, NDArray[np.float64]]:
     """max(0, r + mean h(gold) - mean h(others)), where the others are the nearest O passages without the gold."""
-    states = propagate(example.start, alphas, k, example.neighbours)
+    states = propagate(example.start, alphas, k, example.neighbours, example.message)
     others = [id for id in nearest(states)[: training.competitors] if id not in example.gold]
     flat = np.zeros(len(alphas))
     if not others:

@@ -15,7 +15,7 @@ from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.train_gnn_ret import descend, remembered
 from kgrag.models.embed import embed_questions
-from kgrag.retrieval.gnn_ret import GnnRet, Neighbours, distance, neighbours_of, propagate
+from kgrag.retrieval.gnn_ret import GnnRet, Message, Neighbours, distance, neighbours_of, propagate
 from kgrag.settings import RgnnTraining
 from kgrag.types import Progress
 
@@ -35,6 +35,7 @@ class Turn:
     gold: tuple[int, ...]
     rest: tuple[int, ...]
     neighbours: Neighbours
+    message: Message = "nearest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +104,25 @@ def _example(retriever: GnnRet, question: Question, training: RgnnTraining) -> E
         order += [min(left, key=lambda i: (start[i], i))] if left else []
         left.difference_update(order)
     turns = [
-        Turn(start, tuple(order[t : t + 1]), (*order[t + 1 :], *sorted(left)), ties)
+        Turn(start, tuple(order[t : t + 1]), (*order[t + 1 :], *sorted(left)), ties, s.message)
         for t, (start, ties) in enumerate(zip(starts, edges, strict=True))
     ]
     return Example(question, tuple(ids), tuple(turns))
 
 
 def train(examples: Sequence[Example], layers: int, k: int, training: RgnnTraining, progress: Progress) -> Trained:
-    """Descend the mean loss from the same value of every parameter; of all that were tried the best is returned."""
+    """Descend the mean loss from the same value of every parameter; of all that were tried the best is returned.
+
+    With `training.only` the others stay 1: no messages, or no memory of the single questions before (table 2).
+    """
+    open_ = np.array([training.only in (None, "alphas")] * layers + [training.only in (None, "beta")])
 
     def loss(values: Array) -> tuple[float, Array]:
-        return mean_loss(examples, values, k, training)
+        value, gradient = mean_loss(examples, values, k, training)
+        return value, np.where(open_, gradient, 0.0)
 
-    best, value, iteration = descend(np.full(layers + 1, training.start), loss, training, progress)
+    begin = np.where(open_, np.full(layers + 1, training.start), 1.0)
+    best, value, iteration = descend(begin, loss, training, progress)
     return Trained(tuple(float(a) for a in best[:-1]), float(best[-1]), value, iteration)
 
 
@@ -153,5 +160,5 @@ def _loss(example: Example, values: Array, k: int, training: RgnnTraining) -> tu
 
 def _layers(ids: Sequence[str], turn: Turn, alphas: Sequence[float], k: int) -> tuple[Array, Array]:
     """The distance of each passage to a single question after the layers, and its derivative by each `a`."""
-    states = propagate(dict(zip(ids, turn.start.tolist(), strict=True)), alphas, k, turn.neighbours)
+    states = propagate(dict(zip(ids, turn.start.tolist(), strict=True)), alphas, k, turn.neighbours, turn.message)
     return np.array([states[id].distance for id in ids]), np.array([states[id].gradient for id in ids])

@@ -10,13 +10,15 @@ beta * h(q^t) + (1 - beta) * h of step t-1. Without messages a distance is linea
 that is kept is one vector and what messages changed (`Memory`), and the result is exact.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from kgrag.options import Count
 from kgrag.retrieval.base import Layer, Query, Retriever, Scored, SearchContext, VectorOptions
@@ -148,21 +150,40 @@ _ALL = 2**31 - 1  # no cap
 GraphEdge = Literal["next", "keyword", "named", "mention", "title"]
 
 
+def _learned(name: str) -> BeforeValidator:
+    """Takes a file of `kgrag train gnn-ret` or `rgnn` in place of the value, which is read from it."""
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, str) or value.replace(".", "", 1).isdigit():  # as a variable holds a number
+            return value
+        try:
+            return json.loads(Path(value).expanduser().read_text(encoding="utf-8"))[name]
+        except OSError as error:
+            raise ValueError(f"there is no file {value} ({error.strerror})") from error
+        except (ValueError, KeyError, TypeError) as error:
+            command = "gnn-ret` or `kgrag train rgnn" if name == "alphas" else "rgnn"
+            raise ValueError(f"{value} holds no {name}; `kgrag train {command}` writes them with --out") from error
+
+    return BeforeValidator(read)
+
+
 class GnnRetOptions(VectorOptions):
     """Options of GNN-Ret."""
 
-    alphas: tuple[Annotated[float, Field(ge=0, le=1)], ...] = Field(
+    alphas: Annotated[tuple[Annotated[float, Field(ge=0, le=1)], ...], _learned("alphas")] = Field(
         (0.5, 0.5),
         max_length=10,
         min_length=1,
-        description="a: share of its own distance that a passage keeps in each layer (section 3.2, appendix F)",
+        description="a: share of its own distance that a passage keeps in each layer (section 3.2, appendix F); or a "
+        "file of kgrag train gnn-ret or rgnn",
     )
     k: Count = Field(5, description="K: passages that send in each layer (section 3.2 and Table 1: 5 or 10)")
-    beta: float | None = Field(
+    beta: Annotated[float | None, _learned("beta")] = Field(
         None,
         gt=0,
         le=1,
-        description="share of a single question beside those before it, 0.9 in RGNN-Ret (section 3.3); none: all of it",
+        description="share of a single question beside those before it, 0.9 in RGNN-Ret (section 3.3); none: all; "
+        "or a file of kgrag train rgnn",
     )
     edges: tuple[GraphEdge, ...] = Field(
         ("next", "mention", "title"),

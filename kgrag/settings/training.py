@@ -27,6 +27,7 @@ class RgnnTraining(GnnRetTraining):
     labels: Literal["all", "own", "later"] = Field(
         "later", description="gold of a step: all, its own, or its own and that of later ones (table 2)"
     )
+    only: Literal["alphas", "beta"] | None = Field(None, description="what is learned; the rest stays 1 (table 2)")
 
 
 class GfmTraining(BaseModel):

@@ -11,14 +11,15 @@ from question_set import write_set
 
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import InputError
+from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.train_gnn_ret import Example, mean_loss, split, train
 from kgrag.evaluation.train_rgnn import Array, Turn
 from kgrag.evaluation.train_rgnn import Example as RecurrentExample
 from kgrag.evaluation.train_rgnn import mean_loss as recurrent_loss
 from kgrag.evaluation.train_rgnn import train as train_rgnn
-from kgrag.retrieval.gnn_ret import Edge
+from kgrag.retrieval.base import Query
+from kgrag.retrieval.gnn_ret import Edge, GnnRet
 from kgrag.retrieval.registry import check_retriever
 from kgrag.settings import GnnRetTraining, RgnnTraining
 
@@ -45,6 +46,19 @@ def test_the_loss_by_hand() -> None:
     loss, gradient = mean_loss([example()], [0.5], 1, QUIET)
     assert loss == pytest.approx(0.2 + (0.2 + 0.55) / 2 - 0.5)
     assert gradient == pytest.approx([(0.9 - 0.2) / 2])
+
+
+def test_the_mean_message_is_learned_from_as_it_is_searched_with() -> None:
+    """x and a send to g: the mean of both is 0.35, the nearest 0.2."""
+    start = {"a": 0.2, "x": 0.5, "z": 0.6}
+
+    def neighbours(senders: Sequence[str]) -> list[Edge]:
+        return [Edge(s, "g", 0.9, "title") for s in senders if s in ("a", "x")]
+
+    its = Example(Question("q", "?", ("g",)), start, ("g",), neighbours, "mean")
+    loss, gradient = mean_loss([its], [0.5], 2, QUIET)
+    assert loss == pytest.approx(0.2 + 0.5 * 0.9 + 0.5 * 0.35 - (0.2 + 0.5 + 0.6) / 3)
+    assert gradient == pytest.approx([0.9 - 0.35])
 
 
 def test_no_loss_no_derivative() -> None:
@@ -108,10 +122,15 @@ def test_derivatives_of_the_recurrence_are_those_of_its_loss(labels: str) -> Non
         assert (more - less) / 2e-6 == pytest.approx(gradient[i], abs=1e-6)
     learned = train_rgnn(examples, 2, 3, training, silent)
     assert learned.loss <= recurrent_loss(examples, np.ones(3), 3, training)[0]
+    halves = training.model_copy(update={"start": 0.5})
+    alone = train_rgnn(examples, 2, 3, halves.model_copy(update={"only": "beta"}), silent)
+    assert alone.alphas == (1, 1)  # no messages (table 2)
+    alone = train_rgnn(examples, 2, 3, halves.model_copy(update={"only": "alphas"}), silent)
+    assert alone.beta == 1  # no recurrence
 
 
 def test_the_recurrence_is_learned_from_single_questions(
-    neo4j_env: dict[str, str], trained_on: tuple[Path, str], tmp_path: Path
+    kg: KnowledgeGraph, neo4j_env: dict[str, str], trained_on: tuple[Path, str], tmp_path: Path
 ) -> None:
     folder, name = trained_on
     rows = [json.loads(line) for line in (folder / "queries.jsonl").read_text().splitlines()]
@@ -128,6 +147,14 @@ def test_the_recurrence_is_learned_from_single_questions(
     assert found["questions"] == 5
     assert 0 <= found["alphas"][0] <= 1 and 0 < found["beta"] <= 1
     assert check_retriever(found["retriever"]) == found["retriever"]
+    file = tmp_path / "kept" / "rgnn.json"
+    words = ["train", "rgnn", str(told), "-c", name, "--layers", "2", "--margin", "1", "--out", str(file)]
+    assert CliRunner().invoke(main, words, env=neo4j_env).exit_code == 0
+    kept = json.loads(file.read_text())
+    retriever = GnnRet(kg[name], alphas=str(file), beta=str(file))
+    assert (list(retriever.settings.alphas), retriever.settings.beta) == (kept["alphas"], kept["beta"])
+    query = Query("Who led the steamer Moen Star?")
+    assert len(retriever.rank(query, 3)) == 3
     none = CliRunner().invoke(main, ["train", "rgnn", str(folder), "-c", name], env=neo4j_env, prog_name="kgrag")
     assert none.exit_code == 5 and "have single questions" in none.stderr
 
@@ -192,6 +219,31 @@ def test_the_command_says_what_was_learned_and_whether_it_is_worth_it(
     assert set(validation["differences"]) == {"as set", "trained"}
     again = json.loads(run(neo4j_env, *arguments)[0])
     assert (again["alphas"], again["cross_validation"]["alphas"]) == (found["alphas"], validation["alphas"])
+
+
+def test_the_option_takes_the_file_that_it_writes(
+    kg: KnowledgeGraph, neo4j_env: dict[str, str], trained_on: tuple[Path, str], tmp_path: Path
+) -> None:
+    folder, name = trained_on
+    file = tmp_path / "alphas.json"
+    out, err = run(neo4j_env, folder, "-c", name, "--layers", 1, "--margin", 1, "--out", file, "--json")
+    learned = json.loads(out)["alphas"]
+    assert str(file) in err and learned != [0.5]
+    by_file, by_number = (f"gnn-ret(alphas={its})" for its in (f"'{file}'", f"({learned[0]},)"))
+    assert kg[name].search("Who led the steamer Moen Star?", retriever=by_file).hits == (
+        kg[name].search("Who led the steamer Moen Star?", retriever=by_number).hits
+    )
+    assert kg[name].retriever(by_file).settings == kg[name].retriever(by_number).settings
+    (tmp_path / "other.json").write_text('{"beta": 2}')
+    for text, said in (
+        (f"gnn-ret(alphas='{tmp_path / 'none.json'}')", "there is no file"),
+        (f"gnn-ret(alphas='{folder / 'corpus.jsonl'}')", "holds no alphas; `kgrag train gnn-ret`"),
+        (f"gnn-ret(alphas='{tmp_path / 'other.json'}')", "holds no alphas"),
+        (f"gnn-ret(beta='{file}')", "holds no beta; `kgrag train rgnn`"),
+        (f"gnn-ret(beta='{tmp_path / 'other.json'}')", "less than or equal to 1"),
+    ):
+        with pytest.raises(ConfigurationError, match=said):
+            check_retriever(text)
 
 
 def test_the_environment_that_it_names_works(neo4j_env: dict[str, str], trained_on: tuple[Path, str]) -> None:
