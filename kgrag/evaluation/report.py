@@ -101,6 +101,8 @@ class Result:
 
     def sheets(self) -> list[Sheet]:
         """The tables as text, the most important first."""
+        if not self.rows:
+            return []
         who = "system" if self.iterations else "retriever"
         found = [measures_sheet(self.title, self.rows, who)]
         if self.iterations:

@@ -209,7 +209,8 @@ class Reproduction:
             its[name] = tuple(dict.fromkeys((*its.get(name, ()), f"{spelt(system)}{special[label]}")))
             value = _measured(result, spelt(system), measure, self.table.by)
             self._found.setdefault((label, name), {})[measure] = value
-        self._sets[name] = data, 0 if self.per_question else collection.info().counts.get("Passage", 0)
+        each = round(result.about.get("passages") or 0)  # where each question has a graph of its own
+        self._sets[name] = data, each if self.per_question else collection.info().counts.get("Passage", 0)
         self._spent.append((_usage(result), result.marking or Usage(), sum(map(len, result.errors.values()))))
 
     def _options(self) -> dict[str, Any]:
@@ -279,8 +280,9 @@ class Reproduction:
                 found.append(f"{name}: {len(data.questions)} questions (seed {self.seed}), {wanted} in the paper.")
             theirs = dict(zip(self.table.data, self.table.corpus, strict=False)).get(name)
             if theirs != passages and passages:
-                known = f"{theirs:,}" if theirs else "another number of"
-                found.append(f"{name}: {passages:,} passages, {known} in the paper: the fewer, the easier to find.")
+                known = f"{theirs:,} in the paper" if theirs else "another corpus in the paper"
+                each = " a question" if self.per_question else ""
+                found.append(f"{name}: {passages:,} passages{each}, {known}: the fewer, the easier to find.")
         return [*found, *self.paper.differs]
 
 

@@ -103,10 +103,10 @@ class Paper:
 
         Where it says so for each of its sets, the set is the one whose name stands in `data`; the least for any other.
         """
-        found = self.setting("evaluation.sample")
+        found: Mapping[str, int] | int | None = self.setting("evaluation.sample")
         if isinstance(found, Mapping):
             return next((n for name, n in found.items() if name in data.lower()), min(found.values()))
-        return found  # type: ignore[no-any-return]
+        return found
 
     @property
     def indexing(self) -> IndexingSettings:
