@@ -9,7 +9,7 @@ The twin statements are `cypher/expand/beam_*.cypher`; a search is one round tri
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from pydantic import Field
@@ -74,7 +74,16 @@ class ChainOptions(FusionOptions):
 class BeamOptions(ChainOptions):
     """Options of the diverse triple beam search (GEAR, section 4.2 and appendix C)."""
 
-    hub: int = Field(100, ge=0, le=10_000, description="an entity of more triples is a hub: it gives only near ones")
+    fuse: Literal["wanted", "read"] = Field(
+        "wanted",
+        description="base passages that are fused: as many as are wanted, or `passages` alone (GEAR, appendix B.2)",
+    )
+    hub: int = Field(
+        100,
+        ge=0,
+        le=100_000_000,
+        description="an entity of more triples is a hub: it gives only near ones; GEAR has no hubs: 100000000",
+    )
     same_as: bool = Field(True, description="whether other names of an entity lead on, too")
     hub_triples: Count = Field(50, description="the question's nearest triples, of which hubs give theirs")
 

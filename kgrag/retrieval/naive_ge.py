@@ -30,7 +30,7 @@ class NaiveGe(Retriever):
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; the base ranking itself where its passages state no triples."""
         s = self.settings
-        base = base_ranking(self.parts[0], query, max(n, s.passages))
+        base = base_ranking(self.parts[0], query, s.passages if s.fuse == "read" else max(n, s.passages))
         return expand(self.context, query, base, s, passages=[x.id for x in base[: s.passages]])[:n]
 
     def requires(self) -> frozenset[Layer]:

@@ -52,7 +52,7 @@ class SyncGe(Retriever):
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; the base ranking itself where nothing is read or linked. Raises ModelError."""
         read_first = self.settings.passages
-        base = base_ranking(self.parts[0], query, max(n, read_first))
+        base = base_ranking(self.parts[0], query, read_first if self.settings.fuse == "read" else max(n, read_first))
         return self.expand(query, base, self.read(query, base[:read_first]))[:n]
 
     def read(self, query: Query, base: Sequence[Scored]) -> tuple[Triple, ...]:

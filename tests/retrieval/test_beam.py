@@ -12,6 +12,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
 from kgrag.models.embed import Remembering, Vectors
+from kgrag.papers import find_paper
 from kgrag.retrieval.base import Query, SearchContext
 from kgrag.retrieval.beam import Beam, BeamOptions, Link, beam_search, best, source_passages
 from kgrag.types import Document, Section, Triple
@@ -229,27 +230,29 @@ def star(kg: KnowledgeGraph) -> Iterator[SearchContext]:
     kg["beam-star"].delete()
 
 
-def test_a_hub_gives_its_near_triples_only(star: SearchContext) -> None:
+def tried(star: SearchContext, hub: int, hub_triples: int, neighbours: int = 500) -> int:
+    """How many triples the one beam at the entity tries next."""
     start = search(star, length=1)[0]
+    beam = {"triples": [start.links[0].id], "dot": start.dot, "square": start.square}
+    limits = {"neighbours": neighbours, "keep": 500, "hub": hub, "hub_triples": hub_triples, "candidates": 400}
+    collection = star.reader.collection
+    indexes = {"index": collection.vector_index("Triple"), "embedding": collection.embedding}
+    row = star.row("expand/beam_step", beams=[beam], vector=at(1.0), same_as=True, **indexes, **limits)
+    return len(row["neighbours"])
 
-    def neighbours(hub: int, hub_triples: int) -> int:
-        beam = {"triples": [start.links[0].id], "dot": start.dot, "square": start.square}
-        limits = {
-            "neighbours": 500,
-            "keep": 500,
-            "hub": hub,
-            "hub_triples": hub_triples,
-            "same_as": True,
-            "candidates": 400,
-        }
-        collection = star.reader.collection
-        indexes = {"index": collection.vector_index("Triple"), "embedding": collection.embedding}
-        row = star.row("expand/beam_step", beams=[beam], vector=at(1.0), **indexes, **limits)
-        return len(row["neighbours"])
 
-    assert neighbours(hub=5000, hub_triples=200) == 500
-    assert 150 <= neighbours(hub=100, hub_triples=200) <= 200
-    assert 30 <= neighbours(hub=100, hub_triples=50) <= 50
+def test_a_hub_gives_its_near_triples_only(star: SearchContext) -> None:
+    assert tried(star, hub=5000, hub_triples=200) == 500
+    assert 150 <= tried(star, hub=100, hub_triples=200) <= 200
+    assert 30 <= tried(star, hub=100, hub_triples=50) <= 50
+
+
+def test_as_gear_has_it_there_are_no_hubs(star: SearchContext) -> None:
+    """A beam tries the 100 nearest of all 2,001 triples that share the entity (algorithm 1, line 10)."""
+    for name in ("sync_ge", "naive_ge"):
+        paper = find_paper("gear")
+        hub, neighbours = (paper.setting(f"retrieval.{name}.{option}") for option in ("hub", "neighbours"))
+        assert tried(star, hub, hub_triples=10, neighbours=neighbours) == 100
 
 
 def test_the_triple_of_a_hub_that_matters_is_found(star: SearchContext) -> None:

@@ -72,6 +72,19 @@ def test_works_on_any_retriever(kg: KnowledgeGraph, coast: str, base: str) -> No
     assert any(s.via.startswith(f"{base} rank ") for s in ranking.hits[0].why)
 
 
+def test_as_many_base_passages_are_fused_as_are_read(kg: KnowledgeGraph, coast: str) -> None:
+    """However many are wanted: five passages of the base, and what the chains lead to from these."""
+
+    def of_the_base(fuse: str) -> int:
+        ranking = kg[coast].search(_QUESTION, retriever=f"naive-ge(dense, passages=5, fuse={fuse})", k=24)
+        return sum(any(step.via.startswith("dense rank ") for step in hit.why) for hit in ranking)
+
+    assert (of_the_base("read"), of_the_base("wanted")) == (5, 24)
+    read = kg[coast].search(_QUESTION, retriever="naive-ge(dense, passages=5, fuse=read)", k=15)
+    five = kg[coast].search(_QUESTION, retriever="naive-ge(dense, passages=5)", k=5)
+    assert [hit.passage.id for hit in read][:5] == [hit.passage.id for hit in five]
+
+
 def test_a_path_of_the_base_and_one_of_the_chains_stay_apart(kg: KnowledgeGraph, coast: str) -> None:
     first = kg[coast].search(_QUESTION, retriever="naive-ge(pathrank)", k=1).hits[0]
     parts = trail(first).split(" + ")

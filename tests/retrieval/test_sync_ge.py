@@ -94,6 +94,15 @@ def test_nothing_read_leaves_the_base(talking: KnowledgeGraph, scripted: Scripte
     assert found == [hit.passage.id for hit in talking[sea].search(_QUESTION, retriever="bm25", k=3)]
 
 
+def test_as_many_base_passages_are_fused_as_are_read(talking: KnowledgeGraph, scripted: Scripted, sea: str) -> None:
+    scripted.say("read", {"triples": [["Ole Brandvik", "grew up in", "Nordvika"]]})
+    for fuse, count in (("read", 5), ("wanted", 24)):
+        ranking = talking[sea].search(_QUESTION, retriever=f"sync-ge(dense, passages=5, fuse={fuse})", k=24)
+        based = [hit for hit in ranking if any(step.via.startswith("dense rank ") for step in hit.why)]
+        assert len(based) == count
+    assert all(call["messages"][-1]["content"].count("Title: ") == 5 for call in scripted.calls)
+
+
 def test_a_filter_holds(talking: KnowledgeGraph, scripted: Scripted, sea: str) -> None:
     scripted.say("read", {"triples": [["Ole Brandvik", "grew up in", "Nordvika"]]})
     ranking = talking[sea].search(
