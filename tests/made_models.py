@@ -82,3 +82,36 @@ def generator(folder: Path, texts: Iterable[str], kind: str, says: str = "") -> 
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def late_interaction(folder: Path, texts: Iterable[str]) -> Path:
+    """A late-interaction model in `folder`/colbert: a BERT of one layer, its tokenizer, a projection to 16 numbers."""
+    import torch
+    from sentence_transformers import MultiVectorEncoder
+    from sentence_transformers.base.modules import Dense, Normalize, Transformer
+    from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    torch.manual_seed(0)
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokenizer.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=200, special_tokens=special))
+    ends = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    bert = folder / "bert"
+    names = {f"{name[1:-1].lower()}_token": name for name in special}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names, model_max_length=64).save_pretrained(bert)
+    shape = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    config = BertConfig(vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=64, **shape)
+    BertModel(config).save_pretrained(bert)
+    to_16: dict[str, Any] = {"module_input_name": "token_embeddings", "activation_function": torch.nn.Identity()}
+    modules = [
+        Transformer(str(bert)),
+        Dense(32, 16, bias=False, **to_16),
+        MultiVectorMask(),
+        Normalize(module_input_name="token_embeddings"),
+    ]
+    MultiVectorEncoder(modules=modules).save_pretrained(str(folder / "colbert"))
+    return folder / "colbert"

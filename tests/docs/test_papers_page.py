@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kgrag.agents.system import STRATEGIES, check_system
+from kgrag.papers import find_paper
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 
 ROOT = Path(__file__).parents[2]
@@ -39,3 +40,10 @@ def test_every_option_takes_its_value(text: str) -> None:
         check_retriever(text)
     else:
         check_system(text if "+" in text else f"{text}+bm25")
+
+
+@pytest.mark.parametrize("name", ["gear", "kgp", "bdtr", "gnn-ret"])
+def test_the_page_names_the_tables_and_figures_that_are_held(name: str) -> None:
+    paper = find_paper(name)
+    tables, figures = ", ".join(paper.tables), ", ".join(paper.figures)
+    assert f"- `{name}`: tables {tables}; figures {figures}." in PAGE.replace("\n  ", " ")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_models import late_interaction
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError
@@ -33,42 +34,9 @@ def ships(kg: KnowledgeGraph) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A late-interaction model of random weights, saved: a tiny BERT, its tokenizer and a projection to 16 numbers."""
-    import torch
-    from sentence_transformers import MultiVectorEncoder
-    from sentence_transformers.base.modules import Dense, Normalize, Transformer
-    from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
-
-    torch.manual_seed(0)
+    """A late-interaction model of random weights: a tiny BERT, its tokenizer and a projection to 16 numbers."""
     target = tmp_path_factory.mktemp("model")
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    tokenizer.train_from_iterator(_TEXTS.values(), trainers.WordPieceTrainer(vocab_size=200, special_tokens=special))
-    ends = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    bert = target / "bert"
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        **{f"{name[1:-1].lower()}_token": name for name in special},
-        model_max_length=64,
-    ).save_pretrained(bert)
-    config = BertConfig(
-        vocab_size=tokenizer.get_vocab_size(),
-        hidden_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=64,
-    )
-    BertModel(config).save_pretrained(bert)
-    projection = Dense(
-        32, 16, bias=False, activation_function=torch.nn.Identity(), module_input_name="token_embeddings"
-    )
-    modules = [Transformer(str(bert)), projection, MultiVectorMask(), Normalize(module_input_name="token_embeddings")]
-    MultiVectorEncoder(modules=modules).save_pretrained(str(target / "colbert"))
+    late_interaction(target, _TEXTS.values())
     return target
 
 
