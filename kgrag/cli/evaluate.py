@@ -17,6 +17,7 @@ from kgrag.cli.measuring import (
     print_notes,
     print_sheet,
     sample_option,
+    whole_articles,
 )
 from kgrag.cli.papers import as_paper, paper_option
 from kgrag.errors import ConfigurationError, KgragError
@@ -119,6 +120,9 @@ _PASSED_ON = (
     is_flag=True,
     help="Measure also what lacks a layer that it requires, such as triples: it does without.",
 )
+@click.option(
+    "--articles", type=_PATH, metavar="FILE", help="Whole Wikipedia articles in place of documents of their titles."
+)
 @click.option("--join", type=click.IntRange(2), metavar="N", help="Join every N documents into a long one.")
 @click.option("--with", "others", type=_PATH, multiple=True, metavar="DATASET", help="Search this, too; repeatable.")
 @click.option("--out", type=_PATH, metavar="DIR", help="Keep each question's record there, and go on from them.")
@@ -176,6 +180,8 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     With --join or --sentences, k counts passages, and gold is found where half of its text is. --per-question N ingests
     the N documents of one question after the other into a collection that is deleted in the end (KGP, appendix A.1),
     and tags them where edges of TAGME are asked for; each passage a sentence: KGRAG_INDEXING__UNIT=sentence.
+    --articles FILE puts the whole article in place of each document whose title an extract of Wikipedia has (JSON Lines
+    with title and text, .gz or .bz2 as well, or a folder of WikiExtractor's files); what it lacks is counted.
 
     \b
     kgrag eval bench/musique
@@ -188,6 +194,7 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     kgrag eval bench/musique --system gear --system ircot --over hybrid --over ppr --sample 20 --seed 1
     kgrag eval bench/musique --paper gear --system gear+hybrid --embedder minilm
     kgrag eval bench/hotpotqa --per-question 12 --depth 30 -r bm25 -r 'kgp(tfidf, hops=2, similarity=tfidf, cap=0)'
+    kgrag eval hotpot_dev_distractor_v1.json --paper kgp --per-question 12 --articles extracted/ --sentences
     kgrag eval bench/musique --limit 20 --json | jq '.systems.hybrid."R@5"'
     """
     if given["markdown"] and given["as_json"]:
@@ -258,6 +265,7 @@ def _experiment(given: dict[str, Any], max_file_mb: int) -> "Experiment":
     data = read_dataset(given["dataset"], given["format"])
     if given["others"]:
         data = merge(data, [read_dataset(other) for other in given["others"]])
+    data = whole_articles(data, given["articles"])
     if given["join"] is not None:
         data = join(data, given["join"], max_file_mb)
     if given["sentences"]:

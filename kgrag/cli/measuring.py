@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.console import note, print_list, print_table
+from kgrag.cli.console import note, print_list, print_table, progress_bars
 from kgrag.types import Progress
 
 if TYPE_CHECKING:
@@ -28,6 +28,16 @@ def print_notes(data: "Dataset") -> None:
         total = len(data.questions)
         head = f"{len(missing)} of {total} questions have gold that is not in the corpus and cannot be found:"
         print_list(head, [f"{id}: {', '.join(keys)}" for id, keys in missing.items()])
+
+
+def whole_articles(data: "Dataset", extract: Path | None) -> "Dataset":
+    """The data set with the whole articles of an extract of Wikipedia in place of its paragraphs; None: as it is."""
+    if extract is None:
+        return data
+    from kgrag.evaluation.articles import articles
+
+    with progress_bars() as progress:
+        return articles(data, extract, progress)
 
 
 def ingest(

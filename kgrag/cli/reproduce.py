@@ -7,7 +7,7 @@ import click
 
 from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import changed, load_settings, note, print_json, print_list, progress_bars
-from kgrag.cli.measuring import ingest, print_notes, print_sheet
+from kgrag.cli.measuring import ingest, print_notes, print_sheet, whole_articles
 from kgrag.cli.papers import as_paper
 from kgrag.errors import ConfigurationError
 
@@ -45,6 +45,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--prepare", is_flag=True, help="First make what rows require: triples, mentions, trees, communities.")
 @click.option("--dry-run", is_flag=True, help="With --prepare: say what that takes and costs, and measure nothing.")
 @click.option("--embedder", metavar="NAME", help="In place of the paper's.")
+@click.option("--articles", type=_PATH, metavar="FILE", help="Whole Wikipedia articles, as for `kgrag eval`.")
 @click.option("-c", "--collection", metavar="NAME", help="Where the one data set is, or is to be, ingested.")
 @click.option("--threads", type=click.IntRange(1, 256), metavar="N", default=8, show_default=True)
 @click.option("--budget", type=click.FloatRange(0), metavar="X", help="What the language models may cost, at most.")
@@ -157,7 +158,9 @@ def _run(
 
         load_chat(settings).close()  # before anything is ingested
     for name, data in sets.items():
-        sets[name] = data.sample(given["sample"] or paper.sample(name), given["seed"])
+        sets[name] = whole_articles(
+            data.sample(given["sample"] or paper.sample(name), given["seed"]), given["articles"]
+        )
         print_notes(sets[name])
     try:
         with progress_bars() as progress:

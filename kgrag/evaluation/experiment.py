@@ -166,6 +166,8 @@ class Experiment:
         about: dict[str, Any] = {"dataset": data.name}
         if searched is not None:
             about |= {"embedder": self._embedder(searched), "collection": searched.name}
+        if graphs is not None:
+            about["passages"] = graphs.passages
         return Result.of(
             self._title(len(data.questions), about.get("embedder")),
             records,

@@ -5,6 +5,7 @@ Source: KGP, section 3 and appendix A.1: someone has a folder of about a dozen d
 
 import random
 from contextlib import suppress
+from statistics import fmean
 
 from kgrag.client import Collection
 from kgrag.errors import NotFoundError
@@ -31,6 +32,12 @@ class QuestionGraphs:
         self._keys = sorted(self._documents)
         self._size, self._seed, self._tag = size, seed, tag
         self._held: set[str] = set()
+        self._passages: dict[str, int] = {}
+
+    @property
+    def passages(self) -> float | None:
+        """How many passages a question's graph has on average; None before the first."""
+        return fmean(self._passages.values()) if self._passages else None
 
     def open(self, question: Question) -> Collection:
         """The collection with the graph of a question alone. Raises DatabaseError, ConfigurationError."""
@@ -44,6 +51,7 @@ class QuestionGraphs:
         self._held = set(wanted)
         if self._tag:
             self.collection.tag()
+        self._passages[question.id] = self.collection.info().counts.get("Passage", 0)
         return self.collection
 
     def documents(self, question: Question) -> list[str]:

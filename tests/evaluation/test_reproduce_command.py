@@ -117,6 +117,17 @@ def test_settings_of_a_row(command: Command, folder: Path) -> None:
     assert [its["musique"]["R@5"]["ours"] for its in found["rows"].values()] == [100.0, 100.0]
 
 
+def test_documents_of_a_question_can_be_whole_articles(command: Command, folder: Path, tmp_path: Path) -> None:
+    """KGP's graphs are of 12 whole articles; how many passages they have stands beside the paper's number."""
+    (tmp_path / "wiki.jsonl").write_text(json.dumps({"title": "Larvik", "text": "A town. By the sea. With a harbour."}))
+    arguments = ["reproduce", "kgp", "--table", 2, "--data", f"musique={folder}", "--embedder", "wordllama"]
+    arguments += ["--row", "None", "--sample", 1, "--json"]
+    found = [json.loads(command(*arguments, *its).stdout) for its in ((), ("--articles", tmp_path / "wiki.jsonl"))]
+    said = [next(text for text in its["differs"] if "passages" in text) for its in found]
+    assert said[0] == "musique: 3 passages a question, 748 in the paper: the fewer, the easier to find."
+    assert said[1] == "musique: 6 passages a question, 748 in the paper: the fewer, the easier to find."
+
+
 def test_marks_and_the_budget(command: Command, folder: Path, scripted: Scripted, tmp_path: Path) -> None:
     arguments = ["reproduce", "kgp", "--table", 2, "--data", f"musique={folder}", "--embedder", "wordllama"]
     arguments += ["--row", "BM25", "--out", str(tmp_path / "runs")]
