@@ -48,6 +48,9 @@ class AnswerOptions(Options):
     )
     words: int = Field(6, ge=0, le=1_000, description="length of a short answer, 0: any (GEAR, appendix J.3)")
     abstain: bool = Field(True, description="say so when the evidence lacks the answer; false: always answer")
+    example: bool = Field(
+        False, description="with abstain=false: show a worked example of five passages first (GEAR, appendix J.3)"
+    )
     repeat: bool = Field(False, description="put the question before the passages, too (GNN-Ret; KGP, listing 3)")
     facts: bool = Field(True, description="show the reader what facts the strategy remembers")
     language: str = Field("the language of the question", min_length=1, description="language of the answer")
@@ -92,7 +95,8 @@ def answer(
         prompt, letters = "answer-choice", _lettered(choices)
         return _choice(tasks.text("answer", prompt=prompt, passages=shown, question=question, choices=letters), choices)
     if short:
-        prompt, words = "answer-short" if settings.abstain else "answer-short-always", _words(settings)
+        always, words = "answer-short-example" if settings.example else "answer-short-always", _words(settings)
+        prompt = "answer-short" if settings.abstain else always
         text = tasks.text("answer", prompt=prompt, passages=shown, question=question, words=words, language=language)
         text = _bare(text)
     else:

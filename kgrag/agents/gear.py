@@ -44,7 +44,12 @@ class GearOptions(AnswerOptions):
 
     steps: int = Field(4, ge=1, le=20, description="steps at most; 2 for questions of two hops (appendix B.1)")
     passages: Count = Field(10, description="base passages that the model reads in each step (appendix B.2)")
-    gist: Count = Field(15, description="expanded passages that it reads into the memory from the second step on")
+    gist: int = Field(
+        15,
+        ge=0,
+        le=10_000,
+        description="expanded passages that it reads into the memory from the second step on; 0: all (section 5.1)",
+    )
     first_read: Literal["base", "expanded"] = Field(
         "base", description="what the first step remembers: facts of the base passages, or of the expanded ones, too"
     )
@@ -141,7 +146,7 @@ class _Gear(Episode):
         first, again = len(self.rankings) == 1, self.settings.reread
         self._remember(self._facts if first or not again else ())
         if not first or self.settings.first_read == "expanded":
-            gist = found[: self.settings.gist]
+            gist = found[: self.settings.gist or None]
             shown = gist if again else [x for x in gist if x.id not in self._read]
             self._remember(self._facts_in(self.inquiry.question.text, shown, list(self.memory.values())))
         if len(self.rankings) < self.steps:

@@ -13,6 +13,7 @@ from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Search, Strategy
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ModelError
 from kgrag.events import Asked, Chained, Failed, Ranked, Retrieved
+from kgrag.papers import find_paper
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.registry import RETRIEVERS, make_retriever
 from kgrag.types import Triple
@@ -184,6 +185,21 @@ def test_the_reader_may_abstain_or_always_answers(
     assert "Not in the evidence" not in _shown(scripted)[0]
     answer = talking[coast].ask("zzz qqq", system="single(abstain=false)+bm25", short=short)  # nothing is found
     assert answer.text == "Nordvika" and "Title:" not in str(_shown(scripted))
+
+
+def test_a_worked_example_comes_first_where_it_is_wanted(
+    talking: KnowledgeGraph, scripted: Scripted, coast: str
+) -> None:
+    scripted.say("answer", "Nordvika")
+    answer = talking[coast].ask(QUESTION, system="single(abstain=false, example=true)+bm25", short=True)
+    _, example, its, asked = scripted.calls[-1]["messages"]
+    assert (answer.text, its["role"]) == ("Nordvika", "assistant")
+    assert example["content"].count("Title: ") == 5 and its["content"] in example["content"]
+    assert QUESTION in asked["content"] and QUESTION not in example["content"]
+    for options in ("abstain=false", "example=true"):  # one that may abstain is shown no example that never does
+        talking[coast].ask(QUESTION, system=f"single({options})+bm25", short=True)
+        assert len(scripted.calls[-1]["messages"]) == 2
+    assert find_paper("gear").setting("agents.answer.example") is True
 
 
 def test_question_words_language_and_tokens_of_the_reader(

@@ -9,6 +9,7 @@ from scripted import Scripted
 from kgrag.agents.gear import balanced
 from kgrag.client import KnowledgeGraph
 from kgrag.events import Called, Failed, Judged, Linked, Read, Remembered, Retrieved, Rewritten
+from kgrag.papers import find_paper
 from kgrag.retrieval.base import Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.types import Step, Triple
@@ -113,6 +114,19 @@ def test_what_is_read_first_and_again(talking: KnowledgeGraph, scripted: Scripte
     assert "Title: Brandvik family" in gist  # all that the step ranks, its base passage too
     remembered = [event.triples for event in answer.trace if isinstance(event, Remembered)]
     assert remembered == [(Triple(*_CAPTAIN),), (Triple(*_HOME), Triple(*_RIVER), Triple(*_FISH))]
+
+
+def test_all_that_a_step_ranks_is_read_where_the_paper_has_it(
+    talking: KnowledgeGraph, scripted: Scripted, coast: str
+) -> None:
+    for gist, count in (("", 15), (", gist=3", 3), (f", gist={find_paper('gear').setting('agents.gear.gist')}", 21)):
+        _two_steps(scripted)
+        before = len(scripted.calls)
+        answer = talking[coast].ask(QUESTION, system=f"gear(passages=20, steps=2, reread=true{gist})+dense", k=40)
+        reads = [call["messages"][-1]["content"] for call in scripted.calls[before:] if call["task"] == "read"]
+        assert reads[-1].count("Title: ") == count
+        found = [event.hits for event in answer.trace if isinstance(event, Retrieved)][-1]
+        assert len(found) == 21
 
 
 def test_the_facts_are_linked_to_the_graph(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
