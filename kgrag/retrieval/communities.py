@@ -6,7 +6,8 @@ that they rest on.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -22,6 +23,12 @@ from kgrag.types import Step
 class CommunitiesOptions(FusionOptions, SummaryOptions):
     """Options of the local search by communities."""
 
+    score: Literal["ranks", "sum"] = Field(
+        "ranks",
+        description="what a passage's score is: a sum of reciprocal ranks, or, so that those of several queries can be "
+        "compared (BDTR, equations 4 and 6), the mean of three relevances from 0 to 1: its own nearness, that of the "
+        "nearest report on it, and the share of the question's names that it has",
+    )
     reports: int = Field(2, ge=0, le=10_000, description="reports that a reader is shown before passages")
     communities: Count = Field(8, description="communities that are followed, those whose reports are nearest")
     own: Count = Field(200, description="passages of a name that are looked at")
@@ -43,9 +50,10 @@ class Communities(Retriever):
     def __init__(self, *on: Any, **options: Any) -> None:
         super().__init__(*on, **options)
         self._dense = Dense(self.context)
+        self.scale = "rank" if self.settings.score == "ranks" else "cosine"
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; scores are sums of reciprocal ranks."""
+        """See Retriever; the option `score` says what scores are."""
         s, reader = self.settings, self.context.reader
         depth = max(n, s.depth)
         links = link_question(self.context, query.text).links
@@ -65,7 +73,12 @@ class Communities(Retriever):
             allowed = reader.passing([x.id for x in (*named, *joined)], query.filter)
             named, joined = ([x for x in its if x.id in allowed] for its in (named, joined))
         rankings = (named[:depth], joined[:depth], self._dense.rank(query, depth))
-        found = reciprocal_rank_fusion(rankings, s.rrf)[:n]
+        found = reciprocal_rank_fusion(rankings, s.rrf)
+        if s.score == "sum":
+            whole = sum(link.weight for link in links) or 1.0
+            shares = {r["id"]: r["weight"] / whole for r in row["named"]}
+            found = _summed(found, rankings, shares, row["joined"])
+        found = found[:n]
         if s.shown == "summaries":
             known = {x.id for x in joined}
             topics = _topics([r for r in row["joined"] if r["id"] in known], s.sources)
@@ -108,6 +121,23 @@ def _joined(rows: Sequence[Mapping[str, Any]]) -> list[Scored]:
         )
         for r in order
     ]
+
+
+def _summed(
+    found: Sequence[Scored],
+    rankings: Sequence[Sequence[Scored]],
+    shares: Mapping[str, float],
+    joined: Sequence[Mapping[str, Any]],
+) -> list[Scored]:
+    """The passages by the mean of their own nearness, that of the nearest report on them, and their share of names."""
+    own = {x.id: x.score for ranking in rankings for x in ranking}
+    reports: dict[str, float] = {}
+    for r in joined:
+        reports[r["id"]] = max(r["community"]["score"], reports.get(r["id"], 0.0))
+    scored = [
+        replace(x, score=(own[x.id] + reports.get(x.id, 0.0) + shares.get(x.id, 0.0)) / len(rankings)) for x in found
+    ]
+    return sorted(scored, key=lambda x: (-x.score, x.id))
 
 
 def _topics(rows: Sequence[Mapping[str, Any]], sources: int) -> list[Topic]:

@@ -1,4 +1,4 @@
-"""GNN-Ret, section 4.1: every method of table 1 reads 3,500 tokens, where the collection holds as many."""
+"""What rows of tables read: of GNN-Ret 3,500 tokens (section 4.1), if the collection holds as many; of BDTR leaves."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,9 @@ from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.papers import find_paper
+from kgrag.retrieval.base import SummaryOptions
 from kgrag.retrieval.kgp import Kgp
+from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.settings import Settings
 from kgrag.types import Document, Section
 
@@ -86,3 +88,12 @@ def test_kgp_as_gnn_ret_runs_it(graph_settings: Settings, scripted: Scripted, lo
         found = kg[logs].search(QUESTION, retriever=kgp.name, k=100)
         nearest = kg[logs].search(QUESTION, retriever="dense", k=10)
     assert [hit.passage.id for hit in found][:10] == [hit.passage.id for hit in nearest]
+
+
+def test_as_bdtr_has_it_every_strategy_reads_passages_alone(graph_settings: Settings) -> None:
+    """Summaries and reports lead to passages, and are shown by none: else one strategy would read another evidence."""
+    applied = find_paper("bdtr").apply(graph_settings)
+    for name in ("raptor", "communities"):
+        settings = RETRIEVERS.find(name).check({}, (), applied.retrieval)
+        assert isinstance(settings, SummaryOptions) and settings.shown == "leaves"
+    assert settings.model_dump()["score"] == "sum"
