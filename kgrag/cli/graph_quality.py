@@ -1,5 +1,6 @@
 """kgrag graph-quality: which edges, and how many of them, bring the facts of a question within reach."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,7 +8,17 @@ import click
 
 from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import load_settings, note, print_json, progress_bars
-from kgrag.cli.measuring import dataset_argument, format_option, ingest, limit_option, print_notes, print_sheet
+from kgrag.cli.measuring import (
+    dataset_argument,
+    format_option,
+    ingest,
+    limit_option,
+    print_notes,
+    print_sheet,
+    sample_option,
+    whole_articles,
+)
+from kgrag.cli.papers import as_paper, paper_option
 
 if TYPE_CHECKING:
     from kgrag.evaluation.graph_quality import Quality
@@ -30,7 +41,22 @@ if TYPE_CHECKING:
 @click.option(
     "--sentences", is_flag=True, help="Gold are the sentences that support the answer, where the set has such."
 )
+@click.option(
+    "--cap",
+    type=click.IntRange(0, 10_000),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="Passages that a word or name may have to tie them; 0: any number, as in KGP.",
+)
+@click.option(
+    "--per-question", type=click.IntRange(1), metavar="N", help="A graph of N documents for each question (KGP: 12)."
+)
+@click.option("--articles", type=click.Path(path_type=Path), metavar="FILE", help="As for `kgrag eval`.")
+@paper_option
 @limit_option
+@sample_option
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the sample and the documents.")
 @format_option
 @click.option("--plot", "picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it: .png, .svg or .pdf.")
 @as_json
@@ -41,7 +67,13 @@ def graph_quality(
     seeds: int,
     walk: str | None,
     sentences: bool,
+    cap: int,
+    per_question: int | None,
+    articles: Path | None,
+    paper: str | None,
     limit: int | None,
+    sample: int | None,
+    seed: int,
     format: str | None,
     picture: Path | None,
     as_json: bool,
@@ -62,40 +94,60 @@ def graph_quality(
     found). With several --embedder the similar edges of each are measured, such as those of an encoder of `kgrag train
     next-fact`; the others are the same.
 
+    With --per-question each question has a graph of N documents, its gold and others at random, as for `kgrag eval`:
+    the numbers are means over these graphs. KGP's figures 4 and 9 are of such graphs, of 12 whole articles (--articles)
+    without a cap; --paper kgp makes each passage a sentence, and keeps as many edges as it has.
+
     --walk gives a kgp expression that is walked with over each kind of edges alone at each density (KGP, Figure 6a):
     the share of gold among its passages (30), and the median time of a walk. Only edges that the graph keeps are
     walked.
 
     \b
     kgrag graph-quality bench/hotpotqa
+    kgrag graph-quality hotpot.json --paper kgp --per-question 12 --cap 0 --sentences --sample 100 --plot figure4.png
     kgrag graph-quality bench/hotpotqa --walk 'kgp(guide=encoder)' --plot density.png
     kgrag graph-quality chains --limit 200 -e similar --embedder minilm --embedder sbert:model --plot quality.png
     kgrag graph-quality bench/musique --json | jq '.quality[] | select(.edges == "keyword")'
     """
     from kgrag.evaluation import graph_quality as measured
     from kgrag.evaluation.plot import check_plot
+    from kgrag.evaluation.question_graphs import QuestionGraphs
     from kgrag.evaluation.readers import read_dataset
     from kgrag.evaluation.variants import sentences as by_sentence
+    from kgrag.models.tagme import can_tag
 
     kinds = tuple(dict.fromkeys(edges)) or tuple(measured.KINDS)
     measured.check_kinds(kinds)
     walk = None if walk is None else measured.check_walk(walk)
     if picture is not None:
         check_plot(picture)
-    data = read_dataset(dataset, format).first(limit)
+    data = whole_articles(read_dataset(dataset, format).first(limit), articles)
     if sentences:
         data = by_sentence(data)
+    data = data.sample(sample, seed)
     print_notes(data)
     questions = data.questions
-    settings = load_settings()
+    settings, known = as_paper(load_settings(), paper)
     found: list[Quality] = []
-    with connect(settings) as kg, progress_bars() as progress:
+    with progress_bars() as progress:
         for number, embedder in enumerate(dict.fromkeys(embedders or (settings.embedder,))):
-            context = ingest(kg, data, None, embedder, progress).context
-            passages = context.reader.question(names=[], stemmed=[], words=[])["passages"] or 0
             its = kinds if number == 0 else tuple(kind for kind in kinds if kind == "similar")
-            found += measured.quality(context, questions, seeds, its, embedder, progress, walk, data.gold_texts)
+            given = (questions, seeds, its, embedder, progress, walk, data.gold_texts, cap)
+            own = settings.model_copy(update={"embedder": embedder})
+            where = data.collection(embedder, settings.max_file_mb, settings.indexing, known)
+            with connect(own) as kg:
+                if per_question is None:
+                    context = ingest(kg, data, where, embedder, progress).context
+                    passages = context.reader.question(names=[], stemmed=[], words=[])["passages"] or 0
+                    found += measured.quality(context, *given)
+                else:
+                    tag = "tagme" in its and can_tag(own)
+                    graphs = QuestionGraphs(kg[where], data, per_question, seed, progress, tag=tag)
+                    with closing(graphs):
+                        found += measured.quality_apart(graphs, *given)
+                    passages = round(graphs.passages or 0)
     title = f"{data.name}: {len(questions)} questions, {seeds} seeds, |V| {passages:,}"
+    title += f" a question (graphs of {per_question} documents)" if per_question is not None else ""
     title += f", {walk}" if walk is not None else ""
     if picture is not None:
         measured.plot_quality(found, title, picture)

@@ -33,7 +33,7 @@ from kgrag.evaluation.variants import PERTURBATIONS
 from kgrag.graph.counts import collection_info
 from kgrag.models.chat import no_model
 from kgrag.models.prompts import load_prompt, names
-from kgrag.models.tagme import load_tagme
+from kgrag.models.tagme import can_tag
 from kgrag.retrieval.base import Retriever
 from kgrag.settings import Settings
 from kgrag.types import Progress
@@ -252,7 +252,7 @@ class Experiment:
         if objects:
             raise ConfigurationError(f"per_question makes the graph of {objects[0]!r} itself.", "Give its name.")
         searched = _needed(searched, "make a graph for each question")
-        tagged = any("tagme" in name for name in self._systems) and _can_tag(searched.kg.settings)
+        tagged = any("tagme" in name for name in self._systems) and can_tag(searched.kg.settings)
         return QuestionGraphs(searched, data, self.per_question, self.seed, report, tag=tagged)
 
     def _embedder(self, searched: Collection) -> str:

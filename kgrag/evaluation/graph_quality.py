@@ -5,14 +5,17 @@ Source: KGP, section 3 and Figures 4 and 9.
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, median
+from typing import Any
 
+from kgrag.client.building import silent
 from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.gold import text_ranks
 from kgrag.evaluation.plot import check_plot, drawing, save
+from kgrag.evaluation.question_graphs import QuestionGraphs
 from kgrag.retrieval.base import Query, SearchContext
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.kgp import Kgp
@@ -48,6 +51,7 @@ _OPTIONS = {
 SAMPLE = 500
 """Passages at most whose neighbours tell the density of a graph."""
 
+_ALL = 2**31 - 1  # no cap
 _BATCH = 50
 _OVER_FETCH = 200  # candidates of the vector index, which are scored again exactly
 
@@ -101,18 +105,20 @@ def quality(
     progress: Progress,
     walk: str | None = None,
     texts: Mapping[str, GoldText] | None = None,
+    cap: int = BRIDGE_CAP,
 ) -> list[Quality]:
     """Measure the graph of a collection from the `seeds` TF-IDF passages of each question; `label` as in `edges`.
 
     `texts`: where gold is only part of a document (see `variants.sentences`). `walk`: a kgp expression that is walked
-    with, too, over one kind of edges at a time. All settings are measured with a question before the next one, so that
+    with, too, over one kind of edges at a time. `cap`: passages at most that a word or name may have to tie them; 0:
+    any number. All settings are measured with a question before the next one, so that
     a moment in which the machine is slow counts for all. Raises InputError without questions.
     """
     if not questions:
         raise InputError("There are no questions to measure with.", "Raise --limit.")
     reader, retriever = context.reader, TfIdf(context)
     passages = reader.question(names=[], stemmed=[], words=[])["passages"] or 1
-    steps = [_Setting(context, kind, setting, walk, texts or {}) for kind in kinds for setting in KINDS[kind]]
+    steps = [_Setting(context, kind, setting, walk, texts or {}, cap) for kind in kinds for setting in KINDS[kind]]
     for number, question in enumerate(questions):
         progress(f"edges {label}", number, len(questions))
         its = [hit.id for hit in retriever.rank(Query(question.text), seeds)]
@@ -134,19 +140,59 @@ def quality(
     return found
 
 
+def quality_apart(
+    graphs: QuestionGraphs,
+    questions: Sequence[Question],
+    seeds: int,
+    kinds: Sequence[str],
+    label: str,
+    progress: Progress,
+    walk: str | None = None,
+    texts: Mapping[str, GoldText] | None = None,
+    cap: int = 0,
+) -> list[Quality]:
+    """The same where each question has a graph of its own (KGP, section 3): the means over questions, times medians.
+
+    Raises InputError without questions.
+    """
+    if not questions:
+        raise InputError("There are no questions to measure with.", "Raise --limit.")
+    found: list[list[Quality]] = []
+    for number, question in enumerate(questions):
+        progress("questions", number, len(questions))
+        context = graphs.open(question).context
+        found.append(quality(context, [question], seeds, kinds, label, silent, walk, texts, cap))
+    progress("questions", len(questions), len(questions))
+    return [_mean(its) for its in zip(*found, strict=True)]
+
+
+def _mean(found: Sequence[Quality]) -> Quality:
+    """The means over questions."""
+    its: dict[str, Any] = {}
+    for name in ("sf_em", "recall", "precision", "neighbours", "density", "pairs", "p50_ms", "walk", "walk_ms"):
+        values = [value for quality in found if (value := getattr(quality, name)) is not None]
+        its[name] = None if not values else median(values) if name.endswith("ms") else fmean(values)
+    return replace(found[0], **its)
+
+
 class _Setting:
     """What is found over one kind of edges at one density, question by question."""
 
     def __init__(
-        self, context: SearchContext, kind: str, setting: float, walk: str | None, texts: Mapping[str, GoldText]
+        self,
+        context: SearchContext,
+        kind: str,
+        setting: float,
+        walk: str | None,
+        texts: Mapping[str, GoldText],
+        cap: int,
     ) -> None:
         self.kind, self.setting, self._context, self._texts = kind, setting, context, texts
+        self._cap = cap or _ALL
         self._walk: Kgp | None = None
         if walk is not None and not (kind == "similar" and setting > context.reader.collection.indexing.similar):
             its = parse(walk)
-            options = (
-                {"cap": BRIDGE_CAP} | dict(its.options) | {"edges": tuple(kind.split("+")), _OPTIONS[kind]: setting}
-            )
+            options = {"cap": cap} | dict(its.options) | {"edges": tuple(kind.split("+")), _OPTIONS[kind]: setting}
             self._walk = Kgp(*(make_retriever(part, context) for part in its.parts or [Expression("bm25")]), **options)
         self.clear()
 
@@ -161,7 +207,7 @@ class _Setting:
     def measure(self, seeds: Sequence[str], question: Question) -> None:
         """Fetch the neighbours of the seeds of a question, and walk for it."""
         context, begun = self._context, time.perf_counter()
-        tied = context.reader.edge_neighbours(seeds, self.kind, self.setting, BRIDGE_CAP, _OVER_FETCH)
+        tied = context.reader.edge_neighbours(seeds, self.kind, self.setting, self._cap, _OVER_FETCH)
         self._times.append(1000 * (time.perf_counter() - begun))
         self.ways.append({*seeds, *(id for near in tied.values() for id in near)})
         self._degrees += map(len, tied.values())
@@ -177,7 +223,7 @@ class _Setting:
         ways = 0
         for start in range(0, len(sample), _BATCH):
             ids = sample[start : start + _BATCH]
-            found = self._context.reader.edge_neighbours(ids, self.kind, self.setting, BRIDGE_CAP, _OVER_FETCH)
+            found = self._context.reader.edge_neighbours(ids, self.kind, self.setting, self._cap, _OVER_FETCH)
             for id, near in found.items():
                 ways += len(near)
                 tied.update((min(id, other), max(id, other)) for other in near)

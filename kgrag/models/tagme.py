@@ -200,6 +200,15 @@ def load_tagme(settings: Settings) -> Tagme:
     return Tagme(settings.tagme, settings.cache / "tagme" if settings.tagme.cache else None)
 
 
+def can_tag(settings: Settings) -> bool:
+    """Whether the settings name a server that may be asked; nothing is sent."""
+    try:
+        load_tagme(settings).close()
+    except ConfigurationError:
+        return False
+    return True
+
+
 def address(settings: TagmeSettings) -> str:
     """The address of the server as it may be shown: without name, password and query."""
     parts = urlsplit(settings.endpoint)

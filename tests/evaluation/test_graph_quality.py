@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -134,6 +135,33 @@ def test_the_command(made: tuple[Path, str], kg: KnowledgeGraph, neo4j_env: dict
     assert "walk ms" in run("-e", "title", "--walk", "kgp")
     assert "walks over no edges of choice" in run("--walk", "bm25", code=2)
     assert "no kind of edges" in run("-e", "friend", code=2)
+
+
+def test_a_graph_for_each_question_and_no_cap(
+    made: tuple[Path, str], kg: KnowledgeGraph, neo4j_env: dict[str, str], tmp_path: Path
+) -> None:
+    """Of 60 documents about ships each question has its own three: the word they share ties them all without a cap."""
+    corpus = [{"id": f"d{i}", "title": f"N{i}", "text": f"Ship word{i} sailed."} for i in range(60)]
+    queries = [{"id": f"q{i}", "question": f"word{i}?", "gold": [f"d{i}", f"d{i + 1}"]} for i in (0, 30)]
+    folder = write_set(tmp_path / "ships", corpus, queries, None)
+
+    def run(*arguments: object) -> dict[str, Any]:
+        words = ["graph-quality", str(folder), "-e", "keyword", "--seeds", "1", "--json", *map(str, arguments)]
+        result = CliRunner().invoke(main, words, env=neo4j_env, prog_name="kgrag")
+        assert result.exit_code == 0, result.output
+        found: dict[str, Any] = json.loads(result.stdout)
+        return found | {"last": found["quality"][-1]}
+
+    before = {info.name for info in kg.collections()}
+    apart = run("--per-question", 3, "--cap", 0)
+    assert {info.name for info in kg.collections()} == before
+    assert apart["passages"] == 3
+    assert (apart["last"]["sf_em"], apart["last"]["density"], apart["last"]["pairs"]) == (1, 1, 3)
+    assert apart["last"]["precision"] == pytest.approx(2 / 3)
+    capped, whole = run(), run("--cap", 0)
+    assert (capped["passages"], capped["last"]["sf_em"]) == (60, 0)  # 60 passages have the word, more than 50
+    assert (whole["last"]["sf_em"], whole["last"]["neighbours"]) == (1, 59)
+    kg[read_dataset(folder).collection("wordllama")].delete()
 
 
 def test_it_is_drawn(tmp_path: Path) -> None:
