@@ -150,6 +150,9 @@ def _run(
     if given["collection"] is not None and len(sets) > 1:
         raise click.UsageError("--collection is of one data set; there are several.")
     inputs = dict(_pair(text) for text in given["given"])
+    if given["embedder"] is not None:  # in place of all that the paper names
+        own = {name: paper.inputs[name][1] or "" for name in Reproduction(paper, table).inputs}
+        inputs = {name: given["embedder"] for name, its in own.items() if its.startswith("sbert:")} | inputs
     run = Reproduction(
         paper, table, given["labels"], inputs, seed=given["seed"], threads=given["threads"], out=given["out"]
     )
@@ -168,9 +171,9 @@ def _run(
                 for special, rows in run.parts():
                     its = special(settings)
                     with connect(its) as kg:
-                        where = given["collection"] or data.collection(
-                            its.embedder, settings.max_file_mb, its.indexing, paper
-                        )
+                        where = data.collection(its.embedder, settings.max_file_mb, its.indexing, paper)
+                        if its.embedder == settings.embedder:  # rows that have another have their own
+                            where = given["collection"] or where
                         found = kg[where] if run.per_question else ingest(kg, data, where, its.embedder, progress)
                         if given["prepare"] and not run.per_question:
                             layers = required(run.systems(name, rows), found)

@@ -12,6 +12,8 @@ from scripted import TASKS, Scripted
 
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
+from kgrag.evaluation.reproduction import Reproduction
+from kgrag.papers import find_paper
 
 pytestmark = pytest.mark.long
 
@@ -115,6 +117,20 @@ def test_settings_of_a_row(command: Command, folder: Path) -> None:
     arguments = ["--table", 8, "--data", f"musique={folder}", "--embedder", "wordllama", *rows]
     found = json.loads(command("reproduce", "gear", *arguments, "--json").stdout)
     assert [its["musique"]["R@5"]["ours"] for its in found["rows"].values()] == [100.0, 100.0]
+
+
+def test_rows_of_hipporag_have_its_settings(command: Command, folder: Path, kg: KnowledgeGraph) -> None:
+    """Its own encoder of names, unless another is given, and 100 names at most that resemble a name."""
+    arguments = ["reproduce", "gear", "--table", 2, "--data", f"musique={folder}", "--sample", 1, "--json"]
+    arguments += ["--row", "HippoRAG", "--row", "SBERT", "--embedder", "wordllama"]
+    found = json.loads(command(*arguments).stdout)["systems"]
+    assert found["HippoRAG"]["musique"] == ["hipporag, embedder=wordllama"]
+    name = next(info.name for info in kg.collections() if info.name.startswith("eval-") and info.name.endswith("-gear"))
+    assert kg[name].context.reader.collection.indexing.synonyms == 100
+    own = find_paper("gear").table("2")
+    (row,) = (row for row in own.rows if row.label == "HippoRAG")
+    assert Reproduction(find_paper("gear"), own)._special(row) == {"embedder": "sbert:facebook/contriever"}
+    assert "nosuch" in command(*arguments, "--set", "contriever=nosuch", code=4).stderr
 
 
 def test_documents_of_a_question_can_be_whole_articles(command: Command, folder: Path, tmp_path: Path) -> None:
