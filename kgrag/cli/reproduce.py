@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgrag.cli.connect import as_json, connect
-from kgrag.cli.console import changed, load_settings, note, print_json, print_list, progress_bars
+from kgrag.cli.console import changed, load_settings, note, print_json, print_list, print_pairs, progress_bars
 from kgrag.cli.measuring import ingest, print_notes, print_sheet, whole_articles
 from kgrag.cli.papers import as_paper
 from kgrag.errors import ConfigurationError
@@ -130,6 +130,8 @@ def reproduce(**given: Any) -> None:
             print_sheet(result.sheet())
         print_list("What was measured:", result.measured)
         print_list("What differs from the paper:", result.differs)
+    if result.problems:
+        print_list("Answered although a step failed, or not marked:", result.problems)
     if result.missing:
         print_list("Not measured:", [f"{label}: {why}." for label, why in result.missing.items()])
     note(result.spent)
@@ -214,10 +216,13 @@ def _list(paper: "Paper", *, as_json: bool) -> None:
         print_json(listed)
         return
     for its in listed:
-        number = its["table"] if "table" in its else f"figure {its['figure']}"
-        click.echo(f"{number}: {its['caption']} ({', '.join(filter(None, its['measures']))}; {', '.join(its['data'])})")
-        for name, what in its["takes"].items():
-            click.echo(f"   takes --set {name}=...: {what}")
+        number = f"table {its['table']}" if "table" in its else f"figure {its['figure']}"
+        takes = f"; takes {', '.join(its['takes'])}" if its["takes"] else ""
+        measures = ", ".join(filter(None, its["measures"])) or "see --figure"
+        click.echo(f"{number}: {its['caption']} ({measures}; {', '.join(its['data'])}{takes})")
+    if taken := {name: what for its in listed for name, what in its["takes"].items()}:
+        click.echo("\nRows take what you have, by --set NAME=VALUE:")
+        print_pairs(taken)
     if not listed:
         click.echo("None of its tables is here.")
 

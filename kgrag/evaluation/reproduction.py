@@ -30,6 +30,7 @@ class Reproduced:
     """A table with both numbers of each cell. `cells`: label -> data set -> measure -> the paper's number and ours.
 
     `missing`: label -> why it was not measured. `systems`: label -> data set -> what was measured.
+    `problems`: what failed although there is an answer, such as a mark, in a line a row and data set.
     `differs`: sentences. `usage`: of all calls; the marks apart.
     """
 
@@ -38,6 +39,7 @@ class Reproduced:
     cells: Mapping[str, Mapping[str, Mapping[str, Cell]]]
     missing: Mapping[str, str]
     systems: Mapping[str, Mapping[str, Sequence[str]]]
+    problems: list[str]
     differs: list[str]
     usage: Usage
     marking: Usage
@@ -89,6 +91,7 @@ class Reproduced:
             },
             "missing": dict(self.missing),
             "systems": self.systems,
+            "problems": self.problems,
             "differs": self.differs,
             "calls": self.usage.calls + self.marking.calls,
             "tokens": self.usage.tokens + self.marking.tokens,
@@ -256,6 +259,13 @@ class Reproduction:
             cells,
             self._missing(),
             self._systems,
+            [
+                f"{system} ({name}): {len(its)} questions, such as {': '.join(next(iter(its.items())))}"
+                for name, results in self.results.items()
+                for result in results
+                for system, its in result.problems.items()
+                if its
+            ],
             self._differences(settings, embedder),
             sum(usage, Usage()),
             sum(marking, Usage()),
