@@ -12,6 +12,7 @@ from kgrag.cli.outcome import end, resumable
 @click.command()
 @collection_option()
 @click.option("--token", metavar="TOKEN", help="Token of D4Science; KGRAG_TAGME__TOKEN keeps it out of sight.")
+@click.option("--local", is_flag=True, help="Ask no server: link to the titles of the collection's own documents.")
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="RHO", help="How sure TAGME must be.  [default: 0.1]")
 @click.option("--threads", default=4, show_default=True, type=click.IntRange(1, 64), help="Passages asked for at once.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many passages, for a try.")
@@ -21,6 +22,7 @@ from kgrag.cli.outcome import end, resumable
 def tag(
     collection: str | None,
     token: str | None,
+    local: bool,
     threshold: float | None,
     threads: int,
     limit: int | None,
@@ -35,28 +37,37 @@ def tag(
     goes on where it was after it was interrupted, and takes in what was ingested since; another threshold is taken from
     replies kept on disk. KGRAG_TAGME__ENDPOINT names another server than the public one.
 
+    --local (KGRAG_TAGME__ENDPOINT=titles) asks no server and takes no token: what is linked to are the titles of the
+    collection's own documents, by TAGME's votes and rho, counted in the collection. When documents came since, all is
+    tagged anew.
+
     \b
     kgrag tag -c notes --dry-run             how many passages are left
     kgrag tag -c notes --limit 20            a try with twenty passages
+    kgrag tag -c notes --local               by the titles of its own documents
     kgrag tag -c notes --threshold 0.3       only what it is sure of
     """
     from pydantic import SecretStr
 
+    from kgrag.models.tagme import TITLES
+
     secret = None if token is None else SecretStr(token)
-    settings = changed(load_settings(), "tagme", token=secret, threshold=threshold)
+    settings = changed(load_settings(), "tagme", token=secret, threshold=threshold, endpoint=TITLES if local else None)
     settings = changed(settings, "engine", **engine)
     with connect(settings) as kg:
         name = choose_collection(kg, collection)
         if dry_run:
             left = kg[name].untagged()
             due = left if limit is None else min(left, limit)
+            calls = "no call" if settings.tagme.endpoint == TITLES else f"{number(due, 'call')} if none fails"
             if as_json:
                 print_json({"collection": name, "passages": due, "left": left})
             else:
-                click.echo(f"Collection {name}: {number(due, 'passage')} to tag, {number(due, 'call')} if none fails")
+                click.echo(f"Collection {name}: {number(due, 'passage')} to tag, {calls}")
             return
         with resumable() as progress:
             report = kg[name].tag(threads=threads, limit=limit, progress=progress)
-    done = f"{number(report.passages, 'passage')} tagged, {report.left:,} left"
+    by = " by the titles of its own documents" if settings.tagme.endpoint == TITLES else ""
+    done = f"{number(report.passages, 'passage')} tagged{by}, {report.left:,} left"
     text = f"Collection {name}: {done}; {number(report.mentions, 'mention')} in {report.seconds:.1f} s"
     end(report, name, None if as_json else text)

@@ -154,16 +154,18 @@ class Building:
     def tag(self, *, threads: int = 4, limit: int | None = None, progress: Progress | None = None) -> "TaggingReport":
         """Have TAGME name the Wikipedia articles that the passages which were not tagged yet speak of.
 
-        `limit`: passages at most. They become mentions; an interrupted tagging goes on where it was. Raises
-        ConfigurationError when the settings name no server that can be asked.
+        Where the endpoint is "titles" no server is asked: articles are the collection's own documents. `limit`:
+        passages at most. They become mentions; an interrupted tagging goes on where it was. Raises ConfigurationError
+        when the settings name no server that can be asked.
         """
         from kgrag.indexing.tagging import tag
-        from kgrag.models.tagme import load_tagme
+        from kgrag.models.tagme import TITLES, load_tagme
 
         found, model = self._open()
         found = registry.ensure_indexes(self.kg.graph, found)
         settings = self.kg.settings
-        with load_tagme(settings) as tagme, open_engine(settings.engine) as engine:
+        server = nullcontext() if settings.tagme.endpoint == TITLES else load_tagme(settings)
+        with server as tagme, open_engine(settings.engine) as engine:
             return tag(
                 self.kg.graph, found, tagme, model, settings, progress or silent,
                 threads=threads, limit=limit, engine=engine,

@@ -344,14 +344,6 @@ def _named(system: Named | str) -> tuple[str, tuple[bool, Any]]:
     return found, (answers, None)
 
 
-def _can_tag(settings: Settings) -> bool:
-    try:
-        load_tagme(settings).close()
-    except ConfigurationError:
-        return False
-    return True
-
-
 def _neo4j(searched: Collection) -> str:
     return str(searched.kg.graph.run("schema/server_version")[0]["version"])
 

@@ -6,9 +6,10 @@ The graph is the ledger: a passage carries the settings that it was tagged with,
 Interrupted at any moment and run again, the passages that lack it are asked for, and no others.
 """
 
+import hashlib
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,15 +19,18 @@ from kgrag.errors import ModelError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.identity import entity_id
-from kgrag.indexing.asking import FailedPassage, ask_each, passage_sources, unread
+from kgrag.indexing.asking import FailedPassage, Source, ask_each, passage_sources, unread
 from kgrag.indexing.finish import finish
+from kgrag.indexing.titles import Titles
 from kgrag.languages import ENGLISH, Language
 from kgrag.models.embed import Embedder
-from kgrag.models.tagme import Annotation, Tagme, address
+from kgrag.models.tagme import TITLES, Annotation, Tagme, address
 from kgrag.settings import Settings, TagmeSettings
 from kgrag.text import normalise, tokens
 from kgrag.types import Progress
 
+OF = " of "
+"""Stands in a version before what is linked to."""
 _FORM = 1
 """Counts up when what is made of a reply changes."""
 _STAGE = "tagging"
@@ -54,15 +58,24 @@ def version(settings: TagmeSettings) -> str:
     return f"{_FORM} {address(settings)} {settings.lang} {settings.threshold:g}"
 
 
+def _version(graph: Graph, collection: Collection, settings: TagmeSettings) -> str:
+    """The same; where titles are linked to, with a digest of them, so that new ones are linked to everywhere."""
+    if settings.endpoint != TITLES:
+        return version(settings)
+    titles = "\0".join(row["title"] or "" for row in graph.stream("search/titles", collection=collection.name))
+    digest = hashlib.blake2b(titles.encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
+    return f"{version(settings)}{OF}{digest}"
+
+
 def untagged(graph: Graph, collection: Collection, settings: TagmeSettings) -> list[str]:
     """The passages that were not tagged with these settings yet."""
-    return unread(graph, collection, "tagged", version(settings))
+    return unread(graph, collection, "tagged", _version(graph, collection, settings))
 
 
 def tag(
     graph: Graph,
     collection: Collection,
-    tagme: Tagme,
+    tagme: Tagme | None,
     embedder: Embedder,
     settings: Settings,
     progress: Progress,
@@ -73,22 +86,29 @@ def tag(
 ) -> TaggingReport:
     """Tag the passages that were not tagged with these settings yet, `limit` of them at most.
 
-    A passage that fails is listed. When the server is out of reach or refuses the token, what was received is written
-    and the rest is left. Raises DatabaseError.
+    `tagme`: None takes the titles of the collection's own documents in its place (see `titles`). A passage that fails
+    is listed. When the server is out of reach or refuses the token, what was received is written and the rest is left.
+    Raises DatabaseError.
     """
     started = time.monotonic()
     waiting = untagged(graph, collection, settings.tagme)
     due = waiting[:limit]
     mentions = 0
+    its = _version(graph, collection, settings.tagme)
+    if tagme is not None:
+        annotate = tagme.annotate
+    elif due:
+        annotate = Titles(_all_sources(graph, collection), collection.language).annotate
 
     def ask(source: Mapping[str, Any]) -> list[Row]:
-        found = tagme.annotate(source["text"])
+        found = annotate(source["text"])
         kept = [annotation for annotation in found if annotation.rho >= settings.tagme.threshold]
-        return mention_rows(collection.name, source, kept, collection.language)
+        rows = mention_rows(collection.name, source, kept, collection.language)
+        return rows if tagme is not None else [_no_article(row) for row in rows]
 
     def write(tagged: Mapping[str, list[Row]]) -> None:
         nonlocal mentions
-        mentions += graph.write(lambda tx: _write(tx, collection, version(settings.tagme), tagged))
+        mentions += graph.write(lambda tx: _write(tx, collection, its, tagged))
 
     outcome = ask_each(passage_sources(graph, due), len(due), ask, write, partial(progress, _STAGE), threads)
     finish(graph, collection, settings, progress, embedder, engine=engine)
@@ -100,6 +120,16 @@ def tag(
         seconds=time.monotonic() - started,
         stopped=outcome.stopped,
     )
+
+
+def _all_sources(graph: Graph, collection: Collection) -> Iterator[Source]:
+    """All passages, document by document."""
+    return passage_sources(graph, unread(graph, collection, "tagged", "none has this"))
+
+
+def _no_article(row: Row) -> Row:
+    """A mention of a title that is no article of Wikipedia."""
+    return row | {"wikipedia": None, "node": row["node"] | {"wikipedia": None}}
 
 
 def mention_rows(

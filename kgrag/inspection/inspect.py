@@ -13,6 +13,7 @@ from kgrag.graph.description import describe
 from kgrag.graph.schema import index_states
 from kgrag.indexing.extraction import prompt_name
 from kgrag.indexing.index_sync import Difference, difference, index_of
+from kgrag.indexing.tagging import OF
 from kgrag.indexing.tagging import version as tagging_version
 from kgrag.inspection.findings import find
 from kgrag.inspection.result import NEAR, Bin, Coverage, Distribution, Edges, Inspection, Reading
@@ -152,6 +153,7 @@ def _readings(passages: Iterable[Row], settings: Settings) -> tuple[Reading, ...
             counts[row[key] or ""] += row["number"]
         if set(counts) - {""}:
             found += [
-                Reading(kind, version, version in current[kind], number) for version, number in counts.most_common()
+                Reading(kind, version, version.partition(OF)[0] in current[kind], number)
+                for version, number in counts.most_common()
             ]
     return tuple(found)

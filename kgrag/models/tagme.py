@@ -26,6 +26,8 @@ from kgrag.errors import ConfigurationError, ModelError, UnavailableError
 from kgrag.models.chat_cache import Kept, ReplyCache
 from kgrag.settings import Settings, TagmeSettings
 
+TITLES = "titles"
+"""The address that stands for no server: the titles of the collection's own documents."""
 _LONG_TEXT = "3"
 """How texts of more than a few words are taken; the value of the official client."""
 _BUSY = (429, 500, 502, 503, 504)
@@ -73,7 +75,8 @@ class Tagme:
             raise ConfigurationError(
                 "The public TAGME server needs a token.",
                 "Set KGRAG_TAGME__TOKEN (one comes with a D4Science account), or KGRAG_TAGME__ENDPOINT to the address "
-                "of another server.",
+                "of another server; without any, titles of the collection's own documents are taken: `kgrag tag "
+                "--local`, KGRAG_TAGME__ENDPOINT=titles.",
             )
         if not settings.endpoint.startswith(("http://", "https://")):
             raise ConfigurationError(
@@ -200,10 +203,16 @@ def load_tagme(settings: Settings) -> Tagme:
     return Tagme(settings.tagme, settings.cache / "tagme" if settings.tagme.cache else None)
 
 
-def can_tag(settings: Settings) -> bool:
-    """Whether the settings name a server that may be asked; nothing is sent."""
-    try:
+def check_tagme(settings: Settings) -> None:
+    """Raises ConfigurationError when the settings name no server that can be asked; nothing is sent."""
+    if settings.tagme.endpoint != TITLES:
         load_tagme(settings).close()
+
+
+def can_tag(settings: Settings) -> bool:
+    """Whether passages can be tagged, as far as the settings say."""
+    try:
+        check_tagme(settings)
     except ConfigurationError:
         return False
     return True

@@ -77,7 +77,10 @@ class TagmeSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     token: SecretStr | None = Field(None, description="token of D4Science; a server of one's own may need none")
-    endpoint: str = Field("https://tagme.d4science.org/tagme/tag", description="address of the server")
+    endpoint: str = Field(
+        "https://tagme.d4science.org/tagme/tag",
+        description="address of the server; titles: none, the titles of the collection's own documents are linked to",
+    )
     threshold: float = Field(0.1, ge=0, le=1, description="rho from which an entity counts (KGP, section 3.3)")
     lang: str = Field("en", min_length=2, description="language of the texts, and of the Wikipedia")
     timeout: float = Field(30.0, gt=0, description="seconds to wait for a reply")

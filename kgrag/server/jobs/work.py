@@ -13,7 +13,7 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.jobs import Job
 from kgrag.indexing.pruning import find_gone
 from kgrag.loaders.base import clean
-from kgrag.models.tagme import load_tagme
+from kgrag.models.tagme import check_tagme
 from kgrag.server.uploads import Uploads
 from kgrag.types import Progress, Scan
 from kgrag.wire import plain
@@ -134,7 +134,7 @@ def checked_options(kg: KnowledgeGraph, uploads: Uploads, kind: str, collection:
     if isinstance(options, ExtractOptions) or getattr(options, "ask", False):
         kg.language_model()
     if isinstance(options, TagOptions):
-        load_tagme(kg.settings).close()
+        check_tagme(kg.settings)
     return options
 
 
