@@ -81,7 +81,7 @@ def gfm(
     for text in data.notes:
         note(text)
     settings = load_settings()
-    collection = collection or data.collection(settings.embedder, settings.max_file_mb)
+    collection = collection or data.collection(settings.embedder, settings.max_file_mb, settings.indexing)
     with connect(settings) as kg, progress_bars() as progress:
         context = kg[collection].context
         options = retrieval.GfmOptions.model_validate(retrieval.Gfm.check({}, (), context.defaults).model_dump())

@@ -10,6 +10,8 @@ from published_formats import HOTPOT
 from question_set import write_set
 
 from kgrag.cli import main
+from kgrag.client import KnowledgeGraph
+from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.train_next_evidence import NO_EVIDENCE
 
 _CORPUS = [
@@ -68,7 +70,7 @@ def test_wrong_options_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.models
 @pytest.mark.parametrize("kind", ["t5", "llama"])
-def test_a_model_is_tuned_by_lora(tmp_path: Path, kind: str) -> None:
+def test_a_model_is_tuned_by_lora(tmp_path: Path, kind: str, kg: KnowledgeGraph, collection_name: str) -> None:
     pytest.importorskip("peft")
     folder, out = write_set(tmp_path / "set", _CORPUS, _QUERIES, None), tmp_path / "model"
     base = generator(tmp_path / "base", [row["text"] for row in _CORPUS] + [q["question"] for q in _QUERIES], kind)
@@ -77,6 +79,10 @@ def test_a_model_is_tuned_by_lora(tmp_path: Path, kind: str) -> None:
     assert (found["learned"], found["held_out"]) == (8, 4)
     assert found["held_out_after"] < found["held_out_before"]
     assert (out / "adapter_config.json").exists()
+    kg[collection_name].ingest(read_dataset(folder).documents())
+    retriever = f"kgp(bm25, guide=generator, generator='{out}', similarity=tfidf, edges=(mention, title), hops=2)"
+    ranking = kg[collection_name].search(_QUERIES[0]["question"], retriever=retriever, k=3)  # type: ignore[arg-type]
+    assert "d00" in {hit.passage.document for hit in ranking}
     merged = tmp_path / "merged"
     run(folder, "--out", merged, "--merge", *options, "--steps", 1)
     assert (merged / "config.json").exists()

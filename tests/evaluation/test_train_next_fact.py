@@ -11,6 +11,7 @@ from published_formats import HOTPOT
 from question_set import write_set
 
 from kgrag.cli import main
+from kgrag.client import KnowledgeGraph
 from kgrag.errors import InputError
 from kgrag.evaluation.chains import Chain, chains, facts, ordered, read_corpus, split
 from kgrag.evaluation.readers import read_dataset
@@ -148,7 +149,9 @@ def train(*arguments: object, code: int = 0) -> str:
 
 
 @pytest.mark.models
-def test_a_trained_model_is_an_embedder_that_finds_what_comes_next(tmp_path: Path) -> None:
+def test_a_trained_model_is_an_embedder_that_finds_what_comes_next(
+    tmp_path: Path, kg: KnowledgeGraph, collection_name: str
+) -> None:
     folder, out = towns(tmp_path / "set", 80), tmp_path / "model"
     texts = [text for fact in read_corpus(read_dataset(folder), silent).values() for text in fact]
     texts += [question.text for question in read_dataset(folder).questions]
@@ -160,6 +163,10 @@ def test_a_trained_model_is_an_embedder_that_finds_what_comes_next(tmp_path: Pat
     embedder = load_embedder(found["embedder"])
     assert embedder.embed(["Person1 earns wages from House1."]).shape == (1, 32)
     assert json.loads((out / "training.json").read_text())["seed"] == 0
+    kg[collection_name].ingest(list(read_dataset(folder).documents())[:40])
+    walk = f"kgp(tfidf, guide=encoder, encoder='{found['embedder']}', similarity=vector, edges=(similar,), hops=2)"
+    ranking = kg[collection_name].search("Which town would a potter like Person1 go to?", retriever=walk, k=3)
+    assert {"d10", "d12"} & {hit.passage.document for hit in ranking}  # what is said of Person1
     assert "exists already" in train(folder, "--out", out, code=5)
 
 
