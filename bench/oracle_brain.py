@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 NOT_FOUND = "Not in the evidence."
 UNKNOWN = "It is known."
@@ -51,8 +52,8 @@ class Question:
 
 
 def squeezed(text: str) -> str:
-    """Text with single spaces, so that it is found wherever its lines end."""
-    return " ".join(text.split())
+    """Text with single spaces and no marks of direction, so that it is found however it is laid out."""
+    return " ".join("".join(letter for letter in text if category(letter) != "Cf").split())
 
 
 def load(folder: Path) -> dict[str, list[Question]]:
