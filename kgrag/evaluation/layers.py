@@ -44,7 +44,7 @@ def price(collection: Collection, layers: Sequence[Layer], budget: float | None,
         what, command, _ = LAYERS[layer]
         yield f"{collection.name} holds no {what}; `{command}` takes:"
         if layer == "TAGME":
-            yield f"  {collection.untagged():,} calls of TAGME, if none fails"
+            yield f"  {collection.untagged():,} passages to tag: a call of TAGME each, none with --local"
             continue
         estimate = {
             "triples": collection.estimate_extraction,

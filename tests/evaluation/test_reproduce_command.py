@@ -161,7 +161,8 @@ def test_marks_and_the_budget(command: Command, folder: Path, scripted: Scripted
 
 def test_what_there_is_none_of(command: Command, folder: Path) -> None:
     assert "8: length l of the beam search" in command("reproduce", "gear").stdout
-    assert [t["table"] for t in json.loads(command("reproduce", "bdtr", "--json").stdout) if "table" in t] == list("12345")
+    listed = json.loads(command("reproduce", "bdtr", "--json").stdout)
+    assert [its["table"] for its in listed if "table" in its] == list("12345")
     assert "no table 12" in command("reproduce", "gear", "--table", 12, code=4).stderr
     assert "NAME=DATASET with one of: musique" in command("reproduce", "gear", "--table", 8, code=2).stderr
     wrong = command("reproduce", "gear", "--table", 8, "--data", f"iirc={folder}", code=2)
