@@ -13,6 +13,7 @@ from kgrag.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from kgrag.evaluation.datasets import Dataset
+    from kgrag.evaluation.report import Sheet
     from kgrag.evaluation.reproduction import Reproduction
     from kgrag.papers import Paper, PaperTable
     from kgrag.settings import Settings
@@ -89,6 +90,10 @@ def reproduce(**given: Any) -> None:
     chosen = None
     if given["number"] is not None:
         chosen = known.table(given["number"])
+        if chosen.command:
+            print_sheet(_printed(chosen))
+            click.echo(f"Of your own: {chosen.command}")
+            return
     elif given["figure"] is not None:
         chosen = known.figure(given["figure"])
         if chosen.command:
@@ -192,6 +197,18 @@ def _run(
     return run
 
 
+def _printed(table: "PaperTable") -> "Sheet":
+    """The numbers of a table as the paper prints them."""
+    from kgrag.evaluation.report import Sheet
+
+    lines = [
+        (row.label, data, *(f"{number:,.4f}".rstrip("0").rstrip(".") if number is not None else "-" for number in its))
+        for row in table.rows
+        for data, its in zip(table.data, row.numbers, strict=True)
+    ]
+    return Sheet(f"{table.caption}, as printed", ("row", "data", *table.measures), tuple(lines))
+
+
 def _pair(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign or not value:
@@ -204,13 +221,14 @@ def _list(paper: "Paper", *, as_json: bool) -> None:
 
     listed: list[dict[str, Any]] = [
         {
-            ("figure" if t.drawn or t.command else "table"): t.number,
+            kind: t.number,
             "caption": t.caption,
             "data": list(t.data),
             "measures": list(t.measures),
             "takes": Reproduction(paper, t).inputs,
         }
-        for t in (*paper.tables.values(), *paper.figures.values())
+        for kind, its in (("table", paper.tables), ("figure", paper.figures))
+        for t in its.values()
     ]
     if as_json:
         print_json(listed)

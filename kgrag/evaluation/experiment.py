@@ -147,7 +147,10 @@ class Experiment:
             if graphs is not None:
                 stack.callback(graphs.close)
             opened = searched if graphs is None or not data.questions else graphs.open(data.questions[0])
-            refused = {} if self.anyway else self._refused(data, opened)
+            refused = self._refused(data, opened)
+            if self.anyway:
+                notes += [f"{name} does without what it requires: {why}" for name, why in refused.items()]
+                refused = {}
             names = [name for name in self._systems if name not in refused]
             logs = {}
             if self.out is not None and data.questions and names:

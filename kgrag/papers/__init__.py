@@ -59,7 +59,8 @@ class PaperTable:
 
     A figure is one without numbers, for one measure. `drawn`: what stands below its axis: iterations, ranks, vary (a
     setting), type, hops, systems, alone (what only one of two gets right), or points (calls); `options`: of the
-    experiment that shows it; `command`: what measures and draws it where no experiment does.
+    experiment that shows it; `command`: what measures and draws it, or counts a table's statistics, where no experiment
+    does.
     """
 
     number: str
@@ -235,7 +236,7 @@ def _table(number: str, table: Mapping[str, Any]) -> PaperTable:
     rows = []
     for row in table["rows"]:
         numbers = tuple(
-            tuple(None if n.strip() == "-" else round(float(n) * scale, 2) for n in cell.split("/"))
+            tuple(None if n.strip() == "-" else round(float(n) * scale, 4) for n in cell.split("/"))
             for cell in row["numbers"].split("|")
         )
         if len(numbers) != len(data) or any(len(its) != len(measures) for its in numbers):
@@ -253,4 +254,5 @@ def _table(number: str, table: Mapping[str, Any]) -> PaperTable:
         tuple(table.get("corpus", ())),
         table.get("values", {}),
         table.get("by"),
+        command=table.get("command", ""),
     )

@@ -51,7 +51,7 @@ ALL = [
     (name, table)
     for name in ("gear", "kgp", "bdtr", "gnn-ret")
     for table in (*find_paper(name).tables.values(), *find_paper(name).figures.values())
-    if table.rows
+    if table.rows and not table.command
 ]
 
 

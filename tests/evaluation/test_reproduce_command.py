@@ -312,7 +312,9 @@ def test_what_eval_does_not_measure(command: Command, tmp_path: Path) -> None:
     }
     assert "no keywords of a language model" in found["refused"]["gnn-ret(edges=(next, named))"]
     assert "--anyway" in command("eval", folder, "-r", "naive-ge(bm25)", code=2).stderr
-    measured = json.loads(command("eval", folder, *systems, "--anyway", "--json").stdout)
+    anyway = command("eval", folder, *systems, "--anyway", "--json")
+    assert "gear+bm25 does without what it requires: eval-" in anyway.stderr
+    measured = json.loads(anyway.stdout)
     assert len(measured["systems"]) == 4 and measured["refused"] == {}
 
 

@@ -22,10 +22,21 @@ GIVEN = {
 }
 """What rows of tables take from the user."""
 PRINTED = {
-    "gear": {2: 9283.8, 3: 1861.8, 4: 1331.8, 6: 2710.2, 7: 2072.8, 8: 2326.8, 9: 2240.1, 10: 2638.4, 11: 977.2},
-    "kgp": {2: 5868.11, 3: 2275.53},
+    "gear": {
+        2: 9283.8,
+        3: 1861.8,
+        4: 1331.8,
+        5: 7867699.3,
+        6: 2710.2,
+        7: 2072.8,
+        8: 2326.8,
+        9: 2240.1,
+        10: 2638.4,
+        11: 977.2,
+    },
+    "kgp": {2: 5868.11, 3: 2275.53, 4: 335777.85},
     "bdtr": {1: 8275.69, 2: 593.91, 3: 324.52, 4: 3.1, 5: 343.2},
-    "gnn-ret": {1: 3959.6, 2: 799.1, 3: 399.2, 4: 809.7, 6: 245.6, 7: 1221.2, 8: 298.2},
+    "gnn-ret": {1: 3959.6, 2: 799.1, 3: 399.2, 4: 809.7, 5: 53568.492, 6: 245.6, 7: 1221.2, 8: 298.2},
 }
 """The sum of all numbers of each table, added up from the papers."""
 
@@ -68,6 +79,8 @@ def test_every_table_and_figure_can_be_measured(name: str) -> None:
     paper = find_paper(name)
     for table in (*paper.tables.values(), *(figure for figure in paper.figures.values() if figure.rows)):
         known = {*measures(100), *measures(200, at=(200,)), "EM", "F1", "Acc", "hours", "tokens"}
+        if table.command:
+            continue  # counted
         assert {measure.partition(" ")[0] for measure in table.measures} <= known
         assert all((" " in measure) == (table.by is not None) for measure in table.measures)
         for row in table.rows:
@@ -149,5 +162,5 @@ def test_a_row_with_settings_of_its_own() -> None:
 def test_what_there_is_none_of() -> None:
     with pytest.raises(NotFoundError, match="hipporag2"):
         find_paper("gaer")
-    with pytest.raises(NotFoundError, match="There are: 2, 3, 4, 6, 7, 8, 9, 10, 11"):
+    with pytest.raises(NotFoundError, match="There are: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11"):
         find_paper("gear").table("12")
