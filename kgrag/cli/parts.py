@@ -136,7 +136,8 @@ def _print_paper(name: str, *, as_json: bool) -> None:
     for text in paper.differs:
         click.echo(f"- {text}")
     if paper.tables:
-        click.echo(f"Its tables here: {', '.join(paper.tables)} (`kgrag reproduce {name}`).")
+        figures = f"; figures: {', '.join(paper.figures)}" if paper.figures else ""
+        click.echo(f"Its tables here: {', '.join(paper.tables)}{figures} (`kgrag reproduce {name}`).")
 
 
 def _print_options(about: Mapping[str, Any], options: "type[Options]", as_json: bool) -> None:

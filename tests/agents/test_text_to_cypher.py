@@ -85,11 +85,10 @@ def test_parameters_of_its_own_and_those_that_are_given(
     ],
     ids=["syntax", "other collections", "missing parameter", "write", "no statement", "parameters"],
 )
-@pytest.mark.alone
 def test_what_is_wrong_is_told_once(
     talking: KnowledgeGraph, scripted: Scripted, coast: str, first: str, hint: str
 ) -> None:
-    counted = talking.collections()
+    counted = talking[coast].info()
     scripted.say("cypher", first, _fenced(ABOUT))
     answer = talking[coast].ask_cypher(QUESTION)
     assert answer.rows is not None
@@ -100,7 +99,7 @@ def test_what_is_wrong_is_told_once(
     told = again.split(QUESTION)[-1]
     assert before.split(QUESTION)[-1].strip() == ""
     assert answer.attempts[0].statement in told and hint in told
-    assert talking.collections() == counted
+    assert talking[coast].info() == counted
 
 
 def test_twice_wrong_is_an_error_with_the_statement(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:

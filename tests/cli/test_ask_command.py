@@ -218,7 +218,7 @@ def test_every_setting_of_a_paper_is_listed_with_its_section(cli: CommandLine) -
     assert "System: gear+rrf (sections 4 and 5). The paper's model: gpt-4o-mini-2024-07-18." in text
     line = next(line for line in text.splitlines() if line.startswith("agents.gear.steps"))
     assert line.split()[1:3] == ["2", "4"] and "appendix B.1" in line
-    assert "Its tables here: 2, 3, 4, 8" in text
+    assert "Its tables here: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11; figures: 2, 3, 4, 5 (" in text
     found = cli.json("systems", "--paper", "kgp")
     assert {"setting": "agents.answer.evidence", "paper": "30", "value": "30", "source": "appendix A.2.3"} in found[
         "settings"
