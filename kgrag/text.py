@@ -26,6 +26,8 @@ _PARTICLES = frozenset("的了是在和与或及之其这那哪谁吗呢吧么�
 
 LONGEST_NAME = 80
 """Characters of a node's name."""
+LETTERS_A_TOKEN = 4
+"""How many letters a token counts for where budgets of tokens are kept without a tokenizer."""
 
 
 class Token(NamedTuple):

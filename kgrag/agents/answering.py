@@ -15,6 +15,7 @@ from kgrag.events import Citation
 from kgrag.models.facts import lines, numbered
 from kgrag.models.tasks import Tasks
 from kgrag.options import Count, Options
+from kgrag.text import LETTERS_A_TOKEN
 from kgrag.types import Item, Summary, Triple
 
 OnText = Callable[[str], None]
@@ -32,7 +33,6 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _INDEXED = re.compile(r"(?<![\w\]])([A-Za-z_]\w*)(?:\[\d+\])+")
 """What may be code without being marked as such: x[0][1]."""
 _ROUND = re.compile(rf"(?<=[\w\"'”»)])\s?\(({_NUMBERS})\)")
-_LETTERS_A_TOKEN = 4
 _LABEL = re.compile(r"^(?:the )?answer(?: is)?:\s*", re.IGNORECASE)
 
 
@@ -146,7 +146,7 @@ def within(items: Sequence[Item], tokens: int | None) -> list[Item]:
     if tokens is None:
         return list(items)
     found: list[Item] = []
-    left = tokens * _LETTERS_A_TOKEN
+    left = tokens * LETTERS_A_TOKEN
     for item in items:
         left -= sum(len(p.title) + len(p.text) for p in ([item] if isinstance(item, Summary) else item))
         if found and left < 0:

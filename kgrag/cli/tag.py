@@ -39,7 +39,7 @@ def tag(
 
     --local (KGRAG_TAGME__ENDPOINT=titles) asks no server and takes no token: what is linked to are the titles of the
     collection's own documents, by TAGME's votes and rho, counted in the collection. When documents came since, all is
-    tagged anew.
+    tagged again.
 
     \b
     kgrag tag -c notes --dry-run             how many passages are left

@@ -294,7 +294,7 @@ class Experiment:
         """What the tables are broken down by -> question id -> group, and what to know of it."""
         notes = []
         reader = _needed(searched, "count triples").context.reader if "density" in self.by else None
-        if reader is not None and not reader.has_triples():
+        if reader is not None and not reader.layers(["triples"]):
             notes.append(f"Collection {reader.collection.name} holds no triples, so that all densities are 0.")
         return {what: grouped(data, what, reader) for what in self.by}, notes
 

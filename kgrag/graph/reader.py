@@ -169,10 +169,6 @@ class Reader:
         )
         return row["near"], row["worded"]
 
-    def has_triples(self) -> bool:
-        """Whether the collection holds triples."""
-        return bool(self.row("search/has_triples", collection=self.collection.name)["found"])
-
     def layers(self, wanted: Iterable[str]) -> frozenset[str]:
         """Those of some layers that the collection has: see `cypher/search/layers.cypher`."""
         layers = sorted(wanted)

@@ -232,7 +232,7 @@ def _sentences(graph: Graph) -> None:
         )
     for collection in _collections(graph):
         name = collection["name"]
-        if graph.run("search/has_triples", collection=name)[0]["found"]:
+        if graph.run("search/layers", collection=name, layers=["triples"])[0]["found"]:
             graph.run("write/due_all_passages", collection=name, stage="mentions")
         graph.run("write/migrated_collection", name=name, version=7)
 

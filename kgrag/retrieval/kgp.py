@@ -31,11 +31,10 @@ from kgrag.retrieval.hops import so_far
 from kgrag.retrieval.linking import question_terms
 from kgrag.retrieval.tfidf import cosines
 from kgrag.retrieval.trail import follow
-from kgrag.text import embedding_text
+from kgrag.text import LETTERS_A_TOKEN, embedding_text
 from kgrag.types import Passage, Step
 
 _LETTERS = 4000  # of a path's text that a guide is given
-_LETTERS_A_TOKEN = 4
 _FEW = 5  # passages of a name, where words or an encoder guide: the more there are, the more lead astray
 _ALL = 2**31 - 1  # no cap
 
@@ -160,7 +159,8 @@ class Kgp(Retriever):
         """Distinct passages in the order in which they are visited, at most `budget`, and no more once `tokens` are."""
         budget = self.settings.budget
         visited = {path.passages[0]: Scored(path.passages[0], path.score, path.why) for path in paths}
-        while paths and len(visited) < budget and not self._spent(list(visited)):
+        most, letters = (self.settings.tokens or _ALL) * LETTERS_A_TOKEN, self._letters(list(visited))
+        while paths and len(visited) < budget and letters < most:
             longer = []
             for path in (more for grown in self._level(query, paths, list(visited)) for more in grown):
                 end = path.passages[-1]
@@ -168,14 +168,14 @@ class Kgp(Retriever):
                     visited[end] = Scored(end, path.score, path.why)
                     longer.append(path)
             paths = longer
+            letters += self._letters([path.passages[-1] for path in longer])
         return list(visited.values())
 
-    def _spent(self, ids: Sequence[str]) -> bool:
-        """Whether these passages hold all the tokens that are wanted."""
+    def _letters(self, ids: Sequence[str]) -> int:
+        """How many letters passages have; 0 where no tokens are counted."""
         if self.settings.tokens is None:
-            return False
-        letters = sum(len(p.title) + len(p.text) for p in self.context.reader.passages(ids).values())
-        return letters >= self.settings.tokens * _LETTERS_A_TOKEN
+            return 0
+        return sum(len(p.title) + len(p.text) for p in self.context.reader.passages(ids).values())
 
     def _follow(self, query: Query, paths: list[Path], hops: int) -> list[Scored]:
         """The passages of all paths of so many passages, path by path; one that leads nowhere stays short."""

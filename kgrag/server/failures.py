@@ -81,7 +81,7 @@ def form_of(error: KgragError) -> dict[str, str]:
 
 
 def told(error: Exception) -> KgragError:
-    """What a caller is told of an error: what is kgrag's own as it is; anything else is logged, and not told.
+    """The error that a caller sees: kgrag's own errors as they are; anything else is logged and hidden.
 
     Where the database is, and why it does not answer, is for whoever runs the server.
     """

@@ -14,7 +14,7 @@ from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.readers import read_dataset
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("evaluations_are_deleted")]
 
 Evaluate = Callable[..., Result]
 MEASURES = ["R@2", "R@5", "R@10", "R@15", "perfect@8", "MRR", "nDCG@10", "p50_ms", "p95_ms"]
@@ -29,14 +29,6 @@ def evaluate(neo4j_env: dict[str, str]) -> Evaluate:
         return result
 
     return run
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _collections_are_deleted(kg: KnowledgeGraph) -> Iterator[None]:
-    yield
-    for info in kg.collections():
-        if info.name.startswith("eval-"):
-            kg[info.name].delete()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """kgrag eval --system, from the command to the tables, with a scripted language model."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from scripted import TASKS, Scripted
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("evaluations_are_deleted")]
 
 QUERIES = [
     {"id": "q1", "question": "Where was the designer of the Fram born?", "gold": ["fram", "archer"]},
@@ -45,14 +45,6 @@ def evaluate(neo4j_env: dict[str, str], scripted: Scripted) -> Evaluate:
         return result
 
     return run
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _collections_are_deleted(kg: KnowledgeGraph) -> Iterator[None]:
-    yield
-    for info in kg.collections():
-        if info.name.startswith("eval-"):
-            kg[info.name].delete()
 
 
 @pytest.fixture

@@ -13,10 +13,9 @@ from scripted import Scripted
 from tagging import LocalTagme
 
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.papers import PaperTable, find_paper
 
-pytestmark = [pytest.mark.models, pytest.mark.xdist_group("every table")]
+pytestmark = [pytest.mark.models, pytest.mark.usefixtures("evaluations_are_deleted")]
 
 PLACES = ("Bergen", "Larvik", "Molde", "Narvik", "Skien", "Vardo")
 CORPUS = [
@@ -89,14 +88,6 @@ def tagme(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalTagme]:
     spots.write_text(json.dumps({place: [place, 0.6] for place in PLACES}))
     with LocalTagme(spots) as server:
         yield server
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _collections_are_deleted(kg: KnowledgeGraph) -> Iterator[None]:
-    yield
-    for info in kg.collections():
-        if info.name.startswith("eval-"):
-            kg[info.name].delete()
 
 
 def say(scripted: Scripted) -> None:

@@ -1,7 +1,7 @@
 """kgrag reproduce, and --paper, from the command to the tables, with a scripted language model."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.reproduction import Reproduction
 from kgrag.papers import find_paper
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("evaluations_are_deleted")]
 
 QUERIES = [
     {
@@ -47,14 +47,6 @@ def command(neo4j_env: dict[str, str], scripted: Scripted) -> Command:
         return result
 
     return run
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _collections_are_deleted(kg: KnowledgeGraph) -> Iterator[None]:
-    yield
-    for info in kg.collections():
-        if info.name.startswith("eval-"):
-            kg[info.name].delete()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Processes that jobs run in: what a document does to one of them harms nothing else, and to stop a job is to kill it.
 
-A process is told of its settings, of jobs and, every second, that its server lives (pickled, on standard input). It
-answers in lines of JSON: {"at": [stage, done, total]}, after which it waits until it is told to go on, and at last
+A process receives its settings, jobs and, every second, a sign that its server lives (pickled, on standard input). It
+answers in lines of JSON: {"at": [stage, done, total]}, after which it waits for a sign to go on, and at last
 {"result": ..., "error": ...}.
 """
 

@@ -1,0 +1,16 @@
+"""What tests of the commands that evaluate share."""
+
+from collections.abc import Iterator
+
+import pytest
+from question_set import evaluated
+
+from kgrag.client import KnowledgeGraph
+
+
+@pytest.fixture(scope="module")
+def evaluations_are_deleted(kg: KnowledgeGraph) -> Iterator[None]:
+    """Deletes the collections that evaluations have made, once a module is done."""
+    yield
+    for name in evaluated(kg):
+        kg[name].delete()
