@@ -79,9 +79,19 @@ class MismatchError(KgragError):
 
 
 class ModelError(KgragError):
-    """A language model, or TAGME, cannot be reached, refuses, or answers nothing that can be used."""
+    """A language model, or TAGME, cannot be reached, refuses, or answers nothing that can be used.
+
+    `lost`: tokens that were read and written without a reply in the end, and their cost, None where it is unknown.
+    """
 
     exit_code = 7
+    lost: tuple[int, int, float | None] = (0, 0, 0.0)
+
+
+class TooLongError(ModelError):
+    """A model's context is too short for what it is to read; `share`: how much of that it can read, about."""
+
+    share: float = 0.5
 
 
 class UnavailableError(ModelError):

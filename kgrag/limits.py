@@ -5,7 +5,7 @@ They hold for everything that runs inside `limited(...)`, also in threads that c
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -26,6 +26,8 @@ class Limits:
     cancelled: tuple[threading.Event, ...] = ()
 
 
+_LOOK = 0.2
+"""Seconds between two looks whether a call was cancelled."""
 _LIMITS: ContextVar[Limits | None] = ContextVar("kgrag_limits", default=None)
 
 
@@ -68,6 +70,28 @@ def remaining() -> float | None:
     if left <= 0:
         raise passed()
     return left
+
+
+@contextmanager
+def ending(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` from another thread when the call is cancelled while the `with` block waits for something."""
+    limits = _LIMITS.get()
+    if limits is None or not limits.cancelled:
+        yield
+        return
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(_LOOK):
+            if any(flag.is_set() for flag in limits.cancelled):
+                stop()
+                return
+
+    threading.Thread(target=watch, name="kgrag-cancel", daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
 
 
 def passed() -> DeadlineError:

@@ -12,7 +12,8 @@ from pydantic import Field
 
 from kgrag.agents.not_found import says_not_found
 from kgrag.events import Citation
-from kgrag.models.facts import lines, numbered
+from kgrag.models.facts import lines
+from kgrag.models.shown import numbered
 from kgrag.models.tasks import Tasks
 from kgrag.options import Count, Options
 from kgrag.text import LETTERS_A_TOKEN

@@ -16,7 +16,7 @@ from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.pool import Pool
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Search, Strategy
 from kgrag.events import Chained, Verified
-from kgrag.models.facts import numbered
+from kgrag.models.shown import numbered
 from kgrag.options import Count
 from kgrag.retrieval.base import Scored
 

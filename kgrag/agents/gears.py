@@ -14,7 +14,8 @@ from pydantic import Field
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
 from kgrag.events import Filtered, Judged, Linked, Read, Remembered, Rewritten
-from kgrag.models.facts import key, lines, numbered, read
+from kgrag.models.facts import key, lines, read
+from kgrag.models.shown import numbered
 from kgrag.options import Count
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.beam import Link, base_ranking

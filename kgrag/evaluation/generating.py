@@ -32,8 +32,8 @@ from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
 from kgrag.indexing.asking import FailedPassage, Meter, ask_each
 from kgrag.models.estimate import Estimate, estimate_calls
-from kgrag.models.facts import harmless, numbered, titled
 from kgrag.models.prompts import Prompt
+from kgrag.models.shown import harmless, numbered, titled
 from kgrag.models.tasks import Tasks
 from kgrag.types import Progress, Usage
 

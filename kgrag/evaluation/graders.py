@@ -22,8 +22,8 @@ from kgrag.evaluation.readers.rows import json_lines
 from kgrag.indexing.language import sentences
 from kgrag.languages import ENGLISH, Language
 from kgrag.models.estimate import Estimate, estimate_calls
-from kgrag.models.facts import framed, harmless
 from kgrag.models.prompts import load_prompt
+from kgrag.models.shown import framed, harmless
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings
 from kgrag.text import content_stems, words_of

@@ -23,8 +23,8 @@ from kgrag.indexing.finish import finish
 from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.embed import Embedder
 from kgrag.models.estimate import Estimate, estimate_calls
-from kgrag.models.facts import harmless, titled
 from kgrag.models.prompts import Prompt, load_prompt
+from kgrag.models.shown import harmless, titled
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
 from kgrag.types import Progress, Usage

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from kgrag.indexing.language import sentences
 from kgrag.models.budget import LOW
 from kgrag.models.embed import Embedder, embed_each, unit
-from kgrag.models.facts import harmless, titled
+from kgrag.models.shown import harmless, titled
 from kgrag.models.tasks import Tasks
 
 TASK = "summarise"

@@ -22,12 +22,13 @@ _FORM = 1
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A reply as it is kept."""
+    """A reply as it is kept; `repeats`: it was cut because it only repeated itself."""
 
     text: str
     prompt_tokens: int
     completion_tokens: int
     cut: bool
+    repeats: bool = False
 
 
 class ReplyCache:

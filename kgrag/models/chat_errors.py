@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from kgrag.errors import ModelError, UnavailableError, tls_hint
+from kgrag.errors import ModelError, TooLongError, UnavailableError, tls_hint
+from kgrag.models.dialect import share_that_fits
 
 if TYPE_CHECKING:
     import openai
@@ -65,12 +66,12 @@ class Server:
 class LostReply(Exception):
     """The server answered, but what it sent is no whole reply; `slow`: because it took too long.
 
-    `body`: of an error that it sent as a reply.
+    `body`: of an error that it sent as a reply; `written`: what there was of a reply.
     """
 
     def __init__(self, message: str, slow: bool = False, body: str = "") -> None:
         super().__init__(message)
-        self.slow, self.body = slow, body
+        self.slow, self.body, self.written = slow, body, ""
 
 
 class WithheldError(LostReply):
@@ -228,7 +229,13 @@ def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
     if status >= 500:
         kept = "replies so far are kept" if server.group == "CHAT" else f"what is written stays. Or raise {again}"
         return ModelError(f"{address} fails, {server.tries}: {said}", f"Try again later; {kept}.")
-    return ModelError(f"{address} refuses the request to {server.model!r}: {said}", _remedy(said, server))
+    message, remedy = f"{address} refuses the request to {server.model!r}: {said}", _remedy(said, server)
+    share = share_that_fits(body_of(error)) if server.group == "CHAT" else None
+    if share is None:
+        return ModelError(message, remedy)
+    too_long = TooLongError(message, remedy)
+    too_long.share = share
+    return too_long
 
 
 def _remedy(said: str, server: Server) -> str:

@@ -1,13 +1,18 @@
 """What a server sends back, read leniently: a reply in one piece or in events, and how many tokens it took."""
 
 import json
+import logging
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
+from kgrag.models.budget import FEWEST
 from kgrag.models.chat_cache import Kept
 from kgrag.models.chat_errors import LostReply, WithheldError, reason_of
+from kgrag.models.repetition import STEP, repeats_from
 
+_LOG = logging.getLogger(__name__)
 Piece = TypeVar("Piece")
 
 _WITHHELD = ("content_filter", "SAFETY", "sensitive")
@@ -21,8 +26,8 @@ def read_reply(
 ) -> tuple[Kept, bool]:
     """A reply, and whether it ended as it should; tokens are -1 where the server does not count them.
 
-    `kind`: its content type; `until`: when it must be there, by time.monotonic(). Raises LostReply when it is not whole
-    or no reply, and what `on_text` raises.
+    `kind`: its content type; `until`: when it must be there, by time.monotonic(). A stream that only repeats itself is
+    read no further, and cut there. Raises LostReply when it is not whole or no reply, and what `on_text` raises.
     """
     coming = in_time(pieces, until)
     if "event-stream" in kind:
@@ -37,18 +42,33 @@ def read_reply(
 
 
 def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) -> tuple[Kept, bool]:
-    text, ended, usage = "", "", None
-    for data in _events(pieces):
-        if data == b"[DONE]":
-            break
-        piece, reason, counted = _content(_object(data))
-        ended, usage = reason or ended, counted or usage
-        if piece:
+    text, ended, usage, looked_at = "", "", None, 0
+    try:
+        for data in _events(pieces):
+            if data == b"[DONE]":
+                break
+            piece, reason, counted = _content(_object(data))
+            ended, usage = reason or ended, counted or usage
+            if not piece:
+                continue
             text += piece
             if on_text is not None:
                 on_text(text)
+            if len(text) >= looked_at + STEP:
+                looked_at = len(text)
+                if (end := repeats_from(text)) is not None:
+                    _LOG.info("A reply that repeated itself was ended after %d characters", len(text))
+                    return Kept(text[:end], -1, tokens_of(text), True, True), True
+    except LostReply as error:
+        error.written = text
+        raise
     _check_given(ended)
     return _kept(text, ended, usage), bool(ended)
+
+
+def tokens_of(text: str) -> int:
+    """The tokens of a text that no server counted, rather too many."""
+    return math.ceil(len(text.encode("utf-8", "replace")) / FEWEST)
 
 
 def _check_given(ended: str) -> None:

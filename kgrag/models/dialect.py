@@ -20,10 +20,19 @@ _LONG = re.compile(
     r"context.{0,20}(length|window|size)|too (long|large|big|many tokens)|(at most|maximum).{0,30}\btokens",
     re.IGNORECASE,
 )
+_CONTEXT = re.compile(r"n_ctx\W+(\d+)|context (?:length|window|size)(?: is| of)?\D{0,3}(\d+)", re.IGNORECASE)
+_TO_READ = re.compile(
+    r"n_prompt_tokens\W+(\d+)|(\d+)(?: tokens)? in (?:the|your) (?:messages|prompt|input)|(\d+) input tokens"
+    r"|requested tokens \((\d+)\)|at least (\d+) input tokens",
+    re.IGNORECASE,
+)
+"""How long a context is, and how much of it a request takes, as llama.cpp, llama-cpp-python, vLLM and OpenAI say it."""
 _FIXED = ("model", "messages")
-_OWN = (*LIMITS, *_FORMATS, "temperature", "stream", "stream_options", "roles")
+_OWN = (*LIMITS, *_FORMATS, "schema", "temperature", "stream", "stream_options", "roles")
 _LEAST = 128
 """Tokens of a reply that are asked for at least where a model's context is short."""
+_ROOM = 512
+"""Tokens of a reply that there is room for where less is read."""
 
 
 class Dialect:
@@ -39,8 +48,9 @@ class Dialect:
             sent["messages"] = _alternating(request["messages"])
         mode = (sent.get("response_format") or {}).get("type")
         if mode == "json_schema" and mode in self._refused:
-            mode = "json_object"
-            sent["response_format"] = {"type": mode}
+            schema, mode = request["response_format"]["json_schema"]["schema"], "json_object"
+            beside = {} if "schema" in self._refused else {"schema": schema}  # llama-cpp-python, Together, Fireworks
+            sent["response_format"] = {"type": mode, **beside}
         if mode in self._refused:
             del sent["response_format"]
         for name, other in (LIMITS, LIMITS[::-1]):
@@ -76,9 +86,26 @@ class Dialect:
 
 
 def shorter(body: str, sent: Mapping[str, Any]) -> int | None:
-    """Half the tokens of the reply, where the server refuses a request as too long; None where that is no way out."""
+    """Fewer tokens of the reply, where the server refuses a request as too long; None where that is no way out."""
     limit = next((sent[name] for name in LIMITS if name in sent), 0)
-    return limit // 2 if _LONG.search(body) and limit >= 2 * _LEAST else None
+    if not _LONG.search(body):
+        return None
+    context, to_read = _number(_CONTEXT, body), _number(_TO_READ, body)
+    fewer = context - to_read if context and to_read else limit // 2
+    return fewer if _LEAST <= fewer < limit else None
+
+
+def share_that_fits(body: str) -> float | None:
+    """How much of a request that is refused as too long can be read, with room for a reply; None: it is not that."""
+    if not _LONG.search(body):
+        return None
+    context, to_read = _number(_CONTEXT, body), _number(_TO_READ, body)
+    return max(0.0, context - _ROOM) / to_read if context and to_read else 0.5
+
+
+def _number(pattern: re.Pattern[str], body: str) -> int:
+    found = pattern.search(body)
+    return int(next(filter(None, found.groups()))) if found else 0
 
 
 def _named(body: str, sent: Mapping[str, Any], sure: bool) -> str | None:
@@ -90,7 +117,8 @@ def _named(body: str, sent: Mapping[str, Any], sure: bool) -> str | None:
             if name not in fixed and name != "response_format" and (at := re.search(rf"\b{re.escape(name)}\b", text)):
                 found.append((at.start(), name))
         if "response_format" in sent and (at := form.search(text)):
-            found.append((at.start(), sent["response_format"]["type"]))
+            beside = "schema" in sent["response_format"]
+            found.append((at.start(), "schema" if beside else sent["response_format"]["type"]))
         if "stream" in sent and (at := re.search(r"\bstreaming\b", text, re.IGNORECASE)):
             found.append((at.start(), "stream"))
         if _alternating(sent["messages"]) != sent["messages"] and (at := _ROLES.search(text)):

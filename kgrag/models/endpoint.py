@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
@@ -85,7 +86,10 @@ class Endpoint:
         for secret in (self.key, *self.headers.values()):
             if len(secret) >= _SECRET:
                 message = message.replace(secret, "***")
-        return error if message == error.message else type(error)(message, error.remedy)
+        if message != error.message:
+            error = copy(error)
+            error.message, error.args = message, (message,)
+        return error
 
     def _check_running(self, server: Server) -> None:
         """Tell at once that no server runs on this machine, where it would be tried again and again first."""

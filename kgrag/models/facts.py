@@ -11,14 +11,11 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, model_validator
 
+from kgrag.models.shown import numbered
 from kgrag.models.tasks import Tasks
-from kgrag.types import Item, Passage, Summary, Triple
+from kgrag.types import Passage, Triple
 
 _KEYS = (("subject", "head", "s"), ("predicate", "relation", "p"), ("object", "tail", "o"))
-_TAG = re.compile(r"[<＜﹤](?=\s*/?\s*(?:passage|text)\b)|<(?=\|)|(?<=\|)>", re.IGNORECASE)
-"""What could end the frame around a passage or a text, or is a sign of a chat template."""
-_NUMBER = re.compile(r"^([ \t]*)\[(\d+)\]", re.MULTILINE)
-
 TRIPLES: Mapping[str, Any] = {
     "type": "array",
     "items": {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItems": 3},
@@ -114,32 +111,6 @@ def read(tasks: Tasks, question: str, passages: Sequence[Passage], known: Sequen
     )
 
 
-def numbered(passages: Iterable[Passage | Item]) -> str:
-    """Passages as a model is shown them: numbers from 1, and titles and texts in frames that they cannot leave.
-
-    A path of several passages has one number, and so has a summary.
-    """
-    return "\n\n".join(f"[{n}]\n{_shown(item)}" for n, item in enumerate(passages, 1))
-
-
-def framed(text: str) -> str:
-    """A harmless text between <passage> and </passage>, which the prompts call data, never instructions."""
-    return f"<passage>\n{text}\n</passage>"
-
-
-def harmless(text: str) -> str:
-    """A text of a document without what could end its frame, begin another passage, or steer a chat template.
-
-    That is broken up, and can still be read.
-    """
-    return _NUMBER.sub(r"\1(\2)", _TAG.sub("‹", text))
-
-
-def titled(*titles: str) -> str:
-    """Titles of a document as a model is shown them: harmless, and on one line."""
-    return harmless(": ".join(" ".join(title.split()) for title in titles if title))
-
-
 def lines(facts: Iterable[Triple]) -> str:
     """Facts as a model is shown them: a JSON array of three on each line."""
     shown = [json.dumps([fact.subject, fact.predicate, fact.object], ensure_ascii=False) for fact in facts]
@@ -149,16 +120,6 @@ def lines(facts: Iterable[Triple]) -> str:
 def key(fact: Triple) -> tuple[str, ...]:
     """What tells facts apart: their words, whatever their case."""
     return tuple(part.casefold() for part in (fact.subject, fact.predicate, fact.object))
-
-
-def _shown(item: Passage | Item) -> str:
-    path = [item] if isinstance(item, Passage | Summary) else item
-    return "\n".join(framed(f"{_heading(p)}{harmless(p.text)}") for p in path)
-
-
-def _heading(text: Passage | Summary) -> str:
-    title = titled("Summary", text.title) if isinstance(text, Summary) else titled(text.title, text.section)
-    return f"Title: {title}\n" if title else ""
 
 
 def _squeezed(text: str) -> str:

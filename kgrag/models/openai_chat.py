@@ -2,23 +2,26 @@
 
 import logging
 import math
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from kgrag import limits
+from kgrag.errors import ModelError
 from kgrag.models.budget import FEWEST, HIGH, Budget
 from kgrag.models.chat import Message, Reply, no_model
 from kgrag.models.chat_cache import Kept, ReplyCache
 from kgrag.models.chat_errors import LostReply, Server, pause_before_retry, refusal, server_error
-from kgrag.models.chat_reply import read_reply
+from kgrag.models.chat_reply import read_reply, tokens_of
 from kgrag.models.dialect import LIMITS, Dialect, shorter
 from kgrag.models.endpoint import Endpoint
 from kgrag.models.pace import Pace
+from kgrag.models.slots import Slots
 from kgrag.settings import ChatSettings, Settings
 from kgrag.spans import span
 from kgrag.types import Usage
@@ -55,7 +58,7 @@ class OpenAIChat:
         )
         self._settings, self._model = settings, settings.model
         self._budget = Budget(settings.prices, settings.budget, {settings.model, *settings.models.values()})
-        self._slots = threading.BoundedSemaphore(settings.concurrency)
+        self._slots = Slots(settings.concurrency)
         self._pace = Pace(settings.requests_per_minute, settings.tokens_per_minute)
         self._lock = threading.Lock()
         self._asked: dict[str, threading.Lock] = {}
@@ -171,7 +174,7 @@ class OpenAIChat:
         """A reply of the server, kept as soon as it is there; one that a task's limit cut is asked for with more."""
         reply, cost = self._bought(request, on_text)
         limit, calls = self._settings.limit, 1
-        if reply.cut and request.get(limit, math.inf) < self._settings.max_tokens:
+        if reply.cut and not reply.repeats and request.get(limit, math.inf) < self._settings.max_tokens:
             more, paid = self._bought(request | {limit: self._settings.max_tokens}, on_text)
             read, written = reply.prompt_tokens + more.prompt_tokens, reply.completion_tokens + more.completion_tokens
             reply = replace(more, prompt_tokens=read, completion_tokens=written)
@@ -182,31 +185,57 @@ class OpenAIChat:
         return Reply(reply.text, request["model"], usage, reply.cut)
 
     def _bought(self, request: dict[str, Any], on_text: OnText | None) -> tuple[Kept, float | None]:
-        """A reply and what it cost, for which there is room in the budget."""
+        """A reply and what it cost, with what was lost on the way, for which there is room in the budget."""
+        lost: list[Kept] = []
         with self._budget.set_aside(self.most(request)) as spending:
-            with self._slots:
-                reply = self._ask(request, on_text)
-            cost = self.cost(request["model"], reply)
-            spending.cost = cost or 0.0
+            try:
+                reply = self._ask(request, on_text, lost)
+                reply = replace(
+                    reply,
+                    prompt_tokens=reply.prompt_tokens + sum(its.prompt_tokens for its in lost),
+                    completion_tokens=reply.completion_tokens + sum(its.completion_tokens for its in lost),
+                )
+                cost = self.cost(request["model"], reply)
+                spending.cost = cost or 0.0
+            except ModelError as error:
+                costs = [self.cost(request["model"], its) for its in lost]
+                spending.cost = sum(filter(None, costs))
+                read, written = sum(its.prompt_tokens for its in lost), sum(its.completion_tokens for its in lost)
+                error.lost = (read, written, None if None in costs else spending.cost)
+                raise
         return reply, cost
 
-    def _ask(self, request: dict[str, Any], on_text: OnText | None) -> Kept:
-        """A whole reply. Raises ModelError when there is none after all retries, or retrying will not help."""
+    def _ask(self, request: dict[str, Any], on_text: OnText | None, lost: list[Kept]) -> Kept:
+        """A whole reply; what was written of others is added to `lost`.
+
+        It is streamed, whoever listens: only so can it be ended early, and is what was written known of one that is
+        lost. Raises ModelError when there is none after all retries, or retrying will not help.
+        """
         import openai
 
         with self._lock:
             dialect = self._dialects.setdefault(request["model"], Dialect())
-        if on_text is not None:
-            request = {**request, "stream": True, "stream_options": {"include_usage": True}}
-        server, tried = self._server(request["model"]), 0
+        request = {"stream": True, "stream_options": {"include_usage": True}, **request}
+        server, tried, broken = self._server(request["model"]), 0, False
         client = self._connected(server)
         while True:
-            sent = dialect.form(request)
+            sent = dialect.form({name: value for name, value in request.items() if not (broken and "stream" in name)})
             try:
-                reply, ended = self._once(client, sent, on_text)
-                if ended or not reply.text:
+                with self._slots.one():
+                    wave = self._slots.wave
+                    reply, ended = self._once(client, sent, on_text)
+                    alone = self._slots.alone
+                if ended:
+                    if broken:  # its streams do not say when they end
+                        dialect.give_up("stream")
+                    self._slots.good()
                     return _counted(reply, sent)
-                dialect.give_up("stream")  # it does not say when a stream has ended: a whole reply is safe
+                if reply.text:
+                    lost.append(_counted(reply, sent))
+                if alone:
+                    broken = True  # a whole reply is safe, and tells an error that a stream may not
+                else:
+                    self._slots.one_at_a_time()
                 raise LostReply("it was interrupted")
             except (openai.OpenAIError, LostReply) as error:
                 status, body = refusal(error)
@@ -219,6 +248,10 @@ class OpenAIChat:
                     if dialect.learn(body, sent, limited=limited, sure=status < 500):
                         continue
                 limits.remaining()  # what was waited for may have been the end of the caller's own time
+                if isinstance(error, LostReply) and error.written:
+                    lost.append(_counted(Kept(error.written, -1, -1, True), sent))
+                if isinstance(error, openai.APITimeoutError) or (isinstance(error, LostReply) and error.slow):
+                    self._slots.late(wave)
                 tried += 1
                 pause = pause_before_retry(error, tried)
                 if pause is None or tried > server.retries:
@@ -246,7 +279,8 @@ class OpenAIChat:
             timeout=Timeout(seconds, connect=min(10.0, seconds)),
         ) as response:
             kind = response.headers.get("content-type", "")
-            reply, ended = read_reply(kind, _while_wanted(response.iter_bytes()), until, on_text)
+            with limits.ending(lambda: _hang_up(response.http_response)):
+                reply, ended = read_reply(kind, _while_wanted(response.iter_bytes()), until, on_text)
         if reply.prompt_tokens > 0 and reply.completion_tokens >= 0:
             self._pace.settle(turn, reply.prompt_tokens + reply.completion_tokens)
         return reply, ended
@@ -277,13 +311,22 @@ def _while_wanted(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield piece
 
 
+def _hang_up(response: Any) -> None:
+    """End a reply that another thread waits for: its server notices, and has room for the next."""
+    stream = response.extensions.get("network_stream")
+    connection = stream.get_extra_info("socket") if stream is not None else None
+    if connection is not None:
+        with suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+
+
 def _counted(reply: Kept, sent: Mapping[str, Any]) -> Kept:
     """The reply with its tokens estimated, rather too high, where the server counted none."""
     read, written = reply.prompt_tokens, reply.completion_tokens
     if read <= 0:
         read = _estimate(sent, FEWEST)
     if written < 0 or (written == 0 and reply.text):
-        written = math.ceil(len(reply.text.encode("utf-8", "replace")) / FEWEST)
+        written = tokens_of(reply.text)
     return replace(reply, prompt_tokens=read, completion_tokens=written)
 
 

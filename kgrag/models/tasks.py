@@ -10,16 +10,20 @@ from typing import Any, Self, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from kgrag import limits
-from kgrag.errors import ModelError
+from kgrag.errors import ModelError, TooLongError
 from kgrag.events import Called, Event
 from kgrag.models.chat import ChatModel, Message, Reply
 from kgrag.models.prompts import Prompt, load_prompt
 from kgrag.models.reply_text import json_in, spoken
+from kgrag.models.shown import fewer, passages_in
+from kgrag.types import Usage
 
 Listener = Callable[[Event], None]
 Shape = TypeVar("Shape", bound=BaseModel)
 
 _LOG = logging.getLogger(__name__)
+_SURELY = 0.95
+"""Part of what a context is said to have room for that is used: tokens are estimated by characters."""
 LONGER = "Raise KGRAG_CHAT__MAX_TOKENS, or switch off the model's thinking by KGRAG_CHAT__EXTRA_BODY."
 """What to do about replies that were cut off because they grew too long."""
 
@@ -51,8 +55,7 @@ class Tasks:
 
         `on_text` is called with all that there is of it whenever it grows.
         """
-        messages = self.prompt(prompt or task).messages(**values)
-        reply = self.chat(messages, task=task, on_text=_unless_thinking(on_text))
+        messages, reply = self._first(prompt or task, values, task=task, on_text=_unless_thinking(on_text))
         said = spoken(reply.text)
         if not said:
             reply = self.chat(messages, task=task, on_text=_unless_thinking(on_text), fresh=True)
@@ -69,9 +72,8 @@ class Tasks:
 
         Raises ModelError when the second reply is none either.
         """
-        messages = self.prompt(prompt or task).messages(**values)
         schema = reply_schema(shape)
-        reply = self.chat(messages, task=task, json=schema)
+        messages, reply = self._first(prompt or task, values, task=task, json=schema)
         found, problem = shaped(reply, shape)
         if found is not None:
             return found
@@ -92,17 +94,46 @@ class Tasks:
             )
         return found
 
+    def _first(self, prompt: str, values: dict[str, str], **options: Any) -> tuple[list[Message], Reply]:
+        """A prompt filled in, and the first reply to it; passages that a short context has no room for are left out.
+
+        These are the last ones, which are the least of a ranking.
+        """
+        while True:
+            messages = self.prompt(prompt).messages(**values)
+            try:
+                return messages, self.chat(messages, **options)
+            except TooLongError as error:
+                size = sum(len(message.content) for message in messages)
+                shown = fewer(values.get("passages", ""), round(size * (1 - error.share * _SURELY)))
+                if not shown:
+                    raise
+                _LOG.warning(
+                    "%s: of %d passages %d fit into the context of %r",
+                    *(options["task"], len(passages_in(values["passages"])), len(passages_in(shown))),
+                    self.model.name(options["task"]),
+                )
+                values = {**values, "passages": shown}
+
     def chat(self, messages: list[Message], *, task: str, **options: Any) -> Reply:
         """The reply to messages, within the limits of the call; `options` are those of ChatModel.chat."""
         limits.remaining()
         limits.check_budget()
         started = time.perf_counter()
-        reply = self.model.chat(messages, task=task, **options)
-        limits.spend(reply.usage.cost)
+        try:
+            reply = self.model.chat(messages, task=task, **options)
+        except ModelError as error:
+            if any(error.lost):
+                self._tell(task, self.model.name(task), Usage(0, 0, *error.lost), started)
+            raise
+        self._tell(task, reply.model, reply.usage, started)
+        return reply
+
+    def _tell(self, task: str, model: str, usage: Usage, started: float) -> None:
+        limits.spend(usage.cost)
         if self.listener is not None:
             seconds = time.perf_counter() - started
-            self.listener(Called(task=task, model=reply.model, usage=reply.usage, seconds=seconds))
-        return reply
+            self.listener(Called(task=task, model=model, usage=usage, seconds=seconds))
 
 
 def reply_schema(shape: type[BaseModel]) -> Mapping[str, Any]:

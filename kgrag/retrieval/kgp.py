@@ -20,10 +20,10 @@ from kgrag.errors import ConfigurationError
 from kgrag.events import Imagined
 from kgrag.models.chat import no_model
 from kgrag.models.embed import Vectors, embed_questions
-from kgrag.models.facts import framed, harmless
 from kgrag.models.generator import load_generator
 from kgrag.models.parallel import in_parallel
 from kgrag.models.prompts import load_prompt
+from kgrag.models.shown import framed, harmless
 from kgrag.options import Options
 from kgrag.retrieval.base import BRIDGE_CAP, Layer, Query, Retriever, Scored, Searchable
 from kgrag.retrieval.gnn_ret import OVER

@@ -12,7 +12,7 @@ import pytest
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.models.facts import numbered
+from kgrag.models.shown import numbered
 from kgrag.types import Document, Passage, Section
 
 QUESTION = "Who designed the Fram?"

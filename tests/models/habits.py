@@ -44,7 +44,13 @@ def events(*texts: str, reason: str | None = "stop") -> Response:
 
 def said(request: Request, text: str) -> Response:
     """As a server that does everything right."""
-    return events(*text.replace(" ", " \0").split("\0")) if request.get("stream") else reply(text)
+    if not request.get("stream"):
+        return reply(text)
+    status, body = events(*text.replace(" ", " \0").split("\0"))
+    if not (request.get("stream_options") or {}).get("include_usage"):
+        return status, body
+    counted = {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 9}}
+    return status, b"data: " + json.dumps(counted).encode() + b"\n\n" + body
 
 
 def refuses(name: str, message: str, form: str = "openai", status: int = 400) -> Habit:

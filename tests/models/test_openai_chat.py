@@ -41,6 +41,8 @@ class TestRequest:
             "messages": [{"role": m.role, "content": m.content} for m in ASKED],
             "max_tokens": 7,
             "temperature": 0.0,
+            "stream": True,
+            "stream_options": {"include_usage": True},
         }
 
     def test_what_a_server_does_not_take_is_left_out(self, scripted: Scripted) -> None:

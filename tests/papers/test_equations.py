@@ -11,7 +11,8 @@ from kgrag.agents.episode import Inquiry
 from kgrag.agents.gear import GearOptions, _Gear
 from kgrag.agents.gears import GearsOptions, _Gears
 from kgrag.evaluation.reproduction import Reproduction, _measured
-from kgrag.models.facts import framed, key
+from kgrag.models.facts import key
+from kgrag.models.shown import framed
 from kgrag.papers import find_paper, value_of
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.kgp import Kgp, KgpOptions

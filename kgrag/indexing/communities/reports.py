@@ -12,7 +12,8 @@ from kgrag.indexing.summaries import Said, extracted, shown
 from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.indexing.writing import Writer
 from kgrag.models.embed import Embedder
-from kgrag.models.facts import lines, titled
+from kgrag.models.facts import lines
+from kgrag.models.shown import titled
 from kgrag.models.tasks import Tasks
 from kgrag.text import caption
 from kgrag.types import Triple

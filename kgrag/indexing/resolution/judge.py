@@ -9,9 +9,9 @@ from pydantic import BaseModel
 
 from kgrag.errors import BudgetError, ModelError, UnavailableError
 from kgrag.models.estimate import Estimate, estimate_calls
-from kgrag.models.facts import titled
 from kgrag.models.parallel import in_parallel
 from kgrag.models.prompts import load_prompt
+from kgrag.models.shown import titled
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings
 
