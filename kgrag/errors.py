@@ -89,9 +89,13 @@ class ModelError(KgragError):
 
 
 class TooLongError(ModelError):
-    """A model's context is too short for what it is to read; `share`: how much of that it can read, about."""
+    """A model's context is too short for what it is to read; `share`: how much of that it can read, about.
+
+    `context`: how many tokens it has, 0 where that is not known.
+    """
 
     share: float = 0.5
+    context: int = 0
 
 
 class UnavailableError(ModelError):

@@ -197,7 +197,8 @@ class Answer:
 
     `text` is empty when there is none: then `problem` says why. `found` is False when the evidence does not hold the
     answer, and `text` says so. `ranking` is what was retrieved, best first. `problem` is also set when a step failed
-    and the answer was made from what there was. `by_task`: task -> usage; their sum is `usage`.
+    and the answer was made from what there was. `by_task`: task -> usage; their sum is `usage`. `unsupported`: names
+    and numbers of the answer, or all of a short one, that stand in no passage that it was read from.
     """
 
     question: str
@@ -211,3 +212,9 @@ class Answer:
     by_task: Mapping[str, Usage] = field(default_factory=dict)
     seconds: float = 0.0
     problem: str = ""
+    unsupported: tuple[str, ...] = ()
+
+    @property
+    def doubt(self) -> str:
+        """What a reader of the answer should know of what it rests on, in a sentence; empty if there is nothing."""
+        return f"Not borne out by the passages: {', '.join(self.unsupported)}." if self.unsupported else ""

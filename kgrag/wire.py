@@ -183,6 +183,7 @@ def _answer(value: Answer) -> Json:
         "by_task": plain(value.by_task),
         "seconds": round(value.seconds, _SECONDS),
         "problem": value.problem,
+        "unsupported": list(value.unsupported),
     }
 
 

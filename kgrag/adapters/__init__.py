@@ -49,6 +49,7 @@ def answered(answer: Answer) -> dict[str, Any]:
         "found": answer.found,
         "system": answer.system,
         "problem": answer.problem,
+        "unsupported": list(answer.unsupported),
         "calls": answer.usage.calls,
         "tokens": answer.usage.prompt_tokens + answer.usage.completion_tokens,
     }

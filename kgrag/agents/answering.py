@@ -11,6 +11,7 @@ from string import ascii_uppercase
 from pydantic import Field
 
 from kgrag.agents.not_found import says_not_found
+from kgrag.agents.support import unsupported
 from kgrag.events import Citation
 from kgrag.models.facts import lines
 from kgrag.models.shown import numbered
@@ -60,11 +61,12 @@ class AnswerOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """What a model answered; `found`: whether the passages hold it."""
+    """What a model answered; `found`: whether the passages hold it; `unsupported`: what of it stands in none."""
 
     text: str
     found: bool
     citations: tuple[Citation, ...] = ()
+    unsupported: tuple[str, ...] = ()
 
 
 def answer(
@@ -107,7 +109,7 @@ def answer(
         )
     if _not_found(text):
         return ModelAnswer(NOT_FOUND if short else text, False)
-    said = cited(text, items)
+    said = replace(cited(text, items), unsupported=unsupported(text, items, question, short=short))
     return said if short or said.citations else replace(said, text=f"{said.text}\n\n{UNCITED}")
 
 

@@ -187,6 +187,7 @@ class Strategy(ABC):
             by_task=usage,
             seconds=time.perf_counter() - started,
             problem=problem,
+            unsupported=reply.unsupported,
         )
 
     def _evidence(self, inquiry: Inquiry, conclusion: Conclusion) -> list[Item]:

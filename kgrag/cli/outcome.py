@@ -11,10 +11,10 @@ from kgrag.cli.console import note, number, print_error, print_json, print_list,
 if TYPE_CHECKING:
     from kgrag.errors import ModelError
     from kgrag.evaluation.generating import GenerationReport
-    from kgrag.graph.local.checks import Check
     from kgrag.indexing.extraction import ExtractionReport
     from kgrag.indexing.tagging import TaggingReport
     from kgrag.indexing.writing import WritingReport
+    from kgrag.runtime.check import Check
     from kgrag.types import Progress, Usage
 
 

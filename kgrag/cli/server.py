@@ -2,6 +2,7 @@
 
 import time
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -152,15 +153,20 @@ def logs(follow: bool, lines: int) -> None:
 @click.command()
 @as_json
 def doctor(as_json: bool) -> None:
-    """Check everything that the server needs, and say how to fix what fails. Ends with 1 if a check fails.
+    """Check everything that the server and the models need, and say how to fix what fails.
+
+    Of a language model that KGRAG_CHAT__MODEL names, whether it answers, in JSON too, how quickly, and how much it
+    reads at once: some short calls. Ends with 1 if a check fails.
 
     \b
     kgrag doctor
     kgrag doctor --json
     """
     from kgrag.graph.local.checks import run_checks
+    from kgrag.models.probe import model_checks
 
-    end_with_checks(run_checks(load_settings()), as_json)
+    settings = load_settings()
+    end_with_checks(chain(run_checks(settings), model_checks(settings)), as_json)
 
 
 def _remote_status(settings: "Settings", as_json: bool) -> None:

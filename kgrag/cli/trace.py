@@ -130,6 +130,8 @@ def print_answer(answer: Answer) -> None:
     if answer.problem:
         part = "A step failed, and this is made from what there was"
         note(f"{part}: {answer.problem}" if text else f"There is no answer: {answer.problem}")
+    if answer.doubt:
+        note(answer.doubt)
     if answer.found:
         _print_citations(answer)
     elif answer.ranking.hits:

@@ -230,11 +230,11 @@ def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
         kept = "replies so far are kept" if server.group == "CHAT" else f"what is written stays. Or raise {again}"
         return ModelError(f"{address} fails, {server.tries}: {said}", f"Try again later; {kept}.")
     message, remedy = f"{address} refuses the request to {server.model!r}: {said}", _remedy(said, server)
-    share = share_that_fits(body_of(error)) if server.group == "CHAT" else None
-    if share is None:
+    fits = share_that_fits(body_of(error)) if server.group == "CHAT" else None
+    if fits is None:
         return ModelError(message, remedy)
     too_long = TooLongError(message, remedy)
-    too_long.share = share
+    too_long.share, too_long.context = fits
     return too_long
 
 

@@ -80,6 +80,12 @@ class Dialect:
         self._refused.add(name)
         return True
 
+    def json_form(self, mode: str) -> str:
+        """How a reply in JSON is asked for, where `mode` is meant to be."""
+        if mode == "json_schema" and mode in self._refused:
+            mode = "json_object" if "schema" in self._refused else "json_object and a schema"
+        return "the prompt alone" if mode == "none" or mode.split()[0] in self._refused else mode
+
     def give_up(self, name: str) -> None:
         """Do without a parameter from now on."""
         self._refused.add(name)
@@ -95,12 +101,15 @@ def shorter(body: str, sent: Mapping[str, Any]) -> int | None:
     return fewer if _LEAST <= fewer < limit else None
 
 
-def share_that_fits(body: str) -> float | None:
-    """How much of a request that is refused as too long can be read, with room for a reply; None: it is not that."""
+def share_that_fits(body: str) -> tuple[float, int] | None:
+    """How much of a request that is refused as too long can be read, with room for a reply; None: it is not that.
+
+    The second is how many tokens the context has, 0 where the server does not say.
+    """
     if not _LONG.search(body):
         return None
     context, to_read = _number(_CONTEXT, body), _number(_TO_READ, body)
-    return max(0.0, context - _ROOM) / to_read if context and to_read else 0.5
+    return (max(0.0, context - _ROOM) / to_read if context and to_read else 0.5), context
 
 
 def _number(pattern: re.Pattern[str], body: str) -> int:

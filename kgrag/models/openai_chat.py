@@ -21,7 +21,7 @@ from kgrag.models.chat_reply import read_reply, tokens_of
 from kgrag.models.dialect import LIMITS, Dialect, shorter
 from kgrag.models.endpoint import Endpoint
 from kgrag.models.pace import Pace
-from kgrag.models.slots import Slots
+from kgrag.models.slots import Place, Slots
 from kgrag.settings import ChatSettings, Settings
 from kgrag.spans import span
 from kgrag.types import Usage
@@ -90,6 +90,14 @@ class OpenAIChat:
     def name(self, task: str) -> str:
         """See ChatModel."""
         return self._settings.models.get(task, self._model)
+
+    def json_form(self, task: str) -> str:
+        """How replies in JSON are asked for, as far as the server showed by now what it takes."""
+        return self._dialect(self.name(task)).json_form(self._settings.json_mode)
+
+    def _dialect(self, model: str) -> Dialect:
+        with self._lock:
+            return self._dialects.setdefault(model, Dialect())
 
     def chat(
         self,
@@ -213,18 +221,16 @@ class OpenAIChat:
         """
         import openai
 
-        with self._lock:
-            dialect = self._dialects.setdefault(request["model"], Dialect())
+        dialect = self._dialect(request["model"])
         request = {"stream": True, "stream_options": {"include_usage": True}, **request}
         server, tried, broken = self._server(request["model"]), 0, False
         client = self._connected(server)
         while True:
             sent = dialect.form({name: value for name, value in request.items() if not (broken and "stream" in name)})
+            place = Place()
             try:
-                with self._slots.one():
-                    wave = self._slots.wave
+                with self._slots.one() as place:
                     reply, ended = self._once(client, sent, on_text)
-                    alone = self._slots.alone
                 if ended:
                     if broken:  # its streams do not say when they end
                         dialect.give_up("stream")
@@ -232,7 +238,7 @@ class OpenAIChat:
                     return _counted(reply, sent)
                 if reply.text:
                     lost.append(_counted(reply, sent))
-                if alone:
+                if place.alone:
                     broken = True  # a whole reply is safe, and tells an error that a stream may not
                 else:
                     self._slots.one_at_a_time()
@@ -251,7 +257,7 @@ class OpenAIChat:
                 if isinstance(error, LostReply) and error.written:
                     lost.append(_counted(Kept(error.written, -1, -1, True), sent))
                 if isinstance(error, openai.APITimeoutError) or (isinstance(error, LostReply) and error.slow):
-                    self._slots.late(wave)
+                    self._slots.late(place)
                 tried += 1
                 pause = pause_before_retry(error, tried)
                 if pause is None or tried > server.retries:

@@ -1,5 +1,8 @@
 """Replies that repeat themselves without end, as those of small models do."""
 
+import re
+
+_END = re.compile(r"[.!?,;\]}\n]")
 _WINDOW = 600
 """Characters, some 170 tokens: the end of a text that consists of nothing but repetition."""
 STEP = 50
@@ -22,4 +25,6 @@ def repeats_from(text: str) -> int | None:
     start = len(text) - _WINDOW
     while start and text[start - 1] == text[start - 1 + period]:
         start -= 1
-    return start + period
+    said_once = start + period  # or a few letters before: what stood before it may end alike
+    end_of_part = _END.search(text, said_once - 1)
+    return end_of_part.end() if end_of_part and end_of_part.end() < said_once + period else said_once

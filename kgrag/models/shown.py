@@ -8,7 +8,7 @@ from kgrag.types import Item, Passage, Summary
 _TAG = re.compile(r"[<＜﹤](?=\s*/?\s*(?:passage|text)\b)|<(?=\|)|(?<=\|)>", re.IGNORECASE)
 """What could end the frame around a passage or a text, or is a sign of a chat template."""
 _NUMBER = re.compile(r"^([ \t]*)\[(\d+)\]", re.MULTILINE)
-_NEXT = re.compile(r"\n\n(?=\[\d+\]\n<passage>)")
+_NEXT = re.compile(r"(?<=</passage>)\n\n(?=\[\d+\]\n<passage>)")
 
 
 def numbered(passages: Iterable[Passage | Item]) -> str:
@@ -43,11 +43,17 @@ def passages_in(shown: str) -> list[str]:
 
 
 def fewer(shown: str, letters: int) -> str:
-    """Passages shown, shorter by so many letters at least: without the last ones; empty where that is no way out."""
+    """Passages shown without the last ones, by so many letters shorter if one is left then; empty where there is one.
+
+    At least one is left out.
+    """
     kept = passages_in(shown)
+    if len(kept) == 1:
+        return ""
+    letters -= len(kept.pop()) + 2
     while len(kept) > 1 and letters > 0:
         letters -= len(kept.pop()) + 2
-    return "" if letters > 0 else "\n\n".join(kept)
+    return "\n\n".join(kept)
 
 
 def _shown(item: Passage | Item) -> str:

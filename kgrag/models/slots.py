@@ -5,6 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
+class Place:
+    """A call under way: whether no other was meanwhile; `wave`: how often the limit had been halved when it began."""
+
+    alone = True
+    wave = 0
+
+
 class Slots:
     """Calls under way, bounded by what the server shows that it serves. Safe to share between threads.
 
@@ -14,20 +21,26 @@ class Slots:
 
     def __init__(self, most: int) -> None:
         self._most = self._limit = most
-        self._under_way = self._good = self._wave = 0
+        self._good = self._wave = 0
+        self._held: set[Place] = set()
         self._changed = threading.Condition()
 
     @contextmanager
-    def one(self) -> Iterator[None]:
+    def one(self) -> Iterator["Place"]:
         """Wait for a place, and hold it."""
+        place = Place()
         with self._changed:
-            self._changed.wait_for(lambda: self._under_way < self._limit)
-            self._under_way += 1
+            self._changed.wait_for(lambda: len(self._held) < self._limit)
+            place.wave = self._wave
+            self._held.add(place)
+            if len(self._held) > 1:
+                for held in self._held:
+                    held.alone = False
         try:
-            yield
+            yield place
         finally:
             with self._changed:
-                self._under_way -= 1
+                self._held.remove(place)
                 self._changed.notify_all()
 
     @property
@@ -35,26 +48,16 @@ class Slots:
         """How many there may be now."""
         return self._limit
 
-    @property
-    def alone(self) -> bool:
-        """Whether no more than one is under way."""
-        return self._under_way <= 1
-
     def one_at_a_time(self) -> None:
         """From now on, for good: the server ends a reply when another request comes."""
         with self._changed:
             self._most = self._limit = 1
 
-    @property
-    def wave(self) -> int:
-        """How often the limit was halved so far."""
-        return self._wave
-
-    def late(self, wave: int) -> None:
-        """A call that began when there had been so many waves was not answered in time."""
+    def late(self, place: "Place") -> None:
+        """A call was not answered in time."""
         with self._changed:
-            if wave == self._wave:  # those that were under way together count once
-                self._wave, self._limit, self._good = wave + 1, max(1, self._limit // 2), 0
+            if place.wave == self._wave:  # those that were under way together count once
+                self._wave, self._limit, self._good = self._wave + 1, max(1, self._limit // 2), 0
 
     def good(self) -> None:
         """A call was answered."""

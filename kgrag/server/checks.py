@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import KgragError
 from kgrag.graph import schema
-from kgrag.graph.local.checks import Check, run_checks
+from kgrag.graph.local.checks import run_checks
+from kgrag.runtime.check import Check
 from kgrag.server.app import check_locked
 from kgrag.server.keys import Keys
 from kgrag.settings import Settings

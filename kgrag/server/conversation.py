@@ -92,7 +92,7 @@ def is_chore(messages: Sequence[Message]) -> bool:
 def with_sources(answer: Answer) -> Said:
     """The text of an answer with a list of the passages that it cites below, and where it cites them."""
     sources = "\n".join(_source(citation) for citation in answer.citations)
-    text = without_pictures(answer.text)
+    text = "\n\n".join(filter(None, (without_pictures(answer.text), answer.doubt and f"({answer.doubt})")))
     return Said(f"{text}{_SOURCES}{sources}" if sources else text, marks_in(text, answer.citations))
 
 

@@ -63,13 +63,17 @@ class CitationReply(PassageReply):
 
 
 class AskReply(BaseModel):
-    """An answer with its evidence. `found`: whether the evidence holds it; `problem`: what went wrong, if anything."""
+    """An answer with its evidence. `found`: whether the evidence holds it; `problem`: what went wrong, if anything.
+
+    `unsupported`: names and numbers of the answer that stand in no passage that it was read from.
+    """
 
     collection: str
     system: str
     answer: str
     found: bool
     problem: str = ""
+    unsupported: list[str] = []
     citations: list[CitationReply]
     calls: int
     tokens: int
@@ -185,6 +189,7 @@ def answered(answer: Answer, collection: str, characters: int) -> AskReply:
         answer=answer.text,
         found=answer.found,
         problem=answer.problem,
+        unsupported=list(answer.unsupported),
         citations=[CitationReply(number=c.number, **_passage(c.passage, share)) for c in answer.citations],
         calls=answer.usage.calls,
         tokens=answer.usage.prompt_tokens + answer.usage.completion_tokens,

