@@ -6,7 +6,9 @@ GEAR, appendix J.3 for the short answers and for those without passages.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from string import ascii_uppercase
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -23,6 +25,8 @@ from kgrag.types import Item, Summary, Triple
 OnText = Callable[[str], None]
 
 NOT_FOUND = "Not in the evidence."
+_EFFORTS = {"low": (0.5, 3, False), "high": (1.5, 8, True)}
+"""Effort -> share of the usual steps, passages that the answer is read from, whether it is worked out in sentences."""
 UNCITED = "(No passage is cited for this.)"
 """What is said after an answer that cites nothing, though it should."""
 
@@ -35,6 +39,8 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _INDEXED = re.compile(r"(?<![\w\]])([A-Za-z_]\w*)(?:\[\d+\])+")
 """What may be code without being marked as such: x[0][1]."""
 _ROUND = re.compile(rf"(?<=[\w\"'”»)])\s?\(({_NUMBERS})\)")
+_LAST = re.compile(r"\banswer\W{0,3}:\W*([^\n]+)", re.IGNORECASE)
+"""The answer, after what it was worked out in."""
 _LABEL = re.compile(r"^(?:the )?answer(?: is)?:\s*", re.IGNORECASE)
 
 
@@ -48,6 +54,11 @@ class AnswerOptions(Options):
         le=1_000_000,
         description="of these no more than so many tokens, of 4 characters (GNN-Ret, section 4.1: 3500)",
     )
+    reason: bool = Field(True, description="work a short answer out in a line of its own first, which is not shown")
+    effort: Literal["low", "medium", "high"] = Field(
+        "medium",
+        description="low: half the steps, 3 passages of `evidence`, no `reason`; high: half as many steps again, and 8",
+    )
     words: int = Field(6, ge=0, le=1_000, description="length of a short answer, 0: any (GEAR, appendix J.3)")
     abstain: bool = Field(True, description="say so when the evidence lacks the answer; false: always answer")
     example: bool = Field(
@@ -57,6 +68,18 @@ class AnswerOptions(Options):
     facts: bool = Field(True, description="show the reader what facts the strategy remembers")
     language: str = Field("the language of the question", min_length=1, description="language of the answer")
     structure: bool = Field(True, description="look up the pages, tables and sections that a question names (KGP)")
+
+
+def effort_options(options: type[AnswerOptions], effort: object) -> dict[str, Any]:
+    """What an effort stands for: values of options that are not set otherwise."""
+    if effort not in _EFFORTS:
+        return {}
+    share, evidence, reason = _EFFORTS[str(effort)]
+    scaled: dict[str, Any] = {}
+    for name in ("steps", "rounds"):
+        if name in options.model_fields:
+            scaled[name] = max(1, ceil(share * options.model_fields[name].default))
+    return {**scaled, "evidence": evidence, "reason": reason}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +123,10 @@ def answer(
     if short:
         always, words = "answer-short-example" if settings.example else "answer-short-always", _words(settings)
         prompt = "answer-short" if settings.abstain else always
+        if settings.reason:
+            prompt = "answer-reasoned" if settings.abstain else "answer-reasoned-always"
         text = tasks.text("answer", prompt=prompt, passages=shown, question=question, words=words, language=language)
-        text = _bare(text)
+        text = _bare(text, reasoned=settings.reason)
     else:
         prompt = "answer" if settings.abstain else "answer-always"
         text = tasks.text(
@@ -234,8 +259,11 @@ def _listed(numbers: str) -> list[int]:
     return found
 
 
-def _bare(text: str) -> str:
-    """A short answer without a label before it, and only its first line."""
+def _bare(text: str, *, reasoned: bool = False) -> str:
+    """A short answer without a label before it, and only its first line; of a `reasoned` one only what it came to."""
+    if reasoned:
+        found = _LAST.findall(text)
+        return (str(found[-1]) if found else text.splitlines()[-1]).strip(" *")
     return _LABEL.sub("", text.splitlines()[0].strip()) or text
 
 

@@ -52,6 +52,12 @@ class Auto(Strategy):
         self._first = Single(self.retriever)
         self._then = kind(self.retriever, **dict(expression.options))
 
+    def at_most(self) -> tuple[int, int]:
+        """See Strategy: the reader's try, and what the other strategy takes."""
+        calls, tokens = super().at_most()
+        more, read = self._then.at_most()
+        return calls + more, tokens + read
+
     def begin(self, inquiry: Inquiry) -> Episode:
         """See Strategy. Raises ConfigurationError when no language model is configured."""
         return _Auto(inquiry, self.settings, self._first.begin(inquiry), self._then)

@@ -65,6 +65,7 @@ class Bdtr(Strategy):
     name = "bdtr"
     summary = "searches for a fast and a slow thought a round, then keeps what supports a chain of reasoning; BDTR"
     paper = "BDTR, section 3"
+    calls = (1, 3)
     options = BdtrOptions
     settings: BdtrOptions
 

@@ -107,6 +107,7 @@ class Episode(ABC):
     def __init__(self, inquiry: Inquiry, settings: Any) -> None:
         self.inquiry = inquiry
         self.settings = settings
+        self._order: dict[str, None] = {}
 
     @abstractmethod
     def next_queries(self) -> Sequence[str | Search]:
@@ -135,6 +136,16 @@ class Episode(ABC):
     def shown(self, found: Sequence[Scored], count: int) -> str:
         """The best passages as a model is shown them, at most `count`, and as many as the option `tokens` allows."""
         return numbered(within([[p] for p in self.inquiry.passages(found[:count])], self.settings.tokens))
+
+    def shown_again(self, found: Sequence[Scored], count: int) -> str:
+        """The same passages, those that were shown before first and in the order that they had: so prompts begin alike.
+
+        A server that keeps what it made of a prompt's beginning then reads only the rest.
+        """
+        best = within([[p] for p in self.inquiry.passages(found[:count])], self.settings.tokens)
+        by_id = {item[0].id: item for item in best if not isinstance(item, Summary)}
+        self._order = {id: None for id in (*self._order, *by_id) if id in by_id}
+        return numbered(by_id[id] for id in self._order)
 
     def notes(self) -> tuple[str, ...]:
         """What to know of the final ranking, such as that the collection lacks what the strategy works with."""

@@ -71,6 +71,7 @@ class Gear(Strategy):
     summary = "reads facts into a memory, expands them in the graph, asks on until they answer the question; GEAR"
     paper = "GEAR, section 5"
     walks = True
+    calls = (4, -2)
     options = GearOptions
     requires = frozenset({"triples"})
     settings: GearOptions

@@ -48,6 +48,7 @@ class Gears(Strategy):
     paper = "Millions of GEAR-s, section 4"
     walks = True
     options = GearsOptions
+    calls = (4, 1)
     knows = True
     settings: GearsOptions
 

@@ -36,6 +36,7 @@ class InterleavedOptions(AnswerOptions):
 class Interleaved(Strategy):
     """Thinks after each retrieval; what it thinks is the next query. `task`: its prompt, by which calls are counted."""
 
+    calls = (1, 1)
     options = InterleavedOptions
     settings: InterleavedOptions
     task: ClassVar[str]
@@ -64,7 +65,7 @@ class _Interleaved(Episode):
         if not self._begun:
             self._begun = True
             return [question]
-        shown = self.shown(self.finalise(), self.settings.read)
+        shown = self.shown_again(self.finalise(), self.settings.read)
         so_far = " ".join(self.thoughts) or "(none)"
         thought = self.inquiry.tasks.text(self.task, passages=shown, question=question, thoughts=so_far)
         self.thoughts.append(" ".join(thought.split()))

@@ -40,6 +40,7 @@ class IterRetgen(Strategy):
     name = "iter-retgen"
     summary = "answers, and searches for what it answered; ITER-RETGEN (IRGS)"
     paper = "ITER-RETGEN; BDTR, figure 13; RGNN-Ret, appendix I.5"
+    calls = (1, 2)
     options = IterRetgenOptions
     settings: IterRetgenOptions
 
@@ -91,7 +92,7 @@ class _IterRetgen(Episode):
 
     def _reply(self) -> str:
         """Brief reasoning that ends in an answer, from the best passages so far. Raises ModelError."""
-        shown = self.shown(self.finalise(), self.settings.read)
+        shown = self.shown_again(self.finalise(), self.settings.read)
         said = self.inquiry.tasks.text("retgen", passages=shown, question=self.inquiry.question.text)
         reply = " ".join(said.split())
         self.emit(Thought(text=reply))

@@ -35,6 +35,7 @@ class Rgnn(Strategy):
     summary = "asks and answers single questions until a critique of the answers is content; RGNN-Ret"
     paper = "RGNN-Ret, section 3.3"
     options = RgnnOptions
+    calls = (3, 1)
     over = "gnn-ret(beta=0.9)"
     settings: RgnnOptions
 

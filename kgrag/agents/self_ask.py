@@ -23,6 +23,7 @@ class SelfAsk(Strategy):
     name = "self-ask"
     summary = "asks itself follow-up questions and answers each from what is found for it; Self-Ask"
     paper = "Self-Ask; RGNN-Ret, appendix I.4"
+    calls = (2, 2)
     options = SelfAskOptions
     settings: SelfAskOptions
 

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from kgrag.agents.answering import AnswerOptions, ModelAnswer, answer, answer_closed, own_answer
+from kgrag.agents.answering import AnswerOptions, ModelAnswer, answer, answer_closed, effort_options, own_answer
 from kgrag.agents.episode import Conclusion, Episode, Inquiry, Search
 from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.loop import run
@@ -28,6 +28,8 @@ __all__ = ["DEPTH", "Conclusion", "Episode", "Inquiry", "Search", "Strategy"]
 
 DEPTH = 15
 """How many passages a system ranks by default."""
+_PROMPT, _PASSAGE = 500, 200
+"""Tokens of a prompt, and of a passage."""
 
 
 class Strategy(ABC):
@@ -37,7 +39,7 @@ class Strategy(ABC):
     the group `kgrag.strategies`. `over`: the retriever that it works over when it is made over a collection;
     `retrieves`: whether it uses it at all; `knows`: whether it asks collections of kind knowledge by itself; `walks`:
     whether it walks the graph of one collection besides; `requires`: the layers of the graph without which it would be
-    another strategy; `paper`: where it is described.
+    another strategy; `paper`: where it is described; `calls`: of a model, in each step and besides, at most.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Strategy(ABC):
     walks: ClassVar[bool] = False
     paper: ClassVar[str] = ""
     requires: ClassVar[frozenset[Layer]] = frozenset()
+    calls: ClassVar[tuple[int, int]] = (0, 1)
 
     settings: AnswerOptions
     """The options in force."""
@@ -74,13 +77,25 @@ class Strategy(ABC):
     def check(cls, options: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> AnswerOptions:
         """The options in force, with `defaults` as of a SearchContext's agents. Raises ConfigurationError."""
         defaults = defaults or {}
-        own = defaults.get(cls.name.replace("-", "_"), {})
-        return resolve(cls.options, cls.name, options, own, defaults.get("answer", {}))
+        own, shared = defaults.get(cls.name.replace("-", "_"), {}), defaults.get("answer", {})
+        effort = next((given["effort"] for given in (options, own, shared) if "effort" in given), None)
+        return resolve(cls.options, cls.name, options, own, effort_options(cls.options, effort) | shared)
 
     @classmethod
     def spelt(cls, expression: Expression, retriever: str) -> str:
         """The name of the system: STRATEGY+RETRIEVER."""
         return f"{expression}+{retriever}" if cls.retrieves else str(expression)
+
+    def at_most(self) -> tuple[int, int]:
+        """The calls of a language model that a question can take, and their tokens, about; of calls by retrievers none.
+
+        A passage is taken to have 200 tokens, and a prompt 500.
+        """
+        steps = next((getattr(self.settings, name) for name in ("steps", "rounds") if hasattr(self.settings, name)), 0)
+        a_step, besides = type(self).calls
+        read = max(getattr(self.settings, name, 0) for name in ("evidence", "read", "passages"))
+        calls = max(1, a_step * steps + besides)
+        return calls, calls * (_PROMPT + read * _PASSAGE)
 
     def lacking(self) -> frozenset[Layer]:
         """The layers that it or its retriever requires, and the collection does not have."""

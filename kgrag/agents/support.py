@@ -6,14 +6,17 @@ Words are compared, so what is marked is not in the passages; what is not marked
 import re
 from collections.abc import Iterable, Sequence
 
+from kgrag.languages import ENGLISH
 from kgrag.text import tokens
 from kgrag.types import Item, Passage, Summary
 
 _CITATION = re.compile(r"\[\d+\]")
-_NAME = re.compile(r"[^\W\d_][\w'’.-]*(?:\s+(?:(?:of|the|de|di|du|la|le|von|van|der|den|af|al)\s+)*[^\W\d_][\w'’.-]*)+")
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_BETWEEN = re.compile(r"\s+(?:(?:of|the|de|di|du|la|le|von|van|der|den|af|al)\s+)*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CHOSEN = frozenset(("yes", "no", "true", "false", "both", "neither", "ja", "nein", "oui", "non", "si", "sí"))
 """Short answers that no passage has to hold."""
+_ARTICLES = ENGLISH.stop_words | frozenset("der die das ein eine le la les un une el los las".split())
 _LEAST = 3
 """Letters of a word that counts."""
 
@@ -46,5 +49,18 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _names(text: str) -> list[str]:
-    """Words in a row that are written with capitals."""
-    return [name for name in _NAME.findall(text) if all(w[0].isupper() for w in name.split() if len(w) > _LEAST)]
+    """Two words or more in a row that are written with capitals, without an article before them."""
+    found: list[str] = []
+    row: list[re.Match[str]] = []
+    for word in _WORD.finditer(text):
+        if not word[0][0].isupper():
+            continue
+        if row and not _BETWEEN.fullmatch(text, row[-1].end(), word.start()):
+            found, row = [*found, _name(text, row)], []
+        if row or word[0].lower() not in _ARTICLES:
+            row.append(word)
+    return [name for name in [*found, _name(text, row)] if " " in name]
+
+
+def _name(text: str, row: Sequence[re.Match[str]]) -> str:
+    return text[row[0].start() : row[-1].end()] if row else ""

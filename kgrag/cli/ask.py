@@ -14,7 +14,7 @@ from kgrag.cli.connect import (
     knowledge_option,
     question_argument,
 )
-from kgrag.cli.console import load_settings, note, print_json
+from kgrag.cli.console import load_settings, note, number, print_json
 from kgrag.cli.papers import as_paper, paper_option
 from kgrag.cli.runs import print_drawing
 from kgrag.errors import ConfigurationError, KgragError, ModelError
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 @click.option("-s", "--system", metavar="NAME", help="How to answer: see `kgrag systems`.")
 @paper_option
 @click.option("-k", default=15, show_default=True, type=click.IntRange(1), help="How many passages are ranked.")
+@click.option("--effort", type=click.Choice(["low", "medium", "high"]), help="How many steps, and passages read.")
 @click.option("--short", is_flag=True, help="Answer in a few words, without citations.")
 @filter_options
 @knowledge_option
@@ -43,6 +44,7 @@ def ask(
     system: str | None,
     paper: str | None,
     k: int,
+    effort: str | None,
     short: bool,
     where: "dict[str, Scalar | Range]",
     source: str | None,
@@ -73,6 +75,7 @@ def ask(
     kgrag ask "What does table 2 on page 7 of report.pdf say?"
     kgrag ask "Who designed the Fram?" --paper hipporag2
     kgrag ask "Who designed the Fram?" --knowledge wikidata --system gears
+    kgrag ask "Who designed the Fram?" --effort low       fewer steps: what it takes at most is said first
     kgrag ask "Who designed the Fram?" --save              then `kgrag runs`, or the Cypher that it prints
     kgrag ask "Who designed the Fram?" --json | jq -r .text
     """
@@ -81,6 +84,9 @@ def ask(
     from kgrag.types import Filter
 
     settings, published = as_paper(load_settings(), paper, quiet=quiet)
+    if effort is not None:
+        shared = {**settings.agents.get("answer", {}), "effort": effort}
+        settings = settings.model_copy(update={"agents": {**settings.agents, "answer": shared}})
     named = system or (published.system if published is not None else None)
     if named is not None:
         check_system(named)
@@ -95,6 +101,9 @@ def ask(
         from kgrag.narration import usage_text
         from kgrag.wire import to_json
 
+        if not quiet:
+            calls, tokens = asked.at_most()
+            note(f"{asked.name} on {name}: {number(calls, 'call')} at most, some {tokens:,} tokens")
         with LiveTrace(quiet=quiet) as live:
             answer = asked.ask(query, short=short, depth=k, stream=live.streams, listener=live)
         if not as_json:

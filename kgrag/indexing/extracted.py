@@ -56,8 +56,9 @@ class FactRows:
         those that say again what another one said, those of the prompt's example, and those of whose subject or object
         more than a quarter of the words does not stand in what was given.
         """
+        holds = _holder(given, language)
         named = [e for e in extraction.entities if not repeats_example((e.name,), prompt, given)]
-        known, holds = _Names(collection, named, language), _holder(given, language)
+        known = _Names(collection, [e for e in named if not given or holds(e.name)], language)
         seen: set[tuple[str, ...]] = set()
         self.keywords += [_keyword(collection, passage, end) for end in known.distinct()]
         self.dropped += Counter({"unreadable": extraction.unread, "too many": extraction.beyond})

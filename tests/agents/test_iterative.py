@@ -61,6 +61,19 @@ def test_what_the_model_writes_is_searched_for(
     assert {"Fjord Queen", "Brandvik family", "Nordvika"} <= set(titles) and len(titles) == len(set(titles))
 
 
+@pytest.mark.parametrize("system", ["ircot(steps=3, passages=4)", "iter-retgen(passages=4, read=20)"])
+def test_what_was_shown_begins_the_next_prompt(
+    talking: KnowledgeGraph, scripted: Scripted, coast: str, system: str
+) -> None:
+    """A server keeps what it made of a prompt's beginning: what is found later comes after what was shown before."""
+    task = "think" if system.startswith("ircot") else "retgen"
+    scripted.say(task, _HOME, _RIVER, "So the answer is: salmon")
+    talking[coast].ask(QUESTION, system=f"{system}+bm25", short=True)
+    first, second, *_ = (_user(c).partition("\n\nQuestion:")[0] for c in scripted.calls if c["task"] == task)
+    assert second.startswith(first)
+    assert len(second) > len(first)
+
+
 def test_ircot_goes_on_until_what_is_read_is_full(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("think", "More is needed on wool.", "So the answer is: wool")
     scripted.say("answer", "salmon")

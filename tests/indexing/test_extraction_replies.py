@@ -6,6 +6,7 @@ import pytest
 
 from kgrag.indexing.extracted import FactRows
 from kgrag.indexing.extraction_reply import Extraction
+from kgrag.languages import language_of
 from kgrag.models.chat import Reply
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import shaped
@@ -178,3 +179,32 @@ def test_a_reply_that_repeats_the_example_says_nothing() -> None:
     there = FactRows()
     there.add("c", "p", reply, prompt=prompt, given="The Halcyon was sold to Velmark, the Fram built in Larvik.")
     assert "Halcyon sold to Velmark" in [row["properties"]["text"] for row in there.triples]
+
+
+def test_what_the_passage_does_not_bear_out_is_dropped() -> None:
+    given = "Colin Archer\nArcher's parents came from Scotland. He designed the three-masted Fram, launched in 1892."
+    kept = [
+        ["Colin Archer", "designed", "Fram"],
+        ["Archer's parents", "came from", "Scotland"],
+        ["the three-masted Fram", "was launched in", "1892"],
+        ["Fram", "is", "three masted"],
+    ]
+    dropped = [
+        ["Fram", "launched in", "1893"],
+        ["Roald Amundsen", "sailed", "Fram"],
+        ["Colin Archer", "lived in", "Larvik, Norway"],
+    ]
+    entities = ["Colin Archer", "Fram", "Scotland", "Roald Amundsen", "Larvik"]
+    rows = FactRows()
+    rows.add("c", "p", Extraction.model_validate({"entities": entities, "triples": kept + dropped}), given=given)
+    assert [row["properties"]["text"] for row in rows.triples] == [" ".join(triple) for triple in kept]
+    assert rows.dropped == {"not in the passage": 3}
+    assert {row["name"] for row in rows.keywords} == {"Colin Archer", "Fram", "Scotland"}
+
+
+def test_a_language_without_spaces() -> None:
+    reply = {"entities": ["巴黎", "法国", "伦敦"], "triples": [["巴黎", "位于", "法国"], ["伦敦", "位于", "英国"]]}
+    rows = FactRows()
+    chinese = language_of("zh")
+    rows.add("c", "p", Extraction.model_validate(reply), chinese, given="巴黎\n巴黎在法国。")
+    assert [(row["properties"]["subject"], row["properties"]["object"]) for row in rows.triples] == [("巴黎", "法国")]

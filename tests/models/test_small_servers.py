@@ -219,14 +219,34 @@ class TestContext:
         assert fewer("", 10) == ""
 
 
-def test_a_call_that_waits_for_a_server_is_cancelled(weak: Weak) -> None:
-    """The server sends a byte now and then, and no reply: the wait ends all the same."""
+def test_a_silent_server_is_left(weak: Weak) -> None:
+    """A reply that has begun, and of which nothing more comes: who waits for it can be cancelled, and hangs up."""
+    left = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, format: str, *args: Any) -> None:
+            """Standard error is the tests'."""
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            self.wfile.flush()
+            if self.connection.recv(1) == b"":
+                left.set()
+
     flag = threading.Event()
-    threading.Timer(0.3, flag.set).start()
-    began = time.monotonic()
-    with OpenAIChat(settings(weak, "trickles")) as model, limited(cancelled=flag), pytest.raises(CancelledError):
-        model.chat(ASKED, task="answer")
-    assert time.monotonic() - began < 2
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as silent:
+        threading.Thread(target=silent.serve_forever, daemon=True).start()
+        threading.Timer(0.5, flag.set).start()
+        began = time.monotonic()
+        given = ChatSettings(base_url=f"http://127.0.0.1:{silent.server_port}/v1", model="m", timeout=20)
+        with OpenAIChat(given) as model, limited(cancelled=flag), pytest.raises(CancelledError):
+            model.chat(ASKED, task="answer")
+        assert time.monotonic() - began < 3
+        assert left.wait(3)
+        silent.shutdown()
 
 
 PAGES: Mapping[str, Mapping[str, Any]] = {

@@ -1,0 +1,108 @@
+"""What no passage bears out is marked; and how much effort is made."""
+
+import pytest
+from scripted import Scripted
+
+from kgrag.agents import Auto, Gear, Single
+from kgrag.agents.answering import AnswerOptions, answer
+from kgrag.agents.support import unsupported
+from kgrag.client import KnowledgeGraph
+from kgrag.models.openai_chat import OpenAIChat
+from kgrag.models.tasks import Tasks
+from kgrag.types import Passage, Summary
+
+_FRAM = "The Fram was designed by Colin Archer in Larvik, and launched on 26 October 1892."
+FRAM = Passage("p1", "d1", "Fram (ship)", _FRAM)
+ARCHER = Passage("p2", "d2", "Colin Archer", "Colin Archer's parents came from Scotland. He built 200 boats.")
+ITEMS = [[FRAM], [ARCHER]]
+
+
+@pytest.mark.parametrize(
+    ("said", "marked"),
+    [
+        ("Larvik", False),
+        ("larvik.", False),
+        ("Archer, Colin", False),
+        ("26 October 1892", False),
+        ("the Fram", False),
+        ("200", False),
+        ("yes", False),
+        ("Neither", False),
+        ("Igor Stravinsky", True),
+        ("Colin Stravinsky", True),
+        ("27 October 1892", True),
+        ("1893", True),
+        ("Larvik, Scotland", True),  # no single passage has both
+    ],
+)
+def test_short_answers(said: str, marked: bool) -> None:
+    assert unsupported(said, ITEMS, "Who designed the Fram?", short=True) == ((said,) if marked else ())
+
+
+@pytest.mark.parametrize(
+    ("said", "marked"),
+    [
+        ("Colin Archer designed the Fram [1]. He built 200 boats [2].", ()),
+        ("It was Igor Stravinsky, who designed it in 1893 [1].", ("Igor Stravinsky", "1893")),
+        ("Der Entwerfer war Colin Archer, ein Bootsbauer [1].", ()),
+        ("It was launched in 1892 [1], 12 years before the question's 1904 [2].", ("12",)),
+        ("There is one [12].", ()),
+        ("Not in the evidence.", ()),
+    ],
+)
+def test_longer_answers(said: str, marked: tuple[str, ...]) -> None:
+    assert unsupported(said, ITEMS, "Who designed the Fram, before 1904?", short=False) == marked
+
+
+def test_a_summary_is_a_source() -> None:
+    report = Summary("Ships of Larvik", "Colin Archer designed the Fram.", (FRAM,))
+    assert unsupported("Colin Archer", [report], "Who?", short=True) == ()
+    assert unsupported("Roald Amundsen", [report], "Who?", short=True) == ("Roald Amundsen",)
+
+
+def test_an_answer_is_marked(talking: KnowledgeGraph, coast: str, scripted: Scripted) -> None:
+    scripted.say("answer", "Igor Stravinsky")
+    asked = talking[coast].system("single+bm25")
+    given = asked.ask("What did the merchant of port 3 sell?", short=True)
+    assert given.unsupported == ("Igor Stravinsky",)
+    assert given.doubt == "Not borne out by the passages: Igor Stravinsky."
+    scripted.say("answer", "Not in the evidence.")
+    assert asked.ask("What did the merchant of port 3 sell?", short=True).unsupported == ()
+
+
+def test_an_answer_that_is_worked_out_first(scripted: Scripted) -> None:
+    said = {
+        "Steps: The Fram was designed by Colin Archer; he lived in Larvik.\nAnswer: Larvik": "Larvik",
+        "It was Larvik, so the answer: Larvik": "Larvik",
+        "Steps: Nothing is told.\n**Answer:** Not in the evidence": "Not in the evidence.",
+        "Colin Archer lived there.\nLarvik": "Larvik",
+    }
+    for reply, expected in said.items():
+        scripted.say("answer", reply)
+        with OpenAIChat(scripted.settings()) as model:
+            reasoned = AnswerOptions(reason=True)
+            assert answer(Tasks(model), "Where?", ITEMS, reasoned, short=True).text == expected
+    assert "Steps:" in scripted.calls[-1]["messages"][-1]["content"]
+
+
+def test_effort(talking: KnowledgeGraph, coast: str) -> None:
+    usual, low, high = (Gear(talking[coast], effort=effort) for effort in ("medium", "low", "high"))
+    assert [each.settings.steps for each in (low, usual, high)] == [2, 4, 6]
+    assert [each.settings.evidence for each in (low, usual, high)] == [3, 5, 8]
+    assert [each.settings.reason for each in (low, usual, high)] == [False, True, True]
+    assert Gear(talking[coast], effort="low", steps=3).settings.steps == 3
+    assert [each.at_most()[0] for each in (low, usual, high)] == [6, 14, 22]
+    assert Single(talking[coast]).at_most() == (1, 500 + 5 * 200)
+    assert Auto(talking[coast]).at_most()[0] == 15
+
+
+def test_no_more_calls_than_were_said(talking: KnowledgeGraph, coast: str, scripted: Scripted) -> None:
+    """The most is what is taken where nothing is ever enough."""
+    scripted.say("read", {"triples": [["Fram", "designed by", "Colin Archer"]]})
+    scripted.say("reason", {"answerable": False, "why": "more is wanted"})
+    for task, text in (("rewrite", "What else?"), ("think", "It is not known yet."), ("answer", "Larvik")):
+        scripted.say(task, text)
+    for name in ("gear(steps=3)+hybrid", "ircot(steps=3)+bm25", "iter-retgen+bm25", "self-ask(steps=2)+bm25"):
+        system = talking[coast].system(name)
+        taken = system.ask("Who designed the Fram?", short=True).usage.calls
+        assert 0 < taken <= system.at_most()[0], name
