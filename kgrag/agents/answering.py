@@ -121,12 +121,10 @@ def answer(
         prompt, letters = "answer-choice", _lettered(choices)
         return _choice(tasks.text("answer", prompt=prompt, passages=shown, question=question, choices=letters), choices)
     if short:
-        always, words = "answer-short-example" if settings.example else "answer-short-always", _words(settings)
-        prompt = "answer-short" if settings.abstain else always
-        if settings.reason:
-            prompt = "answer-reasoned" if settings.abstain else "answer-reasoned-always"
-        text = tasks.text("answer", prompt=prompt, passages=shown, question=question, words=words, language=language)
-        text = _bare(text, reasoned=settings.reason)
+        prompt, reasoned = _short_prompt(settings)
+        words = _words(settings)
+        reply = tasks.text("answer", prompt=prompt, passages=shown, question=question, words=words, language=language)
+        text = _bare(reply, reasoned=reasoned)
     else:
         prompt = "answer" if settings.abstain else "answer-always"
         text = tasks.text(
@@ -134,8 +132,20 @@ def answer(
         )
     if _not_found(text):
         return ModelAnswer(NOT_FOUND if short else text, False)
-    said = replace(cited(text, items), unsupported=unsupported(text, items, question, short=short))
-    return said if short or said.citations else replace(said, text=f"{said.text}\n\n{UNCITED}")
+    doubtful = unsupported(text, items, question, short=short)
+    if short:
+        rests_on = cited(reply, items).citations if reasoned else ()  # what the steps to the answer cite
+        return ModelAnswer(cited(text, items).text, True, rests_on, doubtful)
+    said = replace(cited(text, items), unsupported=doubtful)
+    return said if said.citations else replace(said, text=f"{said.text}\n\n{UNCITED}")
+
+
+def _short_prompt(settings: AnswerOptions) -> tuple[str, bool]:
+    """The prompt of a short answer, and whether the reply to it is worked out first."""
+    if not settings.abstain and settings.example:
+        return "answer-short-example", False
+    prompt = "answer-reasoned" if settings.reason else "answer-short"
+    return prompt if settings.abstain else f"{prompt}-always", settings.reason
 
 
 def answer_closed(

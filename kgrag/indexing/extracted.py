@@ -7,13 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
 from kgrag import identity
 from kgrag.indexing.extraction_reply import LONGEST, NONE, Extraction, NamedEntity
 from kgrag.indexing.writer import Row
 from kgrag.languages import ENGLISH, Language
 from kgrag.models.facts import repeats_example
-from kgrag.text import caption, content_stems, name_stems, normalise, passage_stems, words_of
+from kgrag.text import caption, content_stems, name_stems, normalise, stems, words_of
 from kgrag.types import Triple
 
 _PRONOUNS = frozenset(
@@ -23,6 +24,8 @@ _PRONOUNS = frozenset(
 )
 _BORNE_OUT = 0.75
 """Share of the words of a subject or object that must stand in the passage."""
+_STEM, _LEAST = 0.6, 3
+"""Part of a word that its inflected forms share, and letters of it at least."""
 _MARKUP = re.compile(r"<\||\|>")
 """Signs of another form of reply, such as entity<|#|>Bergen."""
 
@@ -58,19 +61,21 @@ class FactRows:
         """
         holds = _holder(given, language)
         named = [e for e in extraction.entities if not repeats_example((e.name,), prompt, given)]
-        known = _Names(collection, [e for e in named if not given or holds(e.name)], language)
+        there = [e for e in named if not given or any(map(holds, (e.name, *e.aliases)))]
+        known = _Names(collection, there, language)
         seen: set[tuple[str, ...]] = set()
         self.keywords += [_keyword(collection, passage, end) for end in known.distinct()]
         self.dropped += Counter({"unreadable": extraction.unread, "too many": extraction.beyond})
         for triple in extraction.triples:
             reason = _reason(triple, known, language)
             ends = [known.end(surface) for surface in (triple.subject, triple.object)]
+            surfaces = [(s, *e.aliases) for s, e in zip((triple.subject, triple.object), ends, strict=True)]
             its = (ends[0].normal, normalise(triple.predicate) or triple.predicate, ends[1].normal)
             if not reason and its in seen:
                 reason = "repeated"
             if repeats_example((triple.subject, triple.object), prompt, given):
                 reason = "of the prompt"
-            elif not reason and given and not (holds(triple.subject) and holds(triple.object)):
+            elif not reason and given and not all(any(map(holds, names)) for names in surfaces):
                 reason = "not in the passage"
             if reason:
                 self.dropped[reason] += 1
@@ -116,15 +121,23 @@ def _reason(triple: Triple, known: "_Names", language: Language) -> str:
 
 
 def _holder(given: str, language: Language) -> Callable[[str], bool]:
-    """Tells whether a text holds a subject or object, by the stems of its words.
+    """Tells whether a text holds a subject or object: as it is, or by its words, inflected or not.
 
-    Of 4,000 triples that a large model wrote, 99.2 % stand in their passage by this rule; in another passage .1 %.
+    Of 4,000 triples that a large model wrote, 99.5 % stand in their passage by this rule; in another one .1 %.
     """
-    there = frozenset(passage_stems("", given, "", language).split())
+    text, words = given.casefold(), words_of(given, language)
+    there = {*words, *stems(words, language)}
+    beginnings = {word[:size] for word in there if not word[0].isdigit() for size in range(_LEAST, len(word) + 1)}
+
+    def held(word: str) -> bool:
+        beginning = word[: max(_LEAST, ceil(_STEM * len(word)))]
+        return word in there or (not word[0].isdigit() and beginning in beginnings)
 
     def holds(surface: str) -> bool:
-        words = [stem for stem in content_stems(words_of(surface, language), language) if stem is not None]
-        return sum(word in there for word in words) >= _BORNE_OUT * len(words)
+        if surface.casefold() in text:
+            return True
+        sought = [stem for stem in content_stems(words_of(surface, language), language) if stem is not None]
+        return sum(map(held, sought)) >= _BORNE_OUT * len(sought)
 
     return holds
 

@@ -72,7 +72,7 @@ def test_an_answer_is_marked(talking: KnowledgeGraph, coast: str, scripted: Scri
 
 def test_an_answer_that_is_worked_out_first(scripted: Scripted) -> None:
     said = {
-        "Steps: The Fram was designed by Colin Archer; he lived in Larvik.\nAnswer: Larvik": "Larvik",
+        "Steps: The Fram was designed by Colin Archer [2]; he lived in Larvik [1].\nAnswer: Larvik [1]": "Larvik",
         "It was Larvik, so the answer: Larvik": "Larvik",
         "Steps: Nothing is told.\n**Answer:** Not in the evidence": "Not in the evidence.",
         "Colin Archer lived there.\nLarvik": "Larvik",
@@ -81,7 +81,9 @@ def test_an_answer_that_is_worked_out_first(scripted: Scripted) -> None:
         scripted.say("answer", reply)
         with OpenAIChat(scripted.settings()) as model:
             reasoned = AnswerOptions(reason=True)
-            assert answer(Tasks(model), "Where?", ITEMS, reasoned, short=True).text == expected
+            given = answer(Tasks(model), "Where?", ITEMS, reasoned, short=True)
+        assert given.text == expected
+        assert [c.passage.id for c in given.citations] == (["p1", "p2"] if "[2]" in reply else [])
     assert "Steps:" in scripted.calls[-1]["messages"][-1]["content"]
 
 

@@ -110,7 +110,7 @@ def test_a_short_answer_is_bare(talking: KnowledgeGraph, scripted: Scripted, coa
     scripted.say("answer", "Answer: Nordvika\nBecause he grew up there.")
     answer = talking[coast].ask(QUESTION, system="bm25", short=True)
     assert answer.text == "Nordvika"
-    assert "at most 6" in scripted.calls[0]["messages"][0]["content"]
+    assert "at most 6" in scripted.calls[0]["messages"][1]["content"]
 
 
 def test_the_closed_book_sees_no_passage(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:

@@ -31,7 +31,7 @@ def test_what_it_took(cli: CommandLine, ships: str, model: Scripted) -> None:
     result = cli("extract", "-c", ships, "--limit", "2", env=_env(model))
     lines = result.stdout.splitlines()
     assert lines[0] == f"Collection {ships}: 2 passages extracted, 1 left"
-    assert lines[1].startswith("2 triples written, 2 left out (2 pronoun) in ")
+    assert lines[1].startswith("1 triple written, 3 left out (2 pronoun, 1 not in the passage) in ")
     assert re.fullmatch(r"2 calls, [\d,]+ tokens in, [\d,]+ out, cost 0\.00\d\d", lines[2])
     assert "extraction: 2" in result.stderr
     result = cli("extract", "-c", ships, "--json", env=_env(model))
@@ -82,7 +82,7 @@ def test_failures_are_listed_and_tried_again(cli: CommandLine, ships: str, model
 
 
 def test_what_was_cut_off_is_told(cli: CommandLine, ships: str, model: Scripted) -> None:
-    model.say("extract", _REPLY | {"triples": [["Fram", f"sailed {n}", "Colin Archer"] for n in range(20)]})
+    model.say("extract", _REPLY | {"triples": [["Colin Archer", f"sailed {n}", "Archer"] for n in range(20)]})
     model.fail("truncated", task="extract")
     result = cli("extract", "-c", ships, "--threads", "1", "--limit", "2", env=_env(model))
     assert "\n1 reply cut off; what was whole was used. Raise KGRAG_CHAT__MAX_TOKENS, or switch off" in result.stdout
