@@ -135,17 +135,20 @@ class Episode(ABC):
 
     def shown(self, found: Sequence[Scored], count: int) -> str:
         """The best passages as a model is shown them, at most `count`, and as many as the option `tokens` allows."""
-        return numbered(within([[p] for p in self.inquiry.passages(found[:count])], self.settings.tokens))
+        return numbered(self._best(found, count))
 
     def shown_again(self, found: Sequence[Scored], count: int) -> str:
         """The same passages, those that were shown before first and in the order that they had: so prompts begin alike.
 
         A server that keeps what it made of a prompt's beginning then reads only the rest.
         """
-        best = within([[p] for p in self.inquiry.passages(found[:count])], self.settings.tokens)
-        by_id = {item[0].id: item for item in best if not isinstance(item, Summary)}
+        by_id = {item[0].id: item for item in self._best(found, count)}
         self._order = {id: None for id in (*self._order, *by_id) if id in by_id}
         return numbered(by_id[id] for id in self._order)
+
+    def _best(self, found: Sequence[Scored], count: int) -> list[list[Passage]]:
+        passages = [[p] for p in self.inquiry.passages(found[:count])]
+        return passages[: len(within(passages, self.settings.tokens))]
 
     def notes(self) -> tuple[str, ...]:
         """What to know of the final ranking, such as that the collection lacks what the strategy works with."""
