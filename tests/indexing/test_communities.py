@@ -22,7 +22,8 @@ Make = Callable[..., list[Document]]
 _NAME = "communities"
 _PRICES = dict.fromkeys((*TASKS, "other"), (1.0, 1.0))
 _FINDINGS = [f"Banor Dunor ruled {n} places on the coast, and was ruled by none of the others." for n in range(5)]
-_REPLY = {"title": "Made places", "summary": "They were built near each other, and ruled. " * 16, "findings": _FINDINGS}
+_SUMMARY = " ".join(f"They were built near each other, and {n} of them ruled." for n in range(16))
+_REPLY = {"title": "Made places", "summary": _SUMMARY, "findings": _FINDINGS}
 
 
 @pytest.fixture(scope="module")

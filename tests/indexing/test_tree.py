@@ -20,7 +20,8 @@ Make = Callable[..., list[Document]]
 _NAME = "tree"
 _LOWEST = "MATCH (s:Summary {collection: $collection, level: 1})-[:SUMMARISES]->"
 _PRICES = dict.fromkeys((*TASKS, "other"), (1.0, 1.0))
-_REPLY = {"title": "Made places", "summary": "They were built near each other, and ruled by others. " * 12}
+_SUMMARY = " ".join(f"They were built near each other, and {n} of them ruled by others." for n in range(12))
+_REPLY = {"title": "Made places", "summary": _SUMMARY}
 
 
 @pytest.fixture(scope="module")
