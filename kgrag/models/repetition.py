@@ -26,5 +26,6 @@ def repeats_from(text: str) -> int | None:
     while start and text[start - 1] == text[start - 1 + period]:
         start -= 1
     said_once = start + period  # or a few letters before: what stood before it may end alike
-    end_of_part = _END.search(text, said_once - 1)
+    whole = len(text[:said_once].rstrip())
+    end_of_part = _END.search(text, whole - 1)
     return end_of_part.end() if end_of_part and end_of_part.end() < said_once + period else said_once

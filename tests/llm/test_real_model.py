@@ -9,6 +9,7 @@ import pytest
 from conftest import PASSAGES, LlamaServer
 from every_task import SHAPES, said_in_words, task, values
 from naming import own
+from world import world
 
 from kgrag.agents.system import STRATEGIES
 from kgrag.client import KnowledgeGraph
@@ -34,6 +35,13 @@ def coast(kg: KnowledgeGraph) -> Iterator[str]:
     kg[COAST].ingest([Document(p.title, (Section(p.text),), p.title) for p in PASSAGES])
     yield COAST
     kg[COAST].delete()
+
+
+@pytest.fixture(scope="module")
+def facts(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A collection of facts beside."""
+    with world(kg, own("llm-world"), tmp_path_factory.mktemp("world")) as name:
+        yield name
 
 
 @pytest.fixture
@@ -67,13 +75,14 @@ class TestTasks:
 
 
 class TestReplies:
-    def test_a_reply_that_repeats_itself_is_ended(self, chat: OpenAIChat) -> None:
-        asked = [Message("user", "Repeat without end: the ship sails on, the ship sails on, the ship sails on,")]
-        with OpenAIChat(chat._settings.model_copy(update={"max_tokens": 2000})) as patient:
-            reply = patient.chat(asked, task="answer")
+    def test_a_reply_that_repeats_itself_is_ended(self, llama: LlamaServer) -> None:
+        """The server is made to: by a grammar, an endless sentence is all that it may write."""
+        endless = {"grammar": 'root ::= "the ship sails on, "{400}'}
+        with OpenAIChat(llama.settings(max_tokens=2000, extra_body=endless)) as model:
+            reply = model.chat([Message("user", "Tell me of the ship.")], task="answer")
         assert reply.cut
-        assert len(reply.text) < 1500
-        assert 0 < reply.usage.completion_tokens < 1500
+        assert reply.text == "the ship sails on,"
+        assert 0 < reply.usage.completion_tokens < 600
 
     def test_it_is_heard_while_it_is_written(self, chat: OpenAIChat) -> None:
         heard: list[str] = []
@@ -136,10 +145,11 @@ class TestReplies:
 
 class TestStrategies:
     @pytest.mark.parametrize("name", sorted(STRATEGIES))
-    def test_it_ends(self, asking: KnowledgeGraph, coast: str, name: str) -> None:
+    def test_it_ends(self, asking: KnowledgeGraph, coast: str, facts: str, name: str) -> None:
         questions = (QUESTION, "Where was the man born who bought the Gjøa?", "Which river flows through Larvik?")
         for question in questions if name in ("single", "auto") else questions[:1]:
-            answer = asking[coast].ask(question, system=name, short=True)
+            knowledge = (facts,) if name == "gears" else ()
+            answer = asking[coast].ask(question, system=name, short=True, knowledge=knowledge)
             assert answer.text or answer.problem
             assert answer.system.startswith(name)
 
