@@ -123,7 +123,7 @@ class Asking:
                 elif not answer.found:
                     ui.label("The evidence does not hold the answer.").classes("quiet")
                 elif answer.doubt:
-                    ui.label(answer.doubt).classes("text").props("role=alert")
+                    ui.label(answer.doubt).classes("text").props("role=note")
                 ui.label(f"{answer.system}: {usage_text(answer.usage, cost=True)}, {answer.seconds:.1f} s").classes(
                     "quiet text-sm"
                 )
