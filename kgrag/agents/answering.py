@@ -273,7 +273,7 @@ def _bare(text: str, *, reasoned: bool = False) -> str:
     """A short answer without a label before it, and only its first line; of a `reasoned` one only what it came to."""
     if reasoned:
         found = _LAST.findall(text)
-        return _CITED.sub("", str(found[-1]) if found else text.splitlines()[-1]).strip(" *")
+        return (_CITED.sub("", str(found[-1])) if found else text.splitlines()[-1]).strip(" *")
     return _LABEL.sub("", text.splitlines()[0].strip()) or text
 
 
