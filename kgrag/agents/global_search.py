@@ -61,6 +61,7 @@ class GlobalSearch(Strategy):
     over = "communities"
     retrieves = False
     options = GlobalOptions
+    calls = (0, 0)
     requires = frozenset({"communities"})
     settings: GlobalOptions
 

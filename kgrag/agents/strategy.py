@@ -89,12 +89,12 @@ class Strategy(ABC):
     def at_most(self) -> tuple[int, int]:
         """The calls of a language model that a question can take, and their tokens, about; of calls by retrievers none.
 
-        A passage is taken to have 200 tokens, and a prompt 500.
+        A passage is taken to have 200 tokens, and a prompt 500. (0, 0): that depends on the collection.
         """
         steps = next((getattr(self.settings, name) for name in ("steps", "rounds") if hasattr(self.settings, name)), 0)
         a_step, besides = type(self).calls
         read = max(getattr(self.settings, name, 0) for name in ("evidence", "read", "passages"))
-        calls = max(1, a_step * steps + besides)
+        calls = a_step * steps + besides
         return calls, calls * (_PROMPT + read * _PASSAGE)
 
     def lacking(self) -> frozenset[Layer]:

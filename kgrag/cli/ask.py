@@ -101,8 +101,8 @@ def ask(
         from kgrag.narration import usage_text
         from kgrag.wire import to_json
 
-        if not quiet:
-            calls, tokens = asked.at_most()
+        calls, tokens = asked.at_most()
+        if calls and not quiet:
             note(f"{asked.name} on {name}: {number(calls, 'call')} at most, some {tokens:,} tokens")
         with LiveTrace(quiet=quiet) as live:
             answer = asked.ask(query, short=short, depth=k, stream=live.streams, listener=live)

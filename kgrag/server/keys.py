@@ -27,7 +27,7 @@ Role = Literal["read", "write", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 _MARK = "kgrag_"
-_BYTES = 32  # of chance
+_BYTES = 32  # random
 _LONGEST = 64  # characters of a name
 
 

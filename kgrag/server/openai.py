@@ -84,7 +84,7 @@ class StreamOptions(BaseModel):
 
 
 class Chat(BaseModel):
-    """A conversation to be gone on with; other keys of OpenAI's are passed over."""
+    """A conversation to continue; other parameters of OpenAI's are ignored."""
 
     model: Annotated[
         str, Field(min_length=1, max_length=700, description="COLLECTION, COLLECTION:SYSTEM or COLLECTION, COLLECTION")

@@ -38,7 +38,7 @@ _HEADERS = {
 
 
 class Metrics:
-    """What Prometheus is told of one application."""
+    """The metrics of one application, as Prometheus reads them."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

@@ -15,7 +15,7 @@ from kgrag.server.keys import Access, KeptFile, Keys, hashed
 
 DAYS = 30
 """After which a session ends by itself."""
-_BYTES = 32  # of chance
+_BYTES = 32  # random
 _MOST = 10_000
 
 

@@ -3,7 +3,7 @@
 import pytest
 from scripted import Scripted
 
-from kgrag.agents import Auto, Gear, Single
+from kgrag.agents import Auto, Gear, GlobalSearch, Single
 from kgrag.agents.answering import AnswerOptions, answer
 from kgrag.agents.support import unsupported
 from kgrag.client import KnowledgeGraph
@@ -96,6 +96,7 @@ def test_effort(talking: KnowledgeGraph, coast: str) -> None:
     assert [each.at_most()[0] for each in (low, usual, high)] == [6, 14, 22]
     assert Single(talking[coast]).at_most() == (1, 500 + 5 * 200)
     assert Auto(talking[coast]).at_most()[0] == 15
+    assert GlobalSearch(talking[coast]).at_most() == (0, 0)  # as many as there are batches of reports
 
 
 def test_no_more_calls_than_were_said(talking: KnowledgeGraph, coast: str, scripted: Scripted) -> None:

@@ -36,7 +36,7 @@ class _Stopped(Exception):
 
 
 class _Running:
-    """A job that a thread works on: what it reports, and what it is told."""
+    """A job that a thread works on: what it reports, and the process that does it."""
 
     def __init__(self, job: Job, process: JobProcess, seconds: float) -> None:
         """`seconds`: how long it may take."""
