@@ -21,6 +21,11 @@ class Snippet:
     text: str
     marks: tuple[tuple[int, int], ...] = ()
 
+    @property
+    def core(self) -> str:
+        """From the first to the last word that the question shares; all of it without one."""
+        return self.text[self.marks[0][0] : self.marks[-1][1]] if self.marks else self.text
+
 
 def snippet(text: str, question: str, width: int = WIDTH) -> Snippet:
     """The window of about `width` characters that holds most different words of the question, the first of equals.

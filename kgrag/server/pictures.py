@@ -50,7 +50,11 @@ class Picture:
 
     def boxes(self, text: str) -> list[Box]:
         """Where a text stands on the page: a box for each line or part of one; empty if it is not there."""
-        return list(_lines([self.words[place][1] for place in _found(text, [word for word, _ in self.words])]))
+        return list(_lines([self.words[place][1] for place in self.places(text)]))
+
+    def places(self, text: str) -> list[int]:
+        """Which of the page's words, from 0, a text consists of."""
+        return _found(text, [word for word, _ in self.words])
 
 
 class Pictures:

@@ -37,6 +37,11 @@ def test_nothing_can_steer_the_terminal() -> None:
     assert crop("some long words", 10) == "some …"
 
 
+def test_its_core_goes_from_the_first_to_the_last_word_of_the_question() -> None:
+    assert snippet("She sailed. The Fram was built by Archer.", "Who built the Fram?").core == "Fram was built"
+    assert snippet("She sailed.", "zebra").core == "She sailed."
+
+
 @given(st.text(max_size=600), st.text(max_size=40), st.integers(50, 300))
 def test_marks_lie_on_words_of_the_text(text: str, question: str, width: int) -> None:
     found = snippet(text, question, width)

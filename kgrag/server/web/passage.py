@@ -72,13 +72,12 @@ class _Pages:
 
     async def begin(self, first: int, last: int, sought: str) -> None:
         """Show that one of some pages on which the part of the passage stands that says most about what is sought."""
-        part, most = snippet(self._passage.text, sought, LONG).text, 0
-        found = first
+        part, most, found = snippet(self._passage.text, sought, LONG).core, 0, first
         if last > first:
             for number in range(first, last + 1):
                 with suppress(InputError, NotFoundError):
-                    lines = len((await self._picture(number)).boxes(part))
-                    found, most = (number, lines) if lines > most else (found, most)
+                    words = len((await self._picture(number)).places(part))
+                    found, most = (number, words) if words > most else (found, most)
         await self.turn(found)
 
     async def _picture(self, number: int) -> Picture:

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 _DOCS = sorted((Path(__file__).parents[3] / "docs").glob("*.md"))
-_CHAPTER = f"<h2>A schooner</h2><p>She sailed for forty years. {DESIGNED} Nobody else drew a line of her.</p>"
-_STYLE = "body { font: 13pt/1.5 serif } article { column-count: 2; column-gap: 3em } table { font-size: 8pt }"
+_CHAPTER = f"<h2>A schooner</h2><p class=whole>She sailed for forty years. {DESIGNED} Nobody else drew a line.</p>"
+_STYLE = (
+    "body { font: 13pt/1.5 serif } article { column-count: 2; column-gap: 3em } table { font-size: 8pt }"
+    ".whole { break-inside: avoid }"
+)
 _EDGE = '<div style="font-size: 8px; width: 100%; text-align: center">'
 
 
