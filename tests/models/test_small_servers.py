@@ -141,7 +141,18 @@ class TestRepetition:
     def test_where_it_begins(self, unit: str) -> None:
         text = "Once upon a time:" + unit * (900 // len(unit) + 2)
         assert repeats_from(text) == len("Once upon a time:") + len(unit)
-        assert repeats_from(text + "and then it ended, and nothing more was said") is None
+        told = "and so it ended: Colin Archer, whose parents were Scottish, drew pilot boats, yachts, and a polar ship "
+        told += "for Nansen, who left Vardø in July 1893"
+        assert repeats_from(text + told) is None
+
+    def test_a_word_that_changes_each_time(self) -> None:
+        told = "The Fram was built in Larvik by Colin Archer. "
+        text = told + "".join(f"{n}. The ship sailed north, and on. " for n in range(40))
+        ends = [repeats_from(text[:shown]) for shown in range(0, len(text), 50)]
+        assert ends[:15] == [None] * 15
+        first = next(end for end in ends if end is not None)
+        assert text[:first].startswith(told)
+        assert first < len(told) + 200
 
     def test_what_is_no_repetition(self) -> None:
         counted = ", ".join(f'["Ship {n}", "launched in", "{1800 + n}"]' for n in range(60))
