@@ -69,9 +69,10 @@ def test_what_was_shown_begins_the_next_prompt(
     task = "think" if system.startswith("ircot") else "retgen"
     scripted.say(task, _HOME, _RIVER, "So the answer is: salmon")
     talking[coast].ask(QUESTION, system=f"{system}+bm25", short=True)
-    first, second, *_ = (_user(c).partition("\n\nQuestion:")[0] for c in scripted.calls if c["task"] == task)
+    first, second, *_ = (_user(c).rpartition("</passage>")[0] for c in scripted.calls if c["task"] == task)
     assert second.startswith(first)
     assert len(second) > len(first)
+    assert len({call["messages"][0]["content"] for call in scripted.calls}) == 1
 
 
 def test_ircot_goes_on_until_what_is_read_is_full(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
@@ -174,7 +175,7 @@ def test_rgnn_asks_until_the_answers_are_enough(talking: KnowledgeGraph, scripte
     step = ["sub-question", "sub-answer", "critique"]
     assert _tasks(scripted) == [*step, *step, "final-answer"]
     assert _user(scripted.calls[5]).startswith(f"Answers:\n{_IN_NORDVIKA}\n{_AT_THE_STILLA}\n\nQuestion: {QUESTION}")
-    assert "one whole sentence" in scripted.calls[1]["messages"][0]["content"]  # which tells what was asked
+    assert "one whole sentence" in _user(scripted.calls[1])  # which tells what was asked
     for call in (scripted.calls[3], scripted.calls[6]):
         assert f"Single question: {_HOME}\nIts answer: {_IN_NORDVIKA}" in _user(call)
     assert [event.why for event in answer.trace if isinstance(event, Judged)] == ["no river", ""]
