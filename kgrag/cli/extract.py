@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @click.command()
 @collection_option()
 @click.option("--dry-run", is_flag=True, help="Say what it would take and cost, and ask nothing.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many passages, for a try.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many passages, the most telling first.")
 @click.option(
     "--threads", default=8, show_default=True, type=click.IntRange(1, 256), help="Passages asked for at once."
 )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from kgrag.errors import InputError
 from kgrag.identity import content_hash
 from kgrag.settings import IndexingSettings
 from kgrag.types import Document, IngestReport, Problem, Progress
@@ -194,6 +195,9 @@ class Dataset:
             name = collection or self.collection(embedder or kg.settings.embedder, most, kg.settings.indexing)
             into = kg[name]
         report = into.ingest(self.documents(most), embedder=embedder, progress=progress)
+        if not report.added + report.changed + report.unchanged:
+            why = next((f"{problem.place}: {problem.message}" for problem in report.problems), "it is empty")
+            raise InputError(f"{self.name}: no document of the corpus can be read.", f"The first reason: {why}")
         total = into.info().counts.get("Document", 0)
         return Ingested(into, report, total - report.added - report.changed - report.unchanged)
 

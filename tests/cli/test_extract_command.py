@@ -10,8 +10,8 @@ from scripted import Scripted
 from kgrag.client import KnowledgeGraph
 
 _REPLY = {
-    "entities": ["Fram", "Colin Archer"],
-    "triples": [["Fram", "designed by", "Colin Archer"], ["it", "is", "Fram"]],
+    "entities": ["Larvik", "Colin Archer"],
+    "triples": [["Colin Archer", "lived in", "Larvik"], ["it", "is", "Larvik"]],
 }
 _PRICES = {"extract": (1.0, 2.0), "other": (0.0, 0.0)}
 
@@ -82,11 +82,11 @@ def test_failures_are_listed_and_tried_again(cli: CommandLine, ships: str, model
 
 
 def test_what_was_cut_off_is_told(cli: CommandLine, ships: str, model: Scripted) -> None:
-    model.say("extract", _REPLY | {"triples": [["Colin Archer", f"sailed {n}", "Archer"] for n in range(20)]})
+    model.say("extract", _REPLY | {"triples": [["Colin Archer", f"sailed {n**9}", "Larvik"] for n in range(30, 50)]})
     model.fail("truncated", task="extract")
     result = cli("extract", "-c", ships, "--threads", "1", "--limit", "2", env=_env(model))
     assert "\n1 reply cut off; what was whole was used. Raise KGRAG_CHAT__MAX_TOKENS, or switch off" in result.stdout
-    assert 20 < int(re.findall(r"(\d+) triples written", result.stdout)[0]) < 40
+    assert 5 < int(re.findall(r"(\d+) triples written", result.stdout)[0]) < 20  # of the reply that was cut off
 
 
 def test_what_stops_it(cli: CommandLine, ships: str, model: Scripted) -> None:

@@ -30,6 +30,17 @@ def test_documents_carry_their_triples_and_leave_other_files_out(tmp_path: Path)
     assert [t.text for t in documents[0].triples] == ["Fram designed by Colin Archer"]
 
 
+def test_files_that_are_links_are_read(tmp_path: Path) -> None:
+    folder = write_set(tmp_path / "small")
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    for file in folder.iterdir():
+        (linked / file.name).symlink_to(file)
+    found = read_dataset(linked)
+    assert {d.key for d in found.documents() if isinstance(d, Document)} == found.keys
+    assert found.collection("wordllama") == read_dataset(folder).collection("wordllama")
+
+
 def test_triples_are_optional_and_blank_lines_and_numbers_as_ids_are_fine(tmp_path: Path) -> None:
     corpus = '{"id": 7, "text": "Seven."}\n\n{"id": "8", "title": "Eight", "text": "Eight."}\n'
     queries = '\ufeff{"id": 1, "question": "Which?", "gold": [7, "8", "7"]}\n'

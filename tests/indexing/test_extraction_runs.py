@@ -15,7 +15,7 @@ from scripted import Scripted
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import BudgetError, ConfigurationError, UnavailableError
 from kgrag.indexing.digest import digest
-from kgrag.types import Document
+from kgrag.types import Document, Section
 
 pytestmark = pytest.mark.long
 
@@ -117,7 +117,9 @@ def test_faults_of_all_kinds(corpus: str, scripted: Scripted, connect: Connect) 
     kg.graph.run("write/extracted", ids=ids, version="old")
     scripted.fail("500", "bad-json", "empty", "400:The text is not for this model", task="extract")
     report = connect(retries=0)[corpus].extract(threads=1)
-    assert [f.document for f in report.failures] == ["d0", "d1", "d2"]
+    waiting = kg.graph.run("search/unread", collection=corpus, property="extracted", version="new")
+    keys = {kg.passage(f"d{n}", corpus).id: f"d{n}" for n in range(8)}
+    assert [f.document for f in report.failures] == [keys[row["id"]] for row in waiting if row["id"] in keys][:3]
     wrong, twice, long = (f.reason for f in report.failures)
     assert "The server had an error" in wrong
     assert "no usable JSON" in twice
@@ -220,3 +222,22 @@ def _settled(kg: KnowledgeGraph, name: str) -> int:
 def test_without_a_model(kg: KnowledgeGraph, corpus: str) -> None:
     with pytest.raises(ConfigurationError, match=r"No language model"):
         kg[corpus].extract()
+
+
+def test_what_leads_on_is_read_first(collection_name: str, scripted: Scripted, connect: Connect) -> None:
+    """Documents that others name, then passages that share rare names: wherever a run ends, they are read."""
+    texts = {
+        "a": ("Wool", "Wool costs seven crowns."),
+        "b": ("Sheep", "A sheep of Hans Rask was sheared."),
+        "c": ("Goats", "The goat of Hans Rask was not."),
+        "d": ("Larvik", "A town on the coast."),
+        "e": ("Fram", "She was built in Larvik."),
+        "f": ("Archer", "He lived in Larvik."),
+    }
+    kg = connect()
+    kg[collection_name].ingest([Document(key, (Section(text),), title) for key, (title, text) in texts.items()])
+    scripted.say("extract", {"entities": [], "triples": []})
+    kg[collection_name].extract(threads=1)
+    told = [call["messages"][-1]["content"] for call in scripted.calls]
+    order = [next(key for key, (title, _) in texts.items() if f"Title: {title}" in text) for text in told]
+    assert (order[0], set(order[1:5]), order[5]) == ("d", set("bcef"), "a")

@@ -18,6 +18,7 @@ from kgrag.evaluation.readers.passages import checked, distinct, id_of, question
 from kgrag.evaluation.readers.rows import json_lines
 from kgrag.loaders import load
 from kgrag.loaders.base import clean
+from kgrag.settings import LoadingSettings
 from kgrag.types import Document, Problem
 
 CORPUS, QUERIES, TRIPLES = "corpus.jsonl", "queries.jsonl", "triples.jsonl"
@@ -55,7 +56,7 @@ def read(path: Path) -> Dataset:
 
     def corpus(max_file_mb: int) -> Iterator[Document | Problem]:
         """The corpus with its triples; other files of the folder are left out."""
-        items = load(path, max_file_mb=max_file_mb)
+        items = load(path, max_file_mb=max_file_mb, loading=LoadingSettings(follow_links=True))
         return (item for item in items if isinstance(item, Problem) or item.key in keys)
 
     return Dataset(path, questions, keys, Corpus(corpus))
