@@ -9,7 +9,7 @@
 // $triples: INTEGER = 5 - triples wanted
 // $passages: INTEGER = 30 - passages wanted
 // -> triples: LIST<MAP> - {text, score, entities: [{id, name}] (subject, object)}, best first
-// -> passages: LIST<MAP> - {id, score}, best first; scores are (1 + cosine) / 2
+// -> passages: LIST<MAP> - {id, score, stated: whether it states triples}, best first; scores are (1 + cosine) / 2
 CALL () {
   WITH 1 AS one WHERE EXISTS { (:Triple {collection: $collection}) }
   CALL db.index.vector.queryNodes($triple_index, $candidates, $vector) YIELD node AS t
@@ -19,6 +19,6 @@ CALL () {
 CALL () {
   CALL db.index.vector.queryNodes($passage_index, $candidates, $vector) YIELD node AS p
   WITH p, vector.similarity.cosine(p[$embedding], $vector) AS score ORDER BY score DESC, p.id LIMIT $passages
-  RETURN collect({id: p.id, score: score}) AS passages
+  RETURN collect({id: p.id, score: score, stated: EXISTS { (p)-[:STATES]->() }}) AS passages
 }
 RETURN triples, passages

@@ -23,14 +23,18 @@ _Places = Mapping[str, tuple[int, int]]
 """Id of a seed entity -> its node, and how many passages mention it."""
 
 
+_TRUST = 3
+"""Where few passages state triples, the nearest triple is mostly a wrong one: its weight goes down with this power."""
+
+
 @dataclass(slots=True)
 class _Seeds:
     """Where the walk restarts: weights of entities and passages by id, and the steps that lead to an entity.
 
-    `stated`: whether triples were found.
+    `stated`: the share of the nearest passages that state triples.
     """
 
-    stated: bool
+    stated: float
     entities: dict[str, float] = field(default_factory=dict)
     passages: dict[str, float] = field(default_factory=dict)
     steps: dict[str, tuple[Step, ...]] = field(default_factory=dict)
@@ -114,17 +118,18 @@ class Ppr(Retriever):
             triples=s.triples,
             passages=s.passages,
         )
-        seeds = _Seeds(stated=bool(found["triples"]))
+        stated = [p["stated"] for p in found["passages"]]
+        seeds = _Seeds(stated=sum(stated) / max(1, len(stated)) if found["triples"] else 0.0)
         occurrences: dict[str, list[float]] = {}
         best = max((2 * t["score"] - 1 for t in found["triples"]), default=0.0)
         for triple in found["triples"]:
             cosine = 2 * triple["score"] - 1
             for entity in {e["id"]: e for e in triple["entities"]}.values():
                 occurrences.setdefault(entity["id"], []).append(max(cosine, 0.0) / best if best > 0 else 0.0)
-                stated = Step("resembles the question", "Triple", triple["text"], triple["score"])
-                seeds.steps.setdefault(entity["id"], (stated, Step("is about", "Entity", entity["name"])))
+                near = Step("resembles the question", "Triple", triple["text"], triple["score"])
+                seeds.steps.setdefault(entity["id"], (near, Step("is about", "Entity", entity["name"])))
         for id, weights in occurrences.items():
-            seeds.entities[id] = sum(weights) / len(weights)
+            seeds.entities[id] = seeds.stated**_TRUST * sum(weights) / len(weights)
         for link in link_question(self.context, query.text, s.same_as).links:
             weight = s.link * link.weight
             if weight > seeds.entities.get(link.entity, 0.0):
@@ -144,7 +149,7 @@ class Ppr(Retriever):
             graph = self._whole()
             elements = (list(row.values()) for row in self.context.rows("expand/ppr_elements", ids=entities))
             return graph, _places(elements, graph)
-        most = s.most_stated if seeds.stated else s.most
+        most = round(seeds.stated * s.most_stated + (1 - seeds.stated) * s.most)
         rows = self.context.rows(
             "expand/ppr",
             entities=entities,

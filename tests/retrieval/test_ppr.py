@@ -1,6 +1,7 @@
 """Personalised PageRank on a small graph: where it restarts, where it gets, and the trail that it leaves."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -91,6 +92,16 @@ def test_exact_and_local_agree(kg: KnowledgeGraph, request: pytest.FixtureReques
 def test_without_triples_mentions_carry_the_walk(kg: KnowledgeGraph, plain: str) -> None:
     titles = [h.passage.title for h in kg[plain].search("Who was captain of the Fjord Queen?", retriever="ppr", k=2)]
     assert titles == ["Fjord Queen", "Ole Brandvik"]
+
+
+def test_few_triples_do_not_lead_the_walk_astray(kg: KnowledgeGraph, plain: str, collection_name: str) -> None:
+    """As after a try of twenty passages: the nearest triple of the two that there are says nothing of the question."""
+    facts = (Triple("Kari Aune", "paid", "crowns"), Triple("a merchant", "sold wool to", "Kari Aune"))
+    some = [replace(d, triples=facts) if d.title == "Letter 7" else d for d in _documents(False)]
+    kg[collection_name].ingest(some)
+    found, without = (kg[name].search(_QUESTION, retriever="ppr", k=4) for name in (collection_name, plain))
+    assert [hit.passage.title for hit in found] == [hit.passage.title for hit in without]
+    assert [hit.score for hit in found] == pytest.approx([hit.score for hit in without], abs=0.01)
 
 
 def test_a_hub_leads_nowhere(kg: KnowledgeGraph, coast: str) -> None:
