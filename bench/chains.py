@@ -1,8 +1,8 @@
 """Make a question set of two hops whose second fact shares no word with its question, to train and to measure on.
 
     python bench/chains.py chains --questions 5000      writes chains/corpus.jsonl and chains/queries.jsonl
-    kgrag train next-fact chains --out model --epochs 1
-    kgrag graph-quality chains --limit 200 --embedder minilm --embedder sbert:model
+    kgrag lab train next-fact chains --out model --epochs 1
+    kgrag lab graph-quality chains --limit 200 --embedder minilm --embedder sbert:model
 
 Made-up people lead to made-up houses (firms, clubs, schools, ...), and these to where they are; of each person and each
 house other facts are told, too, which are as near to the first fact as the second one is. A house leads to one

@@ -2,7 +2,7 @@
 
     python bench/confusable.py bench/2wiki -n 100000 -o big      writes big/corpus.jsonl and big/queries.jsonl
     kgrag ingest big/corpus.jsonl --bulk -c big
-    kgrag eval big -c big -r pathrank -r hybrid -r bm25 --baseline bm25 --out runs/
+    kgrag lab eval big -c big -r pathrank -r hybrid -r bm25 --baseline bm25 --out runs/
 
 Every passage of the set gets one near-copy: same title, same words, but one name or number is another. All others say
 of somebody new what a real passage says of its subject: the title is made of two real titles' parts, years move, and

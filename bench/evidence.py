@@ -1,7 +1,7 @@
 """Make a knowledge graph as if it came from elsewhere: a fact for each step of a question set, among many others.
 
     python bench/evidence.py bench/musique evidence.csv --others 50
-    kgrag import-triples evidence.csv -c evidence
+    kgrag import --format triples evidence.csv -c evidence
     python bench/oracle.py bench/musique --system 'gears(knowledge=(evidence,))+hybrid' --system gear+hybrid
 
 A step gives (the name in its question, the other words, its answer). For each such fact there are others: on the same

@@ -5,8 +5,8 @@
 
 Each graph has everything that a collection can hold (documents with pages and tables, triples, a kept run), is loaded
 in bulk into a server of its own, exported, deleted and imported in each format, then backed up, deleted and restored.
-The digest is that of `kgrag digest --all`. Every export and import runs in a process of its own, so that its peak
-memory can be told: the highest resident set (VmHWM), and how much of it there was before the work began.
+The digest is that of `kgrag inspect --digest --all`. Every export and import runs in a process of its own, so that its
+peak memory can be told: the highest resident set (VmHWM), and how much of it there was before the work began.
 """
 
 import argparse

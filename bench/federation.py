@@ -3,8 +3,9 @@
     python bench/federation.py FOLDER...                    recall of each retriever
     python bench/federation.py FOLDER... --second HOME      and whether it is the same with the last folder elsewhere
 
-A FOLDER holds corpus.jsonl and queries.jsonl, as `kgrag eval` reads them. KGRAG_HOME applies; HOME is where a second
-server of this machine keeps its data, which is started and stopped. Nothing that is there already is ingested again.
+A FOLDER holds corpus.jsonl and queries.jsonl, as `kgrag lab eval` reads them. KGRAG_HOME applies; HOME is where a
+second server of this machine keeps its data, which is started and stopped. Nothing that is there already is ingested
+again.
 """
 
 import argparse

@@ -3,8 +3,9 @@
     python bench/global_questions.py COLLECTION [--tokens 2000]
 
 COLLECTION: the manuals of bash, git and gnuplot (packages bash-doc, git-doc and gnuplot-doc of Debian), ingested, with
-`kgrag tree` and `kgrag communities`. `global_questions.json` holds [question, points]; a point is met where one of its
-spellings stands in the evidence. Every way has the same budget of tokens, of 4 characters; nothing asks a model.
+`kgrag enrich tree` and `kgrag enrich communities`. `global_questions.json` holds [question, points]; a point is met
+where one of its spellings stands in the evidence. Every way has the same budget of tokens, of 4 characters; nothing
+asks a model.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
     python bench/indexes.py bench/musique bench/2wiki bench/hotpotqa        recall and p50 of each, beside each other
 
-The questions are those of `kgrag eval`, on the same graph; KGRAG_HOME and the like apply. OpenSearch comes from Maven's
-artifacts, as in the tests.
+The questions are those of `kgrag lab eval`, on the same graph; KGRAG_HOME and the like apply. OpenSearch comes from
+Maven's artifacts, as in the tests.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _measure(dataset: Path, environment: dict[str, str]) -> dict[str, dict[str, float]]:
-    """What kgrag eval finds, by retriever; its collection, and the index of it, are made where they are not there."""
+    """What kgrag lab eval finds, by retriever; its collection and index are made where they are not there."""
     command = [sys.executable, "-m", "kgrag", "eval", str(dataset), "--json"]
     for name in RETRIEVERS:
         command += ["-r", name]

@@ -6,7 +6,7 @@
     python bench/oracle.py bench/2wiki --matrix --strategy bdtr --over raptor      one row of it
     python bench/oracle.py bench/musique --retriever 'kgp(guide=chat)' --depth 30     what KGP's walk could find at best
 
-What the model knows of a set with and without steps: see oracle_brain.py. What is measured is `kgrag eval` itself,
+What the model knows of a set with and without steps: see oracle_brain.py. What is measured is `kgrag lab eval` itself,
 against an OpenAI-compatible server in a process of its own. An interrupted run with --out goes on where it was. The
 bound of throughput is what the CPU allows: cores / CPU seconds a question, of this process, the local Neo4j and the
 server together. KGRAG_NEO4J_URI, KGRAG_HOME and the like apply.
@@ -52,7 +52,7 @@ Row = dict[str, float | None]
 
 
 def measure(arguments: argparse.Namespace, environment: dict[str, str]) -> dict[str, Row]:
-    """Print the tables of kgrag eval; returns those of the systems as values, from the records of the same run."""
+    """Print the tables of kgrag lab eval; returns those of the systems as values, from the records of the same run."""
     command = [
         sys.executable,
         "-m",

@@ -1,4 +1,4 @@
-"""Time and memory of `kgrag tree` and `kgrag communities` without a model, and of searches, on made-up passages.
+"""Time and memory of `kgrag enrich tree` and `communities` without a model, and of searches, on made-up passages.
 
     python bench/topics.py -n 100000 [--tree]      needs a Neo4j of its own: KGRAG_HOME=... (see `kgrag up`)
 

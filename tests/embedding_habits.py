@@ -133,7 +133,7 @@ REFUSED: dict[str, tuple[Habit, str, str]] = {
     "not a number": (
         refuses(500, _error("failed to encode response: json: unsupported value: NaN")),
         "unsupported value: NaN",
-        "kgrag reembed",
+        "kgrag db reembed",
     ),
     "too long": (
         refuses(400, _error("This model's maximum context length is 512 tokens, you requested 681 tokens.")),
@@ -145,17 +145,17 @@ REFUSED: dict[str, tuple[Habit, str, str]] = {
         "too large to process",
         "KGRAG_INDEXING__WHOLE_TOKENS",
     ),
-    "unsaid": (refuses(500, b"Internal Server Error"), "Internal Server Error", "kgrag repair"),
-    "flagged": (refuses(422, {"detail": "input was flagged"}), "input was flagged", "kgrag repair"),
-    "NaN": (spoils(lambda row: [math.nan, *row[1:]]), "NaN", "kgrag repair"),
-    "zeros": (spoils(lambda row: [0.0] * DIMENSION), "zeros", "kgrag repair"),
-    "null": (spoils(lambda row: None), "null", "kgrag repair"),
-    "null within": (spoils(lambda row: [None, *row[1:]]), "NaN", "kgrag repair"),
-    "short": (spoils(lambda row: row[1:]), "7 numbers, not of 8", "kgrag repair"),
-    "long": (spoils(lambda row: [*row, 1.0]), "9 numbers, not of 8", "kgrag repair"),
-    "empty": (spoils(lambda row: []), "no vector of numbers", "kgrag repair"),
-    "words": (spoils(lambda row: "none"), "no vector of numbers", "kgrag repair"),
-    "missing": (_missing, "0 vectors came for 1 texts", "kgrag repair"),
+    "unsaid": (refuses(500, b"Internal Server Error"), "Internal Server Error", "kgrag db repair"),
+    "flagged": (refuses(422, {"detail": "input was flagged"}), "input was flagged", "kgrag db repair"),
+    "NaN": (spoils(lambda row: [math.nan, *row[1:]]), "NaN", "kgrag db repair"),
+    "zeros": (spoils(lambda row: [0.0] * DIMENSION), "zeros", "kgrag db repair"),
+    "null": (spoils(lambda row: None), "null", "kgrag db repair"),
+    "null within": (spoils(lambda row: [None, *row[1:]]), "NaN", "kgrag db repair"),
+    "short": (spoils(lambda row: row[1:]), "7 numbers, not of 8", "kgrag db repair"),
+    "long": (spoils(lambda row: [*row, 1.0]), "9 numbers, not of 8", "kgrag db repair"),
+    "empty": (spoils(lambda row: []), "no vector of numbers", "kgrag db repair"),
+    "words": (spoils(lambda row: "none"), "no vector of numbers", "kgrag db repair"),
+    "missing": (_missing, "0 vectors came for 1 texts", "kgrag db repair"),
 }
 """A text has no vector: what is said of it, and what helps."""
 

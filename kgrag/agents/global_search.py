@@ -55,7 +55,9 @@ class GlobalSearch(Strategy):
     """Reads the reports on all communities."""
 
     name = "global"
-    summary = "reads the reports on all communities (kgrag communities) for points, and answers from the best of them"
+    summary = (
+        "reads the reports on all communities (kgrag enrich communities) for points, and answers from the best of them"
+    )
     paper = "GraphRAG, section 3.1.6"
     walks = True
     over = "communities"

@@ -4,6 +4,7 @@ import difflib
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import Any
 
@@ -18,45 +19,58 @@ COMMANDS: Plugins[click.Command] = Plugins("kgrag.commands", "command")
 """The commands by name; adding one is a module and an entry point."""
 
 SECTIONS = {
-    "This machine": ("demo", "up", "status", "down", "logs", "doctor", "backup", "restore"),
-    "Documents and facts": (
-        "ingest", "watch", "delete", "extract", "resolve", "tag", "tree", "communities", "import-triples",
-        "import-wikidata",
-    ),
-    "Questions": ("search", "ask", "show", "runs", "retrievers", "systems", "prompts"),
-    "The graph": ("browser", "cypher", "ask-cypher", "params"),
-    "Collections": ("collections", "inspect", "digest", "export", "import", "repair", "reembed", "migrate"),
-    "Sharing": ("serve", "keys", "mcp"),
-    "Measuring": ("eval", "ranks", "grade", "generate-questions", "graph-quality", "reproduce", "train"),
-    "Settings": ("settings", "completion"),
-}  # fmt: skip
+    "Documents and questions": ("demo", "ingest", "watch", "search", "ask", "show"),
+    "Collections": ("collections", "inspect", "cypher", "browser", "delete", "export", "import"),
+    "Servers": ("up", "down", "doctor", "serve", "keys", "mcp", "completion"),
+}
 """The commands as `kgrag --help` lists them, those that are used first first; what packages add comes last."""
+
+GROUPS = {
+    "enrich": (
+        "Add facts, links and summaries to a collection.",
+        ("extract", "resolve", "tag", "tree", "communities"),
+    ),
+    "db": (
+        "The database: state, backups, repairs, upgrades.",
+        ("status", "logs", "backup", "restore", "repair", "migrate", "reembed"),
+    ),
+    "lab": (
+        "Measure, train, and repeat the tables of the papers.",
+        ("eval", "ranks", "grade", "generate-questions", "graph-quality", "reproduce", "train"),
+    ),
+    "list": (
+        "What there is to choose from, and kept runs.",
+        ("retrievers", "systems", "prompts", "settings", "runs"),
+    ),
+}
+"""Commands of a group: what it is for, and their names."""
+
+MOVED = {name: f"{group} {name}" for group, (_, names) in GROUPS.items() for name in names} | {
+    "ask-cypher": "cypher --ask",
+    "digest": "inspect --digest",
+    "import-triples": "import --format triples",
+    "import-wikidata": "import --format wikidata",
+    "params": "cypher --params",
+}
+"""What commands were called before 0.2, which does for one release, and how they are called now."""
 
 INTERRUPTED = 130
 
 
-class Main(click.Group):
-    """Imports a command's module when it is called, and turns errors into a line and an exit code."""
+class Group(click.Group):
+    """Commands that are imported when they are used, each with a line in the list; an unknown one names the nearest."""
+
+    def __init__(self, *, commands: Sequence[str] = (), **others: Any) -> None:
+        super().__init__(**others)
+        self._names = commands
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All commands, by name."""
-        return sorted({*COMMANDS, *super().list_commands(ctx)})
+        """The names of its commands, in the order of the list."""
+        return list(self._names)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command, None if there is none of that name."""
-        return COMMANDS[cmd_name] if cmd_name in COMMANDS else super().get_command(ctx, cmd_name)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by what they are for."""
-        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        widest = max(map(len, commands))
-        placed = {name for names in SECTIONS.values() for name in names}
-        for title, names in {**SECTIONS, "Of other packages": [n for n in commands if n not in placed]}.items():
-            found = [(name, commands[name]) for name in names]
-            rows = [(f"{n:<{widest}}", c.get_short_help_str(formatter.width - widest - 6)) for n, c in found if c]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        return COMMANDS[cmd_name] if cmd_name in self._names else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -69,6 +83,50 @@ class Main(click.Group):
             if not near:
                 raise
             raise click.UsageError(f"No such command {args[0]!r}. Did you mean {near[0]!r}?", ctx) from error
+
+
+class Main(Group):
+    """The top: groups, commands, what others add; and errors become a line and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands but those of groups, and the groups, by name."""
+        return sorted({*(name for name in COMMANDS if name not in MOVED), *GROUPS})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command or group, None if there is none of that name; old names are known, too."""
+        if cmd_name in GROUPS:
+            summary, names = GROUPS[cmd_name]
+            return Group(name=cmd_name, commands=names, help=summary, short_help=summary)
+        return COMMANDS.get(cmd_name)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options in a line, so that the whole fits a screen."""
+        formatter.write_paragraph()
+        formatter.indent()
+        formatter.write_text("Options: --version, --debug (tracebacks), -v (what runs, how long), -h")
+        formatter.dedent()
+        self.format_commands(ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by what they are for."""
+        placed = {name for names in SECTIONS.values() for name in names} | set(GROUPS)
+        others = tuple(name for name in self.list_commands(ctx) if name not in placed)
+        sections = {**SECTIONS, "Groups of commands": tuple(GROUPS), "Of other packages": others}
+        widest = max(len(name) for names in sections.values() for name in names)
+        for title, names in sections.items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(f"{n:<{widest}}", c.get_short_help_str(formatter.width - widest - 6)) for n, c in found if c]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; one of an old name says the new one."""
+        if args and args[0] in MOVED:
+            note(f"`kgrag {args[0]}` is `kgrag {MOVED[args[0]]}` now; the old name goes with the next release.")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors end with a message, a remedy and their exit code."""
@@ -110,28 +168,8 @@ def _take_interrupts() -> None:
 def main(ctx: click.Context, debug: bool, verbose: bool) -> None:
     """Turn documents into a graph in Neo4j and search it by many hops.
 
-    \b
-    kgrag demo               a first look: a small corpus, three questions
-    kgrag ingest PATH...     read your own files into the graph
-    kgrag search "..."       passages that answer a question; each says why it was found
-    kgrag ask "..."          an answer that cites them, by a language model
-    kgrag browser            the graph in Neo4j Browser, with a guide
-    kgrag cypher --list      saved queries; your own Cypher, read-only
-    kgrag up                 start a Neo4j on this machine, no Docker needed
-    kgrag status             is it running, and where?
-    kgrag COMMAND --help     what a command does, with examples
-
-    A server of your own is used instead when KGRAG_NEO4J_URI, KGRAG_NEO4J_USER and
-    KGRAG_NEO4J_PASSWORD name one, in the environment or in a file .env.
-
-    \b
-    Exit codes:
-      0  success                    5  input that cannot be read
-      1  error                      6  made with another embedder or version
-      2  usage or configuration     7  language model
-      3  database                   8  Cypher that is refused
-      4  not found                  9  key of a server
-                                  130  interrupted
+    Begin with `kgrag demo`; `kgrag COMMAND --help` has examples. Exit codes: 0 success, 1 error, 2 usage, 3
+    database, 4 not found, 5 input, 6 other embedder, 7 model, 8 refused Cypher, 9 key, 130 interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

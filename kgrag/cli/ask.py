@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.command()
 @question_argument
 @collection_option()
-@click.option("-s", "--system", metavar="NAME", help="How to answer: see `kgrag systems`.")
+@click.option("-s", "--system", metavar="NAME", help="How to answer: see `kgrag list systems`.")
 @paper_option
 @click.option("-k", default=15, show_default=True, type=click.IntRange(1), help="How many passages are ranked.")
 @click.option("--effort", type=click.Choice(["low", "medium", "high"]), help="How many steps, and passages read.")
@@ -76,7 +76,7 @@ def ask(
     kgrag ask "Who designed the Fram?" --paper hipporag2
     kgrag ask "Who designed the Fram?" --knowledge wikidata --system gears
     kgrag ask "Who designed the Fram?" --effort low       fewer steps: what it takes at most is said first
-    kgrag ask "Who designed the Fram?" --save              then `kgrag runs`, or the Cypher that it prints
+    kgrag ask "Who designed the Fram?" --save              then `kgrag list runs`, or the Cypher that it prints
     kgrag ask "Who designed the Fram?" --json | jq -r .text
     """
     from kgrag.agents.system import check_system

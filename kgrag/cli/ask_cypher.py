@@ -1,4 +1,4 @@
-"""kgrag ask-cypher: a question becomes Cypher by a language model, and its rows are shown."""
+"""kgrag cypher --ask: a question becomes Cypher by a language model, and its rows are shown."""
 
 from typing import TYPE_CHECKING
 
@@ -18,23 +18,7 @@ if TYPE_CHECKING:
 @as_json
 @csv_options
 def ask_cypher(question: str, collection: str | None, show: bool, as_json: bool, as_csv: bool, raw: bool) -> None:
-    """Have a language model write the Cypher for a question, and run it.
-
-    It is good for what can be counted, listed or compared: how many, which, how often, who with whom. For what the
-    texts say, use `kgrag ask`. The statement has to stay within the collection. The model sees which labels,
-    edges and properties the graph has, not your documents. Its statement can only read, under the same rules as
-    `kgrag cypher`; when it is refused or fails, the model hears why and writes another one. The statement that was run
-    goes to standard error, its rows to standard output: look at both, a statement that runs may still ask for
-    something else.
-
-    It takes a language model, as `kgrag ask` does: KGRAG_CHAT__MODEL and OPENAI_API_KEY, or KGRAG_CHAT__BASE_URL.
-
-    \b
-    kgrag ask-cypher "Which names are mentioned most often?" -c demo
-    kgrag ask-cypher "How many documents mention Norway but not Sweden?" -c demo --json
-    kgrag ask-cypher "Which ships did Colin Archer design?" --show
-    kgrag ask-cypher "Which keywords do most passages share?" --csv > keywords.csv
-    """
+    """Have a language model write the Cypher: `kgrag cypher --ask`."""
     if as_json and as_csv:
         raise click.UsageError("Choose one of --json and --csv.")
     with connect() as kg:

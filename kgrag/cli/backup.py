@@ -1,4 +1,4 @@
-"""kgrag backup, restore: the whole database of this machine's Neo4j as one file."""
+"""kgrag db backup, restore: the whole database of this machine's Neo4j as one file."""
 
 import sys
 from pathlib import Path
@@ -25,8 +25,8 @@ def backup(file: Path, overwrite: bool, as_json: bool) -> None:
     afterwards if it ran before. For one collection, or for another server, there is `kgrag export`.
 
     \b
-    kgrag backup before-upgrade.dump
-    kgrag backup /mnt/backups/kgrag-$(date +%F).dump
+    kgrag db backup before-upgrade.dump
+    kgrag db backup /mnt/backups/kgrag-$(date +%F).dump
     """
     from kgrag.graph.local import backup as dumps
 
@@ -52,8 +52,8 @@ def restore(file: Path, yes: bool, as_json: bool) -> None:
     this server's own.
 
     \b
-    kgrag restore before-upgrade.dump
-    kgrag restore /mnt/backups/kgrag-2026-11-01.dump --yes
+    kgrag db restore before-upgrade.dump
+    kgrag db restore /mnt/backups/kgrag-2026-11-01.dump --yes
     """
     from kgrag.graph import schema
     from kgrag.graph.local import backup as dumps
@@ -73,7 +73,7 @@ def restore(file: Path, yes: bool, as_json: bool) -> None:
         if report.dump is not None:
             click.echo(f"What the database held before is kept in {report.dump}")
     if report.schema_version is not None and report.schema_version < schema.SCHEMA_VERSION:
-        note(f"The backup is of schema version {report.schema_version}: run `kgrag migrate`.")
+        note(f"The backup is of schema version {report.schema_version}: run `kgrag db migrate`.")
 
 
 def _local_server(command: str) -> "LocalServer":

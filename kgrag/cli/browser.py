@@ -34,7 +34,7 @@ _TYPES = {".html": "text/html; charset=utf-8", ".grass": "text/plain; charset=ut
 def browser(
     no_open: bool, show_password: bool, style: str | None, guide: bool, collection: str | None, as_json: bool
 ) -> None:
-    """Open Neo4j Browser with the connection filled in, and say where the password is.
+    """Open Neo4j Browser, connected, with a guide to a collection.
 
     The server of this machine is started if it does not run. Its Browser opens with a guide to the collection that
     `kgrag demo` makes (KGRAG_LOCAL__GUIDE=false: not from the server's next start on). For a server that

@@ -51,8 +51,8 @@ def reembed(collection: str, embedder: str, as_json: bool) -> None:
     was.
 
     \b
-    kgrag reembed work --embedder minilm
-    kgrag reembed work --embedder openai:text-embedding-3-small
+    kgrag db reembed work --embedder minilm
+    kgrag db reembed work --embedder openai:text-embedding-3-small
     """
     with connect() as kg, progress_bars() as progress:
         info = kg[collection].reembed(embedder, progress=progress)
@@ -73,8 +73,8 @@ def repair(collection: str | None, as_json: bool) -> None:
     Without a name, every collection. `kgrag inspect` says what is wrong.
 
     \b
-    kgrag repair work
-    kgrag repair --json
+    kgrag db repair work
+    kgrag db repair --json
     """
     from kgrag.cli.documents import print_problems
 
@@ -100,19 +100,7 @@ def repair(collection: str | None, as_json: bool) -> None:
 @click.option("--all", "whole", is_flag=True, help="Of everything: vectors, times, runs, every property of every edge.")
 @as_json
 def digest(collection: str, whole: bool, as_json: bool) -> None:
-    """Print hashes of what a collection holds.
-
-    There is one for each kind of node with its edges. Equal contents of collections of one name, on this server and
-    another, have equal hashes, in whatever order they were ingested and however often it was interrupted; under another
-    name they differ, since ids are made with it. Vectors and the edges to nearest neighbours are left out. With --all
-    nothing is: there is a hash for each label and each type of edge, and one of all of them, the one that `kgrag
-    export` prints. It tells whether two graphs are the same, not whether they came from the same documents.
-
-    \b
-    kgrag digest work
-    kgrag digest work --all
-    diff <(kgrag digest work) <(KGRAG_NEO4J_URI=bolt://other:7687 kgrag digest work)
-    """
+    """Print hashes of what a collection holds: `kgrag inspect --digest`."""
     with connect() as kg:
         from kgrag.graph.collections import open_collection
         from kgrag.graph.contents import fingerprint
@@ -139,7 +127,7 @@ def migrate(as_json: bool) -> None:
     Other commands say when this is needed. Interrupted and run again, it goes on where it was.
 
     \b
-    kgrag migrate
+    kgrag db migrate
     """
     with connect() as kg:
         steps = kg.migrate()

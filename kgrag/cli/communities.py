@@ -19,10 +19,10 @@ def communities(**options: Any) -> None:
     --retriever communities` searches by them, `kgrag ask --system global` answers from all reports.
 
     \b
-    kgrag communities notes
-    kgrag communities notes --ask --dry-run   what a model would take
-    kgrag communities notes --ask --budget 2
-    kgrag communities notes --remove
+    kgrag enrich communities notes
+    kgrag enrich communities notes --ask --dry-run   what a model would take
+    kgrag enrich communities notes --ask --budget 2
+    kgrag enrich communities notes --remove
     """
     run_writing(
         options,

@@ -95,7 +95,7 @@ def engine_options(command: F) -> F:
 
 knowledge_option = click.option(
     "--knowledge", multiple=True, metavar="NAME",
-    help="Let facts of this collection (`kgrag import-wikidata`) lead from passage to passage; repeatable.",
+    help="Let facts of this collection (`kgrag import --format wikidata`) lead from passage to passage; repeatable.",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""kgrag cypher, params: saved queries and statements of one's own, and the line that sets parameters in Browser."""
+"""kgrag cypher: saved queries and statements of one's own, and the line that sets parameters in Browser."""
 
 import re
 import sys
@@ -64,12 +64,18 @@ pairs_option = click.option(
     metavar="FILE",
     help="Write all saved queries: FILE.zip to be dropped on Neo4j Browser, else one script (- for standard output).",
 )
+@click.option("--ask", "asked", metavar="QUESTION", help="Have a language model write the statement, and run it.")
+@click.option(
+    "--params", "posed", metavar="QUESTION", help="Print the line that sets a question's parameters in Browser."
+)
 @click.option("--embeddings", is_flag=True, help="Leave embeddings in what is returned.")
 @click.option("--explain", "plan", flag_value="explain", help="Show how Neo4j would run it, and do not run it.")
 @click.option("--profile", "plan", flag_value="profile", help="Run it, and show what each step of it did.")
 @as_json
 @csv_options
+@click.pass_context
 def cypher(
+    ctx: click.Context,
     query: str | None,
     pairs: Pairs,
     collection: str | None,
@@ -78,13 +84,15 @@ def cypher(
     listing: bool,
     show: bool,
     favourites: str | None,
+    asked: str | None,
+    posed: str | None,
     embeddings: bool,
     plan: "PlanKind | None",
     as_json: bool,
     as_csv: bool,
     raw: bool,
 ) -> None:
-    """Ask the graph in Cypher: by a saved query, or by a statement of your own.
+    """Ask the graph in Cypher, your own or a saved query.
 
     QUERY is the name of a saved query (`--list`), a statement in quotes, or - for a statement on standard input. The
     graph is only read: a statement that would change it is refused, with the reason.
@@ -100,12 +108,35 @@ def cypher(
     kgrag cypher hubs --show
     kgrag cypher hubs --profile                         what its time goes into
     kgrag cypher --favourites kgrag.zip -c demo         then drop the file on Neo4j Browser
+    kgrag cypher --params "Who designed the Fram?" -c demo | xclip
+    kgrag cypher --ask "How many documents mention Norway but not Sweden?" -c demo --json
+    kgrag cypher --ask "Which ships did Colin Archer design?" --show
+
+    --ask is good for what can be counted, listed or compared; for what the texts say, use `kgrag ask`. The model
+    (KGRAG_CHAT__MODEL) sees which labels, edges and properties the graph has, not your documents. Its statement can
+    only read and has to stay within the collection; when it is refused or fails, the model hears why and writes another
+    one. The statement goes to standard error, its rows to standard output: look at both, a statement that runs may
+    still ask for something else.
+
+    --params prints the question's embedding ($vector), its words ($query), the names of the collection's indexes, and
+    the defaults of all saved queries, so that each of them runs in Browser after it.
     """
     if as_json and as_csv:
         raise click.UsageError("Choose one of --json and --csv.")
-    if sum((listing, favourites is not None, query is not None or file is not None)) != 1 or (query and file):
-        raise click.UsageError("Give the name of a saved query or a statement (or --file, --list, --favourites).")
-    if listing:
+    given = (listing, favourites, asked, posed, query if query is not None else file)
+    if sum(one not in (None, False) for one in given) != 1 or (query and file):
+        raise click.UsageError(
+            "Give the name of a saved query or a statement (or --file, --list, --favourites, --ask, --params)."
+        )
+    if asked is not None:
+        from kgrag.cli.ask_cypher import ask_cypher
+
+        ctx.invoke(
+            ask_cypher, question=asked, collection=collection, show=show, as_json=as_json, as_csv=as_csv, raw=raw
+        )
+    elif posed is not None:
+        ctx.invoke(params, question=posed, pairs=pairs, collection=collection, as_json=as_json)
+    elif listing:
         _list(as_json)
     elif favourites is not None:
         _write_favourites(favourites, pairs, collection)
@@ -128,16 +159,7 @@ def cypher(
 @collection_option()
 @as_json
 def params(question: str, pairs: Pairs, collection: str | None, as_json: bool) -> None:
-    """Print the line that sets a question's parameters in Neo4j Browser.
-
-    It holds the question's embedding ($vector), its words ($query), the names of the collection's indexes, and the
-    defaults of all saved queries, so that each of them runs in Browser after it.
-
-    \b
-    kgrag params "Who designed the Fram?" -c demo
-    kgrag params "Who designed the Fram?" -c demo -p limit=10 -p "entity=Fram" | xclip
-    kgrag params "Who designed the Fram?" -c demo --json | jq .passage_vectors
-    """
+    """Print the line that sets a question's parameters: `kgrag cypher --params`."""
     from kgrag.graph.favourites import all_parameters, params_line
 
     with connect() as kg:

@@ -96,7 +96,7 @@ def _browser(settings: "Settings") -> dict[str, str]:
     server = LocalServer(settings)
     state = server.status()
     return {
-        "address": state.browser_url or "see `kgrag status`",
+        "address": state.browser_url or "see `kgrag db status`",
         "user": "neo4j",
         "password_in": str(server.password_path),
     }

@@ -262,7 +262,7 @@ def print_hand_over(report: "HandOver", database: str, collection: str) -> None:
     for line in report.commands(database):
         click.echo(f"  {line}")
     click.echo("When it runs again, with KGRAG_NEO4J_URI as its address, for constraints and indexes:")
-    click.echo(f"  kgrag repair {shlex.quote(collection)}")
+    click.echo(f"  kgrag db repair {shlex.quote(collection)}")
     if report.left:
         click.echo(
             f"Then the {number(report.left, 'document')} that CSV cannot hold: the same kgrag ingest without --bulk"

@@ -127,7 +127,7 @@ _PASSED_ON = (
 @click.option("--with", "others", type=_PATH, multiple=True, metavar="DATASET", help="Search this, too; repeatable.")
 @click.option("--out", type=_PATH, metavar="DIR", help="Keep each question's record there, and go on from them.")
 @click.option(
-    "--ranks", type=_PATH, metavar="FILE", help="Keep the ranks of the gold there, small: `kgrag ranks FILE`."
+    "--ranks", type=_PATH, metavar="FILE", help="Keep the ranks of the gold there, small: `kgrag lab ranks FILE`."
 )
 @click.option("--plot", "picture", type=_PATH, metavar="FILE", help="Draw recall against latency: .png, .svg or .pdf.")
 @click.option("--markdown", is_flag=True, help="Print Markdown: tables, the command, the machine.")
@@ -184,18 +184,18 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     with title and text, .gz or .bz2 as well, or a folder of WikiExtractor's files); what it lacks is counted.
 
     \b
-    kgrag eval bench/musique
-    kgrag eval hotpot_dev_distractor_v1.json -r bm25 -r 'rrf(bm25, pathrank)' --baseline bm25 --by type
-    kgrag eval bench/2wiki --perturb typo --out runs/ --plot recall.png
-    kgrag eval bench/musique --with bench/2wiki --with bench/hotpotqa --join 10 --markdown
-    kgrag eval bench/musique --system gear+pathrank --system ircot+ppr --by hops --out runs/ --budget 2
-    kgrag eval bench/musique --system single+kgp --system golden --system closed-book --grade --out runs/
-    kgrag eval bench/musique -r kgp -r bm25 --vary branch=1..10 --depth 30 --plot branch.png
-    kgrag eval bench/musique --system gear --system ircot --over hybrid --over ppr --sample 20 --seed 1
-    kgrag eval bench/musique --paper gear --system gear+hybrid --embedder minilm
-    kgrag eval bench/hotpotqa --per-question 12 --depth 30 -r bm25 -r 'kgp(tfidf, hops=2, similarity=tfidf, cap=0)'
-    kgrag eval hotpot_dev_distractor_v1.json --paper kgp --per-question 12 --articles extracted/ --sentences
-    kgrag eval bench/musique --limit 20 --json | jq '.systems.hybrid."R@5"'
+    kgrag lab eval bench/musique
+    kgrag lab eval hotpot_dev_distractor_v1.json -r bm25 -r 'rrf(bm25, pathrank)' --baseline bm25 --by type
+    kgrag lab eval bench/2wiki --perturb typo --out runs/ --plot recall.png
+    kgrag lab eval bench/musique --with bench/2wiki --with bench/hotpotqa --join 10 --markdown
+    kgrag lab eval bench/musique --system gear+pathrank --system ircot+ppr --by hops --out runs/ --budget 2
+    kgrag lab eval bench/musique --system single+kgp --system golden --system closed-book --grade --out runs/
+    kgrag lab eval bench/musique -r kgp -r bm25 --vary branch=1..10 --depth 30 --plot branch.png
+    kgrag lab eval bench/musique --system gear --system ircot --over hybrid --over ppr --sample 20 --seed 1
+    kgrag lab eval bench/musique --paper gear --system gear+hybrid --embedder minilm
+    kgrag lab eval bench/hotpotqa --per-question 12 --depth 30 -r bm25 -r 'kgp(tfidf, hops=2, similarity=tfidf, cap=0)'
+    kgrag lab eval hotpot_dev_distractor_v1.json --paper kgp --per-question 12 --articles extracted/ --sentences
+    kgrag lab eval bench/musique --limit 20 --json | jq '.systems.hybrid."R@5"'
     """
     if given["markdown"] and given["as_json"]:
         raise click.UsageError("--json and --markdown exclude each other.")

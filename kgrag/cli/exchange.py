@@ -1,11 +1,14 @@
 """kgrag export, import: a collection as files, and back."""
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
 from kgrag.cli.console import note, print_json, progress_bars
+from kgrag.cli.knowledge import import_facts, knowledge_options
 
 if TYPE_CHECKING:
     from kgrag.exchange.export import ExportReport
@@ -28,7 +31,8 @@ def export(
     Every node and edge with all properties, vectors and runs too. JSON Lines (.jsonl) is the quickest; GraphML
     (.graphml) opens in Gephi, yEd and networkx; CSV, a folder, is what `neo4j-admin database import` reads (see
     neo4j-admin.args in it). Files whose names end in .gz are compressed; "-" is standard output. `kgrag import` reads
-    JSON Lines and CSV; the digest tells that nothing was lost: `kgrag digest --all` prints that of a collection.
+    JSON Lines and CSV; the digest tells that nothing was lost: `kgrag inspect --digest --all` prints that of a
+    collection.
 
     \b
     kgrag export work.jsonl.gz -c work
@@ -53,20 +57,50 @@ def export(
 
 @click.command(name="import")
 @click.argument("source", metavar="FILE|FOLDER", type=click.Path(exists=True, allow_dash=True))
-@click.option("-c", "--collection", metavar="NAME", help="Under another name than it was exported from.")
+@click.option("-c", "--collection", metavar="NAME", help="Its name; of facts, where to; by default as exported.")
+@click.option(
+    "--format",
+    type=click.Choice(("triples", "ntriples", "csv", "tsv", "wikidata")),
+    help="Of facts; triples: as the name of the file says. Without it, what `kgrag export` wrote.",
+)
+@knowledge_options
 @as_json
-def import_(source: str, collection: str | None, as_json: bool) -> None:
-    """Make a collection from what `kgrag export` wrote: JSON Lines, or a folder of CSV.
+def import_(source: str, collection: str | None, format: str | None, as_json: bool, **chosen: Any) -> None:
+    """Import a collection that was exported, or facts of your own.
 
-    The file is read through before anything is written: one that is damaged, cut off or of another kind changes
-    nothing. A collection of that name must not exist. Interrupted and run again, it goes on where it was; until it is
-    complete, nobody else sees the collection. "-" is standard input.
+    Of `kgrag export`, JSON Lines or a folder of CSV: the file is read through before anything is written: one that is
+    damaged, cut off or of another kind changes nothing. A collection of that name must not exist. Interrupted and run
+    again, it goes on where it was; until it is complete, nobody else sees the collection. "-" is standard input.
 
     \b
     kgrag import work.jsonl.gz
     kgrag import work-csv/ -c copy
     kgrag export - -c work | KGRAG_HOME=/data/other kgrag import -
+
+    With --format facts without passages, a collection of entities and facts alone: searches of your documents use it
+    beside them, by --knowledge. An ontology or a glossary are N-Triples (names are labels of rdfs, skos, schema.org,
+    foaf, else the end of an address), or CSV of subject, predicate, object; files may end in .gz or .bz2. A JSON dump
+    of Wikidata loses statements whose object is a text, deprecated ones and those without a value; of each entity one
+    alias is kept. What was left out, and what could not be read, is counted at the end. Into an empty database of this
+    machine they go through Neo4j's import tool, else in transactions. Interrupted and run again, it goes on.
+
+    \b
+    kgrag import --format triples glossary.csv -c glossary
+    kgrag import --format triples products.nt.gz -c products --language de
+    kgrag import --format wikidata latest-all.json.bz2 -c wikidata
+    kgrag import --format wikidata latest-all.json.gz -c wikidata --about notes --hops 2
+    kgrag import --format wikidata latest-all.json.gz -c ships --class Q11446 --language de --language en
+    kgrag import --format wikidata latest-all.json.gz -c few --ids ids.txt --property P31 --property P50
     """
+    if format is not None:
+        if collection is None:
+            raise click.UsageError("--format imports facts: say where to with --collection NAME.")
+        import_facts(Path(source), collection, None if format == "triples" else format, as_json, **chosen)
+        return
+    ctx = click.get_current_context()
+    for option in ctx.command.params:
+        if option.name in chosen and ctx.get_parameter_source(option.name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"{option.opts[0]} goes with --format: what was exported is imported whole.")
     with connect() as kg, progress_bars() as progress:
         report = kg.import_export(source, collection, progress=progress)
     if as_json:

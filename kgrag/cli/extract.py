@@ -50,11 +50,11 @@ def extract(
     of the next. KGRAG_CHAT__BATCH_PRICE says what share of the prices it costs.
 
     \b
-    kgrag extract --dry-run                  how many calls and tokens, and what they cost
-    kgrag extract -c work --limit 20         a try with twenty passages
-    kgrag extract -c work --budget 5         stop before it costs more than 5
-    kgrag extract -c work --batch            at half the price, within a day
-    kgrag extract -c wiki --linked           one entity an article, whatever the texts call it
+    kgrag enrich extract --dry-run                  how many calls and tokens, and what they cost
+    kgrag enrich extract -c work --limit 20         a try with twenty passages
+    kgrag enrich extract -c work --budget 5         stop before it costs more than 5
+    kgrag enrich extract -c work --batch            at half the price, within a day
+    kgrag enrich extract -c wiki --linked           one entity an article, whatever the texts call it
     """
     from kgrag.wire import to_json
 

@@ -36,7 +36,7 @@ def generate_questions(
     budget: float | None,
     as_json: bool,
 ) -> None:
-    """Make questions from COLLECTION, with answers and gold passages, as a question set for `kgrag eval`.
+    """Make questions from COLLECTION, with answers and gold passages, as a question set for `kgrag lab eval`.
 
     A language model writes each question from one passage, or from two that a name ties in the graph; who asks, the
     form, a premise and the kind of answer are drawn by the weights of a taxonomy (Millions of GEAR-s, table 1). A
@@ -46,10 +46,10 @@ def generate_questions(
     are put into English frames, which is not how people ask.
 
     \b
-    kgrag generate-questions manuals -n 200 --dry-run      calls, tokens and cost
-    kgrag generate-questions manuals -n 200 --budget 2     questions-manuals/
-    kgrag eval questions-manuals --by type
-    kgrag generate-questions manuals -n 50 --templates --out quick --json
+    kgrag lab generate-questions manuals -n 200 --dry-run      calls, tokens and cost
+    kgrag lab generate-questions manuals -n 200 --budget 2     questions-manuals/
+    kgrag lab eval questions-manuals --by type
+    kgrag lab generate-questions manuals -n 50 --templates --out quick --json
     """
     from kgrag.evaluation.generating import estimate, generate
     from kgrag.wire import to_json

@@ -46,10 +46,10 @@ def grade(
     kappa with linear weights, mean difference, correlation. --lexical asks no model, which is a floor to compare with.
 
     \b
-    kgrag grade answers.jsonl --dry-run
-    kgrag grade answers.jsonl --out marks.jsonl --budget 1
-    kgrag grade answers.jsonl --against by-hand.jsonl
-    kgrag grade answers.jsonl --lexical --against by-hand.jsonl --json
+    kgrag lab grade answers.jsonl --dry-run
+    kgrag lab grade answers.jsonl --out marks.jsonl --budget 1
+    kgrag lab grade answers.jsonl --against by-hand.jsonl
+    kgrag lab grade answers.jsonl --lexical --against by-hand.jsonl --json
     """
     from kgrag.evaluation.grade_answers import grade_answers
     from kgrag.evaluation.graders import AnswerGrader, LexicalGrader, ModelGrader, estimate, read_answers, read_marks

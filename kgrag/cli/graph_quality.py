@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 @click.option(
     "--per-question", type=click.IntRange(1), metavar="N", help="A graph of N documents for each question (KGP: 12)."
 )
-@click.option("--articles", type=click.Path(path_type=Path), metavar="FILE", help="As for `kgrag eval`.")
+@click.option("--articles", type=click.Path(path_type=Path), metavar="FILE", help="As for `kgrag lab eval`.")
 @paper_option
 @limit_option
 @sample_option
@@ -80,8 +80,8 @@ def graph_quality(
 ) -> None:
     """Measure the edges between passages on a question set, at growing density (KGP, Figure 4).
 
-    DATASET is a question set as for `kgrag eval`, and is ingested as there if it is not yet; the graph stays as it is.
-    From 10 TF-IDF passages of a question (--seeds) one step is made over one kind of edges. SF-EM is the share of
+    DATASET is a question set as for `kgrag lab eval`, and is ingested as there if it is not yet; the graph stays as it
+    is. From 10 TF-IDF passages of a question (--seeds) one step is made over one kind of edges. SF-EM is the share of
     questions whose gold is all among the seeds and their neighbours; recall the share of gold that is; precision the
     share of these passages that is gold, all in per cent; gold are documents, or with --sentences the supporting facts
     as in KGP. |E| is the number of edges between passages and density 2 |E| / (|V| (|V| - 1)), in per cent; the time is
@@ -90,24 +90,24 @@ def graph_quality(
     The setting of keyword is the number of a passage's best keywords that count, with keyword+title besides the title
     of its document, which ties those that mention it, as in KGP; of similar, that of nearest passages (those that the
     graph does not keep are looked up in the vector index, which takes longer); of mention and title, the number of
-    passages that a name may have to tie them; of tagme, how certain TAGME must be of the name (those that `kgrag tag`
-    found). With several --embedder the similar edges of each are measured, such as those of an encoder of `kgrag train
-    next-fact`; the others are the same.
+    passages that a name may have to tie them; of tagme, how certain TAGME must be of the name (those that `kgrag
+    enrich tag` found). With several --embedder the similar edges of each are measured, such as those of an encoder of
+    `kgrag lab train next-fact`; the others are the same.
 
-    With --per-question each question has a graph of N documents, its gold and others at random, as for `kgrag eval`:
-    the numbers are means over these graphs. KGP's figures 4 and 9 are of such graphs, of 12 whole articles (--articles)
-    without a cap; --paper kgp makes each passage a sentence, and keeps as many edges as it has.
+    With --per-question each question has a graph of N documents, its gold and others at random, as for `kgrag lab
+    eval`: the numbers are means over these graphs. KGP's figures 4 and 9 are of such graphs, of 12 whole articles
+    (--articles) without a cap; --paper kgp makes each passage a sentence, and keeps as many edges as it has.
 
     --walk gives a kgp expression that is walked with over each kind of edges alone at each density (KGP, Figure 6a):
     the share of gold among its passages (30), and the median time of a walk. Only edges that the graph keeps are
     walked.
 
     \b
-    kgrag graph-quality bench/hotpotqa
-    kgrag graph-quality hotpot.json --paper kgp --per-question 12 --cap 0 --sentences --sample 100 --plot figure4.png
-    kgrag graph-quality bench/hotpotqa --walk 'kgp(guide=encoder)' --plot density.png
-    kgrag graph-quality chains --limit 200 -e similar --embedder minilm --embedder sbert:model --plot quality.png
-    kgrag graph-quality bench/musique --json | jq '.quality[] | select(.edges == "keyword")'
+    kgrag lab graph-quality bench/hotpotqa
+    kgrag lab graph-quality hotpot.json --paper kgp --per-question 12 --cap 0 --sentences --plot figure4.png
+    kgrag lab graph-quality bench/hotpotqa --walk 'kgp(guide=encoder)' --plot density.png
+    kgrag lab graph-quality chains --limit 200 -e similar --embedder minilm --embedder sbert:model --plot quality.png
+    kgrag lab graph-quality bench/musique --json | jq '.quality[] | select(.edges == "keyword")'
     """
     from kgrag.evaluation import graph_quality as measured
     from kgrag.evaluation.plot import check_plot

@@ -37,8 +37,19 @@ _MARKS = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note":
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write a report for a web browser, too, which loads nothing from elsewhere.",
 )
+@click.option("--digest", "hashes", is_flag=True, help="Print hashes of what it holds, and nothing else.")
+@click.option("--all", "whole", is_flag=True, help="With --digest: of vectors, times, runs and all properties, too.")
 @as_json
-def inspect(collection: str | None, near: float, report: Path | None, as_json: bool) -> None:
+@click.pass_context
+def inspect(
+    ctx: click.Context,
+    collection: str | None,
+    near: float,
+    report: Path | None,
+    hashes: bool,
+    whole: bool,
+    as_json: bool,
+) -> None:
     """Look a collection over: its counts, its shape and its health.
 
     Shown are how many nodes and edges of each kind there are; how many passages have mentions, keywords, triples,
@@ -52,7 +63,23 @@ def inspect(collection: str | None, near: float, report: Path | None, as_json: b
     kgrag inspect demo --html demo.html
     kgrag inspect demo --near 0.95
     kgrag inspect demo --json | jq -r '.findings[] | select(.level != "note") | .message'
+    kgrag inspect demo --digest
+    diff <(kgrag inspect demo --digest) <(KGRAG_NEO4J_URI=bolt://other:7687 kgrag inspect demo --digest)
+
+    --digest tells whether two collections of one name hold the same: there is a hash for each kind of node with its
+    edges, in whatever order the documents were ingested and however often it was interrupted. Under another name they
+    differ, since ids are made with it. Vectors and the edges to nearest neighbours are left out. With --all nothing is:
+    there is a hash for each label and type of edge, and one of all of them, the one that `kgrag export` prints.
     """
+    if whole and not hashes:
+        raise click.UsageError("--all goes with --digest.")
+    if hashes:
+        from kgrag.cli.collections import digest
+
+        with connect() as kg:
+            name = choose_collection(kg, collection)
+        ctx.invoke(digest, collection=name, whole=whole, as_json=as_json)
+        return
     with connect() as kg:
         name = choose_collection(kg, collection)
         found = kg[name].inspect(near=near)

@@ -15,7 +15,7 @@ _ROLES: tuple["Role", ...] = ("read", "write", "admin")  # for --help, which imp
 
 @click.group()
 def keys() -> None:
-    """Make, list and remove the keys with which `kgrag serve` is used.
+    """Make, list and remove the keys of `kgrag serve`.
 
     A key has a role and, with --collection, collections that alone it sees. Only a hash of it is kept, in keys.json of
     the home (KGRAG_HOME). A running server takes changes at once.

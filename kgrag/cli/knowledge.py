@@ -1,7 +1,7 @@
-"""kgrag import-wikidata, import-triples: facts without passages, as a collection of kind knowledge."""
+"""kgrag import --format wikidata or triples: facts without passages, as a collection of kind knowledge."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,85 +12,70 @@ if TYPE_CHECKING:
     from kgrag.indexing.knowledge import KnowledgeReport, Selection
 
 
-def _shared(command: F) -> F:
+def knowledge_options(command: F) -> F:
+    """What of a dump of Wikidata, or of a file of facts, is imported."""
+    file = click.Path(exists=True, dir_okay=False, path_type=Path)
     for option in (
+        click.option("--hops", type=click.IntRange(1, 6), default=1, show_default=True,
+                     help="With one of these: and on what is within so many statements of them."),
+        click.option("--about", metavar="COLLECTION",
+                     help="Only facts on what the names of this collection of documents stand for."),
+        click.option("--class", "classes", multiple=True, metavar="ID",
+                     help="Only on entities of this class of Wikidata or below (P279)."),
+        click.option("--ids", type=file, metavar="FILE", help="Only on these entities: an id (Q42) on each line."),
         click.option("--property", "properties", multiple=True, metavar="ID", help="Only this property; repeatable."),
         click.option("--language", "languages", multiple=True, metavar="CODE", default=("en",), show_default=True,
-                     help="Of names; repeated, the first that there is."),
-        click.option("-c", "--collection", required=True, metavar="NAME", help="Where to; made if it does not exist."),
+                     help="Of names of facts; repeated, the first that there is."),
     ):  # fmt: skip
         command = option(command)
     return command
 
 
-@click.command(name="import-wikidata")
-@click.argument("dump", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@_shared
-@click.option("--ids", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
-              help="Only statements on these entities: an id (Q42) on each line.")  # fmt: skip
-@click.option("--class", "classes", multiple=True, metavar="ID", help="Only on entities of this class or below (P279).")
-@click.option("--about", metavar="COLLECTION", help="Only on what the names of this collection of documents stand for.")
-@click.option("--hops", type=click.IntRange(1, 6), default=1, show_default=True,
-              help="With one of these: and on what is within so many statements of them.")  # fmt: skip
-@as_json
-def import_wikidata(
-    dump: Path,
+def import_facts(
+    source: Path,
     collection: str,
+    format: str | None,
+    as_json: bool,
     languages: tuple[str, ...],
     properties: tuple[str, ...],
     ids: Path | None,
     classes: tuple[str, ...],
     about: str | None,
     hops: int,
-    as_json: bool,
 ) -> None:
-    """Import facts from a JSON dump of Wikidata (.json, .json.gz, .json.bz2).
-
-    The collection holds entities and facts, and neither passages nor vectors: searches of your documents use it beside
-    them, by --knowledge. Statements whose object is a text, deprecated ones and those without a value are left out; of
-    each entity one alias is kept. What was left out, and what could not be read, is counted at the end. Into an empty
-    database of this machine it goes through Neo4j's import tool, else in transactions. Interrupted and run again, it
-    goes on where it was.
-
-    \b
-    kgrag import-wikidata latest-all.json.bz2 -c wikidata
-    kgrag import-wikidata latest-all.json.gz -c wikidata --about notes --hops 2
-    kgrag import-wikidata latest-all.json.gz -c ships --class Q11446 --language de --language en
-    kgrag import-wikidata latest-all.json.gz -c few --ids ids.txt --property P31 --property P50
-    """
+    """Import a file of facts; None: of the format that its name says."""
     from kgrag.indexing.knowledge import Selection, ids_in
 
+    if format != "wikidata" and (ids or classes or about):
+        raise click.UsageError("--ids, --class and --about choose from Wikidata: they go with --format wikidata.")
     chosen = Selection(languages, properties, None if ids is None else tuple(ids_in(ids)), classes, about, hops)
-    _import(dump, collection, chosen, "wikidata", as_json)
+    _import(source, collection, chosen, format, as_json)
+
+
+_to = click.option("-c", "--collection", required=True, metavar="NAME", help="Where to; made if it does not exist.")
+
+
+@click.command(name="import-wikidata")
+@click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@_to
+@knowledge_options
+@as_json
+def import_wikidata(**given: Any) -> None:
+    """Import facts from a dump of Wikidata: `kgrag import --format wikidata`."""
+    import_facts(format="wikidata", **given)
 
 
 @click.command(name="import-triples")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@_shared
+@click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@_to
+@knowledge_options
 @click.option(
     "--format", type=click.Choice(("ntriples", "csv", "tsv")), help="By default as the name of the file says."
 )
 @as_json
-def import_triples(
-    file: Path,
-    collection: str,
-    languages: tuple[str, ...],
-    properties: tuple[str, ...],
-    format: str | None,
-    as_json: bool,
-) -> None:
-    """Import facts of your own: an ontology or a glossary as N-Triples, or CSV of subject, predicate, object.
-
-    The collection is as one of `kgrag import-wikidata`. In N-Triples names are labels (rdfs, skos, schema.org, foaf),
-    else the end of an address; in CSV the cells themselves. Files may end in .gz or .bz2.
-
-    \b
-    kgrag import-triples glossary.csv -c glossary
-    kgrag import-triples products.nt.gz -c products --language de
-    """
-    from kgrag.indexing.knowledge import Selection
-
-    _import(file, collection, Selection(languages, properties), format, as_json)
+def import_triples(**given: Any) -> None:
+    """Import facts of your own: `kgrag import --format triples`."""
+    import_facts(**given)
 
 
 def _import(path: Path, collection: str, selection: "Selection", format: str | None, as_json: bool) -> None:

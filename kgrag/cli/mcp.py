@@ -17,7 +17,9 @@ from kgrag.errors import ConfigurationError
               help="Of one call.")  # fmt: skip
 @click.option("--budget", type=click.FloatRange(0), metavar="X", help="Cost of language models in one call.")
 def mcp(collections: tuple[str, ...], characters: int | None, deadline: float, budget: float | None) -> None:
-    """Offer the collections to a model as tools, by the Model Context Protocol on standard input and output.
+    """Offer the collections to an assistant as tools.
+
+    It speaks the Model Context Protocol on standard input and output.
 
     An assistant starts this command by itself: put it into its list of servers. Its tools describe, search, ask,
     look_up, passage, saved_query and cypher only read; passages are resources, too, kgrag://COLLECTION/passage/ID. The

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 paper_option = click.option(
     "--paper",
     metavar="NAME",
-    help="Set indexing, retrieval, strategy and reader as this paper has them: `kgrag systems --paper NAME`.",
+    help="Set indexing, retrieval, strategy and reader as this paper has them: `kgrag list systems --paper NAME`.",
 )
 
 
@@ -32,7 +32,7 @@ def as_paper(settings: "Settings", name: str | None, *, quiet: bool = False) -> 
     if quiet:
         return settings, paper
     own = [f"{row['setting']}={row['value']}" for row in rows(paper, settings) if row["value"] != row["paper"]]
-    note(f"Everything is set as {name} has it: `kgrag systems --paper {name}` says what and where.")
+    note(f"Everything is set as {name} has it: `kgrag list systems --paper {name}` says what and where.")
     if own:
         print_list("But as you set it:", own)
     return settings, paper

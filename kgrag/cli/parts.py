@@ -1,4 +1,4 @@
-"""kgrag retrievers, systems: the ways to search and to answer, and the options of one of them."""
+"""kgrag list retrievers, systems: the ways to search and to answer, and the options of one of them."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,8 @@ def retrievers(name: str | None, as_json: bool) -> None:
     alone.
 
     \b
-    kgrag retrievers
-    kgrag retrievers pathrank                its options: type, default, meaning
+    kgrag list retrievers
+    kgrag list retrievers pathrank                its options: type, default, meaning
     kgrag search "..." --retriever "rrf(hybrid, pathrank)"
     kgrag search "..." --retriever "rrf(bm25, pathrank(cap=20, omega=0), rrf=30)"
     """
@@ -51,15 +51,15 @@ def systems(name: str | None, paper: str | None, as_json: bool) -> None:
 
     Each strategy and retriever is listed with its paper and section, and with what it needs. With --paper gear (kgp,
     gnn-ret, rgnn-ret, bdtr, hipporag, hipporag2) every setting is listed as that paper has it, with the value in force
-    and the section: what `kgrag ask` and `kgrag eval` set with the same option. Settings of your own win.
+    and the section: what `kgrag ask` and `kgrag lab eval` set with the same option. Settings of your own win.
 
-    A system is a strategy over a retriever: STRATEGY+RETRIEVER, with any retriever of `kgrag retrievers`, composed or
-    not. OPTION=VALUE sets one of a strategy's options for this question alone.
+    A system is a strategy over a retriever: STRATEGY+RETRIEVER, with any retriever of `kgrag list retrievers`,
+    composed or not. OPTION=VALUE sets one of a strategy's options for this question alone.
 
     \b
-    kgrag systems
-    kgrag systems gear                       its options: type, default, meaning
-    kgrag systems --paper gear               every setting as GEAR has it
+    kgrag list systems
+    kgrag list systems gear                       its options: type, default, meaning
+    kgrag list systems --paper gear               every setting as GEAR has it
     kgrag ask "..." --system gear+hybrid
     kgrag ask "..." --system "ircot(steps=2)+rrf(bm25, ppr)"
     """
@@ -137,7 +137,7 @@ def _print_paper(name: str, *, as_json: bool) -> None:
         click.echo(f"- {text}")
     if paper.tables:
         figures = f"; figures: {', '.join(paper.figures)}" if paper.figures else ""
-        click.echo(f"Its tables here: {', '.join(paper.tables)}{figures} (`kgrag reproduce {name}`).")
+        click.echo(f"Its tables here: {', '.join(paper.tables)}{figures} (`kgrag lab reproduce {name}`).")
 
 
 def _print_options(about: Mapping[str, Any], options: "type[Options]", as_json: bool) -> None:

@@ -25,9 +25,9 @@ def prompts(folder: Path | None, as_json: bool) -> None:
     Passages that were extracted with another version of a prompt are extracted again.
 
     \b
-    kgrag prompts
-    kgrag prompts --copy my-prompts
-    KGRAG_CHAT__PROMPTS=my-prompts kgrag prompts
+    kgrag list prompts
+    kgrag list prompts --copy my-prompts
+    KGRAG_CHAT__PROMPTS=my-prompts kgrag list prompts
     """
     from kgrag.models.prompts import SETTING, file_name, load_prompt, names
 

@@ -27,12 +27,12 @@ def ranks(
     changes: int | None,
     as_json: bool,
 ) -> None:
-    """Print the tables of `kgrag eval ... --ranks FILE` again, from that file alone.
+    """Print the tables of `kgrag lab eval ... --ranks FILE` again, from that file alone.
 
     \b
-    kgrag ranks docs/ranks/2wiki.jsonl.gz --baseline hybrid
-    kgrag ranks docs/ranks/2wiki.jsonl.gz --at 2 --at 5 --json
-    kgrag ranks reranked.jsonl.gz --baseline pathrank --changes 5      what a reranker gains and loses, by question
+    kgrag lab ranks docs/ranks/2wiki.jsonl.gz --baseline hybrid
+    kgrag lab ranks docs/ranks/2wiki.jsonl.gz --at 2 --at 5 --json
+    kgrag lab ranks reranked.jsonl.gz --baseline pathrank --changes 5      what a reranker gains and loses, by question
     """
     if markdown and (as_json or changes is not None):
         raise click.UsageError("--markdown excludes --json and --changes.")

@@ -31,7 +31,7 @@ _PATH = click.Path(path_type=Path)
     "sets",
     multiple=True,
     metavar="NAME=DATASET",
-    help="One of the table's data sets, as of `kgrag eval`; repeatable.",
+    help="One of the table's data sets, as of `kgrag lab eval`; repeatable.",
 )
 @click.option("--row", "labels", multiple=True, metavar="LABEL", help="Only this row; repeatable.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Questions of each set.  [default: the paper's]")
@@ -46,7 +46,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--prepare", is_flag=True, help="First make what rows require: triples, mentions, trees, communities.")
 @click.option("--dry-run", is_flag=True, help="With --prepare: say what that takes and costs, and measure nothing.")
 @click.option("--embedder", metavar="NAME", help="In place of the paper's.")
-@click.option("--articles", type=_PATH, metavar="FILE", help="Whole Wikipedia articles, as for `kgrag eval`.")
+@click.option("--articles", type=_PATH, metavar="FILE", help="Whole Wikipedia articles, as for `kgrag lab eval`.")
 @click.option("-c", "--collection", metavar="NAME", help="Where the one data set is, or is to be, ingested.")
 @click.option("--threads", type=click.IntRange(1, 256), metavar="N", default=8, show_default=True)
 @click.option("--budget", type=click.FloatRange(0), metavar="X", help="What the language models may cost, at most.")
@@ -55,7 +55,7 @@ _PATH = click.Path(path_type=Path)
 def reproduce(**given: Any) -> None:
     """Measure a table of a paper again, and print its numbers beside ours.
 
-    Every setting is as the paper has it (`kgrag systems --paper PAPER`), unless the environment or an option says
+    Every setting is as the paper has it (`kgrag list systems --paper PAPER`), unless the environment or an option says
     otherwise; the paper's own model is only named, yours is asked (KGRAG_CHAT__MODEL). Below the table stands what
     differs: the model, the embedder, the sample, the corpus, and what kgrag does otherwise. What costs money is
     counted, and with --budget it ends there; the same command with --out goes on. A table with Acc has a model mark
@@ -67,12 +67,12 @@ def reproduce(**given: Any) -> None:
     it was interrupted; without --table it does so for all tables of these data sets, and measures none.
 
     \b
-    kgrag reproduce gear                                          its tables
-    kgrag reproduce gear --data musique=bench/musique --prepare --dry-run      what triples would cost
-    kgrag reproduce bdtr --table 1 --data musique=bench/musique --row 'GFM-RAG: original' --set weights=gfm.pt
-    kgrag reproduce gear --figure 2 --data musique=bench/musique --plot iterations.png
-    kgrag reproduce gear --table 2 --data musique=bench/musique --sample 44 --embedder minilm --out runs/
-    kgrag reproduce bdtr --table 1 --data hotpotqa=hotpot.json --data musique=musique.jsonl --budget 5 --out runs/
+    kgrag lab reproduce gear                                          its tables
+    kgrag lab reproduce gear --data musique=bench/musique --prepare --dry-run      what triples would cost
+    kgrag lab reproduce bdtr --table 1 --data musique=bench/musique --row 'GFM-RAG: original' --set weights=gfm.pt
+    kgrag lab reproduce gear --figure 2 --data musique=bench/musique --plot iterations.png
+    kgrag lab reproduce gear --table 2 --data musique=bench/musique --sample 44 --embedder minilm --out runs/
+    kgrag lab reproduce bdtr --table 1 --data hotpotqa=hotpot.json --data musique=musique.jsonl --budget 5 --out runs/
     """
     from kgrag.evaluation.figures import draw
     from kgrag.evaluation.plot import check_plot

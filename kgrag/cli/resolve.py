@@ -47,11 +47,11 @@ def resolve(
     stay apart. After an ingest, run it again: it writes just what has changed.
 
     \b
-    kgrag resolve notes                      what it would tie
-    kgrag resolve notes --apply
-    kgrag resolve notes --ask --budget 1     a language model decides what is doubtful
-    kgrag resolve notes --undo
-    kgrag resolve notes --json | jq -r '.same[] | [.score, .one, .other] | @tsv'
+    kgrag enrich resolve notes                      what it would tie
+    kgrag enrich resolve notes --apply
+    kgrag enrich resolve notes --ask --budget 1     a language model decides what is doubtful
+    kgrag enrich resolve notes --undo
+    kgrag enrich resolve notes --json | jq -r '.same[] | [.score, .one, .other] | @tsv'
     """
     from kgrag.wire import to_json
 
@@ -88,7 +88,7 @@ def _print(found: "Resolution", collection: str, limit: int) -> None:
         click.echo(f"{number(found.written, 'edge')} written, {found.removed:,} removed")
         return
     if found.same:
-        note(f"Nothing is written yet. To tie them: kgrag resolve {collection} --apply")
+        note(f"Nothing is written yet. To tie them: kgrag enrich resolve {collection} --apply")
     if found.estimate.calls:
         note("To have a model decide the doubtful ones (--ask): " + "; ".join(found.estimate.lines()))
 

@@ -20,13 +20,13 @@ def runs(ids: tuple[str, ...], collection: str | None, delete: bool, as_json: bo
     named comes with the Cypher that shows it in Neo4j Browser.
 
     \b
-    kgrag runs
-    kgrag runs 3f9a01c2
-    kgrag runs --collection demo --json | jq -r '.[].answer'
-    kgrag runs --delete 3f9a01c2 77b0e4d1
+    kgrag list runs
+    kgrag list runs 3f9a01c2
+    kgrag list runs --collection demo --json | jq -r '.[].answer'
+    kgrag list runs --delete 3f9a01c2 77b0e4d1
     """
     if delete and not ids:
-        raise click.UsageError("Say which runs to delete, by their ids: kgrag runs --delete ID...")
+        raise click.UsageError("Say which runs to delete, by their ids: kgrag list runs --delete ID...")
     from kgrag.graph.runs import drawing, named
 
     with connect() as kg:

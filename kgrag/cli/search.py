@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 @question_argument
 @collection_option()
 @click.option(
-    "-r", "--retriever", metavar="NAME", help="How to search: one that `kgrag retrievers` lists, or several composed."
+    "-r",
+    "--retriever",
+    metavar="NAME",
+    help="How to search: one that `kgrag list retrievers` lists, or several composed.",
 )
 @click.option("-k", default=8, show_default=True, type=click.IntRange(1), help="How many passages.")
 @filter_options
@@ -59,7 +62,7 @@ def search(
     kgrag search "sea ice" --where year=1890..1899 --where date=..1897-06
     kgrag search "sea ice" --source reports/ --since 2024-05
     kgrag search "Who designed the Fram?" --knowledge wikidata
-    kgrag search "Who designed the Fram?" --save           then `kgrag runs`, or the Cypher that it prints
+    kgrag search "Who designed the Fram?" --save           then `kgrag list runs`, or the Cypher that it prints
     kgrag search "Who designed the Fram?" --json | jq -r '.hits[].passage.title'
     """
     from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_retriever

@@ -18,11 +18,13 @@ RETRY = 3.0  # seconds: nobody waits longer for a database that does not answer
 @click.option("--quiet", is_flag=True, help="Do not log requests on standard error.")
 @as_json
 def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json: bool) -> None:
-    """Serve the collections over HTTP: pages for a browser, REST under /api/v1, the Model Context Protocol at /mcp.
+    """Serve the collections over HTTP: pages, REST, OpenAI's, MCP.
+
+    Pages for a browser are at /, REST under /api/v1, the Model Context Protocol at /mcp.
 
     Without keys it answers on this machine alone, and lets in whoever can reach it there. `kgrag keys add` makes keys;
     from then on each request needs one. What a request, a key and all of them may take are settings, see
-    KGRAG_SERVE__* in `kgrag settings`. /openapi.json describes the routes; /healthz, /readyz and /metrics are for
+    KGRAG_SERVE__* in `kgrag list settings`. /openapi.json describes the routes; /healthz, /readyz and /metrics are for
     whoever watches over it.
 
     It takes some packages more: pip install 'kgrag[serve]', and for /mcp 'kgrag[mcp]'

@@ -95,9 +95,9 @@ def status(as_json: bool) -> None:
     It is about the server in KGRAG_NEO4J_URI when that is set, else about the one that `kgrag up` starts.
 
     \b
-    kgrag status
-    kgrag status --json
-    kgrag status || kgrag up
+    kgrag db status
+    kgrag db status --json
+    kgrag db status || kgrag up
     """
     settings = load_settings()
     if settings.neo4j_uri is not None:
@@ -133,9 +133,9 @@ def logs(follow: bool, lines: int) -> None:
     """Print the end of the local server's log.
 
     \b
-    kgrag logs
-    kgrag logs -n 200
-    kgrag logs -f
+    kgrag db logs
+    kgrag db logs -n 200
+    kgrag db logs -f
     """
     from kgrag.graph.local import LocalServer
     from kgrag.graph.local.failure import tail
@@ -153,7 +153,7 @@ def logs(follow: bool, lines: int) -> None:
 @click.command()
 @as_json
 def doctor(as_json: bool) -> None:
-    """Check everything that the server and the models need, and say how to fix what fails.
+    """Check the server and the models, and say how to fix what fails.
 
     Of a language model that KGRAG_CHAT__MODEL names, whether it answers, in JSON too, how quickly, and how much it
     reads at once: some short calls. Ends with 1 if a check fails.

@@ -21,10 +21,10 @@ def settings(words: tuple[str, ...], markdown: bool, as_json: bool) -> None:
     With words, only settings whose line holds each of them. Keys and passwords are shown as ***.
 
     \b
-    kgrag settings
-    kgrag settings chat                      those of language models
-    kgrag settings environment               what is set in the environment (".env": in that file)
-    KGRAG_LOCAL__HEAP=4g kgrag status        set one
+    kgrag list settings
+    kgrag list settings chat                      those of language models
+    kgrag list settings environment               what is set in the environment (".env": in that file)
+    KGRAG_LOCAL__HEAP=4g kgrag db status        set one
     """
     load_settings()  # an invalid one is an error that names it
     from kgrag.cli.settings_list import in_force, page

@@ -106,9 +106,9 @@ def page() -> str:
 
 _HEAD = """# Settings
 
-Environment variables, or lines of a file `.env` in the working directory. `kgrag settings` prints them with the values
-in force and where each is from. Lists and mappings are written as JSON: `KGRAG_CHAT__MODELS='{"extract": "qwen3:8b"}'`.
-Made from the settings classes by `kgrag settings --markdown > docs/settings.md`.
+Environment variables, or lines of a file `.env` in the working directory. `kgrag list settings` prints them with the
+values in force. Lists and mappings are written as JSON: `KGRAG_CHAT__MODELS='{"extract": "qwen3:8b"}'`.
+Made from the settings classes by `kgrag list settings --markdown > docs/settings.md`.
 
 Beside these, `KGRAG_COLLECTION` and `KGRAG_DEBUG` set the options `--collection` and `--debug` of commands, and the
 `openai` client reads `OPENAI_API_KEY` and `OPENAI_BASE_URL`.

@@ -42,10 +42,10 @@ def tag(
     tagged again.
 
     \b
-    kgrag tag -c notes --dry-run             how many passages are left
-    kgrag tag -c notes --limit 20            a try with twenty passages
-    kgrag tag -c notes --local               by the titles of its own documents
-    kgrag tag -c notes --threshold 0.3       only what it is sure of
+    kgrag enrich tag -c notes --dry-run             how many passages are left
+    kgrag enrich tag -c notes --limit 20            a try with twenty passages
+    kgrag enrich tag -c notes --local               by the titles of its own documents
+    kgrag enrich tag -c notes --threshold 0.3       only what it is sure of
     """
     from pydantic import SecretStr
 

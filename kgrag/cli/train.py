@@ -28,11 +28,11 @@ def train() -> None:
     """Learn settings of a retriever, or a model, from questions whose gold is known.
 
     \b
-    kgrag train gnn-ret bench/musique --out alphas.json
-    kgrag train rgnn bench/musique --limit 5 --out rgnn.json
-    kgrag train gfm bench/musique --out network.pth
-    kgrag train next-fact bench/musique --out model
-    kgrag train next-evidence bench/musique --export rows.jsonl
+    kgrag lab train gnn-ret bench/musique --out alphas.json
+    kgrag lab train rgnn bench/musique --limit 5 --out rgnn.json
+    kgrag lab train gfm bench/musique --out network.pth
+    kgrag lab train next-fact bench/musique --out model
+    kgrag lab train next-evidence bench/musique --export rows.jsonl
     """
 
 
@@ -43,7 +43,7 @@ train.add_command(next_evidence)
 
 @train.command("gnn-ret")
 @dataset_argument
-@click.option("-c", "--collection", metavar="NAME", help="Where its corpus is.  [default: that of kgrag eval]")
+@click.option("-c", "--collection", metavar="NAME", help="Where its corpus is.  [default: that of kgrag lab eval]")
 @limit_option
 @click.option("--layers", type=click.IntRange(1, 5), metavar="N", help="Of the network.  [default: as it is set]")
 @click.option("--folds", type=click.IntRange(2), metavar="N", help="Cross-validate: is it worth it?")
@@ -68,22 +68,22 @@ def gnn_ret(
 ) -> None:
     """Learn how much of its own distance a passage keeps in each layer of GNN-Ret: its alphas.
 
-    DATASET is a question set as for `kgrag eval`, which also ingests it; 20 questions are enough. The number of senders
-    and the kinds of edges are those of the settings (KGRAG_RETRIEVAL__GNN_RET__K and others). The loss is the hinge
-    loss of the gold's mean distance against that of the nearest other passages.
+    DATASET is a question set as for `kgrag lab eval`, which also ingests it; 20 questions are enough. The number of
+    senders and the kinds of edges are those of the settings (KGRAG_RETRIEVAL__GNN_RET__K and others). The loss is the
+    hinge loss of the gold's mean distance against that of the nearest other passages.
 
     With --folds each question is ranked with what was learned from the other folds, and untrained, with a = 0.5 in
     each layer; "as set" is what the settings say, where that is something else. The difference to untrained is given
     with its 95 % interval: where that includes 0, it is noise.
 
     --out writes a file that the option takes: gnn-ret(alphas='FILE'). With --paper gnn-ret the collection and the
-    settings are those of `kgrag reproduce gnn-ret`.
+    settings are those of `kgrag lab reproduce gnn-ret`.
 
     \b
-    kgrag train gnn-ret bench/musique
-    kgrag train gnn-ret train.jsonl --limit 20 --paper gnn-ret --out alphas.json
-    kgrag train gnn-ret bench/2wiki -c mine --layers 1 --folds 5
-    export KGRAG_RETRIEVAL__GNN_RET__ALPHAS="$(kgrag train gnn-ret bench/musique --json | jq -c .alphas)"
+    kgrag lab train gnn-ret bench/musique
+    kgrag lab train gnn-ret train.jsonl --limit 20 --paper gnn-ret --out alphas.json
+    kgrag lab train gnn-ret bench/2wiki -c mine --layers 1 --folds 5
+    export KGRAG_RETRIEVAL__GNN_RET__ALPHAS="$(kgrag lab train gnn-ret bench/musique --json | jq -c .alphas)"
     """
     from kgrag.evaluation import summary
     from kgrag.evaluation import train_gnn_ret as training
@@ -155,7 +155,7 @@ def gnn_ret(
 
 @train.command()
 @dataset_argument
-@click.option("-c", "--collection", metavar="NAME", help="Where its corpus is.  [default: that of kgrag eval]")
+@click.option("-c", "--collection", metavar="NAME", help="Where its corpus is.  [default: that of kgrag lab eval]")
 @limit_option
 @click.option("--layers", type=click.IntRange(1, 5), metavar="N", default=1, show_default=True, help="Of the network.")
 @click.option("--margin", type=click.FloatRange(0), metavar="R", help="r of the hinge loss.  [default: 0.01]")
@@ -177,13 +177,13 @@ def rgnn(
 ) -> None:
     """Learn the alphas of GNN-Ret, and beta, from questions with the single questions that they are made of (RGNN-Ret).
 
-    DATASET is a question set as for `kgrag eval`, whose questions have steps, as MuSiQue's have; five are enough
+    DATASET is a question set as for `kgrag lab eval`, whose questions have steps, as MuSiQue's have; five are enough
     (--limit). The gold of a step is its own and that of the steps after it (--labels). The number of senders and the
     kinds of edges are those of the settings (KGRAG_RETRIEVAL__GNN_RET__K and others). --out writes a file that both
-    options take; --paper gnn-ret is as for `kgrag train gnn-ret`.
+    options take; --paper gnn-ret is as for `kgrag lab train gnn-ret`.
 
     \b
-    kgrag train rgnn bench/musique --limit 5 --out rgnn.json
+    kgrag lab train rgnn bench/musique --limit 5 --out rgnn.json
     kgrag ask "..." --system "rgnn+gnn-ret(alphas='rgnn.json', beta='rgnn.json')"
     """
     from kgrag.evaluation import train_rgnn as training

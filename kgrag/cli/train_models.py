@@ -1,4 +1,4 @@
-"""kgrag train gfm, next-fact and next-evidence: models that say what is relevant, or which passage is wanted next."""
+"""kgrag lab train gfm, next-fact, next-evidence: models that say what is relevant, or which passage comes next."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -25,7 +25,7 @@ def given_only(**values: Any) -> dict[str, Any]:
 
 @click.command("gfm")
 @dataset_argument
-@click.option("-c", "--collection", metavar="NAME", help="Where its corpus is.  [default: that of kgrag eval]")
+@click.option("-c", "--collection", metavar="NAME", help="Where its corpus is.  [default: that of kgrag lab eval]")
 @click.option("-o", "--out", type=_PATH, required=True, metavar="FILE", help="Where the network is saved.")
 @click.option("--base", type=_PATH, metavar="PATH", help="Weights to go on from: of this command, or published.")
 @click.option("--width", type=click.IntRange(1), metavar="N", help="Of an entity's vector.  [default: 512]")
@@ -52,10 +52,10 @@ def gfm(
 ) -> None:
     """Train the graph neural network of GFM-RAG: gfm(weights=FILE) (extra: gfm).
 
-    DATASET is a question set as for `kgrag eval`, which also ingests it; the collection must hold triples. The network
-    learns to lead from the entities that a question names to those that its gold mentions, over what surrounds the
-    former, as it is set for the retriever (KGRAG_RETRIEVAL__GFM__HOPS and others). For gfm(exact=true) train it over
-    the whole graph, with KGRAG_RETRIEVAL__GFM__EXACT=true: else it has never met what is out of reach. It reads
+    DATASET is a question set as for `kgrag lab eval`, which also ingests it; the collection must hold triples. The
+    network learns to lead from the entities that a question names to those that its gold mentions, over what surrounds
+    the former, as it is set for the retriever (KGRAG_RETRIEVAL__GFM__HOPS and others). For gfm(exact=true) train it
+    over the whole graph, with KGRAG_RETRIEVAL__GFM__EXACT=true: else it has never met what is out of reach. It reads
     predicates as vectors of their texts, so that it can be used in any collection. With --base its size is that of the
     weights.
 
@@ -63,8 +63,8 @@ def gfm(
     out and have no gold in common with the others.
 
     \b
-    kgrag train gfm bench/musique -o network.pth
-    kgrag train gfm bench/musique -o small.pth --width 64 --layers 3 --epochs 5
+    kgrag lab train gfm bench/musique -o network.pth
+    kgrag lab train gfm bench/musique -o small.pth --width 64 --layers 3 --epochs 5
     kgrag search "Who led the Fjord Queen?" -c notes --retriever "gfm(weights='network.pth')"
     """
     from kgrag.evaluation import train_gfm as training
@@ -156,8 +156,8 @@ def next_fact(
 ) -> None:
     """Fine-tune a sentence encoder to predict the next supporting fact (KGP's KNN-MDR; extra: sbert).
 
-    DATASET is a question set as for `kgrag eval`. The question shall be near its first fact, and the question with the
-    facts so far near the next one. Facts are sentences where the set names those that support an answer (HotpotQA,
+    DATASET is a question set as for `kgrag lab eval`. The question shall be near its first fact, and the question with
+    the facts so far near the next one. Facts are sentences where the set names those that support an answer (HotpotQA,
     2WikiMultiHopQA, IIRC), else whole documents. Their order is that of the steps where the set tells them (MuSiQue,
     2WikiMultiHopQA); else the fact that the question names comes first. The saved model is an embedder like any other:
     --embedder sbert:DIR. Searches that use what it learned: kgp(guide=encoder), kgp(edges=(similar,)) and mdr. With
@@ -169,9 +169,9 @@ def next_fact(
     the k passages nearest to the question with the facts before them. Both in per cent, before and after.
 
     \b
-    kgrag train next-fact hotpot_train_v1.1.json --out models/next-fact
-    kgrag train next-fact chains --base sentence-transformers/all-mpnet-base-v2 --out model --epochs 1 --tokens 96
-    kgrag train next-fact chains --single --apart --out dpr
+    kgrag lab train next-fact hotpot_train_v1.1.json --out models/next-fact
+    kgrag lab train next-fact chains --base sentence-transformers/all-mpnet-base-v2 --out model --epochs 1 --tokens 96
+    kgrag lab train next-fact chains --single --apart --out dpr
     kgrag ingest notes/ -c notes --embedder sbert:model
     kgrag search "Where does the firm that employs Ada sit?" -c notes --retriever 'kgp(guide=encoder)'
     """
@@ -262,16 +262,16 @@ def next_evidence(
 ) -> None:
     """Fine-tune a language model to write the next supporting fact (KGP-T5, KGP-LLaMA; extra: train).
 
-    DATASET is a question set as for `kgrag eval`. A row holds the prompt `next-evidence` with a question and its facts
-    so far, and the next fact as the reply, so that the model learns what kgp(guide=chat) asks of it; facts and their
-    order are those of `kgrag train next-fact`. --export writes
+    DATASET is a question set as for `kgrag lab eval`. A row holds the prompt `next-evidence` with a question and its
+    facts so far, and the next fact as the reply, so that the model learns what kgp(guide=chat) asks of it; facts and
+    their order are those of `kgrag lab train next-fact`. --export writes
     the rows for any service or tool that fine-tunes chat models; with --base and --out the model is fine-tuned here by
     LoRA, or with --full all of it. kgp(guide=generator, generator='DIR') loads it; or, served behind an
     OpenAI-compatible address, KGRAG_CHAT__MODELS='{"evidence": "..."}' names it.
 
     \b
-    kgrag train next-evidence hotpot_train_v1.1.json --export rows.jsonl
-    kgrag train next-evidence bench/musique --base google/flan-t5-large --out models/evidence --full
+    kgrag lab train next-evidence hotpot_train_v1.1.json --export rows.jsonl
+    kgrag lab train next-evidence bench/musique --base google/flan-t5-large --out models/evidence --full
     """
     if (base is None) != (out is None):
         raise click.UsageError("--base and --out belong together.")

@@ -18,11 +18,11 @@ def tree(**options: Any) -> None:
     is written again. `kgrag search --retriever raptor` searches the tree, `kgrag cypher topics` shows it.
 
     \b
-    kgrag tree notes
-    kgrag tree notes --ask --dry-run          what a model would take
-    kgrag tree notes --ask --budget 2
+    kgrag enrich tree notes
+    kgrag enrich tree notes --ask --dry-run          what a model would take
+    kgrag enrich tree notes --ask --budget 2
     kgrag cypher topics -c notes              the topics, the largest first
-    kgrag tree notes --remove
+    kgrag enrich tree notes --remove
     """
     run_writing(
         options,

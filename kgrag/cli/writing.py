@@ -1,4 +1,4 @@
-"""What `kgrag tree` and `kgrag communities` share: texts that are made of sentences, or that a model writes."""
+"""What `kgrag enrich tree` and `kgrag enrich communities` share: texts of sentences, or that a model writes."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar

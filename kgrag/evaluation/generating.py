@@ -1,4 +1,4 @@
-"""Questions made from a collection, with their answers and gold passages: a question set that `kgrag eval` reads.
+"""Questions made from a collection, with their answers and gold passages: a question set that `kgrag lab eval` reads.
 
 A draw is a kind of question (see `taxonomy`) and the one or two passages that it is to be made from, both decided by
 the seed and the draw's number alone. A model writes the question, and reads it a second time as somebody else would;

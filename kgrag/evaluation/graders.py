@@ -3,8 +3,8 @@
 Correctness is 0 (wrong, or no answer), 0.5 (a part of it is there) or 1 (right and whole), by the known answers.
 Faithfulness is the share, 0 to 1, of an answer's claims that the shown texts support, whether true or not. Millions of
 GEAR-s, section 5, reports means of the two, and neither its prompts nor its scales: these scales are kgrag's own.
-`kgrag grade --against` says how far marks agree with those made by hand. (`grading` marks short answers as correct or
-not, as KGP does.)
+`kgrag lab grade --against` says how far marks agree with those made by hand. (`grading` marks short answers as correct
+or not, as KGP does.)
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What `kgrag eval --out` keeps, read again: a system with what it was measured on, and two on the same questions."""
+"""What `kgrag lab eval --out` keeps, read again: a system with what it was measured on, or two of them."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -37,7 +37,7 @@ class Kept:
 
     @property
     def measures(self) -> dict[str, float | None]:
-        """Its row of the table that `kgrag eval` prints."""
+        """Its row of the table that `kgrag lab eval` prints."""
         return summary.table(self.records, self.depth)[self.system]
 
 

@@ -68,7 +68,7 @@ def read_ranks(path: Path, *, baseline: str | None = None, at: Sequence[int] = (
         title, depth = head["title"], head["depth"]
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{path} is no file of ranks: {error}", "Make one with `kgrag eval ... --ranks FILE`."
+            f"{path} is no file of ranks: {error}", "Make one with `kgrag lab eval ... --ranks FILE`."
         ) from error
     if baseline is not None and baseline not in names:
         raise InputError(f"{path} holds no ranks of {baseline!r}.", f"It holds: {', '.join(names)}.")

@@ -53,7 +53,7 @@ class Sweep:
             named = ", ".join([*retrievers, *systems])
             raise ConfigurationError(
                 f"None of {named} has a setting {option!r}.",
-                "`kgrag retrievers` and `kgrag systems` list what there is.",
+                "`kgrag list retrievers` and `kgrag list systems` list what there is.",
             )
         return cls(option, values, lines)
 

@@ -75,7 +75,7 @@ def prepare(
         raise InputError(
             f"{len(examples)} of {len(questions)} questions have gold in collection {name!r}; "
             f"training needs {_FEWEST}, and better 20.",
-            "Name the collection that holds the documents of the question set, or ingest them: kgrag eval DATASET.",
+            "Name the collection that holds the documents of the question set, or ingest them: kgrag lab eval DATASET.",
         )
     return examples
 

@@ -96,7 +96,7 @@ def foreign(place: str) -> InputError:
     return InputError(
         f"{place}: this is no export of kgrag.",
         "`kgrag import` reads what `kgrag export` wrote; documents go in with `kgrag ingest`, backups with "
-        "`kgrag restore`.",
+        "`kgrag db restore`.",
     )
 
 

@@ -76,7 +76,8 @@ def _check(header: Header) -> None:
         older = header.schema_version < schema.SCHEMA_VERSION
         raise MismatchError(
             f"The export has schema version {header.schema_version}; this kgrag works with {schema.SCHEMA_VERSION}.",
-            f"Run `kgrag migrate` where it came from and export it again, or import it with kgrag {header.kgrag} and "
+            "Run `kgrag db migrate` where it came from and export it again, or "
+            f"import it with kgrag {header.kgrag} and "
             "migrate then."
             if older
             else "Install the newer kgrag that wrote it: pip install --upgrade kgrag.",

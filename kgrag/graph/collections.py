@@ -141,7 +141,7 @@ def check_documents(collection: Collection) -> Collection:
         raise MismatchError(
             f"Collection {collection.name!r} holds facts of a knowledge graph, and no passages.",
             f"Ask a collection of documents, with this one beside it: --knowledge {collection.name}. "
-            "More facts go into it with `kgrag import-wikidata` or `kgrag import-triples`.",
+            "More facts go into it with `kgrag import --format wikidata` or `kgrag import --format triples`.",
         )
     return collection
 
@@ -165,7 +165,7 @@ def check_knowledge(collection: Collection) -> Collection:
     if collection.kind != KNOWLEDGE:
         raise MismatchError(
             f"Collection {collection.name!r} holds documents, not the facts of a knowledge graph.",
-            "Name a collection that `kgrag import-wikidata` or `kgrag import-triples` made.",
+            "Name a collection that `kgrag import --format wikidata` or `kgrag import --format triples` made.",
         )
     return collection
 
@@ -176,13 +176,13 @@ def check_embedder(collection: Collection, embedder: str, dimension: int | None 
         raise MismatchError(
             f"Collection {collection.name!r} was embedded with {collection.embedder!r}, not {embedder!r}.",
             f"Leave out --embedder to go on with {collection.embedder!r}, or change it with "
-            f"`kgrag reembed {collection.name} --embedder {embedder}`.",
+            f"`kgrag db reembed {collection.name} --embedder {embedder}`.",
         )
     if dimension is not None and collection.dimension != dimension:
         raise MismatchError(
             f"Collection {collection.name!r} holds vectors of {collection.dimension} numbers; "
             f"{embedder!r} now gives {dimension}.",
-            f"Embed it again with `kgrag reembed {collection.name} --embedder {embedder}`.",
+            f"Embed it again with `kgrag db reembed {collection.name} --embedder {embedder}`.",
         )
 
 

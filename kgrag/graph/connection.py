@@ -292,7 +292,7 @@ def _dropped_after(session: neo4j.Session, seconds: float) -> Iterator[None]:
         if dropped.is_set():
             raise DatabaseError(
                 f"Neo4j did not answer within {seconds:g} seconds, so its connection was dropped.",
-                "It may be working on the statement still: `kgrag status` tells, `kgrag down` ends the local server.",
+                "It may be working on the statement still: `kgrag db status` tells, `kgrag down` ends a local one.",
             ) from error
         raise
     finally:
@@ -356,7 +356,7 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
                 f"Neo4j at {self._uri} does not answer.",
                 f"{hint} Set KGRAG_NEO4J_URI."
                 if hint
-                else "Is it running? `kgrag status` tells for the local server; otherwise check KGRAG_NEO4J_URI.",
+                else "Is it running? `kgrag db status` tells for the local server; otherwise check KGRAG_NEO4J_URI.",
             ) from error
         if isinstance(error, ClientError) and error.code and "DatabaseNotFound" in error.code:
             raise UnreachableError(
@@ -368,18 +368,18 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
             raise MismatchError(
                 f"The index {missing[1]} is missing.",
                 f"It comes with the first {missing[1].partition('_')[0]} of a collection. "
-                "Where there is one, make again what is missing: kgrag repair",
+                "Where there is one, make again what is missing: kgrag db repair",
             ) from error
         if isinstance(error, Neo4jError) and (unreadable := unreadable_words(error.message or "")):
             raise unreadable from error
         if isinstance(error, Neo4jError) and _OTHER_LENGTH.search(error.message or ""):
             raise MismatchError(
                 "The vectors of the collection have another length than the question's.",
-                "Try again: the collection was embedded again a moment ago. If it stays so: kgrag repair",
+                "Try again: the collection was embedded again a moment ago. If it stays so: kgrag db repair",
             ) from error
         if isinstance(error, Neo4jError | DriverError):
             hint = tls_hint(self._uri, error) if isinstance(error, DriverError) else ""
-            remedy = hint or "The server's log says more: `kgrag logs`."
+            remedy = hint or "The server's log says more: `kgrag db logs`."
             raise DatabaseError(f"Neo4j failed: {error}", remedy) from error
 
 

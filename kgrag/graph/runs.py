@@ -137,7 +137,7 @@ def named(runs: Sequence[Run], ids: Iterable[str]) -> list[Run]:
         if len(fits) != 1:
             raise NotFoundError(
                 f"{'More than one run is' if fits else 'There is no run'} {beginning!r}.",
-                f"`kgrag runs` lists the ids; the first {_SHORTEST} digits or more name one.",
+                f"`kgrag list runs` lists the ids; the first {_SHORTEST} digits or more name one.",
             )
         found[fits[0].id] = fits[0]
     return list(found.values())

@@ -81,7 +81,7 @@ def version_mismatch(version: int) -> MismatchError:
     if version < SCHEMA_VERSION:
         return MismatchError(
             f"The database has schema version {version}; this kgrag works with {SCHEMA_VERSION}.",
-            "Run `kgrag migrate` to bring it up to date (your documents and vectors stay).",
+            "Run `kgrag db migrate` to bring it up to date (your documents and vectors stay).",
         )
     return MismatchError(
         f"The database has schema version {version}; this kgrag knows only {SCHEMA_VERSION}.",

@@ -118,7 +118,7 @@ class BatchedExtraction:
         for other in (each for each in sent if each.server != server.address):
             raise MismatchError(
                 f"A batch of this collection is under way at {other.server}.",
-                f"Fetch it first: KGRAG_CHAT__BASE_URL={other.server} kgrag extract --batch.",
+                f"Fetch it first: KGRAG_CHAT__BASE_URL={other.server} kgrag enrich extract --batch.",
             )
         return sent
 

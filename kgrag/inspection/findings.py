@@ -101,7 +101,7 @@ def _apart(collection: Collection, apart: Difference | None) -> Iterator[Finding
     number = len(apart.missing) + len(apart.stale) if apart else 0
     if apart and number:
         message = f"It lacks {len(apart.missing):,} passages and holds {len(apart.stale):,} that are gone."
-        remedy = f"Bring it in step: kgrag repair {shlex.quote(collection.name)}"
+        remedy = f"Bring it in step: kgrag db repair {shlex.quote(collection.name)}"
         yield _finding("passage index out of step", "error", number, message, remedy, apart.missing)
 
 
@@ -113,7 +113,7 @@ def _indexes(collection: Collection, indexes: Mapping[str, Mapping[str, Any]]) -
     failed = [name for name, row in there.items() if row["state"] == "FAILED"]
     filling = [f"{name} ({row['percent']:.0f} %)" for name, row in there.items() if row["state"] == "POPULATING"]
     binary = [name for name, row in there.items() if row["quantization"] == "BINARY"]
-    again = f"Make them again: kgrag repair {shlex.quote(collection.name)}"
+    again = f"Make them again: kgrag db repair {shlex.quote(collection.name)}"
     shared = [name for name in failed if name not in own]
     first = f"In Neo4j Browser, DROP INDEX {', '.join(shared)} (or the constraint of that name). " if shared else ""
     if missing:
@@ -137,7 +137,7 @@ def _vectors(collection: Collection, coverage: Sequence[Coverage]) -> Iterator[F
         kind = covered.name.split()[0]
         if missing and covered.name.endswith("a vector") and kind != "names":
             message = f"{missing:,} {kind} have no vector of {collection.embedder}: no search by meaning finds them."
-            remedy = f"Embed them: kgrag repair {shlex.quote(collection.name)}"
+            remedy = f"Embed them: kgrag db repair {shlex.quote(collection.name)}"
             yield Finding(f"{kind} without a vector", "error", missing, message, remedy)
 
 
@@ -147,15 +147,15 @@ def _work(graph: Graph, collection: Collection) -> Iterator[Finding]:
     if waiting:
         stages = [f"{row['stage']}: {row['number']:,} {row['label']} nodes" for row in waiting]
         message = "Work is left: an ingest is running, or was interrupted, or a newer kgrag does more."
-        remedy = f"Unless an ingest is running, finish it: kgrag repair {shlex.quote(collection.name)}"
+        remedy = f"Unless an ingest is running, finish it: kgrag db repair {shlex.quote(collection.name)}"
         yield _finding("unfinished", "warning", sum(row["number"] for row in waiting), message, remedy, stages)
     if collection.reembedding is not None:
         message = f"Vectors of {collection.reembedding} are being made, or this was interrupted."
-        remedy = f"Finish it: kgrag reembed {shlex.quote(collection.name)} --embedder {collection.reembedding}"
+        remedy = f"Finish it: kgrag db reembed {shlex.quote(collection.name)} --embedder {collection.reembedding}"
         yield Finding("embedding again", "warning", 1, message, remedy)
     if collection.discard is not None:
         message = "Old vectors are still there after a change of embedder."
-        remedy = f"Remove them: kgrag reembed {shlex.quote(collection.name)} --embedder {collection.embedder}"
+        remedy = f"Remove them: kgrag db reembed {shlex.quote(collection.name)} --embedder {collection.embedder}"
         yield Finding("old vectors", "warning", 1, message, remedy)
 
 
@@ -171,7 +171,7 @@ def _loose(graph: Graph, collection: Collection) -> Iterator[Finding]:
 def _read_in_part(collection: Collection, readings: Sequence[Reading]) -> Iterator[Finding]:
     """Passages that a language model or TAGME has not read, or has read otherwise than it would now."""
     name = shlex.quote(collection.name)
-    command = {"extract": f"kgrag extract -c {name}", "tag": f"kgrag tag -c {name}"}
+    command = {"extract": f"kgrag enrich extract -c {name}", "tag": f"kgrag enrich tag -c {name}"}
     for reading in readings:
         if reading.current:
             continue
@@ -191,7 +191,7 @@ def _stale(graph: Graph, collection: Collection) -> Iterator[Finding]:
     row = graph.run("search/inspect_stale", collection=collection.name, limit=EXAMPLES)[0]
     if row["number"]:
         message = f"{row['number']:,} reports on communities rest on something else than when a model wrote them."
-        remedy = f"To have them written again: kgrag communities {shlex.quote(collection.name)} --ask"
+        remedy = f"To have them written again: kgrag enrich communities {shlex.quote(collection.name)} --ask"
         yield _finding("reports out of date", "note", row["number"], message, remedy, row["examples"])
 
 
@@ -225,7 +225,7 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
         message = f"{names.number:,} pairs of names may be one and the same entity."
         its = shlex.quote(collection.name)
         remedy = (
-            f"`kgrag resolve {its}` ties names that are one entity's; "
+            f"`kgrag enrich resolve {its}` ties names that are one entity's; "
             f"`kgrag cypher merge_candidates -c {its}` lists what is alike, with what speaks for each."
         )
         yield _finding("names to merge", "note", names.number, message, remedy, names.examples())

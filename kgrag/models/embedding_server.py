@@ -44,11 +44,11 @@ _NAMED = re.compile(
 )
 _SHORTER = (
     "Make passages shorter, in a new collection (KGRAG_INDEXING__WHOLE_TOKENS, KGRAG_INDEXING__PASSAGE_TOKENS), or "
-    "give the server's model a longer context, and then: kgrag repair COLLECTION."
+    "give the server's model a longer context, and then: kgrag db repair COLLECTION."
 )
 _OTHER = (
-    "Once the server gives one: kgrag repair COLLECTION. Does it run the model at a low precision? Another model: "
-    "kgrag reembed COLLECTION --embedder NAME."
+    "Once the server gives one: kgrag db repair COLLECTION. Does it run the model at a low precision? Another model: "
+    "kgrag db reembed COLLECTION --embedder NAME."
 )
 
 

@@ -1,6 +1,6 @@
 """A generator of the next fact in this process: an encoder-decoder (T5) or causal model (LLaMA) by transformers.
 
-It is what `kgrag train next-evidence` saves, a LoRA adapter or a whole model, or any other of the kind.
+It is what `kgrag lab train next-evidence` saves, a LoRA adapter or a whole model, or any other of the kind.
 Source: KGP, section 4 and appendix A.2.2.
 """
 

@@ -118,12 +118,12 @@ def load(path: str | Path) -> Weights:
     except FileNotFoundError as error:
         raise ConfigurationError(
             f"There are no weights of GFM-RAG at {path}.",
-            "Name a file of `kgrag train gfm`, or the folder of published weights (model.pth and config.json).",
+            "Name a file of `kgrag lab train gfm`, or the folder of published weights (model.pth and config.json).",
         ) from error
     except Exception as error:  # pickles and shapes fail in many ways
         raise ConfigurationError(
             f"{path} holds no weights of GFM-RAG: {str(error).strip().splitlines()[0]}",
-            "Name a file of `kgrag train gfm`, or published weights of GFM-RAG (the first generation, without vectors "
+            "Name a file of `kgrag lab train gfm`, or published weights of GFM-RAG (first generation, without vectors "
             "of entities).",
         ) from error
     return Weights(network.eval(), str(held.get("embedder") or _published_embedder(file.with_name("config.json"))))

@@ -75,7 +75,7 @@ class Tagme:
             raise ConfigurationError(
                 "The public TAGME server needs a token.",
                 "Set KGRAG_TAGME__TOKEN (one comes with a D4Science account), or KGRAG_TAGME__ENDPOINT to the address "
-                "of another server; without any, titles of the collection's own documents are taken: `kgrag tag "
+                "of another server; without any, titles of the collection's own documents are taken: `kgrag enrich tag "
                 "--local`, KGRAG_TAGME__ENDPOINT=titles.",
             )
         if not settings.endpoint.startswith(("http://", "https://")):
@@ -156,7 +156,7 @@ class Tagme:
         if isinstance(cause, ReadTimeoutError):
             return ModelError(
                 f"{self._address} did not answer within {self._settings.timeout:g} seconds, {tries}.",
-                "Raise KGRAG_TAGME__TIMEOUT, or ask for less at once: kgrag tag --threads 1.",
+                "Raise KGRAG_TAGME__TIMEOUT, or ask for less at once: kgrag enrich tag --threads 1.",
             )
         if isinstance(cause, NewConnectionError | SSLError | TimeoutError):
             return UnavailableError(
@@ -181,7 +181,7 @@ class Tagme:
             case 429:
                 return ModelError(
                     f"{self._address} takes no more requests, after {self._settings.retries + 1} tries ({said}).",
-                    "Ask for less at once: kgrag tag --threads 1.",
+                    "Ask for less at once: kgrag enrich tag --threads 1.",
                 )
             case _ if status >= 500:
                 return ModelError(

@@ -105,7 +105,7 @@ class LanceIndex:
                 if not make and self._name not in database.list_tables(limit=1_000_000).tables:
                     raise MismatchError(
                         f"The passage index {self._name} does not exist in {self._folder}.",
-                        "Run `kgrag repair`, which makes it from the graph, or set KGRAG_PASSAGE_INDEX=neo4j.",
+                        "Run `kgrag db repair`, which makes it from the graph, or set KGRAG_PASSAGE_INDEX=neo4j.",
                     )
                 self._table = (
                     database.create_table(self._name, schema=self._schema(), exist_ok=True)
@@ -137,5 +137,5 @@ class LanceIndex:
             self._table = None
             raise DatabaseError(
                 f"The passage index in {self._folder} failed: {str(error).splitlines()[0][:300]}",
-                "`kgrag repair` brings it up to date; if that fails, delete the folder and run it again.",
+                "`kgrag db repair` brings it up to date; if that fails, delete the folder and run it again.",
             ) from error

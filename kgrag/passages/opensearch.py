@@ -115,7 +115,7 @@ class OpenSearchIndex:
             self._made = False
             raise MismatchError(
                 f"The passage index {self._name} does not exist in {self._uri}.",
-                "Run `kgrag repair`, which makes it from the graph, or set KGRAG_PASSAGE_INDEX=neo4j.",
+                "Run `kgrag db repair`, which makes it from the graph, or set KGRAG_PASSAGE_INDEX=neo4j.",
             ) from error
         except ConnectionError as error:
             raise DatabaseError(
@@ -125,5 +125,5 @@ class OpenSearchIndex:
         except OpenSearchException as error:
             raise DatabaseError(
                 f"OpenSearch at {self._uri} failed: {str(error)[:300]}",
-                "See its log; then `kgrag repair` brings the index in step with the graph.",
+                "See its log; then `kgrag db repair` brings the index in step with the graph.",
             ) from error

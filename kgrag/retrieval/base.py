@@ -54,11 +54,11 @@ Scale = Literal["cosine", "share", "relevance", "rank"]
 Layer = Literal["triples", "keywords", "TAGME", "tree", "communities"]
 """What is made of passages later on, by commands of its own."""
 LAYERS: dict[Layer, tuple[str, str, str]] = {
-    "triples": ("triples", "kgrag extract", "Triple"),
-    "keywords": ("keywords of a language model", "kgrag extract", "Keyword"),
-    "TAGME": ("mentions of TAGME", "kgrag tag", "Entity"),
-    "tree": ("tree of summaries", "kgrag tree", "Summary"),
-    "communities": ("communities", "kgrag communities", "Community"),
+    "triples": ("triples", "kgrag enrich extract", "Triple"),
+    "keywords": ("keywords of a language model", "kgrag enrich extract", "Keyword"),
+    "TAGME": ("mentions of TAGME", "kgrag enrich tag", "Entity"),
+    "tree": ("tree of summaries", "kgrag enrich tree", "Summary"),
+    "communities": ("communities", "kgrag enrich communities", "Community"),
 }
 """What they are called, the command that makes them, and the label of their steps in a trail."""
 Use = Literal["words", "vectors", "names", "triples", "mentions of TAGME", "a language model"]

@@ -55,7 +55,7 @@ def named(knowledge: Sequence[str]) -> Sequence[str]:
     if not knowledge:
         raise ConfigurationError(
             "Which knowledge? No collection of facts is named.",
-            "Name one that `kgrag import-wikidata` made: --knowledge wikidata, or knowledge=(wikidata,).",
+            "Name one that `kgrag import --format wikidata` made: --knowledge wikidata, or knowledge=(wikidata,).",
         )
     return knowledge
 

@@ -40,7 +40,9 @@ class Communities(Retriever):
     """Passages that name what the question names, that reports on their communities rest on, and that are near it."""
 
     name = "communities"
-    summary = "passages of the names in the question, of their communities (kgrag communities), and near it, fused"
+    summary = (
+        "passages of the names in the question, of their communities (kgrag enrich communities), and near it, fused"
+    )
     paper = "GraphRAG, local search"
     uses = ("names", "vectors")
     needs = "communities"

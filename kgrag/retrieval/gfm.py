@@ -39,7 +39,7 @@ class GfmOptions(Options):
     """Options of GFM-RAG."""
 
     weights: str = Field(
-        "", description="the network: a file of kgrag train gfm, or the folder of published weights (section 3.2)"
+        "", description="the network: a file of kgrag lab train gfm, or the folder of published weights (section 3.2)"
     )
     embedder: str = Field(
         "", description="embedder of questions and predicates; empty: that of the weights, or else the collection's"
@@ -163,7 +163,7 @@ class Gfm(Retriever):
     paper = "GFM-RAG, sections 3.2 and 3.3"
     uses = ("triples", "names", "vectors")
     options = GfmOptions
-    needs = "kgrag[gfm] and weights: kgrag train gfm"
+    needs = "kgrag[gfm] and weights: kgrag lab train gfm"
     settings: GfmOptions
 
     def __init__(self, *on: Searchable, **options: Any) -> None:
@@ -173,7 +173,7 @@ class Gfm(Retriever):
         if not s.weights:
             raise ConfigurationError(
                 "gfm has no weights.",
-                "Train them: kgrag train gfm DATASET -o FILE; or name them: gfm(weights='FILE'), "
+                "Train them: kgrag lab train gfm DATASET -o FILE; or name them: gfm(weights='FILE'), "
                 "KGRAG_RETRIEVAL__GFM__WEIGHTS.",
             )
         path = str(Path(s.weights).expanduser().resolve())

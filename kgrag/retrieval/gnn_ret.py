@@ -151,7 +151,7 @@ GraphEdge = Literal["next", "keyword", "named", "mention", "title"]
 
 
 def _learned(name: str) -> BeforeValidator:
-    """Takes a file of `kgrag train gnn-ret` or `rgnn` in place of the value, which is read from it."""
+    """Takes a file of `kgrag lab train gnn-ret` or `rgnn` in place of the value, which is read from it."""
 
     def read(value: Any) -> Any:
         if not isinstance(value, str) or value.replace(".", "", 1).isdigit():  # as a variable holds a number
@@ -161,8 +161,8 @@ def _learned(name: str) -> BeforeValidator:
         except OSError as error:
             raise ValueError(f"there is no file {value} ({error.strerror})") from error
         except (ValueError, KeyError, TypeError) as error:
-            command = "gnn-ret` or `kgrag train rgnn" if name == "alphas" else "rgnn"
-            raise ValueError(f"{value} holds no {name}; `kgrag train {command}` writes them with --out") from error
+            command = "gnn-ret` or `kgrag lab train rgnn" if name == "alphas" else "rgnn"
+            raise ValueError(f"{value} holds no {name}; `kgrag lab train {command}` writes them with --out") from error
 
     return BeforeValidator(read)
 
@@ -175,7 +175,7 @@ class GnnRetOptions(VectorOptions):
         max_length=10,
         min_length=1,
         description="a: share of its own distance that a passage keeps in each layer (section 3.2, appendix F); or a "
-        "file of kgrag train gnn-ret or rgnn",
+        "file of kgrag lab train gnn-ret or rgnn",
     )
     k: Count = Field(5, description="K: passages that send in each layer (section 3.2 and Table 1: 5 or 10)")
     beta: Annotated[float | None, _learned("beta")] = Field(
@@ -183,7 +183,7 @@ class GnnRetOptions(VectorOptions):
         gt=0,
         le=1,
         description="share of a single question beside those before it, 0.9 in RGNN-Ret (section 3.3); none: all; "
-        "or a file of kgrag train rgnn",
+        "or a file of kgrag lab train rgnn",
     )
     edges: tuple[GraphEdge, ...] = Field(
         ("next", "mention", "title"),

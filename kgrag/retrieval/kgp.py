@@ -57,7 +57,7 @@ class KgpOptions(Options):
     guide: Literal["words", "encoder", "chat", "generator"] = Field(
         "words",
         description="what says where to go next: the question's words, an encoder, a language model, or a generator "
-        "of `kgrag train next-evidence` (section 4 and appendix A.2: KGP w/o LM, KGP-MDR, KGP-T5 and KGP-LLaMA)",
+        "of `kgrag lab train next-evidence` (section 4 and appendix A.2: KGP w/o LM, KGP-MDR, KGP-T5 and KGP-LLaMA)",
     )
     encoder: str | None = Field(
         None, description="the embedder that guides, such as sbert:FOLDER; unset: that of the collection"

@@ -2,7 +2,7 @@
 
 The first passages are those nearest to the question; each chain goes on to the passages nearest to the question and the
 chain's text, taken together. A chain's score is the product of its passages' scores. It is meant for an embedder that
-was trained for it: `kgrag train next-fact`. Source: KGP, appendix A.2.3, after Xiong et al. (2021).
+was trained for it: `kgrag lab train next-fact`. Source: KGP, appendix A.2.3, after Xiong et al. (2021).
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class Mdr(Retriever):
     paper = "MDR; KGP, appendix A.2"
     uses = ("vectors",)
     options = MdrOptions
-    needs = "an encoder of `kgrag train next-fact`"
+    needs = "an encoder of `kgrag lab train next-fact`"
     settings: MdrOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:

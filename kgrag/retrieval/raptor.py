@@ -30,7 +30,7 @@ class Raptor(Retriever):
     """Passages that are near the question, or under summaries that are."""
 
     name = "raptor"
-    summary = "nearest passages and summaries of a tree (kgrag tree); a summary lifts the passages under it"
+    summary = "nearest passages and summaries of a tree (kgrag enrich tree); a summary lifts the passages under it"
     paper = "RAPTOR, section 4"
     uses = ("vectors",)
     options = RaptorOptions

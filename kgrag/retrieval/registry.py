@@ -41,7 +41,7 @@ def check_defaults(defaults: "dict[str, object]") -> None:
         elif not any(key in kind.options.model_fields for kind in RETRIEVERS.values()):
             raise ConfigurationError(
                 f"No retriever has the option {key!r}, which KGRAG_RETRIEVAL__{key.upper()} sets.",
-                "Unset it; `kgrag settings` lists what there is.",
+                "Unset it; `kgrag list settings` lists what there is.",
             )
 
 

@@ -166,7 +166,7 @@ class Settings(BaseSettings):
     old_vectors_seconds: float = Field(
         10.0,
         ge=0,
-        description="seconds that old vectors stay after `kgrag reembed`, and that the indexes of a removed collection "
+        description="seconds that old vectors stay after `kgrag db reembed`, and the indexes of a removed collection "
         "wait for another one: for searches that began before",
     )
     engine: EngineSettings = Field(default_factory=EngineSettings)

@@ -72,7 +72,7 @@ class EmbeddingSettings(BaseModel):
 
 
 class TagmeSettings(BaseModel):
-    """The TAGME server that `kgrag tag` asks for Wikipedia entities."""
+    """The TAGME server that `kgrag enrich tag` asks for Wikipedia entities."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -33,4 +33,4 @@ class ServeOptions(BaseModel):
     job_memory_mb: int = Field(4096, ge=256, description="memory that the process of a job may need")
     job_seconds: float = Field(86_400.0, gt=0, description="seconds that a job may take")
     answers: int = Field(500, ge=0, description="answers that the pages keep, to show them again; 0: none")
-    evaluations: Path | None = Field(None, description="folder of `kgrag eval --out`, whose runs the pages show")
+    evaluations: Path | None = Field(None, description="folder of `kgrag lab eval --out`, whose runs the pages show")

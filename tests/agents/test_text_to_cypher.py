@@ -155,7 +155,7 @@ class TestCommand:
         scripted.say("cypher", _fenced(ABOUT))
 
     def _run(self, env: dict[str, str], *args: str, code: int = 0) -> Result:
-        result = CliRunner().invoke(main, ["ask-cypher", *args], env=env, prog_name="kgrag")
+        result = CliRunner().invoke(main, ["cypher", "--ask", *args], env=env, prog_name="kgrag")
         assert result.exit_code == code, result.output
         return result
 

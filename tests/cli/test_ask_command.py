@@ -203,7 +203,7 @@ def test_kept_runs_are_listed_drawn_and_deleted(asked: CommandLine, kg: Knowledg
 
 def test_systems_are_listed_without_a_database(cli: CommandLine) -> None:
     nowhere = {"KGRAG_NEO4J_URI": "bolt://127.0.0.1:1"}
-    text = cli("systems", env=nowhere).stdout
+    text = cli("list", "systems", env=nowhere).stdout
     assert "gear " in text and "ircot+hybrid" in text and "The default is gear+pathrank." in text
     listed = cli.json("systems")
     assert {entry["name"] for entry in listed["strategies"]} >= {"gear", "ircot", "single", "closed-book"}
@@ -215,7 +215,7 @@ def test_systems_are_listed_without_a_database(cli: CommandLine) -> None:
 
 def test_every_setting_of_a_paper_is_listed_with_its_section(cli: CommandLine) -> None:
     own = {"KGRAG_NEO4J_URI": "bolt://127.0.0.1:1", "KGRAG_AGENTS__GEAR__STEPS": "2"}
-    text = cli("systems", "--paper", "gear", env=own).stdout
+    text = cli("list", "systems", "--paper", "gear", env=own).stdout
     assert "System: gear+rrf (sections 4 and 5). The paper's model: gpt-4o-mini-2024-07-18." in text
     line = next(line for line in text.splitlines() if line.startswith("agents.gear.steps"))
     assert line.split()[1:3] == ["2", "4"] and "appendix B.1" in line
@@ -224,8 +224,8 @@ def test_every_setting_of_a_paper_is_listed_with_its_section(cli: CommandLine) -
     assert {"setting": "agents.answer.evidence", "paper": "30", "value": "30", "source": "appendix A.2.3"} in found[
         "settings"
     ]
-    assert "Choose one of: bdtr, gear" in cli("systems", "--paper", "gera", code=4).stderr
-    assert cli("systems", "gear", "--paper", "gear", code=2)
+    assert "Choose one of: bdtr, gear" in cli("list", "systems", "--paper", "gera", code=4).stderr
+    assert cli("list", "systems", "gear", "--paper", "gear", code=2)
 
 
 def test_a_question_as_a_paper_asks_it(asked: CommandLine, scripted: Scripted) -> None:
@@ -234,7 +234,7 @@ def test_a_question_as_a_paper_asks_it(asked: CommandLine, scripted: Scripted) -
     asked.env["KGRAG_AGENTS__ANSWER__EVIDENCE"] = "2"
     result = asked("ask", QUESTION, "--short", "--paper", "hipporag2")
     assert result.stdout.startswith("Larvik\n")
-    assert "single+hipporag2 on fleet" in result.stderr and "kgrag systems --paper hipporag2" in result.stderr
+    assert "single+hipporag2 on fleet" in result.stderr and "kgrag list systems --paper hipporag2" in result.stderr
     assert "  agents.answer.evidence=2" in result.stderr.splitlines()
     assert [call["task"] for call in scripted.calls] == ["recognise", "answer"]
     prompt = scripted.calls[-1]["messages"]

@@ -31,7 +31,7 @@ def test_no_collections_is_no_error(cli: CommandLine, kg: KnowledgeGraph) -> Non
 
 def test_digest_tells_contents_apart(cli: CommandLine, kg: KnowledgeGraph, ships: str) -> None:
     before = cli.json("digest", ships)
-    lines = cli("digest", ships).stdout.splitlines()
+    lines = cli("inspect", "--digest", ships).stdout.splitlines()
     assert dict(line.split() for line in lines) == before
     kg[ships].delete(documents=["fram"])
     after = cli.json("digest", ships)
@@ -45,15 +45,17 @@ def test_unknown_collection(cli: CommandLine, ships: str, command: list[str]) ->
 
 
 def test_reembed_with_the_same_embedder_changes_nothing(cli: CommandLine, ships: str) -> None:
-    assert cli("reembed", ships, "--embedder", "wordllama").stdout.startswith(f"Collection {ships} has vectors of")
-    cli("reembed", ships, code=2)
-    cli("reembed", ships, "--embedder", "no-such", code=4)
+    assert cli("db", "reembed", ships, "--embedder", "wordllama").stdout.startswith(
+        f"Collection {ships} has vectors of"
+    )
+    cli("db", "reembed", ships, code=2)
+    cli("db", "reembed", ships, "--embedder", "no-such", code=4)
 
 
 def test_repair_of_a_whole_collection_finds_nothing_to_do(cli: CommandLine, ships: str) -> None:
-    assert cli("repair", ships).stdout == f"{ships}: nothing was missing.\n"
+    assert cli("db", "repair", ships).stdout == f"{ships}: nothing was missing.\n"
     assert cli.json("repair", ships)[ships]["indexes"] == []
-    assert "There is no collection" in cli("repair", "no-such", code=4).stderr
+    assert "There is no collection" in cli("db", "repair", "no-such", code=4).stderr
 
 
 def test_reembed(cli: CommandLine, ships: str) -> None:
@@ -63,5 +65,5 @@ def test_reembed(cli: CommandLine, ships: str) -> None:
 
 
 def test_migrate_of_a_current_database_does_nothing(cli: CommandLine, ships: str) -> None:
-    assert cli("migrate").stdout == "The database is up to date.\n"
+    assert cli("db", "migrate").stdout == "The database is up to date.\n"
     assert cli.json("migrate") == {"steps": []}

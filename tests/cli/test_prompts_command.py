@@ -12,19 +12,19 @@ def test_prompts_are_listed_copied_and_replaced(tmp_path: Path) -> None:
     listed = kgrag.json("prompts")
     assert [row["name"] for row in listed] == names()
     assert all(row["path"] is None for row in listed)
-    assert f"{load_prompt('read').version}  of kgrag" in kgrag("prompts").stdout
+    assert f"{load_prompt('read').version}  of kgrag" in kgrag("list", "prompts").stdout
 
     folder = tmp_path / "my prompts"
     folder.mkdir()
     (folder / "read.txt").write_text("[user]\n$question $passages")
     (folder / "raed.txt").write_text("")
-    copied = kgrag("prompts", "--copy", str(folder))
+    copied = kgrag("list", "prompts", "--copy", str(folder))
     assert f"{len(names()) - 1} prompts copied to {folder}; 1 were there already." in copied.stdout
     assert f"KGRAG_CHAT__PROMPTS={folder}" in copied.stderr
     assert (folder / "read.txt").read_text() == "[user]\n$question $passages"
     assert kgrag.json("prompts", "--copy", str(folder)) == {"folder": str(folder), "copied": []}
 
-    own = kgrag("prompts", env={"KGRAG_CHAT__PROMPTS": str(folder)})
+    own = kgrag("list", "prompts", env={"KGRAG_CHAT__PROMPTS": str(folder)})
     assert f"{load_prompt('read', folder).version}  {folder / 'read.txt'}" in own.stdout
     assert f"{load_prompt('reason').version}  {folder / 'reason.txt'}" in own.stdout
     assert "never used: raed.txt" in own.stderr

@@ -40,7 +40,7 @@ def test_a_search_is_kept(cli: CommandLine, ships: str, kg: KnowledgeGraph) -> N
             row["path"].nodes[1].properties["name"] for row in found if row["path"].edges[0].type == "RETRIEVED"
         ]
         assert any("Fram" in name for name in retrieved)
-        assert "a search" in cli("runs", "-c", ships).stdout
+        assert "a search" in cli("list", "runs", "-c", ships).stdout
         again = cli.json("search", "Who designed the Fram?", "-c", ships, "-r", "bm25", "--save")
         assert again["run"] in {run.id for run in kg[ships].runs()}
     finally:
@@ -174,7 +174,7 @@ def test_show_of_nothing(cli: CommandLine, ships: str) -> None:
 
 def test_retrievers_are_listed_without_a_database(cli: CommandLine) -> None:
     nowhere = {"KGRAG_NEO4J_URI": "bolt://127.0.0.1:1"}
-    text = cli("retrievers", env=nowhere).stdout
+    text = cli("list", "retrievers", env=nowhere).stdout
     assert "bm25 " in text and text.count("(the default)") == 1
     listed = cli.json("retrievers")
     assert {"bm25", "dense", "hybrid"} <= {entry["name"] for entry in listed}
@@ -191,8 +191,8 @@ def test_the_options_of_one_retriever_or_system(cli: CommandLine) -> None:
     options = {option["name"]: option for option in found["options"]}
     assert options["rrf"].keys() == {"name", "type", "default", "meaning"}
     assert all(option["meaning"] for option in found["options"])
-    line = next(line for line in cli("retrievers", "rrf").stdout.splitlines() if line.startswith("rrf "))
+    line = next(line for line in cli("list", "retrievers", "rrf").stdout.splitlines() if line.startswith("rrf "))
     assert options["rrf"]["default"] in line.split()
-    assert "Did you mean 'pathrank'?" in cli("retrievers", "pathrnk", code=4).stderr
+    assert "Did you mean 'pathrank'?" in cli("list", "retrievers", "pathrnk", code=4).stderr
     assert {"steps", "evidence"} <= {option["name"] for option in cli.json("systems", "gear")["options"]}
-    assert "steps" in cli("systems", "ircot").stdout
+    assert "steps" in cli("list", "systems", "ircot").stdout

@@ -1,4 +1,4 @@
-"""kgrag settings, and the page of all settings."""
+"""kgrag list settings, and the page of all settings."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
 
 
 def test_the_page_is_made_from_the_classes() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page() + "\n", "kgrag settings --markdown > docs/settings.md"
+    assert PAGE.read_text(encoding="utf-8") == page() + "\n", "kgrag list settings --markdown > docs/settings.md"
 
 
 def test_every_setting_says_what_it_means() -> None:
@@ -73,5 +73,5 @@ def test_no_secret_is_shown(alone: CommandLine) -> None:
 
 
 def test_an_invalid_setting_is_named(alone: CommandLine) -> None:
-    result = CliRunner().invoke(main, ["settings"], env={"KGRAG_WRITERS": "none"}, prog_name="kgrag")
+    result = CliRunner().invoke(main, ["list", "settings"], env={"KGRAG_WRITERS": "none"}, prog_name="kgrag")
     assert result.exit_code == 2 and "KGRAG_WRITERS" in result.stderr

@@ -6,7 +6,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from kgrag.cli import COMMANDS, SECTIONS, main
+from kgrag.cli import COMMANDS, GROUPS, MOVED, SECTIONS, main
 
 HEAVY = ("neo4j", "spacy", "numpy", "wordllama", "pydantic", "rich")
 
@@ -23,18 +23,37 @@ for arguments in {[["--help"], *([name, "--help"] for name in COMMANDS)]!r}:
     print(arguments, [name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    told = run.stderr.splitlines()
+    told = [line for line in run.stderr.splitlines() if line.startswith("[")]
     assert len(told) == 1 + len(COMMANDS)
     assert [line for line in told if not line.endswith(" []")] == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+def help_of(*words: str) -> str:
+    result = CliRunner().invoke(main, [*words, "--help"], prog_name="kgrag", env={"COLUMNS": "80"})
+    assert result.exit_code == 0
+    return result.stdout
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if MOVED.get(name, "list").split()[0] in GROUPS])
 def test_every_command_has_an_example_and_a_line_in_the_list(name: str) -> None:
-    text = CliRunner().invoke(main, [name, "--help"], prog_name="kgrag").output
-    assert f"\n  kgrag {name}" in text or f"$(kgrag {name}" in text
-    listed = CliRunner().invoke(main, ["--help"], prog_name="kgrag", env={"COLUMNS": "80"}).output
-    assert f"\n  {name} " in listed
+    words = MOVED.get(name, name).split()
+    text = help_of(*words)
+    assert f"\n  kgrag {' '.join(words)}" in text or f"$(kgrag {name}" in text
+    assert f"\n  {name} " in help_of(*words[:-1])
 
 
-def test_the_list_has_a_section_for_each_command() -> None:
-    assert sorted(name for names in SECTIONS.values() for name in names) == sorted(COMMANDS)
+def test_the_list_fits_a_screen_and_has_all() -> None:
+    shown = help_of()
+    assert len(shown.splitlines()) <= 40
+    assert "..." not in shown.partition("Documents and questions:")[2]
+    listed = [name for names in SECTIONS.values() for name in names]
+    assert len(listed) <= 20
+    assert sorted(listed + list(MOVED)) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_old_names_do_and_say_the_new_one(name: str) -> None:
+    result = CliRunner().invoke(main, [name, "--help"], prog_name="kgrag")
+    assert result.exit_code == 0
+    assert f"`kgrag {MOVED[name]}` now" in result.stderr
+    assert f"{MOVED[name].split()[-1]}" in help_of(MOVED[name].split()[0])

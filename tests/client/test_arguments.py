@@ -41,10 +41,10 @@ def test_what_a_search_is_given(kg: KnowledgeGraph, given: dict[str, Any], said:
 @pytest.mark.parametrize("part", [5, None, object, ["bm25"]])
 def test_a_retriever_or_system_that_is_none(kg: KnowledgeGraph, part: Any) -> None:
     for searched in (kg["anything"], kg["one", "two"]):
-        with pytest.raises(ConfigurationError, match="kgrag retrievers"):
+        with pytest.raises(ConfigurationError, match="kgrag list retrievers"):
             searched.search("Who?", retriever=part)
         if part is not None:
-            with pytest.raises(ConfigurationError, match="kgrag systems"):
+            with pytest.raises(ConfigurationError, match="kgrag list systems"):
                 searched.ask("Who?", system=part)
 
 

@@ -16,7 +16,9 @@ ANSWERABLE = 460  # of the questions of musique-1000
 def _table(command: str) -> dict[str, list[float]]:
     """The rows of the first table after a command: retriever -> its numbers, without those of calls."""
     page = (DOCS / "field.md").read_text("utf-8")
-    lines = page.split(f"kgrag eval {command} -r ", 1)[1].split("\n| retriever", 1)[1].split("\n\n", 1)[0].splitlines()
+    lines = (
+        page.split(f"kgrag lab eval {command} -r ", 1)[1].split("\n| retriever", 1)[1].split("\n\n", 1)[0].splitlines()
+    )
     cells = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines[2:]]
     return {name: list(map(float, numbers[:-2])) for name, *numbers in cells}
 
@@ -47,7 +49,7 @@ def test_the_table_of_musique() -> None:
 def test_ranks_are_read_by_the_command_and_name_no_path(name: str) -> None:
     path = DOCS / "ranks" / f"{name}.jsonl.gz"
     assert path.stat().st_size < 50_000
-    result = CliRunner().invoke(main, ["ranks", str(path), "--baseline", "hybrid"])
+    result = CliRunner().invoke(main, ["lab", "ranks", str(path), "--baseline", "hybrid"])
     assert result.exit_code == 0, result.output
     assert re.search(r"pathrank +\d", result.stdout)
     assert f"--ranks docs/ranks/{name}.jsonl.gz" in result.stderr

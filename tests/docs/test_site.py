@@ -32,7 +32,7 @@ def _said(page: Path) -> str:
 def test_commands_queries_and_errors_are_those_of_the_source(site: Path) -> None:
     commands, queries, errors = (_said(site / f"{name}.html") for name in ("commands", "queries", "errors"))
     assert all(f"kgrag {name}" in commands for name in main.list_commands(click.Context(main)))
-    assert "kgrag train gfm" in commands and "--held-out" in commands
+    assert "kgrag lab train gfm" in commands and "--held-out" in commands
     assert all(name in queries and query.purpose.replace("`", "") in queries for name, query in saved_queries().items())
     assert "There is no collection … (there are: …). Make it with kgrag ingest PATH... --collection …." in errors
     assert errors.count("Error") > 250

@@ -24,7 +24,7 @@ MEASURES = ["R@2", "R@5", "R@10", "R@15", "perfect@8", "MRR", "nDCG@10", "p50_ms
 def evaluate(neo4j_env: dict[str, str]) -> Evaluate:
     def run(*arguments: object, code: int = 0) -> Result:
         env = {**neo4j_env, "COLUMNS": "120", "KGRAG_COLLECTION": "must-not-be-used"}
-        result = CliRunner().invoke(main, ["eval", *map(str, arguments)], env=env, prog_name="kgrag")
+        result = CliRunner().invoke(main, ["lab", "eval", *map(str, arguments)], env=env, prog_name="kgrag")
         assert result.exit_code == code, result.output
         return result
 
@@ -212,7 +212,7 @@ def test_markdown_holds_tables_the_command_and_the_machine(evaluate: Evaluate, f
     assert "| `rrf(bm25, dense)` |" in text
     assert "| hops | questions | retriever |" in text
     assert " | noise |" in text
-    command = f"$ kgrag eval {folder} --retriever 'rrf(bm25, dense)' --by hops --baseline bm25 --seed 3 --markdown"
+    command = f"$ kgrag lab eval {folder} --retriever 'rrf(bm25, dense)' --by hops --baseline bm25 --seed 3 --markdown"
     assert command in text
     assert "GiB of memory, Python 3" in text.splitlines()[-1]
 

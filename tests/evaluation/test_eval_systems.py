@@ -1,4 +1,4 @@
-"""kgrag eval --system, from the command to the tables, with a scripted language model."""
+"""kgrag lab eval --system, from the command to the tables, with a scripted language model."""
 
 import json
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def evaluate(neo4j_env: dict[str, str], scripted: Scripted) -> Evaluate:
 
     def run(*arguments: object, code: int = 0, **chat: Any) -> Result:
         env = {**neo4j_env, **scripted.env(**chat), "COLUMNS": "200"}
-        result = CliRunner().invoke(main, ["eval", *map(str, arguments)], env=env, prog_name="kgrag")
+        result = CliRunner().invoke(main, ["lab", "eval", *map(str, arguments)], env=env, prog_name="kgrag")
         assert result.exit_code == code, result.output
         return result
 
@@ -95,7 +95,7 @@ def test_tables_and_markdown(evaluate: Evaluate, folder: Path) -> None:
     assert "| density | questions | system |" in text
     assert "| `ircot+bm25` | F1 | " in text
     command = "--system single+bm25 --system ircot+bm25 --by density --baseline single+bm25 --markdown"
-    assert f"$ kgrag eval {folder} {command}" in text
+    assert f"$ kgrag lab eval {folder} {command}" in text
 
 
 def test_a_data_set_without_answers(evaluate: Evaluate, folder: Path) -> None:

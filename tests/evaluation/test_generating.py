@@ -192,5 +192,7 @@ def test_the_command_prices_makes_and_stops_at_the_budget(
     done = run("--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["questions"] == 6
-    found = CliRunner().invoke(main, ["eval", str(tmp_path / "set"), "-r", "bm25", "--by", "type", "--json"], env=env)
+    found = CliRunner().invoke(
+        main, ["lab", "eval", str(tmp_path / "set"), "-r", "bm25", "--by", "type", "--json"], env=env
+    )
     assert found.exit_code == 0 and json.loads(found.stdout)["systems"]["bm25"]["R@5"] > 50, found.output

@@ -40,7 +40,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
 
 
 def run(*more: str, env: dict[str, str] | None = None) -> Any:
-    return CliRunner().invoke(main, ["grade", *more], env=env)
+    return CliRunner().invoke(main, ["lab", "grade", *more], env=env)
 
 
 def test_words_are_the_floor(files: tuple[str, str]) -> None:

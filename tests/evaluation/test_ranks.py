@@ -43,9 +43,9 @@ def test_cutoffs() -> None:
 def test_ranks_come_back_without_a_word_of_the_data(tmp_path: Path) -> None:
     path = tmp_path / "ranks.jsonl.gz"
     result = Result.of("set: 4 questions", _records(), 15, {}, "two", conditions={"depth": 15, "machine": "mine"})
-    write_ranks(path, result, "kgrag eval set")
+    write_ranks(path, result, "kgrag lab eval set")
     first = path.read_bytes()
-    write_ranks(path, result, "kgrag eval set")
+    write_ranks(path, result, "kgrag lab eval set")
     assert path.read_bytes() == first
     text = gzip.decompress(first).decode()
     assert "secret" not in text and "What is" not in text
@@ -55,7 +55,7 @@ def test_ranks_come_back_without_a_word_of_the_data(tmp_path: Path) -> None:
     again = read_ranks(path, baseline="two")
     assert again.rows == result.rows
     assert again.differences == result.differences
-    assert (again.title, again.notes) == ("set: 4 questions", ("kgrag eval set",))
+    assert (again.title, again.notes) == ("set: 4 questions", ("kgrag lab eval set",))
     assert read_ranks(path, at=(5,)).rows["one"]["perfect@5"] == 0.25
     with pytest.raises(InputError, match="no ranks of 'three'"):
         read_ranks(path, baseline="three")

@@ -1,4 +1,4 @@
-"""kgrag reproduce, and --paper, from the command to the tables, with a scripted language model."""
+"""kgrag lab reproduce, and --paper, from the command to the tables, with a scripted language model."""
 
 import json
 from collections.abc import Callable
@@ -90,14 +90,14 @@ def test_each_set_has_the_papers_number_of_questions(command: Command, tmp_path:
     folder = write_set(tmp_path / "many", CORPUS[:3], queries, TRIPLES)
     data = [word for name in ("2wiki", "hotpotqa") for word in ("--data", f"{name}={folder}")]
     arguments = ["--table", 2, *data, "--embedder", "wordllama", "--row", "SBERT", "--json"]
-    said = " ".join(json.loads(command("reproduce", "gear", *arguments).stdout)["differs"])
+    said = " ".join(json.loads(command("lab", "reproduce", "gear", *arguments).stdout)["differs"])
     assert "hotpotqa: 501 questions (seed 0), 1000 in the paper." in said
     assert "2wiki: 5" not in said  # the 500 of the paper are drawn
 
 
 def test_answers_are_read_as_the_paper_reads_them(command: Command, folder: Path, scripted: Scripted) -> None:
     arguments = ["--table", 3, "--data", f"musique={folder}", "--embedder", "wordllama", "--sample", 1, "--json"]
-    found = json.loads(command("reproduce", "gear", *arguments, "--row", "Hybrid + SyncGE").stdout)
+    found = json.loads(command("lab", "reproduce", "gear", *arguments, "--row", "Hybrid + SyncGE").stdout)
     prompts = [call["messages"][0]["content"] for call in scripted.calls if call["task"] == "answer"]
     assert len(prompts) == 1  # one question is drawn
     assert "Not in the evidence" not in prompts[0]
@@ -107,7 +107,7 @@ def test_answers_are_read_as_the_paper_reads_them(command: Command, folder: Path
 def test_settings_of_a_row(command: Command, folder: Path) -> None:
     rows = ["--row", "l = 2, n = 1", "--row", "l = 4, n = 1"]
     arguments = ["--table", 8, "--data", f"musique={folder}", "--embedder", "wordllama", *rows]
-    found = json.loads(command("reproduce", "gear", *arguments, "--json").stdout)
+    found = json.loads(command("lab", "reproduce", "gear", *arguments, "--json").stdout)
     assert [its["musique"]["R@5"]["ours"] for its in found["rows"].values()] == [100.0, 100.0]
 
 
@@ -140,9 +140,9 @@ def test_marks_and_the_budget(command: Command, folder: Path, scripted: Scripted
     arguments = ["reproduce", "kgp", "--table", 2, "--data", f"musique={folder}", "--embedder", "wordllama"]
     arguments += ["--row", "BM25", "--out", str(tmp_path / "runs")]
     prices = {"prices": dict.fromkeys((*TASKS, "other"), (1000.0, 1000.0))}
-    spent = command("eval", folder, "-r", "sync-ge(bm25)", "--budget", 5.2, code=7, **prices)
+    spent = command("lab", "eval", folder, "-r", "sync-ge(bm25)", "--budget", 5.2, code=7, **prices)
     assert "budget" in spent.stderr
-    row = json.loads(command("eval", folder, "-r", "sync-ge(bm25)", "--json", **prices).stdout)["systems"]
+    row = json.loads(command("lab", "eval", folder, "-r", "sync-ge(bm25)", "--json", **prices).stdout)["systems"]
     assert row["sync-ge(bm25)"]["calls"] == 1 and row["sync-ge(bm25)"]["cost"] > 0.1
     stopped = command(*arguments, "--budget", 5.2, "--threads", 1, code=7, **prices)
     assert "goes on from there" in stopped.stderr
@@ -152,14 +152,14 @@ def test_marks_and_the_budget(command: Command, folder: Path, scripted: Scripted
 
 
 def test_what_there_is_none_of(command: Command, folder: Path) -> None:
-    assert "8: length l of the beam search" in command("reproduce", "gear").stdout
-    listed = json.loads(command("reproduce", "bdtr", "--json").stdout)
+    assert "8: length l of the beam search" in command("lab", "reproduce", "gear").stdout
+    listed = json.loads(command("lab", "reproduce", "bdtr", "--json").stdout)
     assert [its["table"] for its in listed if "table" in its] == list("12345")
-    assert "no table 12" in command("reproduce", "gear", "--table", 12, code=4).stderr
-    assert "NAME=DATASET with one of: musique" in command("reproduce", "gear", "--table", 8, code=2).stderr
-    wrong = command("reproduce", "gear", "--table", 8, "--data", f"iirc={folder}", code=2)
+    assert "no table 12" in command("lab", "reproduce", "gear", "--table", 12, code=4).stderr
+    assert "NAME=DATASET with one of: musique" in command("lab", "reproduce", "gear", "--table", 8, code=2).stderr
+    wrong = command("lab", "reproduce", "gear", "--table", 8, "--data", f"iirc={folder}", code=2)
     assert "iirc" in wrong.stderr
-    row = command("reproduce", "gear", "--table", 8, "--data", f"musique={folder}", "--row", "l = 9", code=4)
+    row = command("lab", "reproduce", "gear", "--table", 8, "--data", f"musique={folder}", "--row", "l = 9", code=4)
     assert "l = 2, n = 1" in row.stderr
 
 
@@ -172,23 +172,24 @@ def test_settings_that_the_paper_does_not_have_make_another_collection(
     assert json.loads(command(*arguments).stdout)["collection"] == f"{plain}-unit_sentence"
     monkeypatch.setenv("KGRAG_INDEXING__PASSAGE_TOKENS", "99")
     row = ["--row", "BM25", "--embedder", "wordllama", "--json"]
-    said = command("reproduce", "gear", "--table", 2, "--data", f"2wiki={folder}", *row).stdout
+    said = command("lab", "reproduce", "gear", "--table", 2, "--data", f"2wiki={folder}", *row).stdout
     assert json.loads(said)["rows"]["BM25"]["2wiki"]["R@5"]["ours"] == 100.0
     held = [info["name"] for info in json.loads(command("collections", "--json").stdout)]
     assert f"{plain}-gear-unit_sentence-passage_tokens_99" in held
 
 
 def test_eval_as_a_paper_has_it(command: Command, folder: Path, scripted: Scripted, kg: KnowledgeGraph) -> None:
-    result = command("eval", folder, "--paper", "gnn-ret", "--embedder", "wordllama", "--anyway", "--json")
+    result = command("lab", "eval", folder, "--paper", "gnn-ret", "--embedder", "wordllama", "--anyway", "--json")
     found = json.loads(result.stdout)
     assert list(found["systems"]) == ["single+gnn-ret"]
     assert found["depth"] == 100
     assert found["collection"].endswith("-gnn-ret")
-    assert "kgrag systems --paper gnn-ret" in result.stderr
+    assert "kgrag list systems --paper gnn-ret" in result.stderr
     assert kg[found["collection"]].context.reader.collection.indexing.whole_tokens == 200
     prompt = scripted.calls[0]["messages"][0]["content"]
     assert "Not in the evidence" not in prompt
-    own = command("eval", folder, "--paper", "gear", "--system", "single+bm25", "--embedder", "wordllama", "--depth", 5,
+    own = command("lab", "eval", folder, "--paper", "gear", "--system", "single+bm25", "--embedder", "wordllama",
+                  "--depth", 5,
                   "--sample", 2, "--json")  # fmt: skip
     found = json.loads(own.stdout)
     assert (list(found["systems"]), found["depth"]) == (["single+bm25"], 5)
@@ -199,21 +200,21 @@ def test_ranks_matrix_and_cutoffs(command: Command, folder: Path, tmp_path: Path
     path = tmp_path / "ranks.jsonl.gz"
     grid = ["--system", "single", "--system", "ircot", "--over", "bm25", "--over", "dense"]
     arguments = [*grid, "--at", 1, "--at", 5, "--baseline", "single+bm25", "--ranks", path]
-    text = command("eval", folder, *arguments).stdout
+    text = command("lab", "eval", folder, *arguments).stdout
     assert "F1 by strategy and retriever" in text
     assert "questions that are right, in per cent, beside single+bm25" in text
     for name in ("single+bm25", "ircot+bm25", "single+dense", "ircot+dense"):
         assert name in text
     head = text.splitlines()[1]
     assert "perfect@1" in head and "R@15" not in head
-    again = command("ranks", path, "--at", 5, "--baseline", "single+bm25")
-    assert "perfect@5" in again.stdout and "kgrag eval" in again.stderr
+    again = command("lab", "ranks", path, "--at", 5, "--baseline", "single+bm25")
+    assert "perfect@5" in again.stdout and "kgrag lab eval" in again.stderr
     compared = ["ranks", path, "--baseline", "single+bm25", "--changes", 1]
     listed = json.loads(command(*compared, "--json").stdout)["changes"]
     shown = command(*compared).stdout
     assert "ranks of gold that change against single+bm25" in shown
     assert all(change["gained"] and change["question"] in shown for change in listed)
-    row = json.loads(command("ranks", path, "--json").stdout)["systems"]["ircot+dense"]
+    row = json.loads(command("lab", "ranks", path, "--json").stdout)["systems"]["ircot+dense"]
     assert (row["R@5"], row["perfect@8"]) == (100.0, 1.0)
 
 
@@ -233,12 +234,13 @@ def test_backbones_that_a_model_writes_first(command: Command, tmp_path: Path, s
     arguments = ["reproduce", "bdtr", "--table", 1, "--data", f"musique={folder}", "--embedder", "wordllama", *rows]
     refused = command(*arguments, code=2)
     assert (
-        "RAPTOR: original (musique): " in refused.stderr and "holds no tree of summaries: `kgrag tree" in refused.stderr
+        "RAPTOR: original (musique): " in refused.stderr
+        and "holds no tree of summaries: `kgrag enrich tree" in refused.stderr
     )
     assert "GraphRAG: IRCoT (musique): " in refused.stderr and "+" not in refused.stdout
     assert not scripted.calls
     planned = command(*arguments, "--prepare", "--dry-run")
-    assert "holds no communities; `kgrag communities` takes:" in planned.stderr and not scripted.calls
+    assert "holds no communities; `kgrag enrich communities` takes:" in planned.stderr and not scripted.calls
     found = json.loads(command(*arguments, "--prepare", "--json").stdout)
     tasks = [call["task"] for call in scripted.calls]
     assert {"summarise", "report", "answer", "think"} <= set(tasks)
@@ -262,13 +264,14 @@ def test_rows_that_lack_triples_are_refused_by_name_until_these_are_there(
     )
     arguments = ["--data", f"musique={folder}", "--embedder", "wordllama"]
     rows = [word for label in ("with diversity", "without diversity") for word in ("--row", label)]
-    refused = command("reproduce", "gear", "--table", 4, *arguments, *rows, code=2)
+    refused = command("lab", "reproduce", "gear", "--table", 4, *arguments, *rows, code=2)
     assert (
-        "with diversity (musique): " in refused.stderr and "holds no triples: `kgrag extract -c eval-" in refused.stderr
+        "with diversity (musique): " in refused.stderr
+        and "holds no triples: `kgrag enrich extract -c eval-" in refused.stderr
     )
     assert "No row could be measured." in refused.stderr
     partly = json.loads(
-        command("reproduce", "gear", "--table", 2, *arguments, "--row", "BM25", "--row", "GEAR", "--json").stdout
+        command("lab", "reproduce", "gear", "--table", 2, *arguments, "--row", "BM25", "--row", "GEAR", "--json").stdout
     )
     assert list(partly["rows"]) == ["BM25"] == list(partly["systems"])
     assert "no triples" in partly["missing"]["GEAR (musique)"]
@@ -279,11 +282,13 @@ def test_rows_that_lack_triples_are_refused_by_name_until_these_are_there(
             "triples": [["Fram", "designed by", "Colin Archer"], ["Archer", "born in", "Larvik"]],
         },
     )
-    found = json.loads(command("reproduce", "gear", "--table", 4, *arguments, *rows, "--prepare", "--json").stdout)
+    found = json.loads(
+        command("lab", "reproduce", "gear", "--table", 4, *arguments, *rows, "--prepare", "--json").stdout
+    )
     assert found["missing"] == {} and {call["task"] for call in scripted.calls} >= {"extract", "read"}
     assert all(its["musique"]["R@5"]["ours"] == 100.0 for its in found["rows"].values())
     extracted = sum(call["task"] == "extract" for call in scripted.calls)
-    command("reproduce", "gear", *arguments, "--prepare")
+    command("lab", "reproduce", "gear", *arguments, "--prepare")
     assert sum(call["task"] == "extract" for call in scripted.calls) == extracted
 
 
@@ -295,7 +300,7 @@ def test_what_eval_does_not_measure(command: Command, tmp_path: Path) -> None:
         None,
     )
     systems = ["-r", "bm25", "-r", "naive-ge(bm25)", "-r", "gnn-ret(edges=(next, named))", "--system", "gear+bm25"]
-    found = json.loads(command("eval", folder, *systems, "--json").stdout)
+    found = json.loads(command("lab", "eval", folder, *systems, "--json").stdout)
     assert list(found["systems"]) == ["bm25"]
     assert {name: "no triples" in why for name, why in found["refused"].items()} == {
         "naive-ge(bm25)": True,
@@ -303,8 +308,8 @@ def test_what_eval_does_not_measure(command: Command, tmp_path: Path) -> None:
         "gear+bm25": True,
     }
     assert "no keywords of a language model" in found["refused"]["gnn-ret(edges=(next, named))"]
-    assert "--anyway" in command("eval", folder, "-r", "naive-ge(bm25)", code=2).stderr
-    anyway = command("eval", folder, *systems, "--anyway", "--json")
+    assert "--anyway" in command("lab", "eval", folder, "-r", "naive-ge(bm25)", code=2).stderr
+    anyway = command("lab", "eval", folder, *systems, "--anyway", "--json")
     assert "gear+bm25 does without what it requires: eval-" in anyway.stderr
     measured = json.loads(anyway.stdout)
     assert len(measured["systems"]) == 4 and measured["refused"] == {}
@@ -338,8 +343,8 @@ def test_a_figure_is_measured_and_drawn(command: Command, folder: Path, tmp_path
     assert "gear, figure 2: recall over 4 iterations (musique)" in picture.read_text()
     (result,) = json.loads(command(*arguments, "--json").stdout)["results"]["musique"]
     assert result["iterations"]["gear(steps=4)+rrf"][0]["R@15"] == 100.0
-    assert "kgrag graph-quality DATASET" in command("reproduce", "kgp", "--figure", 4).stdout
-    assert "no figure 9" in command("reproduce", "gear", "--figure", 9, code=4).stderr
-    assert "--plot draws one --figure" in command("reproduce", "gear", "--plot", picture, code=2).stderr
-    varied = command("reproduce", "bdtr", "--figure", "4d", *arguments[4:], code=0)
+    assert "kgrag lab graph-quality DATASET" in command("lab", "reproduce", "kgp", "--figure", 4).stdout
+    assert "no figure 9" in command("lab", "reproduce", "gear", "--figure", 9, code=4).stderr
+    assert "--plot draws one --figure" in command("lab", "reproduce", "gear", "--plot", picture, code=2).stderr
+    varied = command("lab", "reproduce", "bdtr", "--figure", "4d", *arguments[4:], code=0)
     assert "ircot(steps=5)+hipporag2" in varied.stdout

@@ -216,4 +216,4 @@ def test_without_weights_it_says_how_to_get_some(kg: KnowledgeGraph, fleet: Path
     assert RETRIEVERS["gfm"].needs
     with pytest.raises(ConfigurationError, match="no weights") as caught:
         kg[_NAME].search("Where?", retriever="gfm")
-    assert "kgrag train gfm" in str(caught.value.remedy)
+    assert "kgrag lab train gfm" in str(caught.value.remedy)

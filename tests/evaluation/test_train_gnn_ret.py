@@ -141,7 +141,7 @@ def test_the_recurrence_is_learned_from_single_questions(
         ]
     corpus = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
     told = write_set(tmp_path / "told", corpus, rows, None)
-    result = CliRunner().invoke(main, ["train", "rgnn", str(told), "-c", name, "--json"], env=neo4j_env)
+    result = CliRunner().invoke(main, ["lab", "train", "rgnn", str(told), "-c", name, "--json"], env=neo4j_env)
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert found["questions"] == 5
@@ -155,7 +155,7 @@ def test_the_recurrence_is_learned_from_single_questions(
     assert (list(retriever.settings.alphas), retriever.settings.beta) == (kept["alphas"], kept["beta"])
     query = Query("Who led the steamer Moen Star?")
     assert len(retriever.rank(query, 3)) == 3
-    none = CliRunner().invoke(main, ["train", "rgnn", str(folder), "-c", name], env=neo4j_env, prog_name="kgrag")
+    none = CliRunner().invoke(main, ["lab", "train", "rgnn", str(folder), "-c", name], env=neo4j_env, prog_name="kgrag")
     assert none.exit_code == 5 and "have single questions" in none.stderr
 
 
@@ -237,9 +237,9 @@ def test_the_option_takes_the_file_that_it_writes(
     (tmp_path / "other.json").write_text('{"beta": 2}')
     for text, said in (
         (f"gnn-ret(alphas='{tmp_path / 'none.json'}')", "there is no file"),
-        (f"gnn-ret(alphas='{folder / 'corpus.jsonl'}')", "holds no alphas; `kgrag train gnn-ret`"),
+        (f"gnn-ret(alphas='{folder / 'corpus.jsonl'}')", "holds no alphas; `kgrag lab train gnn-ret`"),
         (f"gnn-ret(alphas='{tmp_path / 'other.json'}')", "holds no alphas"),
-        (f"gnn-ret(beta='{file}')", "holds no beta; `kgrag train rgnn`"),
+        (f"gnn-ret(beta='{file}')", "holds no beta; `kgrag lab train rgnn`"),
         (f"gnn-ret(beta='{tmp_path / 'other.json'}')", "less than or equal to 1"),
     ):
         with pytest.raises(ConfigurationError, match=said):
@@ -261,7 +261,7 @@ def test_what_cannot_be_learned_from_is_said(neo4j_env: dict[str, str], trained_
     folder, name = trained_on
     _, err = run(neo4j_env, folder, "-c", name, "--limit", 1, code=5)
     assert "1 of 1 questions have gold" in err
-    assert "kgrag eval" in err
+    assert "kgrag lab eval" in err
     _, err = run(neo4j_env, folder, "-c", name, "--folds", 9, code=5)
     assert "8 questions cannot be split into 9 folds" in err
     run(neo4j_env, folder, "-c", "no-such-collection", code=4)

@@ -28,7 +28,7 @@ _QUERIES = [
 
 
 def run(*arguments: object, code: int = 0) -> str:
-    result = CliRunner().invoke(main, ["train", "next-evidence", *map(str, arguments)], prog_name="kgrag")
+    result = CliRunner().invoke(main, ["lab", "train", "next-evidence", *map(str, arguments)], prog_name="kgrag")
     assert result.exit_code == code, result.output
     return result.stdout if code == 0 else result.stderr
 

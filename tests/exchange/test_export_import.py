@@ -146,7 +146,7 @@ def test_exports_of_another_schema_are_refused(
     kg: KnowledgeGraph, exported: Exported, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = str(exported("whole.jsonl"))
-    for version, remedy in ((schema.SCHEMA_VERSION + 1, "kgrag migrate"), (schema.SCHEMA_VERSION - 1, "upgrade")):
+    for version, remedy in ((schema.SCHEMA_VERSION + 1, "kgrag db migrate"), (schema.SCHEMA_VERSION - 1, "upgrade")):
         monkeypatch.setattr(schema, "SCHEMA_VERSION", version)
         with pytest.raises(MismatchError, match=f"works with {version}") as caught:
             kg.import_export(path, "copy")

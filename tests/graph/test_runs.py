@@ -278,7 +278,7 @@ def test_version_2_becomes_version_3(kg: KnowledgeGraph, ships: str) -> None:
         for call in (lambda: kg[ships].save(answer), kg.runs, lambda: kg[ships].search("Fram")):
             with pytest.raises(MismatchError, match="version 2") as error:
                 call()
-            assert "kgrag migrate" in error.value.remedy
+            assert "kgrag db migrate" in error.value.remedy
         assert kg.migrate()[0].startswith("2 -> 3")
     finally:
         schema.migrate(kg.graph)

@@ -91,7 +91,7 @@ def test_old_and_new_versions(kg: KnowledgeGraph, collection_name: str) -> None:
         kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION - 1)
         with pytest.raises(MismatchError) as error:
             kg[collection_name].search("Alpha")
-        assert "kgrag migrate" in error.value.remedy
+        assert "kgrag db migrate" in error.value.remedy
         assert kg.migrate()
         assert [h.passage.title for h in kg[collection_name].search("Alpha")] == ["Alpha"]
         assert kg.migrate() == []
@@ -180,7 +180,7 @@ def test_wrong_embedder_names_reembed(kg: KnowledgeGraph, collection_name: str) 
     found = collections.open_collection(kg.graph, collection_name)
     with pytest.raises(MismatchError) as error:
         collections.check_embedder(found, "minilm")
-    assert f"kgrag reembed {collection_name} --embedder minilm" in error.value.remedy
+    assert f"kgrag db reembed {collection_name} --embedder minilm" in error.value.remedy
     with pytest.raises(MismatchError, match="vectors of 256"):
         collections.check_embedder(found, "wordllama", 64)
 

@@ -98,7 +98,7 @@ def _interrupted(scripted: Scripted, connect: Connect, corpus: str, how: signal.
         "KGRAG_NEO4J_URI": settings.neo4j_uri,
         "KGRAG_NEO4J_PASSWORD": settings.neo4j_password.get_secret_value(),
     }  # fmt: skip
-    command = [sys.executable, "-m", "kgrag", "extract", "-c", corpus, "--batch"]
+    command = [sys.executable, "-m", "kgrag", "enrich", "extract", "-c", corpus, "--batch"]
     process = subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL)
     while not any(batch["status"] == "in_progress" for batch in scripted.sent):
         assert process.poll() is None

@@ -119,7 +119,7 @@ def test_killed_and_run_again(tmp_path: Path) -> None:
     corpus.write_text(corpus.read_text().splitlines()[0] + "\n")
     result = CliRunner().invoke(ingest, command[4:])
     assert result.exit_code == 0, result.output
-    assert "kgrag repair 'handed over'" in result.output
+    assert "kgrag db repair 'handed over'" in result.output
     assert "neo4j-admin database import full neo4j" in result.output
     assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.jsonl", "to go"]
     assert "London" in (target / "Passage.csv").read_text()

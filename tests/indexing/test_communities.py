@@ -221,7 +221,7 @@ def test_local_search_follows_the_communities_of_names(kg: KnowledgeGraph, colle
     kg[collection].remove_communities()
     question = "Which place was built near Banor Banor?"
     without = kg[collection].search(question, k=10, retriever="communities")
-    assert any("kgrag communities" in note for note in without.notes)
+    assert any("kgrag enrich communities" in note for note in without.notes)
     kg[collection].build_communities(size=10)
     found = kg[collection].search(question, k=10, retriever="communities")
     assert not found.notes

@@ -93,7 +93,7 @@ def test_killed_at_three_moments_it_goes_on(kg: KnowledgeGraph, tmp_path: Path) 
         "KGRAG_LOCAL__BOLT_PORT": str(settings.local.bolt_port),
         "KGRAG_LOCAL__HTTP_PORT": str(settings.local.http_port),
     }
-    command = [sys.executable, "-m", "kgrag", "import-wikidata", str(dump), "-c", NAME, "--json"]
+    command = [sys.executable, "-m", "kgrag", "import", "--format", "wikidata", str(dump), "-c", NAME, "--json"]
     try:
         for moment in ("reading", "files", "import"):
             _stop_when(subprocess.Popen(command, env=os.environ | env), settings, moment)

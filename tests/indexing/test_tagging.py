@@ -300,7 +300,7 @@ def test_a_killed_tagging_goes_on_where_it_was(
         "KGRAG_TAGME__ENDPOINT": server.endpoint,
         "KGRAG_TAGME__CACHE": "false",
     }
-    command = [sys.executable, "-m", "kgrag", "tag", "-c", collection_name, "--json", "--threads", "4"]
+    command = [sys.executable, "-m", "kgrag", "enrich", "tag", "-c", collection_name, "--json", "--threads", "4"]
     left = len(documents)
     for how, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
         process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -168,7 +168,7 @@ def test_raptor_lifts_what_is_under_a_near_topic(kg: KnowledgeGraph, collection:
     without = kg[collection].search(question, k=10, retriever="raptor(summaries=0)")
     dense = kg[collection].search(question, k=10, retriever="dense")
     assert [h.passage.id for h in without.hits] == [h.passage.id for h in dense.hits]
-    assert any("kgrag tree" in note for note in without.notes)
+    assert any("kgrag enrich tree" in note for note in without.notes)
 
     kg[collection].build_tree()
     found = kg[collection].search(question, k=10, retriever="raptor")

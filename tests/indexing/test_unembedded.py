@@ -61,7 +61,7 @@ def test_an_ingest_names_it_and_a_repair_makes_it_whole(
     assert (report.added, report.passages, report.embedded) == (40, 40, 40)  # 39 passages and a triple
     passage, triple = report.problems
     assert passage.place == triple.place == "bed.txt"
-    assert f"A bed of {BAD} off Larvik" in passage.message and "kgrag repair" in passage.message
+    assert f"A bed of {BAD} off Larvik" in passage.message and "kgrag db repair" in passage.message
     assert f"{BAD} beds" in triple.message
     assert having(client, collection_name, "Passage") == (39, 40)
     assert having(client, collection_name, "Triple") == (1, 2)
@@ -99,7 +99,7 @@ def test_the_command_line_names_it(
 ) -> None:
     client[collection_name].ingest(documents(), embedder="openai:too long")
     env = neo4j_env | {"KGRAG_EMBEDDING__BASE_URL": server.base_url, "KGRAG_EMBEDDING__API_KEY": "test"}
-    said = CliRunner().invoke(main, ["repair", collection_name], env=env, prog_name="kgrag")
+    said = CliRunner().invoke(main, ["db", "repair", collection_name], env=env, prog_name="kgrag")
     assert said.exit_code == 0, said.output
     assert "vectors of" not in said.output
     assert "Passage Bed" in said.output and "KGRAG_INDEXING__PASSAGE_TOKENS" in said.output

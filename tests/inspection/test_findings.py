@@ -29,7 +29,7 @@ def test_indexes_that_do_not_answer() -> None:
             },
         )
     )
-    again = "kgrag repair 'my ships'"
+    again = "kgrag db repair 'my ships'"
     assert [(f.name, f.level, f.number, f.examples) for f in found] == [
         ("indexes missing", "error", 1, ("passage_text_c7",)),
         ("indexes failed", "error", 2, ("passage_stems_c7", "passage_id")),
@@ -52,7 +52,7 @@ def test_vectors_that_are_missing() -> None:
     (found,) = _vectors(COLLECTION, coverage)
     assert (found.name, found.level, found.number) == ("passages without a vector", "error", 2)
     assert "2 passages have no vector of wordllama" in found.message
-    assert found.remedy == "Embed them: kgrag repair 'my ships'"
+    assert found.remedy == "Embed them: kgrag db repair 'my ships'"
 
 
 def test_an_index_outside_the_graph() -> None:
@@ -71,13 +71,13 @@ def test_what_a_model_has_not_read_or_read_otherwise() -> None:
         Reading("tag", "", False, 1),
     ]
     assert [(f.name, f.number, f.remedy) for f in _read_in_part(COLLECTION, readings)] == [
-        ("extracted otherwise", 4, "To have them read again: kgrag extract -c 'my ships'"),
-        ("not extracted", 3, "To go on: kgrag extract -c 'my ships'"),
-        ("tagged otherwise", 2, "To have them read again: kgrag tag -c 'my ships'"),
-        ("not tagged", 1, "To go on: kgrag tag -c 'my ships'"),
+        ("extracted otherwise", 4, "To have them read again: kgrag enrich extract -c 'my ships'"),
+        ("not extracted", 3, "To go on: kgrag enrich extract -c 'my ships'"),
+        ("tagged otherwise", 2, "To have them read again: kgrag enrich tag -c 'my ships'"),
+        ("not tagged", 1, "To go on: kgrag enrich tag -c 'my ships'"),
     ]
     plain = replace(COLLECTION, name="ships")
-    assert [f.remedy for f in _read_in_part(plain, readings[2:3])] == ["To go on: kgrag extract -c ships"]
+    assert [f.remedy for f in _read_in_part(plain, readings[2:3])] == ["To go on: kgrag enrich extract -c ships"]
 
 
 def test_the_largest_of_very_many_are_the_examples() -> None:

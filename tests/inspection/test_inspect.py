@@ -196,8 +196,8 @@ def test_damage_is_found_and_the_remedies_work(kg: KnowledgeGraph, collection_na
 
     with pytest.raises(MismatchError, match=f"passage_stems_c{number} is missing") as refused:
         kg[collection_name].search("Colin Archer", retriever="bm25")
-    assert refused.value.remedy.endswith("make again what is missing: kgrag repair")
-    assert f"kgrag repair {collection_name}" in _finding(damaged, "indexes missing").remedy
+    assert refused.value.remedy.endswith("make again what is missing: kgrag db repair")
+    assert f"kgrag db repair {collection_name}" in _finding(damaged, "indexes missing").remedy
     report = kg[collection_name].repair()
     assert (report.indexes, dict(report.vectors)) == ((f"passage_stems_c{number}",), {"passages": 1})
     assert report.finished == 2, "the passage with a new vector, and the one that was marked"
@@ -239,7 +239,7 @@ def test_vector_indexes_are_scalar(kg: KnowledgeGraph, collection_name: str) -> 
     assert other.quantization[index] == kind
     binary = [finding for finding in other.findings if finding.name == "binary indexes"]
     assert [f.examples for f in binary] == ([(index,)] if kind == "BINARY" else [])
-    assert all(f.level == "warning" and f"kgrag repair {collection_name}" in f.remedy for f in binary)
+    assert all(f.level == "warning" and f"kgrag db repair {collection_name}" in f.remedy for f in binary)
     report = kg[collection_name].repair()
     assert report.indexes == ((index,) if kind == "BINARY" else ())
     assert dict(kg[collection_name].inspect().quantization) == dict.fromkeys(indexes, "SCALAR")

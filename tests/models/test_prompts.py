@@ -72,7 +72,7 @@ def test_one_that_is_no_text(tmp_path: Path) -> None:
 
 
 def test_no_such_folder(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="kgrag prompts --copy"):
+    with pytest.raises(ConfigurationError, match="kgrag list prompts --copy"):
         load_prompt("read", tmp_path / "none")
 
 

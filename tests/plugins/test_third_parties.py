@@ -34,7 +34,7 @@ def test_a_retriever_is_two_files_of_another_package(installed: Installed, ships
     assert installed.json("search", "Who designed the Fram?", "-c", ships, "-r", "titled(letters=5)")["hits"] == []
     installed.env["KGRAG_RETRIEVAL__TITLED__LETTERS"] = "5"
     assert installed.json("search", "Who designed the Fram?", "-c", ships, "-r", "titled")["hits"] == []
-    assert "whose title holds a word" in installed.kgrag("retrievers").stdout
+    assert "whose title holds a word" in installed.kgrag("list", "retrievers").stdout
 
 
 def test_a_strategy_is_two_files_of_another_package(installed: Installed, ships: str, scripted: Scripted) -> None:
@@ -43,7 +43,7 @@ def test_a_strategy_is_two_files_of_another_package(installed: Installed, ships:
     answer = installed.json("ask", "Who designed the Fram?", "-c", ships, "--system", "twice(evidence=1)")
     assert answer["text"] == "Colin Archer [1]"
     assert answer["system"] == "twice(evidence=1)+bm25"
-    assert "the second time louder" in installed.kgrag("systems").stdout
+    assert "the second time louder" in installed.kgrag("list", "systems").stdout
 
 
 def test_a_command_and_an_embedder_are_two_files_each(installed: Installed, ships: str, tmp_path: Path) -> None:
@@ -75,12 +75,12 @@ def test_a_loader_is_two_files_of_another_package(installed: Installed, collecti
 def test_a_format_of_question_sets_is_two_files_of_another_package(installed: Installed, ships: str) -> None:
     file = installed.folder / "set.tsv"
     file.write_text("ask\tpage\ttext\nWho designed the Fram?\tFram\tShe was designed by Colin Archer.\n")
-    run = installed.kgrag("eval", str(file), "-c", ships, "-r", "bm25")
+    run = installed.kgrag("lab", "eval", str(file), "-c", ships, "-r", "bm25")
     assert "is in no format that is known" in run.stderr
     installed.install(package("kgrag.datasets"))
     measured = installed.json("eval", str(file), "-c", ships, "-r", "bm25")
     assert measured["systems"]["bm25"]["R@5"] == 100
-    assert "Did you mean 'quiz'?" in installed.kgrag("eval", str(file), "--format", "quizz").stderr
+    assert "Did you mean 'quiz'?" in installed.kgrag("lab", "eval", str(file), "--format", "quizz").stderr
 
 
 def test_a_passage_index_is_two_files_of_another_package(installed: Installed, ships: str) -> None:
@@ -92,7 +92,7 @@ def test_a_passage_index_is_two_files_of_another_package(installed: Installed, s
         return [hit["passage"]["title"] for hit in hits]
 
     assert found("bm25") == []
-    assert installed.kgrag("repair", ships).returncode == 0
+    assert installed.kgrag("db", "repair", ships).returncode == 0
     assert found("bm25") == ["Fram"]
     assert found("dense") == ["Fram", "Gauss"]
     assert installed.kgrag("delete", "--document", "Fram", "-c", ships, "--yes").returncode == 0

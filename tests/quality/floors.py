@@ -48,7 +48,7 @@ class Change:
 
 
 def figures(found: Found) -> dict[str, float]:
-    """Measure -> value, named and scaled as `kgrag eval` prints them."""
+    """Measure -> value, named and scaled as `kgrag lab eval` prints them."""
     return {name: round(fmean(map(measure, found.values())), 4) for name, measure in _MEASURES.items()}
 
 

@@ -37,7 +37,7 @@ class QuestionSet:
         return self == DEMO or (BENCH / self.name).is_dir()
 
     def write(self, parent: Path) -> Path:
-        """Write what is taken of the set to a folder of its name that `kgrag eval` reads."""
+        """Write what is taken of the set to a folder of its name that `kgrag lab eval` reads."""
         folder = parent / self.name
         folder.mkdir()
         for name, rows in zip(FILES, _demo() if self == DEMO else self._part(), strict=True):

@@ -65,7 +65,7 @@ def test_what_a_model_named_ties_and_the_walk_ends_with_its_tokens(
         plain = talking[collection_name].search("Boats", retriever=walk)
         assert [hit.passage.title for hit in plain] == ["Boats"]
         assert plain.notes == (
-            f"This collection holds no keywords of a language model: {walk} does without (kgrag extract).",
+            f"This collection holds no keywords of a language model: {walk} does without (kgrag enrich extract).",
         )
         for key, name in named.items():
             scripted.say("extract", {"entities": [name], "triples": []})

@@ -124,7 +124,7 @@ def test_without_triples_it_is_the_base_and_says_so(kg: KnowledgeGraph, collecti
     base = kg[collection_name].search("herring of Bergen", retriever="bm25")
     ranking = kg[collection_name].search("herring of Bergen", retriever="naive-ge(bm25)")
     assert ranking.hits == base.hits
-    assert ranking.notes == ("This collection holds no triples: naive-ge(bm25) does without (kgrag extract).",)
+    assert ranking.notes == ("This collection holds no triples: naive-ge(bm25) does without (kgrag enrich extract).",)
     fused = kg[collection_name].search("herring of Bergen", retriever="rrf(dense, naive-ge(bm25))")
     assert fused.notes == ranking.notes
     assert base.notes == ()

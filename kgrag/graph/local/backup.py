@@ -92,12 +92,12 @@ def check_backup(source: Path) -> None:
             begin = file.read(4)
     except OSError as error:
         raise InputError(
-            f"{source} cannot be read: {error.strerror}.", "Name a file that `kgrag backup` wrote."
+            f"{source} cannot be read: {error.strerror}.", "Name a file that `kgrag db backup` wrote."
         ) from error
     if begin not in _MAGIC:
         raise InputError(
             f"{source} is no backup.",
-            "`kgrag restore` reads what `kgrag backup` wrote; `kgrag import` reads exports.",
+            "`kgrag db restore` reads what `kgrag db backup` wrote; `kgrag import` reads exports.",
         )
 
 

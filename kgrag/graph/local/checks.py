@@ -131,7 +131,9 @@ def _answer(line: Line, status: ServerStatus) -> Check:
     if not status.running:
         return Check("Server", False, "not running", "kgrag up")
     if not status.answering:
-        return Check("Server", False, status.problem or "does not answer", "See kgrag logs; kgrag down, then kgrag up")
+        return Check(
+            "Server", False, status.problem or "does not answer", "See kgrag db logs; kgrag down, then kgrag up"
+        )
     locked = locked_version(line)
     newer = "" if status.version == locked else f"; {locked} from the next start"
     return Check("Server", True, f"Neo4j {status.version} answers at {status.uri}{newer}")

@@ -69,4 +69,4 @@ def explain_failure(output: str, what: str = "Neo4j did not start") -> LocalServ
     # The innermost cause comes last; what follows it is the stack.
     causes = [line for line in lines if line.startswith("Caused by:")] or [line for line in lines if " ERROR " in line]
     last = "\n".join(causes[-1:] or lines[-5:]) or "it wrote nothing"
-    return LocalServerError(f"{what}: {last[:1000]}", "Look at kgrag logs, and run kgrag doctor.")
+    return LocalServerError(f"{what}: {last[:1000]}", "Look at kgrag db logs, and run kgrag doctor.")

@@ -76,7 +76,7 @@ def other_line(home: Path, held: Line, wanted: str) -> MismatchError:
     return MismatchError(
         f"The data in {home} are of Neo4j {held.name}, which {wanted} cannot read.",
         f"Go on with {held.name}. To go back to {wanted}: `kgrag export` each collection and `kgrag import` it under "
-        "another KGRAG_HOME, or `kgrag restore` there the dump that the upgrade kept.",
+        "another KGRAG_HOME, or `kgrag db restore` there the dump that the upgrade kept.",
     )
 
 

@@ -69,7 +69,8 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
         return own
     if not folder.is_dir():
         raise ConfigurationError(
-            f"There is no folder {folder} of prompts.", f"Make it: kgrag prompts --copy {folder}, or unset {SETTING}."
+            f"There is no folder {folder} of prompts.",
+            f"Make it: kgrag list prompts --copy {folder}, or unset {SETTING}.",
         )
     path = folder / file_name(name)
     if not path.exists():

@@ -27,7 +27,7 @@ def add(serving: Serving) -> None:
         async with frame(serving, request, "Evaluations") as session:
             found = await session.evaluations()
             if not found:
-                ui.label("Nothing was measured yet: kgrag eval DATASET --out DIR.").classes("quiet")
+                ui.label("Nothing was measured yet: kgrag lab eval DATASET --out DIR.").classes("quiet")
                 return
             rows = [its.measures for its in found]
             names = [name for name in _SHOWN if any(name in row for row in rows)]

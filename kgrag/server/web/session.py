@@ -173,7 +173,7 @@ class Session:
         if folder is None:
             raise NotFoundError(
                 "The server does not know where evaluations are kept.",
-                "Start it with the folder of `kgrag eval --out`: KGRAG_SERVE__EVALUATIONS=runs/",
+                "Start it with the folder of `kgrag lab eval --out`: KGRAG_SERVE__EVALUATIONS=runs/",
             )
         return [its for its in await in_thread(kept, folder) if access.sees(its.collection)]
 

@@ -15,7 +15,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from kgrag.cli import COMMANDS, main
+from kgrag.cli import GROUPS, SECTIONS, main
 from kgrag.cli.console import print_json, progress_bars
 from kgrag.errors import NotFoundError
 from kgrag.graph.local import LocalServer
@@ -66,8 +66,8 @@ def test_up_mentions_that_another_server_is_set(running: LocalServer, kgrag: Kgr
 
 
 def test_status_and_doctor_are_content_with_a_running_server(running: LocalServer, kgrag: Kgrag) -> None:
-    assert "running" in kgrag("status").stdout
-    status = json.loads(kgrag("status", "--json").stdout)
+    assert "running" in kgrag("db", "status").stdout
+    status = json.loads(kgrag("db", "status", "--json").stdout)
     assert (status["answering"], status["line"], status["version"]) == (True, "5.26", locked_version(LINES[0]))
     result = kgrag("doctor")
     assert result.exit_code == 0, result.output
@@ -78,10 +78,10 @@ def test_status_and_doctor_are_content_with_a_running_server(running: LocalServe
 def test_status_and_doctor_speak_of_the_server_that_is_set(running: LocalServer, kgrag: Kgrag) -> None:
     endpoint = running.ensure_running()
     env = {"KGRAG_NEO4J_URI": endpoint.uri, "KGRAG_NEO4J_PASSWORD": endpoint.password.get_secret_value()}
-    assert json.loads(kgrag("status", "--json", **env).stdout)["local"] is False
+    assert json.loads(kgrag("db", "status", "--json", **env).stdout)["local"] is False
     assert "KGRAG_NEO4J_URI" in kgrag("doctor", **env).stdout
     env["KGRAG_NEO4J_PASSWORD"] = "wrong"
-    result = kgrag("status", **env)
+    result = kgrag("db", "status", **env)
     assert result.exit_code == 3
     assert "refuses the login" in result.stderr
     assert kgrag("doctor", **env).exit_code == 1
@@ -92,11 +92,11 @@ def test_logs_shows_the_end(running: LocalServer, kgrag: Kgrag) -> None:
     while "Started." not in running.log_path.read_text() and time.monotonic() < deadline:
         time.sleep(0.2)  # it answers before it says so
     before = running.log_path.read_text().splitlines()
-    shown = kgrag("logs", "-n", "3").stdout.splitlines()
+    shown = kgrag("db", "logs", "-n", "3").stdout.splitlines()
     after = running.log_path.read_text().splitlines()
     ends = [after[end - 3 : end] for end in range(len(before), len(after) + 1)]
     assert shown in ends, "the server may have written a line meanwhile"
-    assert any(line.endswith("Started.") for line in kgrag("logs", "-n", "1000").stdout.splitlines())
+    assert any(line.endswith("Started.") for line in kgrag("db", "logs", "-n", "1000").stdout.splitlines())
 
 
 def test_logs_follows_until_ctrl_c(running: LocalServer) -> None:
@@ -139,11 +139,11 @@ def test_doctor_names_a_remedy_for_each_thing_that_is_wrong(kgrag: Kgrag, elsewh
 
 
 def test_without_a_server_status_down_and_logs_say_so(kgrag: Kgrag) -> None:
-    result = kgrag("status")
+    result = kgrag("db", "status")
     assert (result.exit_code, result.stdout) == (3, "Not running (Neo4j 5.26). Start it with: kgrag up\n")
-    assert json.loads(kgrag("status", "--json").stdout)["running"] is False
+    assert json.loads(kgrag("db", "status", "--json").stdout)["running"] is False
     assert kgrag("down").stdout == "It was not running.\n"
-    result = kgrag("logs")
+    result = kgrag("db", "logs")
     assert result.exit_code == 4
     assert "never started" in result.stderr
 
@@ -152,10 +152,10 @@ def test_errors_go_to_stderr_with_their_remedy_and_code(kgrag: Kgrag) -> None:
     result = kgrag("up", "--plugin", "nonsense")
     assert result.exit_code == 2
     assert result.stderr == "Error: There is no plugin 'nonsense'.\nKnown: gds.\n"
-    result = kgrag("status", KGRAG_LOCAL__BOLT_PORT="many")
+    result = kgrag("db", "status", KGRAG_LOCAL__BOLT_PORT="many")
     assert result.exit_code == 2
     assert "KGRAG_LOCAL__BOLT_PORT" in result.stderr
-    assert kgrag("status", KGRAG_LOCAL="{").exit_code == 2
+    assert kgrag("db", "status", KGRAG_LOCAL="{").exit_code == 2
     result = kgrag("statsu")
     assert result.exit_code == 2
     assert "Did you mean 'status'?" in result.stderr
@@ -183,12 +183,12 @@ def test_ctrl_c_is_one_line_and_130(kgrag: Kgrag, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_help_teaches_with_an_example(kgrag: Kgrag) -> None:
-    for name in ("up", "down", "status", "logs", "doctor", "completion"):
-        result = kgrag(name, "--help")
+    for name in ("up", "down", "db status", "db logs", "doctor", "completion"):
+        result = kgrag(*name.split(), "--help")
         assert result.exit_code == 0
         assert f"kgrag {name}" in result.stdout.split("\n", 1)[1]
     text = kgrag("--help").stdout
-    for part in (*COMMANDS, "Exit codes", "130"):
+    for part in (*SECTIONS, *GROUPS, "Exit codes", "130"):
         assert part in text
 
 

@@ -68,7 +68,7 @@ def test_data_are_upgraded_only_on_request_and_never_back(make_settings: MakeSet
     assert server.status().pid == after.pid
     with pytest.raises(MismatchError, match=r"are of Neo4j 2026, which 5\.26 cannot read") as back:
         LocalServer(old).ensure_running()
-    assert "kgrag restore" in back.value.remedy
+    assert "kgrag db restore" in back.value.remedy
 
 
 def test_an_interrupted_upgrade_puts_the_data_back(make_settings: MakeSettings) -> None:

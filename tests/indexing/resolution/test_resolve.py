@@ -223,7 +223,7 @@ def test_the_command(kg: KnowledgeGraph, untied: str, neo4j_env: dict[str, str])
     from kgrag.cli import main
 
     def run(*args: str, code: int = 0) -> str:
-        result = CliRunner().invoke(main, ["resolve", untied, *args], env=neo4j_env, prog_name="kgrag")
+        result = CliRunner().invoke(main, ["enrich", "resolve", untied, *args], env=neo4j_env, prog_name="kgrag")
         assert result.exit_code == code, result.output
         return result.stdout
 
