@@ -101,7 +101,6 @@ class Main(Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options in a line, so that the whole fits a screen."""
-        formatter.write_paragraph()
         formatter.indent()
         formatter.write_text("Options: --version, --debug (tracebacks), -v (what runs, how long), -h")
         formatter.dedent()
