@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import inspect
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -196,6 +197,14 @@ def test_documents_import_what_is_public() -> None:
     assert len(found) > 10
     excused = tuple(f"{package}." for package in NOT_LISTED)
     assert sorted(name for name in found if name not in PUBLIC and not name.startswith(excused)) == []
+    face = set(names("kgrag"))
+    assert sorted(n for n in found if n.rpartition(".")[2] in face and n.rpartition(".")[0] != "kgrag") == []
+
+
+def test_the_face_is_imported_at_once() -> None:
+    heavy = ("neo4j", "numpy", "pydantic", "torch", "spacy", "pandas")
+    code = f"import kgrag, sys; print([name for name in {heavy!r} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 if __name__ == "__main__":
