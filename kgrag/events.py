@@ -6,6 +6,7 @@ An event says in which `step` of the agent's loop it happened, counting from 1; 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kgrag.html_table import html_table, paragraphs
 from kgrag.types import Hit, Passage, Ranking, Triple, Usage
 
 
@@ -218,3 +219,9 @@ class Answer:
     def doubt(self) -> str:
         """What a reader of the answer should know of what it rests on, in a sentence; empty if there is nothing."""
         return f"Not borne out by the passages: {', '.join(self.unsupported)}." if self.unsupported else ""
+
+    def _repr_html_(self) -> str:
+        cited = [(f"[{c.number}]", c.passage.heading, c.passage.text) for c in self.citations]
+        notes = [note for note in (self.doubt, self.problem) if note]
+        below = html_table(("cited", "title", "text"), cited, notes) if cited else paragraphs(notes)
+        return paragraphs(line for line in self.text.splitlines() if line.strip()) + below

@@ -1,7 +1,9 @@
 """Rankings and rows in a notebook: tables, in which a text is a text."""
 
 import re
+from dataclasses import replace
 
+from kgrag.events import Answer, Citation
 from kgrag.rows import Node, Rows
 from kgrag.types import Hit, Passage, Ranking
 
@@ -25,6 +27,17 @@ def test_a_ranking_is_a_table_of_its_hits() -> None:
 
 def test_a_ranking_of_nothing_says_so() -> None:
     assert Ranking("Who?", "bm25")._repr_html_().endswith("<p>bm25 found nothing.</p>")
+
+
+def test_an_answer_is_its_text_and_what_it_cites() -> None:
+    cited = Citation(1, Passage("a", "d", _HOSTILE, "She sank."))
+    answer = Answer("Who?", "Archer [1].\n\n<b>Really</b>.", True, "single", Ranking("Who?", "bm25"), (cited,))
+    html = replace(answer, unsupported=("Archer",))._repr_html_()
+    assert html.startswith("<p>Archer [1].</p><p>&lt;b&gt;Really&lt;/b&gt;.</p><table>")
+    assert html.endswith("<p>Not borne out by the passages: Archer.</p>") and "<script" not in html
+    assert _cells(html)[3::2] == ["[1]", "She sank."]
+    none = replace(answer, text="", citations=(), problem="The budget is <used up>.")
+    assert none._repr_html_() == "<p>The budget is &lt;used up&gt;.</p>"
 
 
 def test_rows_are_a_table_with_what_was_cut() -> None:

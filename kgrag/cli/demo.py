@@ -71,7 +71,7 @@ def _print_question(question: "Question", ranking: "Ranking") -> None:
     chain = " → ".join(f"{title} {'✓' if title in found else '(not found)'}" for title in question.documents)
     click.echo(f"The chain to find: {chain}, which says: {question.answer}")
     end = max((i for i, hit in enumerate(ranking, 1) if hit.passage.title in found), default=len(ranking))
-    print_ranking(replace(ranking, hits=ranking.hits[:end]), marked=question.documents, width=_WIDTH)
+    print_ranking(replace(ranking, hits=ranking.hits[:end]), marked=question.documents, width=_WIDTH, why=True)
 
 
 def _answer_json(question: "Question", ranking: "Ranking") -> dict[str, Any]:

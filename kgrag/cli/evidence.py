@@ -19,23 +19,27 @@ ID_DIGITS = 8
 _TITLE = 100
 
 
-def print_ranking(ranking: Ranking, *, marked: Iterable[str] = (), width: int = WIDTH) -> None:
-    """Print hits on standard output, notes on standard error; titles in `marked` get a check mark."""
+def print_ranking(ranking: Ranking, *, marked: Iterable[str] = (), width: int = WIDTH, why: bool = False) -> None:
+    """Print hits on standard output, notes on standard error; titles in `marked` get a check mark.
+
+    `why`: with the trail that led to each.
+    """
     console = stdout_console()
     chosen = frozenset(marked)
     digits = len(str(len(ranking)))
     several = len({hit.passage.collection for hit in ranking}) > 1
     for rank, hit in enumerate(ranking, 1):
-        head = Text.assemble((f"{rank:>{digits}}", "bold"), f"  {score(hit.score):<6}  ", no_wrap=True)
-        head.append(hit.passage.id[:ID_DIGITS], "dim").append("  ")
-        if several:
-            head.append(f"{one_line(hit.passage.collection)}  ", "magenta")
+        head = Text.assemble((f"{rank:>{digits}}", "bold"), "  ", no_wrap=True)
         head.append(crop(hit.passage.heading, _TITLE), "bold cyan")
         if hit.passage.title in chosen:
             head.append(" ✓", "green")
+        if several:
+            head.append(f"  {one_line(hit.passage.collection)}", "magenta")
+        head.append(f"  {hit.passage.id[:ID_DIGITS]}  {score(hit.score)}", "dim")
         print_line(console, head)
         print_indented(console, excerpt(hit.passage, ranking.query, width), digits + 2)
-        print_indented(console, Text(crop(trail(hit), 400), "dim"), digits + 2)
+        if why:
+            print_indented(console, Text(crop(trail(hit), 400), "dim"), digits + 2)
         if hit.copies:
             print_indented(console, Text(crop(hit.also_in, 400), "dim"), digits + 2)
     for line in ranking.notes:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @click.option("-k", default=8, show_default=True, type=click.IntRange(1), help="How many passages.")
 @filter_options
 @knowledge_option
+@click.option("--why", is_flag=True, help="Show the trail that led to each passage.")
 @click.option("--save", is_flag=True, help="Keep the search in the graph: what it found, for Neo4j Browser.")
 @as_json
 def search(
@@ -45,17 +46,19 @@ def search(
     source: str | None,
     since: datetime | None,
     knowledge: tuple[str, ...],
+    why: bool,
     save: bool,
     as_json: bool,
 ) -> None:
     """Find the passages that answer a question.
 
-    Each hit shows its rank, score, id, title, the part of its text that says most, with the question's words marked,
-    and the trail that led to it. Scores are comparable only within one search.
+    Each hit shows its title, id and score, and the part of its text that says most, with the question's words marked;
+    with --why also the trail through the graph that led to it. Scores are comparable only within one search.
 
     \b
     kgrag search "Who designed the Fram?"
     kgrag search "Who designed the Fram?" -c demo -k 3 --retriever bm25
+    kgrag search "Who designed the Fram?" --why            and the trail that led to each passage
     kgrag search "Who designed the Fram?" -c "ships, people"             of several collections, ranked together
     kgrag search "Who designed the Fram?" -r "rrf(hybrid, pathrank(cap=20))"
     kgrag search "sea ice" --where author=Nansen --where year=1897
@@ -84,7 +87,7 @@ def search(
     if as_json:
         print_json(to_json(ranking, collection=name, seconds=round(seconds, 4), **({"run": run} if save else {})))
         return
-    print_ranking(ranking)
+    print_ranking(ranking, why=why)
     if len(ranking):
         found = "1 passage" if len(ranking) == 1 else f"{len(ranking)} passages"
         note(f"{found} of {name} by {ranking.retriever} in {seconds * 1000:.0f} ms")
