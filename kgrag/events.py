@@ -58,7 +58,7 @@ class Retrieved(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked(Event):
-    """The ranking that there would be in the end if this step were the last; its hits have no trails."""
+    """The interim ranking: the final one if this step were the last; its hits have no trails."""
 
     hits: tuple[Hit, ...]
 

@@ -1,4 +1,4 @@
-"""Letters in one form: without diacritics. And what is made of a word once, kept."""
+"""Letters in one form: without diacritics. And a cache of what is worked out of each word."""
 
 import re
 import unicodedata

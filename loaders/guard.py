@@ -113,7 +113,7 @@ class Readers:
         return self._idle.pop() if self._idle else Child(self.settings.memory_mb)
 
     def give(self, child: Child) -> None:
-        """Give it back; one that is tired, or still at work, is to be killed instead."""
+        """Give it back; one that is exhausted, or still at work, is to be killed instead."""
         self._idle.append(child)
 
     def open(self, path: Path, form: str, seconds: float) -> tuple[Child, dict[str, Any]]:

@@ -39,7 +39,7 @@ def resolve(
     budget: float | None,
     as_json: bool,
 ) -> None:
-    """Find names that are one entity's: abbreviations, initials, titles, acronyms, short forms.
+    """Find duplicate entities: abbreviations, initials, titles, acronyms.
 
     It prints the pairs that are sure and those that are doubtful, each with what speaks for it; nothing is written
     without --apply. Then SAME_AS edges tie the names, and searches go over them from one name to the other. No node is

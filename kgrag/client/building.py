@@ -12,7 +12,7 @@ from kgrag.engines import open_engine
 from kgrag.graph import collections as registry
 from kgrag.graph.collections import Collection as Record
 from kgrag.graph.counts import collection_info
-from kgrag.graph.holding import alone
+from kgrag.graph.holding import collection_lock
 from kgrag.loaders.source import Source
 from kgrag.models.embed import Embedder
 from kgrag.retrieval.base import SearchContext
@@ -34,7 +34,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def silent(stage: str, done: int, total: int | None) -> None:
+def no_progress(stage: str, done: int, total: int | None) -> None:
     """Report no progress."""
 
 
@@ -45,7 +45,7 @@ def by_one(kind: str) -> Callable[[Callable[Concatenate["B", P], R]], Callable[C
         @named
         @wraps(method)
         def called(self: B, /, *args: P.args, **kwargs: P.kwargs) -> R:
-            with alone(self.kg.graph, self.name, kind):
+            with collection_lock(self.kg.graph, self.name, kind):
                 return method(self, *args, **kwargs)
 
         return called
@@ -96,7 +96,7 @@ class Building:
         """
         from kgrag.client.ingestion import ingest
 
-        with DocumentProgress(progress or silent) as telling:
+        with DocumentProgress(progress or no_progress) as telling:
             return ingest(
                 self.kg, self.name, source, embedder=embedder, language=language, columns=columns, root=root,
                 prune=prune, force=force, settle=settle, names=names, progress=telling,
@@ -124,7 +124,7 @@ class Building:
         from kgrag.indexing.extraction import extract
 
         tasks = self.kg.language_model()
-        settings, progress = self.kg.settings, progress or silent
+        settings, progress = self.kg.settings, progress or no_progress
         found, model = self._open()
         found = registry.ensure_indexes(self.kg.graph, found, "Triple")
         with open_engine(settings.engine) as engine:
@@ -148,7 +148,7 @@ class Building:
         from kgrag.indexing.extraction import estimate
 
         chat, found = self.kg.settings.chat, self._documents()
-        return estimate(self.kg.graph, found, chat, progress or silent, limit=limit, linked=linked, batch=batch)
+        return estimate(self.kg.graph, found, chat, progress or no_progress, limit=limit, linked=linked, batch=batch)
 
     @by_one("tag")
     def tag(self, *, threads: int = 4, limit: int | None = None, progress: Progress | None = None) -> "TaggingReport":
@@ -167,7 +167,7 @@ class Building:
         server = nullcontext() if settings.tagme.endpoint == TITLES else load_tagme(settings)
         with server as tagme, open_engine(settings.engine) as engine:
             return tag(
-                self.kg.graph, found, tagme, model, settings, progress or silent,
+                self.kg.graph, found, tagme, model, settings, progress or no_progress,
                 threads=threads, limit=limit, engine=engine,
             )  # fmt: skip
 
@@ -190,15 +190,15 @@ class Building:
 
         tasks = self.kg.language_model() if ask else None
         chat = self.kg.settings.chat
-        with alone(self.kg.graph, self.name, "resolve") if apply else nullcontext():
+        with collection_lock(self.kg.graph, self.name, "resolve") if apply else nullcontext():
             found = self._documents()
-            return resolve(self.kg.graph, found, chat, progress or silent, sure=score, tasks=tasks, apply=apply)
+            return resolve(self.kg.graph, found, chat, progress or no_progress, sure=score, tasks=tasks, apply=apply)
 
     def decide(self, names: "NamePair", *, same: bool) -> None:
         """Say that two names which `resolve` found are one entity's, or not; a later `resolve` keeps to it."""
         from kgrag.indexing.resolution.resolve import decide
 
-        with alone(self.kg.graph, self.name, "decide"):
+        with collection_lock(self.kg.graph, self.name, "decide"):
             decide(self.kg.graph, self._documents(), names, same=same)
 
     @by_one("unresolve")
@@ -223,14 +223,14 @@ class Building:
         found, model = self._open()
         found = registry.ensure_indexes(self.kg.graph, found, "Summary")
         tasks = self.kg.language_model() if ask else None
-        settings, progress = self.kg.settings, progress or silent
+        settings, progress = self.kg.settings, progress or no_progress
         return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)
 
     def estimate_tree(self, *, progress: Progress | None = None) -> "Estimate":
         """What a language model would take for the summaries that it has not written; nothing is asked."""
         from kgrag.indexing.tree.tree import estimate
 
-        return estimate(self.kg.graph, self._documents(), self.kg.settings.chat, progress or silent)
+        return estimate(self.kg.graph, self._documents(), self.kg.settings.chat, progress or no_progress)
 
     @by_one("remove tree")
     def remove_tree(self) -> int:
@@ -254,14 +254,14 @@ class Building:
         found, model = self._open()
         found = registry.ensure_indexes(self.kg.graph, found, "Community")
         tasks = self.kg.language_model() if ask else None
-        settings, progress = self.kg.settings, progress or silent
+        settings, progress = self.kg.settings, progress or no_progress
         return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)
 
     def estimate_communities(self, *, progress: Progress | None = None) -> "Estimate":
         """What a language model would take for the reports that it has not written; nothing is asked."""
         from kgrag.indexing.communities.communities import estimate
 
-        return estimate(self.kg.graph, self._documents(), self.kg.settings.chat, progress or silent)
+        return estimate(self.kg.graph, self._documents(), self.kg.settings.chat, progress or no_progress)
 
     @by_one("remove communities")
     def remove_communities(self) -> int:
@@ -286,7 +286,12 @@ class Building:
                 self._context = None
             return removal.delete_collection(self.kg.graph, self.name, self.kg.settings)
         return removal.delete_documents(
-            self.kg.graph, self._documents(), documents, self.kg.settings, progress or silent, missing_ok=missing_ok
+            self.kg.graph,
+            self._documents(),
+            documents,
+            self.kg.settings,
+            progress or no_progress,
+            missing_ok=missing_ok,
         )
 
     @by_one("reembed")
@@ -297,7 +302,7 @@ class Building:
         self._documents()
         model = self.kg.embedder(embedder)
         return collection_info(
-            self.kg.graph, reembed(self.kg.graph, self.name, model, self.kg.settings, progress or silent)
+            self.kg.graph, reembed(self.kg.graph, self.name, model, self.kg.settings, progress or no_progress)
         )
 
     @by_one("repair")
@@ -307,7 +312,7 @@ class Building:
 
         found = self._record()
         model = None if found.kind == registry.KNOWLEDGE else self.kg.embedder(found.embedder)
-        return repair(self.kg.graph, self.name, model, self.kg.settings, progress or silent)
+        return repair(self.kg.graph, self.name, model, self.kg.settings, progress or no_progress)
 
     def _record(self) -> Record:
         return registry.open_collection(self.kg.graph, self.name)

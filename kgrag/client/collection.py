@@ -7,7 +7,7 @@ from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEFAULT_SYSTEM, make_system
 from kgrag.client.arguments import check_part
-from kgrag.client.building import Building, silent
+from kgrag.client.building import Building, no_progress
 from kgrag.client.rankings import Rankings
 from kgrag.client.searching import Searching
 from kgrag.events import Answer
@@ -133,7 +133,7 @@ class Collection(Building, Searching):
         return self.kg.saved_query(name, embeddings=embeddings, plan=plan, **arguments)
 
     def question_parameters(self, question: str) -> dict[str, Any]:
-        """What Cypher wants to know of a question: its words, its embedding, the names of the collection's indexes.
+        """The query parameters of a question: its words, its embedding, the names of the collection's indexes.
 
         Those that saved queries take are `query` and `vector`.
         """
@@ -173,7 +173,7 @@ class Collection(Building, Searching):
             self.kg.graph,
             self._record(),
             target,
-            progress or silent,
+            progress or no_progress,
             format=format,
             embeddings=embeddings,
             overwrite=overwrite,

@@ -15,7 +15,7 @@ from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.types import Filter
 
 
-def parted(names: str) -> tuple[str, ...]:
+def split_names(names: str) -> tuple[str, ...]:
     """The names in a text that has commas between them."""
     return tuple(filter(None, map(str.strip, names.split(","))))
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from pydantic import SecretStr
 
-from kgrag.client.building import silent
+from kgrag.client.building import no_progress
 from kgrag.client.collection import Collection
-from kgrag.client.federation import Federation, checked, parted
+from kgrag.client.federation import Federation, checked, split_names
 from kgrag.client.models import Models
 from kgrag.client.rankings import Rankings
 from kgrag.errors import NotFoundError
@@ -20,7 +20,7 @@ from kgrag.graph import reader, runs, schema
 from kgrag.graph.collections import Collection as Record
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import collection_info
-from kgrag.graph.holding import alone, check_idle
+from kgrag.graph.holding import check_idle, collection_lock
 from kgrag.graph.routes import open_route, route, routed
 from kgrag.graph.runs import Run
 from kgrag.models.chat import no_model
@@ -127,7 +127,7 @@ class KnowledgeGraph:
 
         items, total, scan, model, settings = first_load(source, embedder, language, columns, root, settings)
         report = load(
-            items, collection, model, settings, progress or silent, replace_database=replace_database, total=total
+            items, collection, model, settings, progress or no_progress, replace_database=replace_database, total=total
         )
         return report if scan is None else replace(report, skipped=scan.skipped, converted=scan.converted)
 
@@ -153,7 +153,7 @@ class KnowledgeGraph:
         from kgrag.indexing.bulk import write_files
 
         items, total, scan, model, settings = first_load(source, embedder, language, columns, root, settings)
-        report = write_files(items, collection, model, settings, Path(folder), progress or silent, total=total)
+        report = write_files(items, collection, model, settings, Path(folder), progress or no_progress, total=total)
         return report if scan is None else replace(report, skipped=scan.skipped, converted=scan.converted)
 
     @staticmethod
@@ -177,7 +177,7 @@ class KnowledgeGraph:
 
         chosen = selection or Selection()
         its = routed(settings or Settings(), collection)
-        return import_knowledge(Path(path), collection, its, chosen, progress or silent, format=format)
+        return import_knowledge(Path(path), collection, its, chosen, progress or no_progress, format=format)
 
     def __enter__(self) -> Self:
         return self
@@ -229,7 +229,7 @@ class KnowledgeGraph:
 
         A collection whose name holds a comma is found by its whole name.
         """
-        several = parted(names)
+        several = split_names(names)
         if len(several) < 2 or registry.find_collection(self.home(names).graph, names) is not None:
             return self[names]
         return self[several]
@@ -357,8 +357,8 @@ class KnowledgeGraph:
         check_idle(self.graph)
         done = schema.migrate(self.graph)
         for collection in registry.list_collections(self.graph) if done else ():
-            with alone(self.graph, collection.name, "migrate"):
-                finish(self.graph, collection, self.settings, silent)
+            with collection_lock(self.graph, collection.name, "migrate"):
+                finish(self.graph, collection, self.settings, no_progress)
         return done
 
     def import_export(
@@ -374,7 +374,7 @@ class KnowledgeGraph:
         def home(name: str) -> Graph:
             return self.home(name).graph
 
-        return import_export(home, source, collection, progress or silent, self.settings.old_vectors_seconds)
+        return import_export(home, source, collection, progress or no_progress, self.settings.old_vectors_seconds)
 
     def tasks(self) -> Tasks | None:
         """The language model of the settings with its prompts; None when none is configured. Shared by all callers."""

@@ -22,7 +22,7 @@ class Rankings:
         self._lock = threading.Lock()
 
     def ranking(self, retriever: Retriever, query: Query, k: int) -> Ranking:
-        """The ranking that a retriever gives of its name alone, out of those kept or made."""
+        """The ranking of a retriever that is named alone, from the cache or computed."""
         if not self._most:
             return retrieve_folded(retriever, query, k)
         readers = [context.reader for context in retriever.contexts]

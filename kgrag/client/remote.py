@@ -14,8 +14,8 @@ from kgrag import limits
 from kgrag.agents.lookup import Lookup
 from kgrag.agents.system import DEPTH
 from kgrag.client.arguments import check_asked, named
-from kgrag.client.building import silent
-from kgrag.client.federation import checked, parted
+from kgrag.client.building import no_progress
+from kgrag.client.federation import checked, split_names
 from kgrag.client.http import Http, Json
 from kgrag.client.sending import named_files, parts
 from kgrag.client.stream import Stream
@@ -96,7 +96,7 @@ class RemoteKnowledgeGraph:
 
     def among(self, names: str) -> "RemoteCollection | RemoteSearching":
         """What a text names to be searched; see `KnowledgeGraph.among`."""
-        several = parted(names)
+        several = split_names(names)
         return self[names] if len(several) < 2 or names in self else self[several]
 
     def collections(self) -> list[CollectionInfo]:
@@ -335,7 +335,7 @@ class RemoteCollection(RemoteSearching):
         if not jobs:
             raise InputError("There was nothing to read.", "Name files, or folders that hold some.")
         for job in jobs:
-            part = from_json(IngestReport, self.kg.finished(job, progress or silent).result)
+            part = from_json(IngestReport, self.kg.finished(job, progress or no_progress).result)
             report = replace(
                 report,
                 **{name: getattr(report, name) + getattr(part, name) for name in _SUMMED},

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 from kgrag import __version__
 from kgrag.agents.strategy import Strategy
 from kgrag.client import Collection
-from kgrag.client.building import silent
+from kgrag.client.building import no_progress
 from kgrag.errors import ConfigurationError
 from kgrag.evaluation import layers
 from kgrag.evaluation import records as kept_records
@@ -136,7 +136,7 @@ class Experiment:
         spent it ends, and with `out` the next run goes on there. Raises DatabaseError, BudgetError,
         ConfigurationError, NotFoundError.
         """
-        searched, report = collection or self.collection, progress or silent
+        searched, report = collection or self.collection, progress or no_progress
         data, change = self.dataset, PERTURBATIONS.get(self.perturb or "")
         if change is not None:
             data = data.with_questions(change(question, self.seed) for question in data.questions)
@@ -241,7 +241,7 @@ class Experiment:
             if len(known) < len(systems) or grader is not None:
                 opened = graphs.open(question)
                 one, warm_up = data.with_questions([question]), int(number < WARM_UP)
-                known = self._measure(systems, one, opened, silent, logs, grader, warm_up)
+                known = self._measure(systems, one, opened, no_progress, logs, grader, warm_up)
             for record in known:
                 found[record.system].append(record)
         report("questions", len(data.questions), len(data.questions))

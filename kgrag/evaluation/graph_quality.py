@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from kgrag.client.building import silent
+from kgrag.client.building import no_progress
 from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.gold import text_ranks
@@ -161,7 +161,7 @@ def quality_apart(
     for number, question in enumerate(questions):
         progress("questions", number, len(questions))
         context = graphs.open(question).context
-        found.append(quality(context, [question], seeds, kinds, label, silent, walk, texts, cap))
+        found.append(quality(context, [question], seeds, kinds, label, no_progress, walk, texts, cap))
     progress("questions", len(questions), len(questions))
     return [_mean(its) for its in zip(*found, strict=True)]
 

@@ -15,7 +15,7 @@ from kgrag.graph import schema
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.contents import LABELS, LOCAL, Fingerprint, Item, NodeRecord, vectors_of
 from kgrag.graph.counts import count_nodes
-from kgrag.graph.holding import alone
+from kgrag.graph.holding import collection_lock
 from kgrag.types import Progress
 
 _NODES = 1000  # a transaction
@@ -57,7 +57,7 @@ def import_export(
         graph = home(name)
         _check_free(graph, name, header)
         found = _read_through(reader, progress)
-        with alone(graph, name, "import"):
+        with collection_lock(graph, name, "import"):
             resumed = _Import(graph, reader, name, found, progress, unused_seconds).run()
     edges = sum(n for kind, n in found.counts.items() if kind not in LABELS)
     return ImportReport(

@@ -41,7 +41,7 @@ def within_job(job: Job) -> Iterator[None]:
 
 
 @contextmanager
-def alone(graph: Graph, collection: str, kind: str) -> Iterator[None]:
+def collection_lock(graph: Graph, collection: str, kind: str) -> Iterator[None]:
     """While the `with` block runs, nobody else works on the collection; `kind`: what is done with it.
 
     One who gives no sign of life is waited for until its lease ends; a process of this machine that has died is not.

@@ -103,7 +103,7 @@ def claim_job(graph: Graph, holder: str) -> Job | None:
 
 
 def beat_job(graph: Graph, holder: str, id: str, stage: str, done: int, total: int | None) -> bool | None:
-    """Keep a job for the holder, and say how far it is: whether it is to be cancelled, None if it is theirs no more."""
+    """Keep a job for the holder, and say how far it is: whether it is to be cancelled, None if the lease is lost."""
     found = graph.run("write/beat_job", id=id, holder=holder, seconds=LEASE, stage=stage, done=done, total=total)
     return bool(found[0]["stop"]) if found else None
 

@@ -4,11 +4,11 @@ Of a large collection it is counted on a sample, so that it takes as long whatev
 come first are a sample that follows from the documents alone, in whatever order they came.
 """
 
-from kgrag.indexing.work import Work
+from kgrag.indexing.work import StageContext
 from kgrag.settings import BRIDGE_CAP, DENSITY_SAMPLE
 
 
-def record_density(work: Work, sample: int = DENSITY_SAMPLE) -> None:
+def record_density(work: StageContext, sample: int = DENSITY_SAMPLE) -> None:
     """Count the density of a collection and keep it there."""
     bound = sample_bound(work.passages, sample)
     below = None if bound is None else f"{bound:016x}"

@@ -30,7 +30,7 @@ _DATES = ("date", "published", "publication_date", "created")
 
 
 @dataclass(slots=True)
-class Held:
+class ExistingDocument:
     """What the graph holds of a document already: the ids of its passages and triples; `known`: whether it does."""
 
     known: bool = False
@@ -50,7 +50,7 @@ class Plan:
     content_hash: str
     passages: list[Row]
     triples: list[Row]
-    held: Held = field(default_factory=Held)
+    held: ExistingDocument = field(default_factory=ExistingDocument)
 
 
 def plan(collection: str, document: Document, settings: IndexingSettings, language: Language = ENGLISH) -> Plan:
@@ -202,7 +202,7 @@ def split(plans: Iterable[Plan], size: int) -> Iterator[list[tuple[Plan, int, in
         yield group
 
 
-def lay_out(
+def build_batch(
     collection: str, parts: list[tuple[Plan, int, int]], language: Language = ENGLISH
 ) -> tuple[Batch, list[str]]:
     """The rows of the parts without vectors, and the texts to embed: those of the passages, then of the triples."""

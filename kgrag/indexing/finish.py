@@ -19,28 +19,28 @@ from kgrag.indexing.mentions import link_mentions, spread_names
 from kgrag.indexing.similar import link_similar
 from kgrag.indexing.statistics import count_statistics
 from kgrag.indexing.synonyms import link_synonyms
-from kgrag.indexing.work import Work
+from kgrag.indexing.work import StageContext
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.types import Progress
 
 
-def _mentions(work: Work) -> None:
+def _mentions(work: StageContext) -> None:
     spread_names(work)
     link_mentions(work)
     record_density(work)
 
 
-def _keywords(work: Work) -> None:
+def _keywords(work: StageContext) -> None:
     link_keywords(work, spread_words(work))
 
 
-def _similar(work: Work) -> None:
+def _similar(work: StageContext) -> None:
     link_similar(work)
     link_synonyms(work)
 
 
-STAGES: Mapping[str, Callable[[Work], None]] = {
+STAGES: Mapping[str, Callable[[StageContext], None]] = {
     "words": count_statistics,
     "mentions": _mentions,
     "keywords": _keywords,
@@ -82,6 +82,6 @@ def _finish(
         graph.run("write/remove_empty_summaries", collection=collection.name)
         graph.run("write/remove_empty_communities", collection=collection.name)
     await_collection_indexes(graph, collection.number, collection.embedding, collection.indexed)
-    with Work(graph, collection, settings, progress, embedder, engine) as work:
+    with StageContext(graph, collection, settings, progress, embedder, engine) as work:
         for stage in STAGES.values():
             stage(work)

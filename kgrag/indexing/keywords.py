@@ -13,7 +13,7 @@ from typing import Any
 
 from kgrag.graph.connection import Transaction
 from kgrag.identity import keyword_id, word_id
-from kgrag.indexing.work import Row, Work
+from kgrag.indexing.work import Row, StageContext
 from kgrag.languages import ENGLISH, Language
 from kgrag.text import is_content, stems, words_of
 
@@ -75,7 +75,7 @@ def _weight(count: int, rarity: int) -> float:
     return round((1 + math.log(count)) * (1 + math.log(2) * rarity), 4)
 
 
-def spread_words(work: Work) -> int:
+def spread_words(work: StageContext) -> int:
     """Mark the passages whose keywords may change; returns floor(log2(number of passages))."""
     passages = work.passages
     corpus_class = int(math.log2(passages)) if passages else 0
@@ -87,7 +87,7 @@ def spread_words(work: Work) -> int:
     return corpus_class
 
 
-def link_keywords(work: Work, corpus_class: int) -> None:
+def link_keywords(work: StageContext, corpus_class: int) -> None:
     """Write the keywords of the passages that are marked, and count the passages of each keyword."""
     due = work.due("Passage", "keywords")
     read, compute = partial(work.rows, "search/texts"), partial(_terms, work.collection.language)

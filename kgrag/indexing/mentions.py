@@ -15,7 +15,7 @@ from kgrag.aliases import title_aliases
 from kgrag.graph.connection import Transaction
 from kgrag.identity import entity_id, word_id
 from kgrag.indexing.language import named_entities
-from kgrag.indexing.work import Row, Work, phrase
+from kgrag.indexing.work import Row, StageContext, phrase
 from kgrag.languages import ENGLISH, Language
 from kgrag.names import capitalised_phrases, find_names
 from kgrag.text import name_stems, normalise, stems, tokens
@@ -38,13 +38,13 @@ class Gazetteer:
         self._collection = collection
 
     @classmethod
-    def of_graph(cls, work: Work) -> Self:
+    def of_graph(cls, work: StageContext) -> Self:
         """The gazetteer as the graph has it now."""
         rows = work.graph.stream("search/gazetteer", collection=work.name)
         return cls(work.name, _known(work, rows), work.collection.indexing.pipeline, work.collection.language)
 
     @classmethod
-    def of_texts(cls, work: Work, sources: Iterable[Row]) -> Self:
+    def of_texts(cls, work: StageContext, sources: Iterable[Row]) -> Self:
         """What the gazetteer of the graph knows of the names that may stand in some passages.
 
         `sources`: rows of `cypher/search/mention_sources.cypher`.
@@ -73,7 +73,7 @@ class _Tried(Container[str]):
         return False
 
 
-def _known(work: Work, rows: Iterable[Mapping[str, Any]]) -> set[str]:
+def _known(work: StageContext, rows: Iterable[Mapping[str, Any]]) -> set[str]:
     """Those that are looked for, of rows of `cypher/search/gazetteer.cypher`."""
     known: set[str] = set()
     single: list[str] = []
@@ -99,7 +99,7 @@ def word_stems(names: Sequence[str], language: Language) -> list[str]:
     return list(names) if language.inflects else stems(names, language)
 
 
-def _proper(work: Work, single: Sequence[str]) -> Iterator[str]:
+def _proper(work: StageContext, single: Sequence[str]) -> Iterator[str]:
     """Those names of one word that the corpus writes with a capital more often than not."""
     for start in range(0, len(single), 10_000):
         part = single[start : start + 10_000]
@@ -113,7 +113,7 @@ def bits(id: str) -> int:
     return int(id[:16], 16)
 
 
-def spread_names(work: Work) -> None:
+def spread_names(work: StageContext) -> None:
     """Mark the passages that hold a new name, and count the titles of names that gained or lost one."""
 
     def phrases(ids: list[str]) -> list[str]:
@@ -129,7 +129,7 @@ def spread_names(work: Work) -> None:
         work.commit("Entity", "titles", ids, count)
 
 
-def link_mentions(work: Work) -> None:
+def link_mentions(work: StageContext) -> None:
     """Write the mentions of the passages that are marked, and count the passages of each name."""
     due = work.due("Passage", "mentions")
     if not due:

@@ -17,9 +17,9 @@ from kgrag.graph.collections import Collection, index_labels
 from kgrag.graph.connection import Graph
 from kgrag.identity import content_hash, document_id
 from kgrag.indexing import documents as local
-from kgrag.indexing.documents import Held
+from kgrag.indexing.documents import ExistingDocument
 from kgrag.indexing.finish import finish
-from kgrag.indexing.preparing import Due, Preparing
+from kgrag.indexing.preparing import PendingDocument, Preparing
 from kgrag.indexing.writer import Batch, write_batch
 from kgrag.models.embed import Embedder
 from kgrag.runtime.document_progress import at
@@ -120,7 +120,7 @@ def ingest(
     )
 
 
-def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, scan: Scan) -> Iterator[Due]:
+def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, scan: Scan) -> Iterator[PendingDocument]:
     """The documents that are new or changed, with what the graph holds of them already."""
     stream = iter(source)
     while group := _group(stream):
@@ -139,7 +139,7 @@ def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, sca
             graph.run("write/files", collection=collection.name, rows=touched)
         ids = list(by_id)
         recorded = {r["id"]: r for r in graph.run("search/content_hashes", ids=ids)} if ids else {}
-        due: list[Due] = []
+        due: list[PendingDocument] = []
         same: list[dict[str, Any]] = []  # documents that came from another file, or state of it, as they were
         for key, document in by_id.items():
             before: Mapping[str, Any] = recorded.get(key, {})
@@ -156,7 +156,7 @@ def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, sca
                 continue
             tally.seen.add(int(key[:16], 16))
             replaced = _replaced(document, before) if before.get("content_hash") else None
-            due.append(Due(key, document, Held(key in recorded), replaced))
+            due.append(PendingDocument(key, document, ExistingDocument(key in recorded), replaced))
         if same:
             graph.run("write/document_files", rows=same)
         known = [changed.id for changed in due if changed.held.known]
@@ -169,9 +169,9 @@ def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, sca
         yield from due
 
 
-def _some(due: Iterator[Due], size: int) -> Iterator[list[Due]]:
+def _some(due: Iterator[PendingDocument], size: int) -> Iterator[list[PendingDocument]]:
     """Documents, as many at a time as have about `size` passages."""
-    group: list[Due] = []
+    group: list[PendingDocument] = []
     passages = 0
     for item in due:
         group.append(item)
@@ -183,7 +183,7 @@ def _some(due: Iterator[Due], size: int) -> Iterator[list[Due]]:
         yield group
 
 
-def _count(item: Due, written: bool, tally: _Tally, scan: Scan) -> None:
+def _count(item: PendingDocument, written: bool, tally: _Tally, scan: Scan) -> None:
     """Take a document that was prepared into account, or that there was nothing of it to write."""
     document = item.document
     if not written:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kgrag.indexing import documents as local
-from kgrag.indexing.documents import Held
+from kgrag.indexing.documents import ExistingDocument
 from kgrag.indexing.vectors import embedded
 from kgrag.indexing.writer import Batch
 from kgrag.languages import Language
@@ -14,12 +14,12 @@ from kgrag.types import Document, Problem, Replaced
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class PendingDocument:
     """A document, by its id, that is new or has changed; `replaced`: what it takes the place of."""
 
     id: str
     document: Document
-    held: Held
+    held: ExistingDocument
     replaced: Replaced | None
 
 
@@ -49,10 +49,10 @@ class Preparing:
     embedder: Embedder
     size: int
 
-    def __call__(self, due: Sequence[Due]) -> Iterator[Prepared]:
+    def __call__(self, due: Sequence[PendingDocument]) -> Iterator[Prepared]:
         """What is written of documents; nothing of those that hold no text."""
         for parts in local.split(self._plans(due), self.size):
-            batch, texts = local.lay_out(self.collection, parts, self.language)
+            batch, texts = local.build_batch(self.collection, parts, self.language)
             places = local.places(parts, batch)
             vectors, problems = embedded(self.embedder, texts, places)
             for row, vector in zip([*batch.passages, *batch.triples], vectors, strict=True):
@@ -62,7 +62,7 @@ class Preparing:
             of = (end, len(last.passages)) if start > 0 or end < len(last.passages) else ()
             yield Prepared(batch, len(texts) - len(problems), alone, problems, of)
 
-    def _plans(self, due: Sequence[Due]) -> Iterator[local.Plan]:
+    def _plans(self, due: Sequence[PendingDocument]) -> Iterator[local.Plan]:
         for item in due:
             plan = local.plan(self.collection, item.document, self.indexing, self.language)
             plan.held = item.held

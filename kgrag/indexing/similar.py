@@ -9,7 +9,7 @@ import numpy as np
 from kgrag.graph.connection import Transaction
 from kgrag.graph.description import describe
 from kgrag.indexing import neighbours
-from kgrag.indexing.work import Work
+from kgrag.indexing.work import StageContext
 
 _BATCH = 1000
 _SEARCHES = 200
@@ -31,7 +31,7 @@ class Kind:
         return describe().node(self.label).plural
 
 
-def link_similar(work: Work) -> None:
+def link_similar(work: StageContext) -> None:
     """Write the nearest neighbours of the passages that are marked, and of those that a new passage comes close to."""
     due = work.due("Passage", "similar")
     if not due:
@@ -42,7 +42,7 @@ def link_similar(work: Work) -> None:
     link_nearest(work, Kind("Passage", work.collection.indexing.similar), due, lambda: work.passages)
 
 
-def link_nearest(work: Work, kind: Kind, due: Sequence[str], count: Callable[[], int]) -> None:
+def link_nearest(work: StageContext, kind: Kind, due: Sequence[str], count: Callable[[], int]) -> None:
     """Write the neighbours of the nodes `due`, and of those that one of them comes close to; `count`s all vectors."""
     total = count()
     held = total * work.collection.dimension * 4
@@ -53,7 +53,7 @@ def link_nearest(work: Work, kind: Kind, due: Sequence[str], count: Callable[[],
         _exactly(work, kind, due, total)
 
 
-def _exactly(work: Work, kind: Kind, due: Sequence[str], total: int) -> None:
+def _exactly(work: StageContext, kind: Kind, due: Sequence[str], total: int) -> None:
     ids: list[str] = []
     vectors = np.empty((total, work.collection.dimension), np.float32)
     floors = np.full(total, kind.least, np.float32)
@@ -85,13 +85,13 @@ def _exactly(work: Work, kind: Kind, due: Sequence[str], total: int) -> None:
     work.progress(f"similar {kind.plural}", len(rows), len(rows))
 
 
-def _by_index(work: Work, kind: Kind, due: Sequence[str]) -> None:
+def _by_index(work: StageContext, kind: Kind, due: Sequence[str]) -> None:
     """For more vectors than are worth reading: candidates from the vector index, scored exactly on the server."""
     displaced = _write_by_index(work, kind, due, spread=True)
     _write_by_index(work, kind, displaced, spread=False)
 
 
-def _write_by_index(work: Work, kind: Kind, due: Sequence[str], *, spread: bool) -> list[str]:
+def _write_by_index(work: StageContext, kind: Kind, due: Sequence[str], *, spread: bool) -> list[str]:
     """Write the neighbours of nodes; with `spread` mark and return those whose own last neighbour is further away."""
     displaced: set[str] = set()
     for ids in work.batches(due, 100, f"similar {kind.plural}"):
@@ -119,7 +119,7 @@ def _row(id: str, near: list[dict[str, Any]], k: int) -> dict[str, Any]:
     return {"id": id, "floor": near[-1]["score"] if len(near) == k else None, "neighbours": near}
 
 
-def _write(work: Work, kind: Kind, rows: list[dict[str, Any]]) -> None:
+def _write(work: StageContext, kind: Kind, rows: list[dict[str, Any]]) -> None:
     if rows:
 
         def write(tx: Transaction) -> None:

@@ -13,7 +13,7 @@ from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Transaction
 from kgrag.identity import entity_id, word_id
 from kgrag.indexing.language import named_entities
-from kgrag.indexing.work import Row, Work
+from kgrag.indexing.work import Row, StageContext
 from kgrag.languages import ENGLISH, Language
 from kgrag.names import capitalised_phrases, common_nouns
 from kgrag.symbols import symbols
@@ -22,7 +22,7 @@ from kgrag.text import content_stems, passage_words, text_words, tokens
 _BATCH = 3000
 
 
-def count_statistics(work: Work) -> None:
+def count_statistics(work: StageContext) -> None:
     """Count the words and capitalised phrases of new passages; words that change their case mark their passages."""
     due, collection = work.due("Passage", "words"), work.collection
     compute = partial(_counted, work.name, collection.indexing.pipeline, collection.language)

@@ -6,13 +6,13 @@ A name with a digit has none either: vectors tell 1876 from 1867, or the 9th cen
 
 from kgrag.indexing.similar import Kind, link_nearest
 from kgrag.indexing.vectors import embedded_or_logged
-from kgrag.indexing.work import Work
+from kgrag.indexing.work import StageContext
 
 _BATCH = 2000
 _SHORTEST = 3  # letters, as HippoRAG has it
 
 
-def link_synonyms(work: Work) -> None:
+def link_synonyms(work: StageContext) -> None:
     """Write the names nearest to those that are marked, and to those that a new name comes close to.
 
     Without an embedder, names that have no vector yet keep their mark.
@@ -42,7 +42,7 @@ def link_synonyms(work: Work) -> None:
         link_nearest(work, names, ready, lambda: _count(work))
 
 
-def _count(work: Work) -> int:
+def _count(work: StageContext) -> int:
     slot = work.collection.embedding
     counted = work.graph.run("search/count_vectors", label="Entity", collection=work.name, embedding=slot)
     return int(counted[0]["having"])

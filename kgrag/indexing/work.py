@@ -21,7 +21,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class Work:
+class StageContext:
     """A collection whose corpus-wide stages are at work: a context manager.
 
     One transaction is written in the background while the next batch is prepared.
@@ -101,7 +101,7 @@ class Work:
         return [dict(record) for record in self.graph.run(name, ids=ids)]
 
     def commit(self, label: str, stage: str, ids: Sequence[str], work: Callable[[Transaction], object]) -> None:
-        """Write a result and take the stage's mark off its nodes, in one transaction, once the one before is through.
+        """Write a result and take the stage's mark off its nodes, in one transaction, after the previous commit.
 
         Raises what the one before raised.
         """

@@ -225,7 +225,7 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
         message = f"{names.number:,} pairs of names may be one and the same entity."
         its = shlex.quote(collection.name)
         remedy = (
-            f"`kgrag enrich resolve {its}` ties names that are one entity's; "
+            f"`kgrag enrich resolve {its}` ties duplicate entities; "
             f"`kgrag cypher merge_candidates -c {its}` lists what is alike, with what speaks for each."
         )
         yield _finding("names to merge", "note", names.number, message, remedy, names.examples())

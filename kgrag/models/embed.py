@@ -173,7 +173,7 @@ class BiEncoder(_Named):
         return self._questions.embed(texts)
 
 
-class Remembering:
+class CachedEmbedder:
     """An `embedder` whose vectors of the texts asked for last are kept: questions come again. Safe to share."""
 
     MOST: ClassVar[int] = 1024

@@ -40,7 +40,7 @@ _OVERHEAD = 16
 class OpenAIChat:
     """A ChatModel that asks a server through the `openai` client.
 
-    What brought no reply is asked again, with growing pauses or as the server's Retry-After says: no connection, a busy
+    Failures are retried, with growing pauses or as the server's Retry-After says: no connection, a busy
     or failing server, replies that are interrupted or cannot be read. What a server does not take of the protocol is
     left out (`kgrag.models.dialect`).
     """

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from kgrag.errors import ConfigurationError, InputError, MismatchError
 from kgrag.graph.reader import Reader, Row
-from kgrag.models.embed import Embedder, Remembering, embed_questions, load_embedder
+from kgrag.models.embed import CachedEmbedder, Embedder, embed_questions, load_embedder
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.options import Count, Options, resolve
 from kgrag.retrieval.expression import Expression
@@ -26,9 +26,9 @@ from kgrag.types import Filter, Hit, Passage, Ranking, Step
 
 __all__ = [
     "BRIDGE_CAP",
-    "FRESH",
     "LAYERS",
     "PAUSES",
+    "REFRESH_SECONDS",
     "Evidence",
     "FusionOptions",
     "Layer",
@@ -43,7 +43,7 @@ __all__ = [
     "Use",
     "VectorOptions",
 ]
-FRESH = 5.0
+REFRESH_SECONDS = 5.0
 """Seconds after which an open collection is looked at again: was it embedded again meanwhile?"""
 PAUSES = (0.0, 0.05, 0.2, 0.5)
 """Seconds before a ranking is made again whose passages or vectors went away under it."""
@@ -141,7 +141,7 @@ class SearchContext:
         cache: Path | None = None,
     ) -> None:
         self.reader = reader
-        self.embedder: Embedder = Remembering(embedder)
+        self.embedder: Embedder = CachedEmbedder(embedder)
         self._opened = time.monotonic()
         self.defaults = defaults or {}
         self.agents = agents or {}
@@ -166,7 +166,7 @@ class SearchContext:
         return self.reader.row(name, **parameters)
 
     def shared(self, key: object, make: Callable[[], _T]) -> _T:
-        """What several retrievers hold together, made by the first of them; it is gone when the last of them is."""
+        """What several retrievers share: made by the first of them, and held weakly, so it goes with the last."""
         with self._lock:
             found: _T | None = self._shared.get(key)
             if found is None:
@@ -193,7 +193,7 @@ class SearchContext:
 
         One that has been migrated to a newer schema meanwhile is read on as it was opened.
         """
-        if now or time.monotonic() - self._opened > FRESH:
+        if now or time.monotonic() - self._opened > REFRESH_SECONDS:
             with suppress(MismatchError):
                 self.refresh()
 
@@ -207,7 +207,7 @@ class SearchContext:
         if now == before:
             return
         if now.embedder != before.embedder and self._load is not None:
-            self.embedder = Remembering(self._load(now.embedder))
+            self.embedder = CachedEmbedder(self._load(now.embedder))
         self.reader.open(now)  # last: those who rank meanwhile see by it that they rank again
         with self._lock:
             self._shared.clear()
@@ -428,4 +428,4 @@ def _named(name: str) -> type[Retriever]:
 
 
 def _nothing(name: str) -> SearchContext:
-    raise ConfigurationError(f"{name!r} is made over nothing.", "Give it a collection: kg['notes'].")
+    raise ConfigurationError(f"{name!r} has no collection.", "Give it a collection: kg['notes'].")

@@ -19,7 +19,7 @@ from kgrag.retrieval.trail import follow
 from kgrag.types import Step
 
 _MENTIONS, _TITLED, _TRIPLE, _SIMILAR = "MENTIONS", "ABOUT", "", "SIMILAR"
-"""The types of edges; two entities of a triple are tied over it."""
+"""The types of edges; a triple is an edge between its two entities."""
 _PRECISION, _ROUNDS = 1e-9, 1000  # of the PageRank
 
 

@@ -60,7 +60,7 @@ class GfmOptions(Options):
 
 
 @dataclass(frozen=True, slots=True)
-class Posed:
+class SeededQuery:
     """A question over a graph: `start` [n] holds how much of it stands at each entity, `steps` what led to those."""
 
     graph: RelationGraph
@@ -75,7 +75,7 @@ class Surroundings:
         self.context, self.settings = context, settings
         self._whole = WholeRelationGraph(context, same_as=settings.same_as)
 
-    def of(self, query: Query) -> Posed | None:
+    def of(self, query: Query) -> SeededQuery | None:
         """The graph that a question is posed over; None where it leads to no entity of a triple."""
         s, context = self.settings, self.context
         seeds = self._seeds(query)
@@ -96,7 +96,7 @@ class Surroundings:
                 i = node[seed["element"]]
                 start[i] = 1 / max(1, seed["df"]) if s.rare else 1.0
                 steps[i] = (Step("names", "Entity", seed["name"], seed["score"]),)
-        return Posed(graph, start, steps) if steps else None
+        return SeededQuery(graph, start, steps) if steps else None
 
     def _seeds(self, query: Query) -> list[Mapping[str, Any]]:
         """The entities of triples that the question names, or the one nearest to it: {element, name, score, df}."""
@@ -131,7 +131,7 @@ class Loaded:
                 self._vectors.update(zip(new, self.embedder.embed(new), strict=True))
             return np.stack([self._vectors[text] for text in both])
 
-    def inputs(self, query: Query, posed: Posed) -> "tuple[Tensor, Tensor, Tensor, Tensor]":
+    def inputs(self, query: Query, posed: SeededQuery) -> "tuple[Tensor, Tensor, Tensor, Tensor]":
         """The question's vector, those of relations, the edges, and where the question stands."""
         import torch
 
@@ -140,7 +140,7 @@ class Loaded:
         asked_, known_, edges, start = map(torch.from_numpy, (asked, known, posed.graph.edges, posed.start))
         return asked_, known_, edges, start
 
-    def relevance(self, query: Query, posed: Posed) -> NDArray[np.float32]:
+    def relevance(self, query: Query, posed: SeededQuery) -> NDArray[np.float32]:
         """How relevant each entity is [n], 0 to 1."""
         import torch
 

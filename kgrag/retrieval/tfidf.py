@@ -1,7 +1,7 @@
 """TF-IDF: cosine of the weights of words between question and passage.
 
 Unlike BM25 it measures against the length of the whole passage vector, so that a short passage of little else than the
-question's words beats a long one that holds them among many; a word that comes often never stops counting more.
+question's words beats a long one that holds them among many; the weight of a word that comes often does not saturate.
 Weights are (1 + ln tf) * (1 + ln((1 + N) / (1 + df))), with the counts of words that the graph keeps.
 Source: KGP, section 5.1.2; Salton and Buckley (1988).
 """

@@ -19,7 +19,7 @@ from pydantic import Field
 from kgrag import __version__
 from kgrag.client import KnowledgeGraph
 from kgrag.client.collection import Collection
-from kgrag.client.federation import Federation, parted
+from kgrag.client.federation import Federation, split_names
 from kgrag.errors import KgragError, NotFoundError, RefusedError, UnreachableError, without_login
 from kgrag.graph.collections import choose_collection
 from kgrag.graph.description import describe
@@ -169,7 +169,7 @@ class Tools:
             return self._collection(names)
         if not self.scope:
             return self.kg.among(names)
-        several = parted(names)
+        several = split_names(names)
         return Federation([self._collection(name) for name in several]) if several else self._collection(names)
 
     def _collection(self, name: str | None) -> Collection:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgrag import wire
 from kgrag.agents.strategy import Strategy
-from kgrag.client.federation import parted
+from kgrag.client.federation import split_names
 from kgrag.client.searching import Searching
 from kgrag.errors import InputError, NotFoundError
 from kgrag.events import Answered
@@ -252,7 +252,7 @@ def _named(caller: Caller, name: str) -> Searching | None:
     def exists(one: str) -> bool:
         return caller.access.sees(one) and find_collection(caller.kg.home(one).graph, one) is not None
 
-    several = parted(name)
+    several = split_names(name)
     if len(several) < 2 or exists(name):
         return caller.collection(name) if exists(name) else None
     return caller.among(several) if all(map(exists, several)) else None

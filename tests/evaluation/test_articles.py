@@ -23,7 +23,7 @@ ARCHER = "Colin Archer was a naval architect.\nHis parents came from Scotland."
 ROWS = [{"title": "Fram_(ship)", "text": FRAM}, {"title": "colin Archer", "extract": ARCHER}]
 
 
-def silent(stage: str, done: int, total: int | None) -> None:
+def no_progress(stage: str, done: int, total: int | None) -> None:
     pass
 
 
@@ -39,7 +39,7 @@ def extract(path: Path, rows: object = ROWS) -> Path:
 def test_a_document_becomes_the_article_of_its_title(tmp_path: Path) -> None:
     (tmp_path / "hotpot.json").write_text(json.dumps(HOTPOT))
     data = read_dataset(tmp_path / "hotpot.json")
-    whole = articles(data, extract(tmp_path / "wiki.jsonl"), silent)
+    whole = articles(data, extract(tmp_path / "wiki.jsonl"), no_progress)
     documents = held(whole)
     ship, man = documents["article Fram_(ship)"], documents["article colin Archer"]
     assert whole.keys == documents.keys()
@@ -72,7 +72,9 @@ def test_paragraphs_of_one_article_become_one_and_are_what_supports_the_answer(t
     (tmp_path / "musique.jsonl").write_text(json.dumps(item))
     text = "Larvik is a town by the sea. Larvik is in Norway. It has a harbour."
     whole = articles(
-        read_dataset(tmp_path / "musique.jsonl"), extract(tmp_path / "w", [{"title": "Larvik", "text": text}]), silent
+        read_dataset(tmp_path / "musique.jsonl"),
+        extract(tmp_path / "w", [{"title": "Larvik", "text": text}]),
+        no_progress,
     )
     (question,) = whole.questions
     assert [document.text for document in held(whole).values() if document.title == "Larvik"] == [text]

@@ -13,7 +13,7 @@ from scripted import TASKS, Scripted
 
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
-from kgrag.client.building import silent
+from kgrag.client.building import no_progress
 from kgrag.errors import InputError
 from kgrag.evaluation.drafts import Draft, select
 from kgrag.evaluation.generating import estimate, generate
@@ -99,7 +99,7 @@ def test_leaks_duplicates_and_needless_passages_are_dropped_and_counted() -> Non
 
 
 def test_templates_ask_facts_chains_comparisons_cells_and_gaps(ships: Any, tmp_path: Path) -> None:
-    report = generate(ships, tmp_path / "set", 100, seed=1, ask=False, progress=silent)
+    report = generate(ships, tmp_path / "set", 100, seed=1, ask=False, progress=no_progress)
     data = read_dataset(tmp_path / "set")
     asked = {q.text: q for q in data.questions}
     assert report.questions == len(asked) == 100 - report.left
@@ -118,13 +118,13 @@ def test_templates_ask_facts_chains_comparisons_cells_and_gaps(ships: Any, tmp_p
     gaps = [q for q in data.questions if "____" in q.text]
     assert gaps and all(q.answers[0] not in q.text for q in gaps)
     assert any(d.triples for d in data.documents() if isinstance(d, Document))
-    again = generate(ships, tmp_path / "again", 100, seed=1, ask=False, progress=silent)
+    again = generate(ships, tmp_path / "again", 100, seed=1, ask=False, progress=no_progress)
     assert (tmp_path / "again" / "queries.jsonl").read_text() == (tmp_path / "set" / "queries.jsonl").read_text()
     assert again.by_type == report.by_type and set(report.by_type) >= {"factoid", "comparison", "path-following"}
 
 
 def test_a_model_writes_from_tied_passages_and_reads_them_again(asked: Any, scripted: Scripted, tmp_path: Path) -> None:
-    report = generate(asked, tmp_path / "set", 8, seed=2, progress=silent)
+    report = generate(asked, tmp_path / "set", 8, seed=2, progress=no_progress)
     assert (report.questions, report.left, report.failures) == (8, 0, ())
     calls = Counter(call["task"] for call in scripted.calls)
     assert calls["make-question"] == calls["check-question"] == report.usage.calls / 2
@@ -139,27 +139,27 @@ def test_a_model_writes_from_tied_passages_and_reads_them_again(asked: Any, scri
 
 
 def test_an_interrupted_run_goes_on_and_gives_the_same_set(asked: Any, scripted: Scripted, tmp_path: Path) -> None:
-    generate(asked, tmp_path / "whole", 8, seed=2, progress=silent)
+    generate(asked, tmp_path / "whole", 8, seed=2, progress=no_progress)
     whole = (tmp_path / "whole" / "queries.jsonl").read_text()
     folder = tmp_path / "parts"
-    generate(asked, folder, 3, seed=2, progress=silent)
+    generate(asked, folder, 3, seed=2, progress=no_progress)
     ledger = folder / ".drafts.jsonl"
     ledger.write_text(ledger.read_text()[:-20])  # a kill in the middle of a line
     before = len(scripted.calls)
     kept = len(ledger.read_text().splitlines()) - 2
-    report = generate(asked, folder, 8, seed=2, progress=silent)
+    report = generate(asked, folder, 8, seed=2, progress=no_progress)
     assert (folder / "queries.jsonl").read_text() == whole
     drafts = len(ledger.read_text().splitlines()) - 1
     assert len(scripted.calls) - before == 2 * (drafts - kept) == report.usage.calls
     before = len(scripted.calls)
-    assert generate(asked, folder, 8, seed=2, progress=silent).questions == 8
+    assert generate(asked, folder, 8, seed=2, progress=no_progress).questions == 8
     assert len(scripted.calls) == before
     with pytest.raises(InputError, match="seed"):
-        generate(asked, folder, 8, seed=3, progress=silent)
+        generate(asked, folder, 8, seed=3, progress=no_progress)
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "corpus.jsonl").write_text("mine")
     with pytest.raises(InputError, match="another question set"):
-        generate(asked, tmp_path / "own", 8, progress=silent)
+        generate(asked, tmp_path / "own", 8, progress=no_progress)
     assert (tmp_path / "own" / "corpus.jsonl").read_text() == "mine"
 
 
@@ -167,7 +167,7 @@ def test_a_model_that_is_gone_or_talks_nonsense_is_told_and_nothing_is_lost(
     asked: Any, scripted: Scripted, tmp_path: Path
 ) -> None:
     scripted.fail(*["bad-json"] * 2, task="make-question")
-    report = generate(asked, tmp_path / "set", 4, seed=2, threads=1, progress=silent)
+    report = generate(asked, tmp_path / "set", 4, seed=2, threads=1, progress=no_progress)
     assert report.failures and "usable JSON" in report.failures[0].reason
     assert report.questions == 4  # another draw took its place
 
@@ -186,7 +186,7 @@ def test_the_command_prices_makes_and_stops_at_the_budget(
     assert priced["make-question"]["calls"] == priced["check-question"]["calls"] == 6
     assert priced["make-question"]["cost"][0] > 0
     assert not scripted.calls
-    assert estimate(asked, 6, progress=silent)["make-question"].calls == 6
+    assert estimate(asked, 6, progress=no_progress)["make-question"].calls == 6
     stopped = run("--budget", "2", "--threads", "1")
     assert stopped.exit_code != 0 and "budget" in stopped.stderr and "questions left" in stopped.stderr
     done = run("--json")

@@ -33,7 +33,7 @@ _QUERIES = [
 _SUPPORTS = (("captain", _CORPUS[1]["text"]), ("nets", "Nobody knows who mends them at night."))
 
 
-def silent(stage: str, done: int, total: int | None) -> None:
+def no_progress(stage: str, done: int, total: int | None) -> None:
     pass
 
 
@@ -51,7 +51,7 @@ def measured(kg: KnowledgeGraph, made: tuple[Path, str], kind: str) -> dict[int,
     folder, name = made
     questions = read_dataset(folder).questions
     index = kg[name].context
-    return {q.setting: q for q in quality(index, questions, 1, [kind], "wordllama", silent)}
+    return {q.setting: q for q in quality(index, questions, 1, [kind], "wordllama", no_progress)}
 
 
 def test_titles_by_hand(kg: KnowledgeGraph, made: tuple[Path, str]) -> None:
@@ -70,7 +70,7 @@ def test_gold_can_be_sentences(kg: KnowledgeGraph, made: tuple[Path, str]) -> No
     data = sentences(read_dataset(write_set(folder.parent / "told", _CORPUS, queries, None)))
     (found,) = (
         q
-        for q in quality(kg[name].context, data.questions, 1, ["title"], "", silent, "kgp", data.gold_texts)
+        for q in quality(kg[name].context, data.questions, 1, ["title"], "", no_progress, "kgp", data.gold_texts)
         if q.setting == 1
     )
     assert (found.sf_em, found.recall) == (0.5, 0.5)  # what is said of nets elsewhere is in no passage

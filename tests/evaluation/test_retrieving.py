@@ -21,7 +21,7 @@ class Fixed:
         return Ranking(query, "fixed", self.hits[:k])
 
 
-def silent(stage: str, done: int, total: int | None) -> None:
+def no_progress(stage: str, done: int, total: int | None) -> None:
     pass
 
 
@@ -36,7 +36,7 @@ def test_a_document_counts_once_at_its_first_passage() -> None:
 
 def test_every_system_is_asked_every_question_warm_and_in_order() -> None:
     systems, asked = {"one": Fixed("a"), "two": Fixed("b")}, questions(12)
-    records = retrieve_all(systems, asked, silent)
+    records = retrieve_all(systems, asked, no_progress)
     assert [(r.system, r.question.id) for r in records] == [(s, q.id) for s in systems for q in asked]
     assert [q for q, _ in systems["one"].asked] == [q.text for q in [*asked[:10], *asked]]
     assert all(r.seconds > 0 for r in records)
@@ -44,14 +44,14 @@ def test_every_system_is_asked_every_question_warm_and_in_order() -> None:
 
 def test_it_looks_deeper_until_it_has_enough_documents() -> None:
     deep = Fixed(*["a"] * 40, *["b"] * 40, *(f"d{i}" for i in range(30)))
-    record = retrieve_all({"deep": deep}, questions(1), silent)[0]
+    record = retrieve_all({"deep": deep}, questions(1), no_progress)[0]
     assert record.documents == ("a", "b", *(f"d{i}" for i in range(13)))
     assert [k for _, k in deep.asked] == [15, 15, 60, 240]
 
 
 def test_it_stops_when_there_are_no_more_passages() -> None:
     short = Fixed("a", "a", "b")
-    assert retrieve_all({"short": short}, questions(1), silent)[0].documents == ("a", "b")
+    assert retrieve_all({"short": short}, questions(1), no_progress)[0].documents == ("a", "b")
     assert {k for _, k in short.asked} == {15}
 
 
@@ -92,13 +92,13 @@ def test_measures_follow_the_depth() -> None:
     assert list(measures(50)) == ["R@2", "R@5", "R@10", "R@15", "R@50", "perfect@8", "MRR", "nDCG@10"]
     assert list(measures(6)) == ["R@2", "R@5", "MRR"]
     system = Fixed(*(f"d{i}" for i in range(99)))
-    assert len(retrieve_all({"deep": system}, questions(1), silent, depth=40)[0].documents) == 40
+    assert len(retrieve_all({"deep": system}, questions(1), no_progress, depth=40)[0].documents) == 40
     assert {k for _, k in system.asked} == {40}
 
 
 def test_without_gold_the_answer_is_looked_for() -> None:
     asked = [Question("q1", "?", (), ("b",)), Question("q2", "?", (), ("nowhere",))]
-    records = retrieve_all({"x": Fixed("a", "b", "c")}, asked, silent, depth=5)
+    records = retrieve_all({"x": Fixed("a", "b", "c")}, asked, no_progress, depth=5)
     assert [r.ranks for r in records] == [(2,), (None,)]
     row = table(records, 5)["x"]
     assert {name: row[name] for name in ("answer@2", "answer@5", "MRR")} == {
@@ -107,7 +107,7 @@ def test_without_gold_the_answer_is_looked_for() -> None:
         "MRR": 0.25,
     }
     assert not any(name.startswith(("R@", "perfect")) for name in row)
-    other = retrieve_all({"y": Fixed("c")}, asked, silent, depth=5)
+    other = retrieve_all({"y": Fixed("c")}, asked, no_progress, depth=5)
     assert differences([*other, *records], "y", 5)["x"]["answer@5"].value == 50
 
 
@@ -136,12 +136,12 @@ def test_a_failed_question_counts_as_nothing_found_and_is_told() -> None:
                 raise ValueError("no words\nat all")
             return super().retrieve(query, k)
 
-    records = retrieve_all({"moody": Moody("a", "c")}, questions(3), silent)
+    records = retrieve_all({"moody": Moody("a", "c")}, questions(3), no_progress)
     assert errors(records) == {"moody": {"q1": "ValueError: no words"}}
     row: Rows = table(records)
     assert row["moody"]["R@5"] == pytest.approx(66.7)
     assert (row["moody"]["questions"], row["moody"]["errors"]) == (3, 1)
-    assert "errors" not in table(retrieve_all({"fine": Fixed("a")}, questions(1), silent))["fine"]
+    assert "errors" not in table(retrieve_all({"fine": Fixed("a")}, questions(1), no_progress))["fine"]
 
 
 def test_a_lost_database_ends_the_run_instead_of_failing_every_question() -> None:
@@ -154,7 +154,7 @@ def test_a_lost_database_ends_the_run_instead_of_failing_every_question() -> Non
 
     down = Down()
     with pytest.raises(DatabaseError):
-        retrieve_all({"down": down}, questions(50), silent)
+        retrieve_all({"down": down}, questions(50), no_progress)
     assert down.calls < 6
 
 

@@ -26,7 +26,7 @@ from kgrag.settings import GnnRetTraining, RgnnTraining
 QUIET = GnnRetTraining(competitors=3, margin=0.2)
 
 
-def silent(stage: str, done: int, total: int | None) -> None:
+def no_progress(stage: str, done: int, total: int | None) -> None:
     pass
 
 
@@ -81,10 +81,10 @@ def test_derivatives_are_those_of_the_loss(alphas: tuple[float, ...]) -> None:
 def test_the_descent_listens_to_the_edges() -> None:
     """Edges that lead to gold alone lower a as far as it goes; edges that bring others nearer as well do not."""
     strict = QUIET.model_copy(update={"margin": 1.0, "start": 0.9})
-    helpful = train([example(gold=("g",))], 1, 1, strict, silent)
+    helpful = train([example(gold=("g",))], 1, 1, strict, no_progress)
     assert helpful.alphas == (0.0,)
     assert helpful.active == 1
-    misleading = train([example(gold=("z",), also=("x", "y"))], 1, 1, QUIET, silent)
+    misleading = train([example(gold=("z",), also=("x", "y"))], 1, 1, QUIET, no_progress)
     assert misleading.alphas[0] > 0.9
     best, _ = mean_loss([example(gold=("z",), also=("x", "y"))], misleading.alphas, 1, QUIET)
     assert misleading.loss == best
@@ -120,12 +120,12 @@ def test_derivatives_of_the_recurrence_are_those_of_its_loss(labels: str) -> Non
         step = 1e-6 * np.eye(3)[i]
         more, less = (recurrent_loss(examples, at + sign * step, 3, training)[0] for sign in (1, -1))
         assert (more - less) / 2e-6 == pytest.approx(gradient[i], abs=1e-6)
-    learned = train_rgnn(examples, 2, 3, training, silent)
+    learned = train_rgnn(examples, 2, 3, training, no_progress)
     assert learned.loss <= recurrent_loss(examples, np.ones(3), 3, training)[0]
     halves = training.model_copy(update={"start": 0.5})
-    alone = train_rgnn(examples, 2, 3, halves.model_copy(update={"only": "beta"}), silent)
+    alone = train_rgnn(examples, 2, 3, halves.model_copy(update={"only": "beta"}), no_progress)
     assert alone.alphas == (1, 1)  # no messages (table 2)
-    alone = train_rgnn(examples, 2, 3, halves.model_copy(update={"only": "alphas"}), silent)
+    alone = train_rgnn(examples, 2, 3, halves.model_copy(update={"only": "alphas"}), no_progress)
     assert alone.beta == 1  # no recurrence
 
 

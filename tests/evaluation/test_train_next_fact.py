@@ -22,7 +22,7 @@ from kgrag.settings import NextFactTraining
 _CRAFTS = ("potter", "weaver", "smith", "tanner")
 
 
-def silent(stage: str, done: int, total: int | None) -> None:
+def no_progress(stage: str, done: int, total: int | None) -> None:
     pass
 
 
@@ -52,7 +52,7 @@ def test_the_steps_tell_the_order(tmp_path: Path) -> None:
     data = read_dataset(towns(tmp_path, 2))
     assert data.questions[0].gold == ("d01", "d00")
     assert data.questions[0].path == ("d00", "d01")
-    found = chains(data.questions, read_corpus(data, silent))
+    found = chains(data.questions, read_corpus(data, no_progress))
     assert [fact[1] for fact in found[1].facts] == [
         "Person1 earns wages from House1.",
         "House1 keeps its office beside Place1.",
@@ -75,7 +75,7 @@ def test_without_steps_each_fact_is_led_to_by_what_is_known() -> None:
 def test_facts_and_their_negatives_are_sentences_where_the_set_names_such(tmp_path: Path) -> None:
     (tmp_path / "hotpot.json").write_text(json.dumps(HOTPOT))
     data = read_dataset(tmp_path / "hotpot.json")
-    corpus = read_corpus(data, silent)
+    corpus = read_corpus(data, no_progress)
     found, among = chains(data.questions, corpus), facts(data.questions, corpus)
     assert found[0].facts == (
         ("Fram (ship)", "She was designed by Colin Archer."),
@@ -92,7 +92,7 @@ def test_facts_and_their_negatives_are_sentences_where_the_set_names_such(tmp_pa
 
 def test_questions_whose_gold_is_not_there_are_left_out(tmp_path: Path) -> None:
     data = read_dataset(towns(tmp_path, 3))
-    assert len(chains(data.questions, {k: v for k, v in read_corpus(data, silent).items() if k != "d11"})) == 2
+    assert len(chains(data.questions, {k: v for k, v in read_corpus(data, no_progress).items() if k != "d11"})) == 2
 
 
 def test_what_is_held_out_shares_no_fact() -> None:
@@ -153,7 +153,7 @@ def test_a_trained_model_is_an_embedder_that_finds_what_comes_next(
     tmp_path: Path, kg: KnowledgeGraph, collection_name: str
 ) -> None:
     folder, out = towns(tmp_path / "set", 80), tmp_path / "model"
-    texts = [text for fact in read_corpus(read_dataset(folder), silent).values() for text in fact]
+    texts = [text for fact in read_corpus(read_dataset(folder), no_progress).values() for text in fact]
     texts += [question.text for question in read_dataset(folder).questions]
     base = sentence_encoder(tmp_path / "base", texts)
     options = ("--base", base, "--epochs", 8, "--batch", 32, "--rate", 5e-3, "--held-out", 0.2, "--tokens", 32)
@@ -174,7 +174,7 @@ def test_a_trained_model_is_an_embedder_that_finds_what_comes_next(
 def test_two_encoders_are_trained_together(tmp_path: Path) -> None:
     folder, out = towns(tmp_path / "set", 80), tmp_path / "model"
     data = read_dataset(folder)
-    texts = [text for fact in read_corpus(data, silent).values() for text in fact]
+    texts = [text for fact in read_corpus(data, no_progress).values() for text in fact]
     texts += [question.text for question in data.questions]
     base = sentence_encoder(tmp_path / "base", texts)
     options = ("--base", base, "--epochs", 8, "--batch", 32, "--rate", 5e-3, "--held-out", 0.2, "--tokens", 32)

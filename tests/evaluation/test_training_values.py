@@ -14,7 +14,7 @@ from kgrag.retrieval.gnn_ret import GnnRetOptions
 from kgrag.settings import GnnRetTraining, RgnnTraining
 
 
-def silent(stage: str, done: int, total: int | None) -> None:
+def no_progress(stage: str, done: int, total: int | None) -> None:
     pass
 
 
@@ -35,7 +35,7 @@ def _descend(losses: Sequence[float], **options: Any) -> tuple[list[float], floa
         tried.append(float(values[0]))
         return losses[len(tried) - 1], np.array([0.04])
 
-    best, least, found = descend(np.array([0.5]), loss, GnnRetTraining(**options), silent)
+    best, least, found = descend(np.array([0.5]), loss, GnnRetTraining(**options), no_progress)
     assert best[0] == tried[found - 1]
     return tried, least, found
 
@@ -79,7 +79,7 @@ def test_the_loss_of_the_recurrence_by_hand(labels: Any, first: float, second: f
 
 
 def test_training_begins_where_it_is_told() -> None:
-    learned = train([ONE, ONE], 2, 2, RgnnTraining(start=0.7, iterations=1), silent)
+    learned = train([ONE, ONE], 2, 2, RgnnTraining(start=0.7, iterations=1), no_progress)
     assert (learned.alphas, learned.beta) == ((0.7, 0.7), 0.7)
 
 

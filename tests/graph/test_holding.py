@@ -15,7 +15,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.errors import BusyError, CancelledError
 from kgrag.graph import jobs as kept
 from kgrag.graph import schema
-from kgrag.graph.holding import alone
+from kgrag.graph.holding import collection_lock
 from kgrag.indexing.resolution.resolve import NamePair
 from kgrag.limits import limited
 from kgrag.types import Document, Section
@@ -24,8 +24,8 @@ _BOAT = Document("boat", (Section("The boat was built in Larvik."),), "boat")
 _HOLDS = """
 import sys
 from kgrag.client import KnowledgeGraph
-from kgrag.graph.holding import alone
-with KnowledgeGraph.connect() as kg, alone(kg.graph, sys.argv[1], "extract"):
+from kgrag.graph.holding import collection_lock
+with KnowledgeGraph.connect() as kg, collection_lock(kg.graph, sys.argv[1], "extract"):
     print("holds", flush=True)
     sys.stdin.read()
 """
@@ -68,7 +68,7 @@ def test_a_job_is_respected(kg: KnowledgeGraph, collection_name: str) -> None:
 
 
 def test_a_job_waits_for_a_program(kg: KnowledgeGraph, collection_name: str) -> None:
-    with alone(kg.graph, collection_name, "ingest"):
+    with collection_lock(kg.graph, collection_name, "ingest"):
         seen = kept.list_jobs(kg.graph, [collection_name], "running")
         assert [(job.kind, f"process {os.getpid()} " in job.owner) for job in seen] == [("ingest", True)]
         waiting = kept.add_job(kg.graph, "prune", collection_name, {})
@@ -110,7 +110,7 @@ def test_imports_and_migrations_keep_to_it(
 
 
 def test_a_server_cancels_it(kg: KnowledgeGraph, collection_name: str) -> None:
-    with pytest.raises(CancelledError, match="Run it again"), alone(kg.graph, collection_name, "ingest"):
+    with pytest.raises(CancelledError, match="Run it again"), collection_lock(kg.graph, collection_name, "ingest"):
         kept.cancel_job(kg.graph, kept.list_jobs(kg.graph, [collection_name])[0].id)
         until = time.monotonic() + 30
         while time.monotonic() < until:
@@ -120,7 +120,7 @@ def test_a_server_cancels_it(kg: KnowledgeGraph, collection_name: str) -> None:
 
 def test_its_callers_cancel_it(kg: KnowledgeGraph, collection_name: str) -> None:
     flag = threading.Event()
-    with pytest.raises(CancelledError), limited(cancelled=flag), alone(kg.graph, collection_name, "ingest"):
+    with pytest.raises(CancelledError), limited(cancelled=flag), collection_lock(kg.graph, collection_name, "ingest"):
         flag.set()
         kg.graph.run("search/ping")
     assert kept.list_jobs(kg.graph, [collection_name]) == []

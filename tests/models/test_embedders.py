@@ -13,7 +13,7 @@ import pytest
 from made_models import sentence_encoder
 
 from kgrag.errors import ConfigurationError, NotFoundError
-from kgrag.models.embed import Remembering, Vectors, WordLlamaEmbedder, embed_questions, load_embedder, unit
+from kgrag.models.embed import CachedEmbedder, Vectors, WordLlamaEmbedder, embed_questions, load_embedder, unit
 from kgrag.retrieval.base import Query
 
 TEXTS = ["A ship in the ice", "A vessel among floes", "Quarterly tax return", "", "船が氷の中に"]
@@ -40,15 +40,15 @@ def test_vectors_of_what_was_asked_before_are_remembered(monkeypatch: pytest.Mon
             return super().embed(texts)
 
     plain = load_embedder("wordllama")
-    remembering = Remembering(counting := Counting())
+    remembering = CachedEmbedder(counting := Counting())
     for texts in ([TEXTS[0]], TEXTS, [*TEXTS, TEXTS[1]], []):
         assert np.array_equal(remembering.embed(texts), plain.embed(texts))
     assert counting.asked == TEXTS and remembering.dimension == plain.dimension
     changed = remembering.embed(TEXTS[:1])
     changed[:] = 0
     assert np.array_equal(remembering.embed(TEXTS[:1]), plain.embed(TEXTS[:1]))
-    monkeypatch.setattr(Remembering, "MOST", 2)
-    few = Remembering(counting)
+    monkeypatch.setattr(CachedEmbedder, "MOST", 2)
+    few = CachedEmbedder(counting)
     counting.asked.clear()
     for text in ("one", "two", "three", "three", "one"):
         few.embed([text])

@@ -8,7 +8,7 @@ import pytest
 from embedding_habits import BAD, DIMENSION, DOWN, HABITS, LIMITED, REFUSED, WRITTEN, EmbeddingHabits, vector
 
 from kgrag.errors import ModelError
-from kgrag.models.embed import NoVectorError, OpenAIEmbedder, Remembering, embed_each, embed_questions, unit
+from kgrag.models.embed import CachedEmbedder, NoVectorError, OpenAIEmbedder, embed_each, embed_questions, unit
 from kgrag.settings import EmbeddingSettings
 
 TEXTS = [f"Passage {n} of the log of the Fram" for n in range(70)]
@@ -84,7 +84,7 @@ def test_a_server_that_is_out_of_order_is_told_from_a_bad_text(server: Embedding
 
 
 def test_a_search_goes_on_without_the_vector_of_a_text_but_not_of_its_question(server: EmbeddingHabits) -> None:
-    remembering = Remembering(embedder(server, "zeros"))
+    remembering = CachedEmbedder(embedder(server, "zeros"))
     found = remembering.embed([BAD, "ice"])
     assert not found[0].any() and found.shape == (2, DIMENSION)
     with pytest.raises(NoVectorError, match=BAD):

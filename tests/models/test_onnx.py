@@ -12,7 +12,7 @@ import pytest
 
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, LocalServerError
-from kgrag.models.embed import DeferredEmbedder, Embedder, Remembering, embed_questions, load_embedder
+from kgrag.models.embed import CachedEmbedder, DeferredEmbedder, Embedder, embed_questions, load_embedder
 from kgrag.models.onnx import MINILM, OnnxEmbedder, fetched
 from kgrag.runtime.jars import sha256
 from kgrag.types import Document, Section
@@ -66,7 +66,7 @@ def test_what_a_model_says_of_itself(tmp_path: Path, minilm: Embedder) -> None:
     prompted = load_embedder(folder(tmp_path / "a", config_sentence_transformers=prompts))
     assert np.array_equal(prompted.embed(TEXTS[:1]), minilm.embed([f"text: {TEXTS[0]}"]))
     asked = minilm.embed([f"find: {TEXTS[0]}"])
-    for embedder in (prompted, Remembering(prompted), DeferredEmbedder("x", 384, lambda: prompted)):
+    for embedder in (prompted, CachedEmbedder(prompted), DeferredEmbedder("x", 384, lambda: prompted)):
         assert np.array_equal(embed_questions(embedder, TEXTS[:1]), asked)
     e5 = load_embedder(folder(tmp_path / "e5-small"))
     assert np.array_equal(embed_questions(e5, TEXTS[:1]), minilm.embed([f"query: {TEXTS[0]}"]))

@@ -11,7 +11,7 @@ import pytest
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
-from kgrag.models.embed import Remembering, Vectors
+from kgrag.models.embed import CachedEmbedder, Vectors
 from kgrag.papers import find_paper
 from kgrag.retrieval.base import Query, SearchContext
 from kgrag.retrieval.beam import Beam, BeamOptions, Link, beam_search, best, source_passages
@@ -125,7 +125,7 @@ def test_a_chain_tries_its_nearest_neighbours_only(small: SearchContext) -> None
 
 
 def test_exact_scores_are_those_of_the_whole_text(small: SearchContext) -> None:
-    assert isinstance(small.embedder, Remembering) and isinstance(small.embedder.embedder, Chosen)
+    assert isinstance(small.embedder, CachedEmbedder) and isinstance(small.embedder.embedder, Chosen)
     chains = {f"{_A1.text} {_X1.text}": 0.1, f"{_A1.text} {_X2.text}": 0.9, f"{_A2.text} {_Y.text}": 0.5}
     small.embedder.embedder.vectors.update({text: at(cosine) for text, cosine in chains.items()})
     beams = search(small, exact=True)

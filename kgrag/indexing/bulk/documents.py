@@ -87,7 +87,7 @@ class BulkPreparing:
         about: dict[str, list[str]] = {}  # entities that the title of a document names
         parts = []
         for pieces in local.split((plan for plan in plans if plan.passages), self.size):
-            batch, texts = local.lay_out(self.collection, pieces, language)
+            batch, texts = local.build_batch(self.collection, pieces, language)
             part = Part(len(batch.passages), texts, local.places(pieces, batch))
             if self.embedder is not None:
                 part.embed(self.embedder)

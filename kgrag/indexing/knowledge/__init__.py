@@ -20,7 +20,7 @@ from typing import IO, cast
 from kgrag.errors import InputError
 from kgrag.graph import collections as registry
 from kgrag.graph.connection import Graph
-from kgrag.graph.holding import alone, check_idle
+from kgrag.graph.holding import check_idle, collection_lock
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.indexing.knowledge.statements import Entry, code
 from kgrag.indexing.knowledge.store import Store
@@ -125,7 +125,7 @@ def import_knowledge(
         else:
             with (
                 _endpoint(settings, local, progress) as graph,
-                alone(graph, name, "import facts"),
+                collection_lock(graph, name, "import facts"),
                 _timed(stages, "transactions"),
             ):
                 collection = registry.create_knowledge(graph, name, language.code, settings.old_vectors_seconds)

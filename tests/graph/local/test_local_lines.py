@@ -29,7 +29,7 @@ def query(endpoint: Endpoint, text: str) -> object:
         return driver.execute_query(text).records[0][0]
 
 
-def silent(stage: str, done: int, total: int | None) -> None:
+def no_progress(stage: str, done: int, total: int | None) -> None:
     pass
 
 
@@ -55,16 +55,16 @@ def test_data_are_upgraded_only_on_request_and_never_back(make_settings: MakeSet
     with pytest.raises(MismatchError, match=r"are of Neo4j 5\.26, and 2026 is asked for") as asked:
         LocalServer(new).ensure_running()
     assert "kgrag up --version 2026" in asked.value.remedy
-    assert upgrade(old, silent) is None
+    assert upgrade(old, no_progress) is None
     assert server.status().pid == before.pid
 
-    dump = upgrade(new, silent)
+    dump = upgrade(new, no_progress)
     assert dump is not None
     assert {file.name for file in dump.iterdir()} == {"neo4j.dump", "system.dump"}
     after = server.status()
     assert (after.line, after.answering, (after.version or "")[:5]) == (NEW, True, "2026.")
     assert query(server.ensure_running(), KEPT) == ["kept"]
-    assert upgrade(new, silent) is None
+    assert upgrade(new, no_progress) is None
     assert server.status().pid == after.pid
     with pytest.raises(MismatchError, match=r"are of Neo4j 2026, which 5\.26 cannot read") as back:
         LocalServer(old).ensure_running()
@@ -91,7 +91,7 @@ def test_an_upgrade_that_does_not_start_says_why(make_settings: MakeSettings) ->
     old = make_settings(version=OLD, start_timeout=240.0)
     query(LocalServer(old).ensure_running(), KEEP)
     with pytest.raises(LocalServerError, match=r"failed; the data are what they were.*memory setting is invalid"):
-        upgrade(asking(old, NEW, heap="1k"), silent)
+        upgrade(asking(old, NEW, heap="1k"), no_progress)
     assert LocalServer(old).line().name == OLD
 
 
@@ -103,11 +103,11 @@ def test_a_backup_goes_to_a_later_line_and_not_back(make_settings: MakeSettings,
         query(server.ensure_running(), KEEP)
         files[line] = tmp_path / f"{line}.dump"
         server.stop()
-        backup(server, "neo4j", files[line], silent, overwrite=False)
-    restore(server, "neo4j", files[OLD], silent)
+        backup(server, "neo4j", files[line], no_progress, overwrite=False)
+    restore(server, "neo4j", files[OLD], no_progress)
     assert query(server.ensure_running(), KEPT) == ["kept"]
     server.stop()
     server = LocalServer(make_settings(OLD, version=OLD, start_timeout=240.0))
     with pytest.raises(LocalServerError, match=r"(?s)the database is what it was\. .*(does not open|newer version)"):
-        restore(server, "neo4j", files[NEW], silent)
+        restore(server, "neo4j", files[NEW], no_progress)
     assert query(server.ensure_running(), KEPT) == ["kept"]
