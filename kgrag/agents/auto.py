@@ -17,7 +17,8 @@ from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import STRATEGIES, check_system
 from kgrag.errors import ConfigurationError
 from kgrag.events import Judged
-from kgrag.retrieval.base import Query, Scored, Searchable
+from kgrag.retrieval.base import Query, Scored
+from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.expression import parse
 
 

@@ -19,7 +19,8 @@ from kgrag.aliases import without_parenthesis
 from kgrag.errors import ModelError
 from kgrag.events import Failed
 from kgrag.models.tasks import Tasks
-from kgrag.retrieval.base import Query, SearchContext
+from kgrag.retrieval.base import Query
+from kgrag.retrieval.context import SearchContext
 from kgrag.text import join_name, name_words, tokens
 from kgrag.types import Hit, Step
 

@@ -18,8 +18,9 @@ from kgrag.events import Answer, Answered, Failed, Looked
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.options import resolve
-from kgrag.retrieval.base import Layer, Query, Retriever, Searchable, SearchContext
+from kgrag.retrieval.base import Layer, Query, Retriever
 from kgrag.retrieval.bridges import with_bridges
+from kgrag.retrieval.context import Searchable, SearchContext
 from kgrag.retrieval.expression import Expression
 from kgrag.retrieval.registry import make_retriever
 from kgrag.types import Hit, Item, Ranking, Triple, Usage

@@ -8,7 +8,7 @@ import difflib
 from kgrag.agents.strategy import DEPTH, Strategy
 from kgrag.errors import ConfigurationError, NotFoundError
 from kgrag.plugins import Plugins
-from kgrag.retrieval.base import SearchContext
+from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever, make_retriever
 

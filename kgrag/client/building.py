@@ -15,7 +15,7 @@ from kgrag.graph.counts import collection_info
 from kgrag.graph.holding import collection_lock
 from kgrag.loaders.source import Source
 from kgrag.models.embed import Embedder
-from kgrag.retrieval.base import SearchContext
+from kgrag.retrieval.context import SearchContext
 from kgrag.runtime.document_progress import DocumentProgress
 from kgrag.types import CollectionInfo, IngestReport, Progress, RepairReport
 

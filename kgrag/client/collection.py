@@ -17,7 +17,8 @@ from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
 from kgrag.indexing.index_sync import index_of
 from kgrag.models.tasks import Listener
-from kgrag.retrieval.base import Query, Retriever, SearchContext
+from kgrag.retrieval.base import Query, Retriever
+from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_defaults, make_retriever
 from kgrag.types import CollectionInfo, DocumentInfo, Filter, Passage, Progress, Ranking
 

@@ -18,7 +18,8 @@ from kgrag.evaluation.datasets import Dataset, GoldText, Question
 from kgrag.events import Answer, Answered, Failed, Looked
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener
-from kgrag.retrieval.base import Query, SearchContext
+from kgrag.retrieval.base import Query
+from kgrag.retrieval.context import SearchContext
 from kgrag.types import Hit, Passage, Ranking, Step, Usage
 
 

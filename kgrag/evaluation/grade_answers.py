@@ -7,8 +7,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from kgrag.errors import InputError, ModelError
-from kgrag.evaluation.agreement import Agreement, agreement
 from kgrag.evaluation.graders import AnswerGrader, Marks, SaidAnswer
 from kgrag.evaluation.ledger import Ledger
 from kgrag.indexing.asking import FailedPassage, Meter, ask_each
@@ -16,6 +17,22 @@ from kgrag.types import Progress, Usage
 
 _STAGE = "marks"
 MARKS = ("correctness", "faithfulness")
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Agreement on `answers` that both marked.
+
+    `same`: share of equal marks; `kappa`: Cohen's kappa with linear weights (Cohen, 1968), 1 at best and 0 where they
+    agree as by chance; `error`: mean absolute difference; `correlation`: Pearson's. kappa and correlation are None
+    where they are not defined, since one of the two gave the same mark to all.
+    """
+
+    answers: int
+    same: float
+    kappa: float | None
+    error: float
+    correlation: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +132,20 @@ def _agreement(marks: Mapping[str, Marks], by_hand: Mapping[str, Marks]) -> dict
         if agreed is not None:
             found[name] = agreed
     return found
+
+
+def agreement(ours: Sequence[float], theirs: Sequence[float]) -> Agreement | None:
+    """The agreement of marks of the same answers in the same order; None of no answers."""
+    if not ours:
+        return None
+    a, b = np.asarray(ours, float), np.asarray(theirs, float)
+    apart = np.abs(a - b)  # (answers,)
+    expected = float(np.abs(a[:, None] - b[None, :]).mean())  # by chance, with each one's own frequencies
+    varied = a.std() > 0 and b.std() > 0
+    return Agreement(
+        answers=len(a),
+        same=float((apart < 1e-9).mean()),
+        kappa=1 - float(apart.mean()) / expected if expected else None,
+        error=float(apart.mean()),
+        correlation=float(np.corrcoef(a, b)[0, 1]) if varied else None,
+    )

@@ -16,7 +16,8 @@ from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.gold import text_ranks
 from kgrag.evaluation.plot import check_plot, drawing, save
 from kgrag.evaluation.question_graphs import QuestionGraphs
-from kgrag.retrieval.base import Query, SearchContext
+from kgrag.retrieval.base import Query
+from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.kgp import Kgp
 from kgrag.retrieval.registry import check_retriever, make_retriever

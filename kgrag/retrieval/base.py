@@ -1,24 +1,19 @@
 """The contract of retrieval: a Retriever turns a question into a Ranking of passages, each with its trail."""
 
 import logging
-import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
-from weakref import WeakValueDictionary
+from typing import Any, ClassVar, Literal, Self
 
-import platformdirs
 from pydantic import Field
 
 from kgrag.errors import ConfigurationError, InputError, MismatchError
-from kgrag.graph.reader import Reader, Row
-from kgrag.models.embed import CachedEmbedder, Embedder, embed_questions, load_embedder
-from kgrag.models.tasks import Listener, Tasks
+from kgrag.models.embed import Embedder, embed_questions
+from kgrag.models.tasks import Listener
 from kgrag.options import Count, Options, resolve
+from kgrag.retrieval.context import Searchable, SearchContext
 from kgrag.retrieval.expression import Expression
 from kgrag.settings import BRIDGE_CAP
 from kgrag.spans import span
@@ -28,7 +23,6 @@ __all__ = [
     "BRIDGE_CAP",
     "LAYERS",
     "PAUSES",
-    "REFRESH_SECONDS",
     "Evidence",
     "FusionOptions",
     "Layer",
@@ -36,20 +30,15 @@ __all__ = [
     "Retriever",
     "Scale",
     "Scored",
-    "SearchContext",
-    "Searchable",
     "SummaryOptions",
     "Topic",
     "Use",
     "VectorOptions",
 ]
-REFRESH_SECONDS = 5.0
-"""Seconds after which an open collection is looked at again: was it embedded again meanwhile?"""
 PAUSES = (0.0, 0.05, 0.2, 0.5)
 """Seconds before a ranking is made again whose passages or vectors went away under it."""
 
 _LOG = logging.getLogger(__name__)
-_T = TypeVar("_T")
 Scale = Literal["cosine", "share", "relevance", "rank"]
 Layer = Literal["triples", "keywords", "TAGME", "tree", "communities"]
 """What is made of passages later on, by commands of its own."""
@@ -119,108 +108,6 @@ class Topic:
 
 Evidence = Sequence[str] | Topic
 """What is read under one number: the ids of one passage or of several, or a summary."""
-
-
-class SearchContext:
-    """What retrievers work on: an open collection, its embedder, a language model if there is one, and defaults.
-
-    `defaults`: option -> value, for every retriever that has the option, and retriever -> {option: value}; `agents`:
-    strategy -> {option: value}, under "answer" for all. `load`: makes an embedder by its name. `cache`: a folder for
-    what can be made again.
-    Safe to share between threads.
-    """
-
-    def __init__(
-        self,
-        reader: Reader,
-        embedder: Embedder,
-        defaults: Mapping[str, Any] | None = None,
-        agents: Mapping[str, Any] | None = None,
-        tasks: Tasks | None = None,
-        load: Callable[[str], Embedder] | None = None,
-        cache: Path | None = None,
-    ) -> None:
-        self.reader = reader
-        self.embedder: Embedder = CachedEmbedder(embedder)
-        self._opened = time.monotonic()
-        self.defaults = defaults or {}
-        self.agents = agents or {}
-        self.tasks = tasks
-        self.cache = cache or Path(platformdirs.user_cache_dir("kgrag", appauthor=False))
-        self._load = load
-        self._lock = threading.Lock()
-        self._shared: WeakValueDictionary[object, Any] = WeakValueDictionary()
-        self._kept: dict[object, Any] = {}
-
-    @property
-    def context(self) -> Self:
-        """Itself: a retriever is made over a context, or over anything that has one."""
-        return self
-
-    def rows(self, name: str, /, **parameters: Any) -> list[Row]:
-        """The rows of a query of the catalogue."""
-        return self.reader.rows(name, **parameters)
-
-    def row(self, name: str, /, **parameters: Any) -> Row:
-        """The one row of a query that always gives one."""
-        return self.reader.row(name, **parameters)
-
-    def shared(self, key: object, make: Callable[[], _T]) -> _T:
-        """What several retrievers share: made by the first of them, and held weakly, so it goes with the last."""
-        with self._lock:
-            found: _T | None = self._shared.get(key)
-            if found is None:
-                found = make()
-                self._shared[key] = found
-            return found
-
-    def kept(self, key: object, make: Callable[[], _T]) -> _T:
-        """What is made once, and kept until the collection is opened again."""
-        with self._lock:
-            if key not in self._kept:
-                self._kept[key] = make()
-            found: _T = self._kept[key]
-            return found
-
-    def other_embedder(self, name: str) -> Embedder:
-        """An embedder besides the collection's own, by its name. Raises NotFoundError, ConfigurationError."""
-        if name == self.embedder.name:
-            return self.embedder
-        return load_embedder(name) if self._load is None else self._load(name)
-
-    def keep_up(self, *, now: bool = False) -> None:
-        """Open the collection again if that was too long ago, or `now`: old vectors do not stay for ever.
-
-        One that has been migrated to a newer schema meanwhile is read on as it was opened.
-        """
-        if now or time.monotonic() - self._opened > REFRESH_SECONDS:
-            with suppress(MismatchError):
-                self.refresh()
-
-    def refresh(self) -> None:
-        """Open the collection again, which may have been made again, or embedded again.
-
-        Raises NotFoundError when it is gone.
-        """
-        self._opened = time.monotonic()
-        before, now = self.reader.collection, self.reader.found()
-        if now == before:
-            return
-        if now.embedder != before.embedder and self._load is not None:
-            self.embedder = CachedEmbedder(self._load(now.embedder))
-        self.reader.open(now)  # last: those who rank meanwhile see by it that they rank again
-        with self._lock:
-            self._shared.clear()
-            self._kept.clear()
-
-
-class Searchable(Protocol):
-    """A collection, a context, or another retriever."""
-
-    @property
-    def context(self) -> SearchContext:
-        """What retrievers work on."""
-        ...
 
 
 class VectorOptions(Options):

@@ -15,8 +15,9 @@ import numpy as np
 from pydantic import Field
 
 from kgrag.options import Count
-from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, SearchContext
+from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
+from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.trail import follow
 from kgrag.types import Step
 

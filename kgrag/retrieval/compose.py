@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from kgrag.options import Count, Options
-from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, Searchable, VectorOptions
+from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, VectorOptions
+from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.second_stage import rank_step
 from kgrag.types import Step
 

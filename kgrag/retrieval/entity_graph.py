@@ -14,7 +14,8 @@ import numpy as np
 import rustworkx
 from numpy.typing import NDArray
 
-from kgrag.retrieval.base import Query, SearchContext
+from kgrag.retrieval.base import Query
+from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.trail import follow
 from kgrag.types import Step
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from kgrag.models.parallel import in_parallel
-from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, Searchable, SearchContext
+from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored
+from kgrag.retrieval.context import Searchable, SearchContext
 
 _MOST_AT_ONCE = 16
 

@@ -20,7 +20,8 @@ from pydantic import Field
 from kgrag.errors import ConfigurationError
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.options import Count, Options
-from kgrag.retrieval.base import BRIDGE_CAP, Layer, Query, Retriever, Scored, Searchable, SearchContext
+from kgrag.retrieval.base import BRIDGE_CAP, Layer, Query, Retriever, Scored
+from kgrag.retrieval.context import Searchable, SearchContext
 from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.linking import link_question
 from kgrag.retrieval.relation_graph import RelationGraph, WholeRelationGraph

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
 from kgrag.options import Count
-from kgrag.retrieval.base import Layer, Query, Retriever, Scored, SearchContext, VectorOptions
+from kgrag.retrieval.base import Layer, Query, Retriever, Scored, VectorOptions
+from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.trail import follow
 from kgrag.types import Step
 

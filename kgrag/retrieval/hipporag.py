@@ -20,7 +20,8 @@ from kgrag.identity import entity_id
 from kgrag.models.chat import no_model
 from kgrag.models.facts import lines
 from kgrag.options import Count, Options
-from kgrag.retrieval.base import Layer, Query, Retriever, Scored, Searchable
+from kgrag.retrieval.base import Layer, Query, Retriever, Scored
+from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.entity_graph import EntityGraph, WholeGraph, best
 from kgrag.retrieval.trail import follow

@@ -25,7 +25,8 @@ from kgrag.models.parallel import in_parallel
 from kgrag.models.prompts import load_prompt
 from kgrag.models.shown import framed, harmless
 from kgrag.options import Options
-from kgrag.retrieval.base import BRIDGE_CAP, Layer, Query, Retriever, Scored, Searchable
+from kgrag.retrieval.base import BRIDGE_CAP, Layer, Query, Retriever, Scored
+from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.gnn_ret import OVER
 from kgrag.retrieval.hops import so_far
 from kgrag.retrieval.linking import question_terms

@@ -20,9 +20,10 @@ from kgrag.graph.reader import Reader
 from kgrag.languages import Language
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.options import Count
-from kgrag.retrieval.base import Query, Scored, SearchContext
+from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.beam import Beam, ChainOptions, Link, best
 from kgrag.retrieval.compose import reciprocal_rank_fusion
+from kgrag.retrieval.context import SearchContext
 from kgrag.text import normalise, stems, text_words, tokens
 from kgrag.types import Filter, Step, Triple
 

@@ -14,7 +14,7 @@ from kgrag.graph.lucene import escape
 from kgrag.identity import entity_id, word_id
 from kgrag.languages import ENGLISH, Language
 from kgrag.names import LONGEST_NAME, QUESTION_WORDS
-from kgrag.retrieval.base import SearchContext
+from kgrag.retrieval.context import SearchContext
 from kgrag.symbols import symbols
 from kgrag.text import Token, is_content, join_name, name_words, stems, text_words, tokens
 

@@ -14,7 +14,8 @@ from typing import Any
 from pydantic import Field
 
 from kgrag.options import Count, Options
-from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored, Searchable
+from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
+from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.entity_graph import EntityGraph, WholeGraph, best
 from kgrag.retrieval.linking import link_question
 from kgrag.types import Step

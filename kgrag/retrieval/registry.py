@@ -7,7 +7,8 @@ from kgrag.plugins import Plugins
 from kgrag.retrieval.expression import Expression, parse
 
 if TYPE_CHECKING:
-    from kgrag.retrieval.base import Retriever, Searchable, SearchContext
+    from kgrag.retrieval.base import Retriever
+    from kgrag.retrieval.context import Searchable, SearchContext
 
 RETRIEVERS: "Plugins[type[Retriever]]" = Plugins("kgrag.retrievers", "retriever")
 DEFAULT_RETRIEVER = "pathrank"

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.retrieval.base import SearchContext
+from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.entity_graph import EntityGraph
 
 SAME = "equivalent"

@@ -15,7 +15,8 @@ from pydantic import Field
 
 from kgrag.identity import word_id
 from kgrag.options import Count, Options
-from kgrag.retrieval.base import Query, Retriever, Scored, SearchContext
+from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.linking import MOST_WORDS
 from kgrag.text import is_content, stems, words_of
 from kgrag.types import Step

@@ -10,8 +10,6 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from kgrag.settings.engine import EngineSettings
-from kgrag.settings.gateway import GatewaySettings
 from kgrag.settings.models import ChatSettings, EmbeddingSettings, TagmeSettings
 from kgrag.settings.serving import ServeOptions
 from kgrag.settings.training import GfmTraining, GnnRetTraining, NextEvidenceTraining, NextFactTraining, RgnnTraining
@@ -42,6 +40,40 @@ BRIDGE_CAP = 50
 
 DENSITY_SAMPLE = 100_000
 """Passages that the density is counted on, about: of a larger collection, those whose ids come first."""
+
+
+class EngineSettings(BaseModel):
+    """What cuts, reads and embeds documents, and looks for names and words in passages, while ingesting."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Literal["here", "processes", "ray"] = Field(
+        "here", description="here: the process itself; processes: several; ray: a cluster of machines"
+    )
+    workers: int = Field(0, ge=0, le=10_000, description="how many of them; 0: one for each core, 8 processes at most")
+    address: str | None = Field(
+        None,
+        description="of ray: HOST:PORT of its head node, or auto; unset: one on this machine, meanwhile",
+    )
+    gpus: float = Field(
+        0.0, ge=0, description="of ray: GPUs that each worker which embeds holds, such as 0.5; 0: it embeds on a CPU"
+    )
+
+
+class GatewaySettings(BaseModel):
+    """What a Cypher statement that somebody else wrote may take. The rules themselves are fixed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    seconds: float = Field(10.0, gt=0, le=3600, description="after this long the server ends the statement")
+    rows: int = Field(1000, ge=1, description="rows given back; what is left is not fetched")
+    megabytes: float = Field(16.0, gt=0, description="size of what is given back, roughly")
+    list_items: int = Field(10_000, ge=10, description="values that a list made by the statement may have")
+    steps: int = Field(300_000, ge=1000, description="steps over lists within one row, which nothing interrupts")
+    hops: int = Field(15, ge=1, description="relationships of a path of variable length, shortest paths apart")
+    characters: int = Field(10_000, ge=100, description="length of the statement")
+    parameter_items: int = Field(20_000, ge=1, description="values in all parameters together")
+    parameter_characters: int = Field(200_000, ge=1, description="characters in all parameters together")
 
 
 class LocalSettings(BaseModel):

@@ -10,7 +10,7 @@ from scripted import TASKS, Scripted
 
 from kgrag.cli import main
 from kgrag.errors import InputError
-from kgrag.evaluation.agreement import agreement
+from kgrag.evaluation.grade_answers import agreement
 from kgrag.evaluation.graders import LexicalGrader, SaidAnswer, read_answers, read_marks
 
 FRAM = "Colin Archer designed the Fram, a schooner with three masts, at Larvik in 1892."

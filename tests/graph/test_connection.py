@@ -88,7 +88,7 @@ def test_a_search_takes_at_most_eight_round_trips(
     kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Opening the collection included; a collection that is open is not opened again for seconds."""
-    monkeypatch.setattr("kgrag.retrieval.base.REFRESH_SECONDS", 600.0)  # this machine may be busy
+    monkeypatch.setattr("kgrag.retrieval.context.REFRESH_SECONDS", 600.0)  # this machine may be busy
     texts = {
         "Anna Bergstrom": "Anna Bergstrom was born in Visby Harbour.",
         "Visby Harbour": "Visby Harbour is a town on Gotland Island, where Carl Lindqvist built a church.",

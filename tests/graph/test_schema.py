@@ -18,7 +18,7 @@ from kgrag.graph.reader import Reader
 from kgrag.indexing import finish, writer
 from kgrag.indexing.digest import digest
 from kgrag.models.embed import Vectors, unit
-from kgrag.retrieval.base import SearchContext
+from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.registry import make_retriever
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.types import Document, Section, Triple

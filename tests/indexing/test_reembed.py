@@ -136,7 +136,7 @@ def test_searches_go_on_meanwhile(
 def test_searches_go_on_after_a_newer_kgrag_migrated(
     kg: KnowledgeGraph, collection_name: str, make_documents: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kgrag.retrieval.base.REFRESH_SECONDS", 0.0)
+    monkeypatch.setattr("kgrag.retrieval.context.REFRESH_SECONDS", 0.0)
     kg[collection_name].ingest(make_documents(0, 5))
     before = kg[collection_name].search("Banor built near")
     version = "MATCH (s:Schema) SET s.version = s.version + $change"

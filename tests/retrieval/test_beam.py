@@ -13,8 +13,9 @@ from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
 from kgrag.models.embed import CachedEmbedder, Vectors
 from kgrag.papers import find_paper
-from kgrag.retrieval.base import Query, SearchContext
+from kgrag.retrieval.base import Query
 from kgrag.retrieval.beam import Beam, BeamOptions, Link, beam_search, best, source_passages
+from kgrag.retrieval.context import SearchContext
 from kgrag.types import Document, Section, Triple
 
 _QUESTION = "Where?"

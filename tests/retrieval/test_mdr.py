@@ -12,7 +12,8 @@ from kgrag.client import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
 from kgrag.models.embed import Vectors, unit
-from kgrag.retrieval.base import Query, SearchContext
+from kgrag.retrieval.base import Query
+from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.mdr import Mdr
 from kgrag.retrieval.trail import trail
 from kgrag.types import Filter

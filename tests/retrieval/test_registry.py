@@ -3,9 +3,9 @@ import pytest
 from kgrag.client import KnowledgeGraph
 from kgrag.errors import ConfigurationError, KgragError, NotFoundError
 from kgrag.models.embed import load_embedder
-from kgrag.retrieval.base import SearchContext
 from kgrag.retrieval.bm25 import Bm25
 from kgrag.retrieval.compose import Hybrid, Rrf
+from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.naive_ge import NaiveGe

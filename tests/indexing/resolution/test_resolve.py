@@ -84,7 +84,7 @@ def test_what_it_would_tie(kg: KnowledgeGraph, untied: str) -> None:
 
 
 def test_apply_follow_and_undo(kg: KnowledgeGraph, untied: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgrag.retrieval.base.REFRESH_SECONDS", 600.0)  # opening it again is a query too
+    monkeypatch.setattr("kgrag.retrieval.context.REFRESH_SECONDS", 600.0)  # opening it again is a query too
     before = digest(kg.graph, untied)
     question = "Where did the person go to school who drew the first chart of Hvalvik?"
     context = kg[untied].context
