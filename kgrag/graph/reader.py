@@ -79,9 +79,9 @@ class Reader:
         if vector is not None:
             near = {"embedding": self.collection.embedding, "vector": list(vector)}
         if only:
-            hits = self.row("search/fulltext_filtered", **parameters, **near, **_filter(only))["hits"]
+            hits = self.row("retrieve/fulltext_filtered", **parameters, **near, **_filter(only))["hits"]
         else:
-            hits = self.row("search/fulltext", **parameters, **near)["hits"]
+            hits = self.row("retrieve/fulltext", **parameters, **near)["hits"]
         nearness = {id: near for id, _, near in hits if near is not None}
         return [(id, float(score)) for id, score, _ in hits], nearness
 
@@ -97,16 +97,16 @@ class Reader:
         asked = {"index": index, "candidates": max(over_fetch, limit), "scanned": _SCANNED}
         if only:
             asked["candidates"] = max(_FILTER_CANDIDATES, over_fetch, limit)
-            found = self.row("search/vector_candidates_filtered", **asked, **parameters, **_filter(only))
+            found = self.row("retrieve/vector_candidates_filtered", **asked, **parameters, **_filter(only))
         else:
-            found = self.row("search/vector", **asked, **parameters)
+            found = self.row("retrieve/vector", **asked, **parameters)
         if found["unsure"] or (only and len(found["hits"]) < limit):
-            return self._scores("search/vector_filtered", **parameters, **_filter(only or Filter()))
+            return self._scores("retrieve/vector_filtered", **parameters, **_filter(only or Filter()))
         return _pairs(found["hits"])
 
     def question(self, names: list[str], stemmed: list[str], words: list[str]) -> dict[str, Any]:
-        """What the graph knows of a question's names and words: see `cypher/search/question.cypher`."""
-        return self.row("search/question", collection=self.collection.name, names=names, stemmed=stemmed, words=words)
+        """What the graph knows of a question's names and words: see `cypher/retrieve/question.cypher`."""
+        return self.row("retrieve/question", collection=self.collection.name, names=names, stemmed=stemmed, words=words)
 
     def edge_neighbours(
         self, ids: Sequence[str], kind: str, density: float, cap: int, candidates: int
@@ -133,7 +133,7 @@ class Reader:
         """Document key -> the id of its passage nearest to a vector and (1 + cosine) / 2; unknown keys are left out."""
         ids = {document_id(self.collection.name, key): key for key in keys}
         rows = self.rows(
-            "search/document_scores", ids=list(ids), embedding=self.collection.embedding, vector=list(vector)
+            "retrieve/document_scores", ids=list(ids), embedding=self.collection.embedding, vector=list(vector)
         )
         return {ids[r["document"]]: (r["id"], r["score"]) for r in rows}
 
@@ -154,11 +154,11 @@ class Reader:
     def similar_triples(
         self, vectors: Sequence[Sequence[float]], words: Sequence[str], limit: int, over_fetch: int
     ) -> tuple[list[list[dict[str, Any]]], list[list[dict[str, Any]]]]:
-        """The triples most similar to texts by vector, and by words: see `cypher/search/similar_triples.cypher`."""
+        """The triples most similar to texts by vector, and by words: see `cypher/retrieve/similar_triples.cypher`."""
         if not vectors:
             return [], []
         row = self.row(
-            "search/similar_triples",
+            "retrieve/similar_triples",
             vector_index=self.collection.vector_index("Triple"),
             text_index=self.collection.index("triple_text"),
             collection=self.collection.name,
@@ -201,16 +201,16 @@ class Reader:
     def nearest_of(self, ids: list[str], vector: Sequence[float], limit: int) -> Scores:
         """Those of some passages that are nearest to a vector, as (id, (1 + cosine) / 2), best first."""
         embedding = self.collection.embedding
-        return self._scores("search/nearest_of", ids=ids, embedding=embedding, vector=list(vector), limit=limit)
+        return self._scores("retrieve/nearest_of", ids=ids, embedding=embedding, vector=list(vector), limit=limit)
 
     def captions(self, entities: list[str], passages: list[str]) -> dict[str, str]:
         """The names of nodes, by their ids."""
-        row = self.row("search/entity_captions", entities=entities, passages=sorted(set(passages)))
+        row = self.row("retrieve/entity_captions", entities=entities, passages=sorted(set(passages)))
         return dict(row["names"])
 
     def passing(self, ids: list[str], only: Filter) -> set[str]:
         """Those of some passages whose documents pass a filter."""
-        return set(self.row("search/passing", ids=ids, **_filter(only))["ids"])
+        return set(self.row("retrieve/passing", ids=ids, **_filter(only))["ids"])
 
     def _passing(self, find: Callable[[int], Scores], limit: int, reach: int, only: Filter | None) -> Scores:
         """The best of what an index outside the graph finds; of a filter's documents as many as there are."""
@@ -259,7 +259,7 @@ def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Pa
 
 def find_passages(graph: Graph, text: str, collection: str | None) -> list[tuple[str, str]]:
     """(passage id, collection) of passages by the beginning of their id, or by their document's key or title."""
-    records = graph.run("search/passages_like", text=text, collection=collection)
+    records = graph.run("retrieve/passages_like", text=text, collection=collection)
     return [(r["id"], r["collection"]) for r in records]
 
 

@@ -131,7 +131,7 @@ def beam_search(
     """
     vector = query.vector(context.embedder)
     rows = context.row(
-        "expand/beam_start",
+        "retrieve/beam_start",
         passages=list(passages),
         triples=list(triples),
         embedding=context.reader.collection.embedding,
@@ -175,7 +175,7 @@ def _step(context: SearchContext, vector: list[float], beams: Sequence[Beam], s:
     """The best of what the beams grow into with one more triple (Algorithm 1, lines 7 to 20)."""
     collection = context.reader.collection
     rows = context.row(
-        "expand/beam_step",
+        "retrieve/beam_step",
         index=collection.vector_index("Triple"),
         embedding=collection.embedding,
         beams=[{"triples": [x.id for x in b.links], "dot": b.dot, "square": b.square} for b in beams],

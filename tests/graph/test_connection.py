@@ -101,7 +101,7 @@ def test_a_search_takes_at_most_eight_round_trips(
         assert len(asked) <= 8, asked
         asked.clear()
         misspelt = kg[collection_name].search("Who taught Anna Bergstrum, and where is Visby Harbuor?")
-        assert "search/similar_titles" in asked
+        assert "retrieve/similar_titles" in asked
         assert len(asked) <= 7, asked
         asked.clear()
         kg[collection_name].search("Where was Anna Bergstrom born?", retriever="hybrid")
@@ -117,7 +117,7 @@ def test_a_query_can_be_made_to_fail(kg: KnowledgeGraph, collection_name: str) -
     kg[collection_name].ingest([Document("eel", (Section("The eel swims to Sargasso."),))])
 
     def unplugged(name: str, parameters: object) -> None:
-        if name == "search/fulltext":
+        if name == "retrieve/fulltext":
             raise ServiceUnavailable
 
     with kg.graph.listening(unplugged), pytest.raises(DatabaseError, match="does not answer"):

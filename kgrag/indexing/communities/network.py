@@ -55,7 +55,7 @@ def read_network(graph: Graph, collection: Collection) -> Network:
     passages: list[str] = []
     held: list[list[int]] = []
     facts: list[tuple[int, int]] = []
-    for row in graph.stream("expand/ppr_passages", collection=collection.name, named=True):
+    for row in graph.stream("retrieve/ppr_passages", collection=collection.name, named=True):
         passages.append(row["id"])
         ends = zip(row["subjects"], row["objects"], strict=True)
         facts += [(int(node[place[s]]), int(node[place[o]])) for s, o in ends if s in place and o in place]
