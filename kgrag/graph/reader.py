@@ -141,7 +141,7 @@ class Reader:
         """Document key -> the ids of its passages, in no order; unknown keys are left out."""
         ids = {document_id(self.collection.name, key): key for key in keys}
         found: dict[str, list[str]] = {}
-        for r in self.rows("search/passage_ids", ids=list(ids)):
+        for r in self.rows("look_up/passage_ids", ids=list(ids)):
             found.setdefault(ids[r["document"]], []).append(r["passage"])
         return found
 
@@ -179,13 +179,13 @@ class Reader:
     def structured_documents(
         self, kinds: Sequence[str], names: Sequence[str], files: Sequence[str], headings: Sequence[str], only: Filter
     ) -> list[dict[str, Any]]:
-        """At most 51 documents that a question may mean: see `cypher/search/structured_documents.cypher`.
+        """At most 51 documents that a question may mean: see `cypher/look_up/structured_documents.cypher`.
 
         `names`: normalised, those that a title may have; `headings`: in lower case.
         """
         name = self.collection.name
         return self.rows(
-            "search/structured_documents",
+            "look_up/structured_documents",
             collection=name,
             kinds=list(kinds),
             names=[entity_id(name, title) for title in names],
@@ -232,7 +232,7 @@ class Reader:
         """Passages by their ids; ids that are gone are left out."""
         if not ids:
             return {}
-        found = self.row("search/passages", ids=list(ids))["found"]
+        found = self.row("look_up/passages", ids=list(ids))["found"]
         return {
             r["id"]: passage(r["id"], r["passage"], r["document"])
             for r in found  # what is being removed may have lost some properties already
@@ -265,13 +265,13 @@ def find_passages(graph: Graph, text: str, collection: str | None) -> list[tuple
 
 def documents(graph: Graph, collection: str, after: str, limit: int) -> list[DocumentInfo]:
     """At most `limit` documents in the order of their keys, those behind the key `after`."""
-    records = graph.run("search/documents", collection=collection, after=after, limit=limit)
+    records = graph.run("look_up/documents", collection=collection, after=after, limit=limit)
     return [DocumentInfo(**{**dict(r), "updated": r["updated"].to_native()}) for r in records]
 
 
 def neighbourhood(graph: Graph, id: str, limit: int) -> list[dict[str, Any]]:
-    """The edges around a passage, at most `limit` of each kind; keys as in `cypher/search/neighbourhood.cypher`."""
-    return [dict(r) for r in graph.run("search/neighbourhood", id=id, limit=limit)]
+    """The edges around a passage, at most `limit` of each kind; keys as in `cypher/look_up/neighbourhood.cypher`."""
+    return [dict(r) for r in graph.run("look_up/neighbourhood", id=id, limit=limit)]
 
 
 def _pairs(hits: list[list[Any]]) -> Scores:

@@ -160,7 +160,7 @@ def _texts(node: NodeKind) -> dict[str, str]:
 
 def _collections(graph: Graph) -> list[dict[str, Any]]:
     """The properties of the collections, but for those that are being removed."""
-    found = [record["collection"] for record in graph.run("search/collections", name=None)]
+    found = [record["collection"] for record in graph.run("look_up/collections", name=None)]
     return [collection for collection in found if not collection.get("removing")]
 
 
@@ -186,7 +186,7 @@ def _names(graph: Graph) -> None:
     graph.run("write/run_questions")
     rows = [
         {"element": r["element"], "name": _shortened(r["name"], r["ordinal"])}
-        for r in graph.stream("search/long_names", longest=LONGEST_NAME)
+        for r in graph.stream("look_up/long_names", longest=LONGEST_NAME)
     ]
     for start in range(0, len(rows), 5000):
         graph.run("write/names", rows=rows[start : start + 5000])
@@ -211,7 +211,7 @@ def _searched(graph: Graph, version: int) -> None:
                 "stems": passage_stems(r["title"], r["text"], r["section"], language),
                 "title_stems": title_stems(r["title"], language),
             }
-            for r in graph.stream("search/passage_texts", collection=name)
+            for r in graph.stream("look_up/passage_texts", collection=name)
         ]
         for start in range(0, len(rows), 1000):
             graph.run("write/recount_passages", rows=rows[start : start + 1000])
@@ -225,7 +225,7 @@ def _sentences(graph: Graph) -> None:
     """Version 7: passages have their sentences in stems; names of triples are looked for in texts no longer, and
     mentions say what triples are about: where there are triples, the finish of an ingest finds the mentions again.
     """
-    while rows := graph.run("search/without_sentences", limit=5000):
+    while rows := graph.run("look_up/without_sentences", limit=5000):
         graph.run(
             "write/sentences",
             rows=[{"id": r["id"], "sentences": passage_sentences(r["title"], r["text"])} for r in rows],
@@ -241,7 +241,7 @@ def _lists(graph: Graph) -> None:
     """Version 10: lists of a document's metadata are properties, in which filters look."""
     rows = [
         {"id": r["id"], "properties": to_properties(json.loads(r["metadata"]))}
-        for r in graph.stream("search/other_metadata")
+        for r in graph.stream("look_up/other_metadata")
     ]
     for start in range(0, len(rows), 5000):
         graph.run("write/metadata", rows=rows[start : start + 5000])

@@ -90,7 +90,7 @@ def spread_words(work: Work) -> int:
 def link_keywords(work: Work, corpus_class: int) -> None:
     """Write the keywords of the passages that are marked, and count the passages of each keyword."""
     due = work.due("Passage", "keywords")
-    read, compute = partial(work.rows, "search/texts"), partial(_terms, work.collection.language)
+    read, compute = partial(work.rows, "look_up/texts"), partial(_terms, work.collection.language)
     for ids, found in work.computed(due, _BATCH, "keywords", read, compute):
         words = sorted({stem for its in found.values() for stem in its.counts})
         ids_of_words = [word_id(work.name, stem) for stem in words]

@@ -100,7 +100,7 @@ def test_parameters_are_checked(kg: KnowledgeGraph) -> None:
     with pytest.raises(TypeError, match="retrieve/fulltext takes"):
         kg.graph.run("retrieve/fulltext", index="x")
     with pytest.raises(KeyError):
-        kg.graph.run("search/nothing")
+        kg.graph.run("look_up/nothing")
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_the_density_of_a_sample_is_that_of_a_bulk_load(kg: KnowledgeGraph, grow
     collection = open_collection(kg.graph, grown)
     with Work(kg.graph, collection, kg.settings, lambda stage, done, total: None) as work:
         record_density(work, sample)
-    record = kg.graph.run("search/collections", name=grown)[0]["collection"]
+    record = kg.graph.run("look_up/collections", name=grown)[0]["collection"]
     every, apart = Mentioned(), Mentioned()
     for passage, its in _mentions(kg, grown).items():
         every.add(passage, its)
