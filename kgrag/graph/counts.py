@@ -38,7 +38,7 @@ def collection_info(graph: Graph, collection: Collection) -> CollectionInfo:
     for (source, type), number in count_edges(graph, collection, nodes).items():
         if source != "Collection":
             counts[type] = counts.get(type, 0) + number
-    left = graph.run("search/unfinished", collection=collection.name)[0]["number"]
+    left = graph.run("stages/unfinished", collection=collection.name)[0]["number"]
     return CollectionInfo(
         name=collection.name,
         embedder=collection.embedder,

@@ -177,7 +177,7 @@ def _entity_vectors(graph: Graph) -> None:
         with graph.exclusively():
             number, dimension, embedding = (collection[key] for key in ("number", "dimension", "embedding"))
             ensure_vector_indexes(graph, number, dimension, embedding, indexed_labels(collection))
-        graph.run("write/due_named_entities", collection=name, stage="similar")
+        graph.run("stages/due_named_entities", collection=name, stage="similar")
         graph.run("write/migrated_collection", name=name, version=2)
 
 
@@ -233,7 +233,7 @@ def _sentences(graph: Graph) -> None:
     for collection in _collections(graph):
         name = collection["name"]
         if graph.run("search/layers", collection=name, layers=["triples"])[0]["found"]:
-            graph.run("write/due_all_passages", collection=name, stage="mentions")
+            graph.run("stages/due_all_passages", collection=name, stage="mentions")
         graph.run("write/migrated_collection", name=name, version=7)
 
 

@@ -46,7 +46,7 @@ def read_network(graph: Graph, collection: Collection) -> Network:
     """The entities that a title or a fact names, or several passages. Raises ConfigurationError without scipy."""
     sparse = _scipy("sparse")
     place: dict[str, int] = {}
-    rows = list(graph.stream("search/community_entities", collection=collection.name))
+    rows = list(graph.stream("stages/community_entities", collection=collection.name))
     for i, row in enumerate(rows):
         place[row["element"]] = i
     df = np.array([row["df"] for row in rows], np.int64)
