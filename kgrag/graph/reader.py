@@ -170,11 +170,11 @@ class Reader:
         return row["near"], row["worded"]
 
     def layers(self, wanted: Iterable[str]) -> frozenset[str]:
-        """Those of some layers that the collection has: see `cypher/search/layers.cypher`."""
+        """Those of some layers that the collection has: see `cypher/inspect/layers.cypher`."""
         layers = sorted(wanted)
         if not layers:
             return frozenset()
-        return frozenset(self.row("search/layers", collection=self.collection.name, layers=layers)["found"])
+        return frozenset(self.row("inspect/layers", collection=self.collection.name, layers=layers)["found"])
 
     def structured_documents(
         self, kinds: Sequence[str], names: Sequence[str], files: Sequence[str], headings: Sequence[str], only: Filter

@@ -232,7 +232,7 @@ def _sentences(graph: Graph) -> None:
         )
     for collection in _collections(graph):
         name = collection["name"]
-        if graph.run("search/layers", collection=name, layers=["triples"])[0]["found"]:
+        if graph.run("inspect/layers", collection=name, layers=["triples"])[0]["found"]:
             graph.run("stages/due_all_passages", collection=name, stage="mentions")
         graph.run("write/migrated_collection", name=name, version=7)
 
@@ -326,10 +326,10 @@ def collection_indexes(number: int, embedding: str, labels: Collection[str] | No
 def index_states(graph: Graph, number: int, embedding: str, labels: Collection[str]) -> dict[str, dict[str, Any]]:
     """The indexes that a collection needs for nodes of these labels, and those that all share.
 
-    Name -> row of `cypher/search/inspect_indexes.cypher`, {} if missing.
+    Name -> row of `cypher/inspect/indexes.cypher`, {} if missing.
     """
     names = [*collection_indexes(number, embedding, labels), *shared_indexes()]
-    found = {record["name"]: dict(record) for record in graph.run("search/inspect_indexes", names=names)}
+    found = {record["name"]: dict(record) for record in graph.run("inspect/indexes", names=names)}
     return {name: found.get(name, {}) for name in names}
 
 
@@ -396,5 +396,5 @@ def drop_collection_indexes(graph: Graph, number: int) -> None:
 
 
 def _drop(graph: Graph, names: Iterable[str]) -> None:
-    for record in graph.run("search/inspect_indexes", names=list(names)):
+    for record in graph.run("inspect/indexes", names=list(names)):
         graph.run("schema/drop_index", index=record["name"])

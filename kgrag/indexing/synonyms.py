@@ -44,7 +44,7 @@ def link_synonyms(work: Work) -> None:
 
 def _count(work: Work) -> int:
     slot = work.collection.embedding
-    counted = work.graph.run("search/count_vectors", label="Entity", collection=work.name, embedding=slot)
+    counted = work.graph.run("inspect/count_vectors", label="Entity", collection=work.name, embedding=slot)
     return int(counted[0]["having"])
 
 

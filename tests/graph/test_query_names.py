@@ -202,10 +202,10 @@ def test_documents_name_files_that_are_there() -> None:
 @pytest.mark.parametrize(
     ("source", "fault"),
     [
-        ("graph.run('search/ping')", ""),
-        ("graph.run('search/pnig')", "there is no query"),
+        ("graph.run('inspect/ping')", ""),
+        ("graph.run('inspect/pnig')", "there is no query"),
         ("graph.run('serach/ping')", "there is no query"),
-        ("graph.run('search/gnip' if x else 'search/ping')", "there is no query"),
+        ("graph.run('inspect/gnip' if x else 'inspect/ping')", "there is no query"),
         ("for query in ('write/pagse',): tx.run(query, rows=r)", "there is no query"),
         ("catalogue()['look_up/rnu']", "there is no query"),
         ("'''Rows of `cypher/write/nothing.cypher`.'''", "there is no query"),
@@ -214,7 +214,7 @@ def test_documents_name_files_that_are_there() -> None:
         ("reader.row('look_up/passages')", "takes ['ids']"),
         ("reader.row('look_up/passages', **given)", ""),
         ("reader.row('look_up/passages', id=ids, **given)", "takes ['ids']"),
-        ("graph.run('search/ping', **{'ids': ids})", "takes []"),
+        ("graph.run('inspect/ping', **{'ids': ids})", "takes []"),
         ("work.rows('look_up/texts', ids)", ""),
         ("partial(work.rows, 'look_up/texts')", ""),
         ("partial(work.rows, 'look_up/passages', limit=1)", "takes ['ids']"),
