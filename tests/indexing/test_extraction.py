@@ -115,7 +115,7 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     named = kg.graph._driver.execute_query(query, name=collection_name).records
     assert [r["name"] for r in named] == ["Colin Archer", "Fram", "Nansen"]
     kg[collection_name].delete(["fram", "archer"])
-    left = kg.graph.run("search/digest_keywords", collection=collection_name)
+    left = kg.graph.run("digest/keywords", collection=collection_name)
     assert not [r for r in left if r["content"][0].startswith("@")]
 
 
