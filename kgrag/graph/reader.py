@@ -111,14 +111,14 @@ class Reader:
     def edge_neighbours(
         self, ids: Sequence[str], kind: str, density: float, cap: int, candidates: int
     ) -> dict[str, list[str]]:
-        """What one kind of edges ties some passages to: see `cypher/search/edge_neighbours.cypher`.
+        """What one kind of edges ties some passages to: see `cypher/evaluate/edge_neighbours.cypher`.
 
         Similar passages are looked up in the vector index only where the graph keeps fewer.
         """
         if kind == "similar" and density <= self.collection.indexing.similar:
             kind = "stored"
         rows = self.rows(
-            "search/edge_neighbours",
+            "evaluate/edge_neighbours",
             ids=list(ids),
             kind=kind,
             density=density,
@@ -148,7 +148,7 @@ class Reader:
     def triple_counts(self, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Document key -> how many passages it has, and how many triples these state; unknown keys are left out."""
         ids = {document_id(self.collection.name, key): key for key in keys}
-        rows = self.rows("search/triple_counts", ids=list(ids))
+        rows = self.rows("evaluate/triple_counts", ids=list(ids))
         return {ids[r["document"]]: (r["passages"], r["triples"]) for r in rows}
 
     def similar_triples(
