@@ -48,7 +48,7 @@ def counts(graph: Graph) -> dict[str, dict[str, int]]:
 
 def jobs(graph: Graph) -> dict[str, tuple[int, float]]:
     """State -> how many jobs are in it, and how many seconds ago the oldest was asked for."""
-    return {row["state"]: (row["number"], row["seconds"]) for row in graph.run("search/job_counts")}
+    return {row["state"]: (row["number"], row["seconds"]) for row in graph.run("jobs/counts")}
 
 
 def heap(graph: Graph) -> Heap | None:
