@@ -46,7 +46,7 @@ def reports(collection: Collection, level: int) -> Callable[[str], Iterator[str]
     def shown(question: str) -> Iterator[str]:
         context = collection.context
         rows = context.row(
-            "search/reports",
+            "retrieve/reports",
             collection=collection.name,
             level=level,
             embedding=context.reader.collection.embedding,

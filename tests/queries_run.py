@@ -11,7 +11,7 @@ from kgrag.graph.connection import Graph, lookup
 from kgrag.graph.queries import Query
 from kgrag.retrieval.base import Retriever
 
-_AT_WORK = ("write/hold_collection", "write/beat_job", "write/release_collection")
+_AT_WORK = ("jobs/hold", "jobs/beat", "jobs/release")
 
 
 @contextmanager

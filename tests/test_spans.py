@@ -12,7 +12,7 @@ from kgrag.spans import span, traced
 
 
 def test_without_a_tracer_nothing_is_kept() -> None:
-    with span("query", query="search/ping") as noted:
+    with span("query", query="inspect/ping") as noted:
         noted["records"] = 1
 
 

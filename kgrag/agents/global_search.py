@@ -129,7 +129,7 @@ class _GlobalSearch(Episode):
         context, query = self.inquiry.retriever.context, self.inquiry.question
         collection = context.reader.collection
         found: list[Mapping[str, Any]] = context.row(
-            "search/reports",
+            "retrieve/reports",
             collection=collection.name,
             level=self.settings.level,
             embedding=collection.embedding,

@@ -220,7 +220,7 @@ def _found(context: SearchContext, asked: Asked, document: _Document, *, content
     if asked.ask == "count" and not asked.on:
         yield _Found(f"{document.name} has {_numbered(document.counts[kind], kind)}.", Place("document", document.name))
         return
-    held = context.reader.row("search/document_structure", id=document.id) if kind != "section" else {}
+    held = context.reader.row("look_up/document_structure", id=document.id) if kind != "section" else {}
     nodes = held[f"{kind}s"] if held else []
     if asked.on:
         pages, missing = _parts(document, "page", asked.on, held["pages"])
@@ -238,7 +238,7 @@ def _found(context: SearchContext, asked: Asked, document: _Document, *, content
     if kind == "section":
         yield from (_section(context, document, node["name"]) for node in nodes)
     elif nodes:
-        for its in context.reader.rows("search/part_contents", ids=[node["id"] for node in nodes]):
+        for its in context.reader.rows("look_up/part_contents", ids=[node["id"] for node in nodes]):
             text, name = its["text"], f"{document.name}, {its['name']}"
             step = Step("names", kind.capitalize(), its["name"])
             read: list[_Reading] = [(id, step, None) for id in its["passages"]]
@@ -294,7 +294,7 @@ def _section(context: SearchContext, document: _Document, top: str) -> _Found:
     marks = {path: f"\n\n{path.rsplit(' > ', 1)[-1]}\n\n" for path in order}
     read = []
     rows = context.reader.rows(
-        "search/section_contents", document=document.id, paths=under, headings=[marks[path] for path in under]
+        "look_up/section_contents", document=document.id, paths=under, headings=[marks[path] for path in under]
     )
     for row in rows:
         path, text, own = row["path"], f"\n\n{row['text']}", []

@@ -155,7 +155,7 @@ def _guide(settings: "Settings", collection: str | None, origin: str) -> Iterato
 
     with connect(settings) as kg:
         found = open_collection(kg.graph, choose_collection(kg, collection))
-        names = kg.graph.run("search/guide_names", collection=found.name, cap=50)
+        names = kg.graph.run("look_up/guide_names", collection=found.name, cap=50)
         numbers = [each.number for each in list_collections(kg.graph)]
     if not names:
         raise ConfigurationError(f"No title in {found.name!r} names anything.", "A guide needs documents with titles.")

@@ -312,7 +312,7 @@ def _corpus(sources: Sources) -> Iterator[dict[str, Any]]:
 
 
 def _triples(reader: Reader) -> Iterator[dict[str, Any]]:
-    found = reader.graph.stream("search/question_triples", collection=reader.collection.name, limit=_TRIPLES)
+    found = reader.graph.stream("evaluate/question_triples", collection=reader.collection.name, limit=_TRIPLES)
     for row in found:
         yield {name: row[name] for name in ("passage", "subject", "predicate", "object")}
 

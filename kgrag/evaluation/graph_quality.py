@@ -132,7 +132,7 @@ def quality(
     progress(f"edges {label}", len(questions), len(questions))
     new = {id for step in steps for way in step.ways for id in way}
     held = reader.passages(sorted(new))
-    sample = reader.row("search/first_passages", collection=reader.collection.name, limit=SAMPLE)["ids"]
+    sample = reader.row("retrieve/first_passages", collection=reader.collection.name, limit=SAMPLE)["ids"]
     found = []
     for number, step in enumerate(steps):
         progress(f"density {label}", number, len(steps))

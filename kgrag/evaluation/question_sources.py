@@ -39,8 +39,8 @@ class Sources:
         self.ids = sorted(chain.from_iterable(self.documents.values()))
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Every passage: see `cypher/search/question_passages.cypher`."""
-        for record in self._reader.graph.stream("search/question_passages", collection=self._reader.collection.name):
+        """Every passage: see `cypher/evaluate/question_passages.cypher`."""
+        for record in self._reader.graph.stream("evaluate/question_passages", collection=self._reader.collection.name):
             yield dict(record)
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
@@ -55,7 +55,7 @@ class Sources:
         tried = [lot.choice(self.ids) for _ in range(_TRIED if number > 1 else 1)]
         if number > 1:
             found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-            for row in self._reader.rows("search/question_bridges", ids=sorted(set(tried)), most=20, limit=20):
+            for row in self._reader.rows("evaluate/question_bridges", ids=sorted(set(tried)), most=20, limit=20):
                 found[row["id"]].append(row)
             for id in tried:
                 bridges = found[id]

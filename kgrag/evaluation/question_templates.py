@@ -73,7 +73,7 @@ def template_drafts(reader: Reader, sources: Sources, seed: int) -> Iterator[Dra
 def _facts(reader: Reader) -> dict[tuple[str, str], list[_Fact]]:
     """(subject id, predicate) -> the facts with these, all of one object: what has several has no one answer."""
     found: dict[tuple[str, str], list[_Fact]] = defaultdict(list)
-    for row in reader.rows("search/question_triples", collection=reader.collection.name, limit=_FACTS):
+    for row in reader.rows("evaluate/question_triples", collection=reader.collection.name, limit=_FACTS):
         fact = _Fact(**row)
         found[fact.subject_id, normalise(fact.predicate, reader.collection.language)].append(fact)
     ordered = {key: sorted(facts, key=lambda fact: fact.passage) for key, facts in sorted(found.items())}
@@ -137,7 +137,7 @@ def _aspects(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
 
 def _cells(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draft]:
     """A cell of a table, by the first cell of its row and the head of its column; one of each table's rows."""
-    found = reader.rows("search/question_tables", collection=reader.collection.name, limit=_TABLES)
+    found = reader.rows("evaluate/question_tables", collection=reader.collection.name, limit=_TABLES)
     for row in sorted(found, key=lambda row: (row["document"], row["number"])):
         head, *body = [_split(line) for line in row["markdown"].splitlines() if not set(line) <= set("|-: ")] or [[]]
         names = [cells[0] for cells in body if cells]

@@ -54,7 +54,7 @@ def prepare(
         if posed is None:
             continue
         passages = context.reader.document_scores(question.gold, query.vector(context.embedder)).values()
-        elements = context.row("expand/gfm_entities", passages=[id for id, _ in passages])["entities"]
+        elements = context.row("retrieve/gfm_entities", passages=[id for id, _ in passages])["entities"]
         node = posed.graph.ties.node
         gold = np.zeros(len(node), np.bool_)
         gold[[node[element] for element in elements if element in node]] = True

@@ -96,4 +96,4 @@ def export(
 
 
 def _number(graph: Graph, collection: Collection) -> int:
-    return int(graph.run("search/count_contents", collection=collection.name)[0]["number"])
+    return int(graph.run("inspect/count_contents", collection=collection.name)[0]["number"])

@@ -29,7 +29,7 @@ def rename(graph: Graph, old: str, new: str, prefix: str, progress: Progress, *,
         if not node.held:
             continue
         waiting = graph.stream(
-            "search/waiting_ids",
+            "stages/waiting_ids",
             label=node.label,
             collection=new,
             prefix=prefix,
@@ -44,7 +44,7 @@ def rename(graph: Graph, old: str, new: str, prefix: str, progress: Progress, *,
 
 
 def _id(label: str, record: Mapping[str, Any], old: str, new: str, prefix: str) -> str:
-    """The id of a node in collection `new`; `record`: a row of `search/waiting_ids`."""
+    """The id of a node in collection `new`; `record`: a row of `stages/waiting_ids`."""
     kind, was, parts = label.lower(), record["id"].removeprefix(prefix), record["parts"]
     if label != "Passage":
         return identity.node_id(record["home"] or new, kind, *(parts or [was]))

@@ -97,7 +97,7 @@ def find_collection(graph: Graph, name: str) -> Collection | None:
 
 def find_import(graph: Graph, name: str) -> tuple[Collection, str, int] | None:
     """A collection that is being imported, the id of the export, and how many of its nodes and edges are in."""
-    records = graph.run("search/collections", name=name)
+    records = graph.run("look_up/collections", name=name)
     properties = records[0]["collection"] if records else {}
     if properties.get("removing") or not properties.get("importing"):
         return None
@@ -273,7 +273,7 @@ def _recorded(graph: Graph, name: str | None = None) -> list[dict[str, Any]]:
 
     Raises MismatchError for another schema version.
     """
-    records = graph.run("search/collections", name=name)
+    records = graph.run("look_up/collections", name=name)
     if records:
         schema.check_version(records[0]["version"])
     else:

@@ -98,7 +98,7 @@ class Graph:
         try:
             with translated(self.uri):
                 self._driver.verify_connectivity()
-            self.run("search/ping")  # the database, too, exists
+            self.run("inspect/ping")  # the database, too, exists
         except BaseException:
             self._driver.close()
             raise
@@ -154,7 +154,7 @@ class Graph:
     def state(self) -> str:
         """What changes with each transaction that writes into the database, whoever's it is."""
         with translated(self.uri), self._session(access=neo4j.READ_ACCESS) as session:
-            session.run(catalogue()["search/ping"].text).consume()
+            session.run(catalogue()["inspect/ping"].text).consume()
             return " ".join(sorted(session.last_bookmarks().raw_values))
 
     @contextmanager

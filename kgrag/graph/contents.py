@@ -62,7 +62,7 @@ Item = NodeRecord | EdgeRecord
 
 def contents(graph: Graph, collection: str, *, embeddings: bool = True) -> Iterator[Item | None]:
     """Every node of a collection, itself the first, then every edge; None for an edge that leads out of it."""
-    for record in graph.stream("search/all_nodes", collection=collection):
+    for record in graph.stream("look_up/all_nodes", collection=collection):
         label, properties = record["label"], record["properties"]
         more = (name for name in record["labels"] if name != label and not _SECOND.fullmatch(name))
         if label == "Collection":
@@ -71,7 +71,7 @@ def contents(graph: Graph, collection: str, *, embeddings: bool = True) -> Itera
             its = vectors_of(properties)
             properties = {key: value for key, value in properties.items() if key not in its}
         yield NodeRecord.of(label, properties, more)
-    for record in graph.stream("search/all_edges", collection=collection, labels=list(LABELS)):
+    for record in graph.stream("look_up/all_edges", collection=collection, labels=list(LABELS)):
         if record["inside"]:
             start, end = (record["start_label"], record["start"]), (record["end_label"], record["end"])
             yield EdgeRecord(record["type"], start, end, record["properties"])

@@ -14,7 +14,7 @@ that the server has to plan for each collection."""
 
 def count_nodes(graph: Graph, name: str) -> dict[str, int]:
     """Label -> nodes of the collection of that name, without labels that it has none of."""
-    return {row["label"]: row["number"] for row in graph.run("search/count_nodes", collection=name)}
+    return {row["label"]: row["number"] for row in graph.run("inspect/count_nodes", collection=name)}
 
 
 def count_edges(graph: Graph, collection: Collection, nodes: Mapping[str, int]) -> dict[tuple[str, str], int]:
@@ -23,10 +23,10 @@ def count_edges(graph: Graph, collection: Collection, nodes: Mapping[str, int]) 
     `nodes`: as `count_nodes` gives them.
     """
     many = [label for label in describe().labels("indexed") if nodes.get(label, 0) > READ]
-    rows = graph.run("search/count_edges", collection=collection.name, but=many)
+    rows = graph.run("inspect/count_edges", collection=collection.name, but=many)
     found = {(row["source"], row["type"]): row["number"] for row in rows}
     for label in many:
-        rows = graph.run("search/count_own_edges", label=collection.label(label))
+        rows = graph.run("inspect/count_own_edges", label=collection.label(label))
         found |= {(label, row["type"]): row["number"] for row in rows}
     return found
 
@@ -38,7 +38,7 @@ def collection_info(graph: Graph, collection: Collection) -> CollectionInfo:
     for (source, type), number in count_edges(graph, collection, nodes).items():
         if source != "Collection":
             counts[type] = counts.get(type, 0) + number
-    left = graph.run("search/unfinished", collection=collection.name)[0]["number"]
+    left = graph.run("stages/unfinished", collection=collection.name)[0]["number"]
     return CollectionInfo(
         name=collection.name,
         embedder=collection.embedder,

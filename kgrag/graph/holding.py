@@ -76,7 +76,7 @@ def collection_lock(graph: Graph, collection: str, kind: str) -> Iterator[None]:
 
 def check_idle(graph: Graph, collection: str | None = None) -> None:
     """Raise BusyError while somebody else works on a collection, or without one on any."""
-    for row in graph.run("search/held_jobs", collection=collection):
+    for row in graph.run("jobs/held", collection=collection):
         if row["job"]["collection"] != _HELD.get() and not _has_died(row["job"]["holder"]):
             raise _busy(job_of(row["job"]))
 
@@ -92,7 +92,7 @@ def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> No
     }
     first = None
     while True:
-        other = graph.run("write/hold_collection", id=id, properties=properties, seconds=LEASE)[0]["other"]
+        other = graph.run("jobs/hold", id=id, properties=properties, seconds=LEASE)[0]["other"]
         if other is None or other["id"] == id:  # ours: the driver has sent it twice
             return
         if _has_died(other["holder"]):
@@ -105,7 +105,7 @@ def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> No
 
 
 def _release(graph: Graph, id: str) -> None:
-    graph.run("write/release_collection", id=id)
+    graph.run("jobs/release", id=id)
 
 
 def _place() -> str:

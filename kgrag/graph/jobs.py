@@ -64,12 +64,12 @@ def add_job(graph: Graph, kind: str, collection: str, parameters: Mapping[str, A
         "parameters": json.dumps(parameters, ensure_ascii=False),
         "owner": owner,
     }
-    return job_of(graph.run("write/add_job", id=uuid.uuid4().hex, properties=properties, kept=KEPT)[0]["job"])
+    return job_of(graph.run("jobs/add", id=uuid.uuid4().hex, properties=properties, kept=KEPT)[0]["job"])
 
 
 def find_job(graph: Graph, id: str) -> Job:
     """The job of that id. Raises NotFoundError."""
-    found = graph.run("search/jobs", id=id, collections=[], state=None, limit=1)
+    found = graph.run("jobs/list", id=id, collections=[], state=None, limit=1)
     if not found:
         raise no_job(id)
     return job_of(found[0]["job"])
@@ -82,29 +82,29 @@ def no_job(id: str) -> NotFoundError:
 
 def list_jobs(graph: Graph, collections: Sequence[str] = (), state: State | None = None, limit: int = 50) -> list[Job]:
     """Jobs, the newest first: of these collections, none for all, and in this state."""
-    found = graph.run("search/jobs", id=None, collections=list(collections), state=state, limit=limit)
+    found = graph.run("jobs/list", id=None, collections=list(collections), state=state, limit=limit)
     return [job_of(r["job"]) for r in found]
 
 
 def cancel_job(graph: Graph, id: str) -> None:
     """Cancel a job, now or when whoever works on it hears of it; one that has ended stays as it is."""
-    graph.run("write/cancel_job", id=id)
+    graph.run("jobs/cancel", id=id)
 
 
 def retry_job(graph: Graph, id: str) -> None:
     """Have a job that failed or was cancelled done again; another one stays as it is."""
-    graph.run("write/retry_job", id=id)
+    graph.run("jobs/retry", id=id)
 
 
 def claim_job(graph: Graph, holder: str) -> Job | None:
     """Begin the job that is next, as `holder`; None if there is nothing to do."""
-    found = graph.run("write/claim_job", holder=holder, seconds=LEASE)
+    found = graph.run("jobs/claim", holder=holder, seconds=LEASE)
     return job_of(found[0]["job"]) if found else None
 
 
 def beat_job(graph: Graph, holder: str, id: str, stage: str, done: int, total: int | None) -> bool | None:
     """Keep a job for the holder, and say how far it is: whether it is to be cancelled, None if the lease is lost."""
-    found = graph.run("write/beat_job", id=id, holder=holder, seconds=LEASE, stage=stage, done=done, total=total)
+    found = graph.run("jobs/beat", id=id, holder=holder, seconds=LEASE, stage=stage, done=done, total=total)
     return bool(found[0]["stop"]) if found else None
 
 
@@ -119,7 +119,7 @@ def end_job(
 ) -> None:
     """End a job, or with "queued" give it back; one that is the holder's no more stays as it is."""
     graph.run(
-        "write/end_job", id=id, holder=holder, state=state,
+        "jobs/end", id=id, holder=holder, state=state,
         error=error.message if error else None,
         remedy=error.remedy or None if error else None,
         error_kind=type(error).__name__ if error else None,

@@ -12,6 +12,11 @@ A header is the leading comment of the file::
     // scan: why it starts from every node of a label, if it does (those under analyst/)
     // source: where it comes from (optional)
 
+A folder holds what serves one purpose: `schema` indexes and versions, `write` the writing of what a graph holds,
+`stages` what the stages over a whole collection have yet to do and read, `resolve` entity resolution, `retrieve` what a
+ranking runs, `look_up` the reading of single things, `inspect` counts and findings, `digest` what a digest takes in,
+`evaluate` questions and measures of an evaluation, `jobs` the jobs, `analyst` the saved queries.
+
 No query text is made from strings, with one exception: labels, and properties in the definition of an index, cannot be
 parameters in Cypher. A template holds {label}, and under `cypher/schema` {properties}; names of the registry take their
 places (`kgrag.graph.description`), or with `own` the label of the nodes of one collection, such as Passage_c7.

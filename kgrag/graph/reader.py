@@ -79,9 +79,9 @@ class Reader:
         if vector is not None:
             near = {"embedding": self.collection.embedding, "vector": list(vector)}
         if only:
-            hits = self.row("search/fulltext_filtered", **parameters, **near, **_filter(only))["hits"]
+            hits = self.row("retrieve/fulltext_filtered", **parameters, **near, **_filter(only))["hits"]
         else:
-            hits = self.row("search/fulltext", **parameters, **near)["hits"]
+            hits = self.row("retrieve/fulltext", **parameters, **near)["hits"]
         nearness = {id: near for id, _, near in hits if near is not None}
         return [(id, float(score)) for id, score, _ in hits], nearness
 
@@ -97,28 +97,28 @@ class Reader:
         asked = {"index": index, "candidates": max(over_fetch, limit), "scanned": _SCANNED}
         if only:
             asked["candidates"] = max(_FILTER_CANDIDATES, over_fetch, limit)
-            found = self.row("search/vector_candidates_filtered", **asked, **parameters, **_filter(only))
+            found = self.row("retrieve/vector_candidates_filtered", **asked, **parameters, **_filter(only))
         else:
-            found = self.row("search/vector", **asked, **parameters)
+            found = self.row("retrieve/vector", **asked, **parameters)
         if found["unsure"] or (only and len(found["hits"]) < limit):
-            return self._scores("search/vector_filtered", **parameters, **_filter(only or Filter()))
+            return self._scores("retrieve/vector_filtered", **parameters, **_filter(only or Filter()))
         return _pairs(found["hits"])
 
     def question(self, names: list[str], stemmed: list[str], words: list[str]) -> dict[str, Any]:
-        """What the graph knows of a question's names and words: see `cypher/search/question.cypher`."""
-        return self.row("search/question", collection=self.collection.name, names=names, stemmed=stemmed, words=words)
+        """What the graph knows of a question's names and words: see `cypher/retrieve/question.cypher`."""
+        return self.row("retrieve/question", collection=self.collection.name, names=names, stemmed=stemmed, words=words)
 
     def edge_neighbours(
         self, ids: Sequence[str], kind: str, density: float, cap: int, candidates: int
     ) -> dict[str, list[str]]:
-        """What one kind of edges ties some passages to: see `cypher/search/edge_neighbours.cypher`.
+        """What one kind of edges ties some passages to: see `cypher/evaluate/edge_neighbours.cypher`.
 
         Similar passages are looked up in the vector index only where the graph keeps fewer.
         """
         if kind == "similar" and density <= self.collection.indexing.similar:
             kind = "stored"
         rows = self.rows(
-            "search/edge_neighbours",
+            "evaluate/edge_neighbours",
             ids=list(ids),
             kind=kind,
             density=density,
@@ -133,7 +133,7 @@ class Reader:
         """Document key -> the id of its passage nearest to a vector and (1 + cosine) / 2; unknown keys are left out."""
         ids = {document_id(self.collection.name, key): key for key in keys}
         rows = self.rows(
-            "search/document_scores", ids=list(ids), embedding=self.collection.embedding, vector=list(vector)
+            "retrieve/document_scores", ids=list(ids), embedding=self.collection.embedding, vector=list(vector)
         )
         return {ids[r["document"]]: (r["id"], r["score"]) for r in rows}
 
@@ -141,24 +141,24 @@ class Reader:
         """Document key -> the ids of its passages, in no order; unknown keys are left out."""
         ids = {document_id(self.collection.name, key): key for key in keys}
         found: dict[str, list[str]] = {}
-        for r in self.rows("search/passage_ids", ids=list(ids)):
+        for r in self.rows("look_up/passage_ids", ids=list(ids)):
             found.setdefault(ids[r["document"]], []).append(r["passage"])
         return found
 
     def triple_counts(self, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Document key -> how many passages it has, and how many triples these state; unknown keys are left out."""
         ids = {document_id(self.collection.name, key): key for key in keys}
-        rows = self.rows("search/triple_counts", ids=list(ids))
+        rows = self.rows("evaluate/triple_counts", ids=list(ids))
         return {ids[r["document"]]: (r["passages"], r["triples"]) for r in rows}
 
     def similar_triples(
         self, vectors: Sequence[Sequence[float]], words: Sequence[str], limit: int, over_fetch: int
     ) -> tuple[list[list[dict[str, Any]]], list[list[dict[str, Any]]]]:
-        """The triples most similar to texts by vector, and by words: see `cypher/search/similar_triples.cypher`."""
+        """The triples most similar to texts by vector, and by words: see `cypher/retrieve/similar_triples.cypher`."""
         if not vectors:
             return [], []
         row = self.row(
-            "search/similar_triples",
+            "retrieve/similar_triples",
             vector_index=self.collection.vector_index("Triple"),
             text_index=self.collection.index("triple_text"),
             collection=self.collection.name,
@@ -170,22 +170,22 @@ class Reader:
         return row["near"], row["worded"]
 
     def layers(self, wanted: Iterable[str]) -> frozenset[str]:
-        """Those of some layers that the collection has: see `cypher/search/layers.cypher`."""
+        """Those of some layers that the collection has: see `cypher/inspect/layers.cypher`."""
         layers = sorted(wanted)
         if not layers:
             return frozenset()
-        return frozenset(self.row("search/layers", collection=self.collection.name, layers=layers)["found"])
+        return frozenset(self.row("inspect/layers", collection=self.collection.name, layers=layers)["found"])
 
     def structured_documents(
         self, kinds: Sequence[str], names: Sequence[str], files: Sequence[str], headings: Sequence[str], only: Filter
     ) -> list[dict[str, Any]]:
-        """At most 51 documents that a question may mean: see `cypher/search/structured_documents.cypher`.
+        """At most 51 documents that a question may mean: see `cypher/look_up/structured_documents.cypher`.
 
         `names`: normalised, those that a title may have; `headings`: in lower case.
         """
         name = self.collection.name
         return self.rows(
-            "search/structured_documents",
+            "look_up/structured_documents",
             collection=name,
             kinds=list(kinds),
             names=[entity_id(name, title) for title in names],
@@ -201,16 +201,16 @@ class Reader:
     def nearest_of(self, ids: list[str], vector: Sequence[float], limit: int) -> Scores:
         """Those of some passages that are nearest to a vector, as (id, (1 + cosine) / 2), best first."""
         embedding = self.collection.embedding
-        return self._scores("search/nearest_of", ids=ids, embedding=embedding, vector=list(vector), limit=limit)
+        return self._scores("retrieve/nearest_of", ids=ids, embedding=embedding, vector=list(vector), limit=limit)
 
     def captions(self, entities: list[str], passages: list[str]) -> dict[str, str]:
         """The names of nodes, by their ids."""
-        row = self.row("search/entity_captions", entities=entities, passages=sorted(set(passages)))
+        row = self.row("retrieve/entity_captions", entities=entities, passages=sorted(set(passages)))
         return dict(row["names"])
 
     def passing(self, ids: list[str], only: Filter) -> set[str]:
         """Those of some passages whose documents pass a filter."""
-        return set(self.row("search/passing", ids=ids, **_filter(only))["ids"])
+        return set(self.row("retrieve/passing", ids=ids, **_filter(only))["ids"])
 
     def _passing(self, find: Callable[[int], Scores], limit: int, reach: int, only: Filter | None) -> Scores:
         """The best of what an index outside the graph finds; of a filter's documents as many as there are."""
@@ -232,7 +232,7 @@ class Reader:
         """Passages by their ids; ids that are gone are left out."""
         if not ids:
             return {}
-        found = self.row("search/passages", ids=list(ids))["found"]
+        found = self.row("look_up/passages", ids=list(ids))["found"]
         return {
             r["id"]: passage(r["id"], r["passage"], r["document"])
             for r in found  # what is being removed may have lost some properties already
@@ -259,19 +259,19 @@ def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Pa
 
 def find_passages(graph: Graph, text: str, collection: str | None) -> list[tuple[str, str]]:
     """(passage id, collection) of passages by the beginning of their id, or by their document's key or title."""
-    records = graph.run("search/passages_like", text=text, collection=collection)
+    records = graph.run("retrieve/passages_like", text=text, collection=collection)
     return [(r["id"], r["collection"]) for r in records]
 
 
 def documents(graph: Graph, collection: str, after: str, limit: int) -> list[DocumentInfo]:
     """At most `limit` documents in the order of their keys, those behind the key `after`."""
-    records = graph.run("search/documents", collection=collection, after=after, limit=limit)
+    records = graph.run("look_up/documents", collection=collection, after=after, limit=limit)
     return [DocumentInfo(**{**dict(r), "updated": r["updated"].to_native()}) for r in records]
 
 
 def neighbourhood(graph: Graph, id: str, limit: int) -> list[dict[str, Any]]:
-    """The edges around a passage, at most `limit` of each kind; keys as in `cypher/search/neighbourhood.cypher`."""
-    return [dict(r) for r in graph.run("search/neighbourhood", id=id, limit=limit)]
+    """The edges around a passage, at most `limit` of each kind; keys as in `cypher/look_up/neighbourhood.cypher`."""
+    return [dict(r) for r in graph.run("look_up/neighbourhood", id=id, limit=limit)]
 
 
 def _pairs(hits: list[list[Any]]) -> Scores:

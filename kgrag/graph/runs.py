@@ -104,7 +104,7 @@ def _of_search(ranking: Ranking) -> Answer:
 
 def list_runs(graph: Graph, collection: str | None = None) -> list[Run]:
     """The runs that are kept of a collection, or of all, newest first."""
-    return [_run(r["run"], r["steps"]) for r in graph.run("search/runs", collection=collection)]
+    return [_run(r["run"], r["steps"]) for r in graph.run("look_up/runs", collection=collection)]
 
 
 def list_all(graphs: Iterable[Graph]) -> list[tuple[Run, Graph]]:
@@ -145,7 +145,7 @@ def named(runs: Sequence[Run], ids: Iterable[str]) -> list[Run]:
 
 def drawing(id: str) -> tuple[str, str]:
     """What shows a run in Neo4j Browser: the command that sets the parameter, and the statement."""
-    return f":param id => '{id}'", catalogue()["search/run"].text
+    return f":param id => '{id}'", catalogue()["look_up/run"].text
 
 
 def step_rows(run: str, answer: Answer) -> list[_Row]:

@@ -160,7 +160,7 @@ def _texts(node: NodeKind) -> dict[str, str]:
 
 def _collections(graph: Graph) -> list[dict[str, Any]]:
     """The properties of the collections, but for those that are being removed."""
-    found = [record["collection"] for record in graph.run("search/collections", name=None)]
+    found = [record["collection"] for record in graph.run("look_up/collections", name=None)]
     return [collection for collection in found if not collection.get("removing")]
 
 
@@ -177,7 +177,7 @@ def _entity_vectors(graph: Graph) -> None:
         with graph.exclusively():
             number, dimension, embedding = (collection[key] for key in ("number", "dimension", "embedding"))
             ensure_vector_indexes(graph, number, dimension, embedding, indexed_labels(collection))
-        graph.run("write/due_named_entities", collection=name, stage="similar")
+        graph.run("stages/due_named_entities", collection=name, stage="similar")
         graph.run("write/migrated_collection", name=name, version=2)
 
 
@@ -186,7 +186,7 @@ def _names(graph: Graph) -> None:
     graph.run("write/run_questions")
     rows = [
         {"element": r["element"], "name": _shortened(r["name"], r["ordinal"])}
-        for r in graph.stream("search/long_names", longest=LONGEST_NAME)
+        for r in graph.stream("look_up/long_names", longest=LONGEST_NAME)
     ]
     for start in range(0, len(rows), 5000):
         graph.run("write/names", rows=rows[start : start + 5000])
@@ -211,7 +211,7 @@ def _searched(graph: Graph, version: int) -> None:
                 "stems": passage_stems(r["title"], r["text"], r["section"], language),
                 "title_stems": title_stems(r["title"], language),
             }
-            for r in graph.stream("search/passage_texts", collection=name)
+            for r in graph.stream("look_up/passage_texts", collection=name)
         ]
         for start in range(0, len(rows), 1000):
             graph.run("write/recount_passages", rows=rows[start : start + 1000])
@@ -225,15 +225,15 @@ def _sentences(graph: Graph) -> None:
     """Version 7: passages have their sentences in stems; names of triples are looked for in texts no longer, and
     mentions say what triples are about: where there are triples, the finish of an ingest finds the mentions again.
     """
-    while rows := graph.run("search/without_sentences", limit=5000):
+    while rows := graph.run("look_up/without_sentences", limit=5000):
         graph.run(
             "write/sentences",
             rows=[{"id": r["id"], "sentences": passage_sentences(r["title"], r["text"])} for r in rows],
         )
     for collection in _collections(graph):
         name = collection["name"]
-        if graph.run("search/layers", collection=name, layers=["triples"])[0]["found"]:
-            graph.run("write/due_all_passages", collection=name, stage="mentions")
+        if graph.run("inspect/layers", collection=name, layers=["triples"])[0]["found"]:
+            graph.run("stages/due_all_passages", collection=name, stage="mentions")
         graph.run("write/migrated_collection", name=name, version=7)
 
 
@@ -241,7 +241,7 @@ def _lists(graph: Graph) -> None:
     """Version 10: lists of a document's metadata are properties, in which filters look."""
     rows = [
         {"id": r["id"], "properties": to_properties(json.loads(r["metadata"]))}
-        for r in graph.stream("search/other_metadata")
+        for r in graph.stream("look_up/other_metadata")
     ]
     for start in range(0, len(rows), 5000):
         graph.run("write/metadata", rows=rows[start : start + 5000])
@@ -326,10 +326,10 @@ def collection_indexes(number: int, embedding: str, labels: Collection[str] | No
 def index_states(graph: Graph, number: int, embedding: str, labels: Collection[str]) -> dict[str, dict[str, Any]]:
     """The indexes that a collection needs for nodes of these labels, and those that all share.
 
-    Name -> row of `cypher/search/inspect_indexes.cypher`, {} if missing.
+    Name -> row of `cypher/inspect/indexes.cypher`, {} if missing.
     """
     names = [*collection_indexes(number, embedding, labels), *shared_indexes()]
-    found = {record["name"]: dict(record) for record in graph.run("search/inspect_indexes", names=names)}
+    found = {record["name"]: dict(record) for record in graph.run("inspect/indexes", names=names)}
     return {name: found.get(name, {}) for name in names}
 
 
@@ -396,5 +396,5 @@ def drop_collection_indexes(graph: Graph, number: int) -> None:
 
 
 def _drop(graph: Graph, names: Iterable[str]) -> None:
-    for record in graph.run("search/inspect_indexes", names=list(names)):
+    for record in graph.run("inspect/indexes", names=list(names)):
         graph.run("schema/drop_index", index=record["name"])

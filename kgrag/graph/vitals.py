@@ -39,7 +39,7 @@ class Machine:
 
 def counts(graph: Graph) -> dict[str, dict[str, int]]:
     """Passages, triples and entities of each collection: collection -> label -> number. Reads no node."""
-    found = {row["label"]: row["number"] for row in graph.run("search/label_counts")}
+    found = {row["label"]: row["number"] for row in graph.run("inspect/label_counts")}
     return {
         one.name: {label: found.get(schema.label_of(label, one.number), 0) for label in COUNTED}
         for one in collections.list_collections(graph)
@@ -48,18 +48,18 @@ def counts(graph: Graph) -> dict[str, dict[str, int]]:
 
 def jobs(graph: Graph) -> dict[str, tuple[int, float]]:
     """State -> how many jobs are in it, and how many seconds ago the oldest was asked for."""
-    return {row["state"]: (row["number"], row["seconds"]) for row in graph.run("search/job_counts")}
+    return {row["state"]: (row["number"], row["seconds"]) for row in graph.run("jobs/counts")}
 
 
 def heap(graph: Graph) -> Heap | None:
     """The heap of the server, in a cluster of the leader; None where it does not tell, as in Aura."""
-    row = _told(graph, "search/heap")
+    row = _told(graph, "inspect/heap")
     return None if row is None else Heap(**row)
 
 
 def machine(graph: Graph) -> Machine | None:
     """The machine of the same; None where it does not tell."""
-    row = _told(graph, "search/machine")
+    row = _told(graph, "inspect/machine")
     return None if row is None else Machine(**row)
 
 

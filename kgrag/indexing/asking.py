@@ -42,15 +42,15 @@ class Outcome:
 
 
 def unread(graph: Graph, collection: Collection, property: str, version: str) -> list[str]:
-    """The passages that were not read with these settings yet: see `cypher/search/unread.cypher`."""
-    records = graph.stream("search/unread", collection=collection.name, property=property, version=version)
+    """The passages that were not read with these settings yet: see `cypher/stages/unread.cypher`."""
+    records = graph.stream("stages/unread", collection=collection.name, property=property, version=version)
     return [record["id"] for record in records]
 
 
 def passage_sources(graph: Graph, ids: Sequence[str]) -> Iterator[Source]:
-    """What is asked about: rows of `cypher/search/extraction_sources.cypher`, some passages read at once."""
+    """What is asked about: rows of `cypher/stages/extraction_sources.cypher`, some passages read at once."""
     for start in range(0, len(ids), _GROUP):
-        yield from graph.run("search/extraction_sources", ids=list(ids[start : start + _GROUP]))
+        yield from graph.run("stages/extraction_sources", ids=list(ids[start : start + _GROUP]))
 
 
 def ask_each(

@@ -113,7 +113,7 @@ class BatchedExtraction:
         )
 
     def _under_way(self, server: BatchServer) -> list[Sent]:
-        kept = self._graph.run("search/batches", collection=self._collection.name)[0]["batches"] or ()
+        kept = self._graph.run("stages/batches", collection=self._collection.name)[0]["batches"] or ()
         sent = [Sent(**json.loads(text)) for text in kept]
         for other in (each for each in sent if each.server != server.address):
             raise MismatchError(

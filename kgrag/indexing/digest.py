@@ -9,14 +9,14 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.description import NodeKind, describe
 
 _QUERIES = {
-    "Document": "search/digest_documents",
-    "Page": "search/digest_pages",
-    "Table": "search/digest_tables",
-    "Passage": "search/digest_passages",
-    "Triple": "search/digest_triples",
-    "Entity": "search/digest_entities",
-    "Keyword": "search/digest_keywords",
-    "Word": "search/digest_words",
+    "Document": "digest/documents",
+    "Page": "digest/pages",
+    "Table": "digest/tables",
+    "Passage": "digest/passages",
+    "Triple": "digest/triples",
+    "Entity": "digest/entities",
+    "Keyword": "digest/keywords",
+    "Word": "digest/words",
 }
 """Label -> the query that says what counts of its nodes; of others, every property that is not upkeep."""
 
@@ -34,7 +34,7 @@ def _rows(graph: Graph, collection: str, node: NodeKind) -> Iterator[Mapping[str
     if node.label in _QUERIES:
         return graph.stream(_QUERIES[node.label], collection=collection)
     content = [p.name for p in node.properties if not p.upkeep]
-    return graph.stream("search/digest", label=node.label, collection=collection, content=content)
+    return graph.stream("digest/nodes", label=node.label, collection=collection, content=content)
 
 
 def _digest(rows: Iterable[Mapping[str, Any]]) -> str:

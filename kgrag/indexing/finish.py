@@ -64,7 +64,7 @@ def finish(
     A passage index outside the graph is brought in step last, whether anything was marked or not.
     Without an embedder, names that have no vector yet keep their mark. `engine`: what reads the texts again.
     """
-    if removed or graph.run("search/unfinished", collection=collection.name)[0]["number"]:
+    if removed or graph.run("stages/unfinished", collection=collection.name)[0]["number"]:
         _finish(graph, collection, settings, progress, embedder, removed, engine)
     synchronise(graph, collection, settings, progress)
 

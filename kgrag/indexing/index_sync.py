@@ -32,7 +32,7 @@ def index_of(collection: Collection, settings: Settings) -> PassageIndex | None:
 def difference(graph: Graph, collection: Collection, index: PassageIndex) -> Difference:
     """What an index lacks or has too much."""
     name, slot = collection.name, collection.embedding
-    there = {r["id"] for r in graph.stream("search/indexed_passages", collection=name, embedding=slot)}
+    there = {r["id"] for r in graph.stream("look_up/indexed_passages", collection=name, embedding=slot)}
     held = set(index.ids())
     return Difference(sorted(there - held), sorted(held - there))
 
@@ -50,7 +50,7 @@ def synchronise(graph: Graph, collection: Collection, settings: Settings, progre
     for start in range(0, len(apart.missing), _BATCH):
         progress(_STAGE, start, len(apart.missing))
         ids = apart.missing[start : start + _BATCH]
-        entries = [dict(r) for r in graph.run("search/index_entries", ids=ids, embedding=collection.embedding)]
+        entries = [dict(r) for r in graph.run("look_up/index_entries", ids=ids, embedding=collection.embedding)]
         if entries:
             index.put(entries)
     index.settle()

@@ -79,8 +79,8 @@ def spread_words(work: StageContext) -> int:
     """Mark the passages whose keywords may change; returns floor(log2(number of passages))."""
     passages = work.passages
     corpus_class = int(math.log2(passages)) if passages else 0
-    if work.graph.run("search/corpus_class", collection=work.name)[0]["class"] != corpus_class:
-        work.graph.run("write/due_all_passages", collection=work.name, stage="keywords")
+    if work.graph.run("stages/corpus_class", collection=work.name)[0]["class"] != corpus_class:
+        work.graph.run("stages/due_all_passages", collection=work.name, stage="keywords")
 
     work.spread("Word", "spread", work.word_phrases, "keywords")
     work.graph.run("write/corpus_class", collection=work.name, **{"class": corpus_class})
@@ -90,11 +90,11 @@ def spread_words(work: StageContext) -> int:
 def link_keywords(work: StageContext, corpus_class: int) -> None:
     """Write the keywords of the passages that are marked, and count the passages of each keyword."""
     due = work.due("Passage", "keywords")
-    read, compute = partial(work.rows, "search/texts"), partial(_terms, work.collection.language)
+    read, compute = partial(work.rows, "look_up/texts"), partial(_terms, work.collection.language)
     for ids, found in work.computed(due, _BATCH, "keywords", read, compute):
         words = sorted({stem for its in found.values() for stem in its.counts})
         ids_of_words = [word_id(work.name, stem) for stem in words]
-        frequencies = work.graph.run("search/word_frequencies", ids=ids_of_words)[0]["classes"]
+        frequencies = work.graph.run("stages/word_frequencies", ids=ids_of_words)[0]["classes"]
         classes: dict[str, int] = dict(zip(words, frequencies, strict=True))
         names: dict[str, str] = {}
         best: dict[str, list[tuple[str, float]]] = {}

@@ -40,21 +40,21 @@ class Gazetteer:
     @classmethod
     def of_graph(cls, work: StageContext) -> Self:
         """The gazetteer as the graph has it now."""
-        rows = work.graph.stream("search/gazetteer", collection=work.name)
+        rows = work.graph.stream("stages/gazetteer", collection=work.name)
         return cls(work.name, _known(work, rows), work.collection.indexing.pipeline, work.collection.language)
 
     @classmethod
     def of_texts(cls, work: StageContext, sources: Iterable[Row]) -> Self:
         """What the gazetteer of the graph knows of the names that may stand in some passages.
 
-        `sources`: rows of `cypher/search/mention_sources.cypher`.
+        `sources`: rows of `cypher/stages/mention_sources.cypher`.
         """
         tried = _Tried()
         recorder = cls(work.name, tried, work.collection.indexing.pipeline, work.collection.language)
         for source in sources:
             mentions(source, recorder)
         ids = [entity_id(work.name, name) for name in sorted(tried.names)]
-        rows = work.graph.run("search/gazetteer_of", ids=ids)
+        rows = work.graph.run("stages/gazetteer_of", ids=ids)
         return cls(work.name, _known(work, rows), recorder.pipeline, recorder.language)
 
     def entity(self, name: str) -> str:
@@ -74,7 +74,7 @@ class _Tried(Container[str]):
 
 
 def _known(work: StageContext, rows: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Those that are looked for, of rows of `cypher/search/gazetteer.cypher`."""
+    """Those that are looked for, of rows of `cypher/stages/gazetteer.cypher`."""
     known: set[str] = set()
     single: list[str] = []
     for record in rows:
@@ -104,7 +104,7 @@ def _proper(work: StageContext, single: Sequence[str]) -> Iterator[str]:
     for start in range(0, len(single), 10_000):
         part = single[start : start + 10_000]
         words = [word_id(work.name, stem) for stem in word_stems(part, work.collection.language)]
-        proper = set(work.graph.run("search/proper_words", ids=sorted(set(words)))[0]["ids"])
+        proper = set(work.graph.run("stages/proper_words", ids=sorted(set(words)))[0]["ids"])
         yield from (name for name, word in zip(part, words, strict=True) if word in proper)
 
 
@@ -117,7 +117,7 @@ def spread_names(work: StageContext) -> None:
     """Mark the passages that hold a new name, and count the titles of names that gained or lost one."""
 
     def phrases(ids: list[str]) -> list[str]:
-        names = work.graph.run("search/entity_names", ids=ids)
+        names = work.graph.run("stages/entity_names", ids=ids)
         return [phrase(name_stems(r["normal"], work.collection.language), slop=1) for r in names]
 
     work.spread("Entity", "spread", phrases, "mentions")
@@ -137,7 +137,7 @@ def link_mentions(work: StageContext) -> None:
     whole = None if len(due) * _FEW < work.passages else Gazetteer.of_graph(work)
 
     def read(ids: list[str]) -> tuple[list[Row], Gazetteer | None]:
-        rows = work.rows("search/mention_sources", ids)
+        rows = work.rows("stages/mention_sources", ids)
         return rows, Gazetteer.of_texts(work, rows) if whole is None else None
 
     for ids, (found, phrases) in work.computed(due, _BATCH, "mentions", read, partial(_mentions, whole)):
@@ -145,7 +145,7 @@ def link_mentions(work: StageContext) -> None:
         single = {name for name in tried.values() if " " not in name}
         common = single.difference(_proper(work, sorted(single)))
         rare = sorted(entity for entity, name in tried.items() if name not in common)
-        add_rare(found, phrases, set(work.graph.run("search/rare_names", ids=rare)[0]["ids"]))
+        add_rare(found, phrases, set(work.graph.run("stages/rare_names", ids=rare)[0]["ids"]))
         rows = [{"id": passage, "mentions": list(its.values())} for passage, its in found.items()]
 
         def write(tx: Transaction, rows: list[Row] = rows) -> None:
@@ -185,7 +185,7 @@ class Facts:
 
     @classmethod
     def of(cls, source: Mapping[str, Any], language: Language = ENGLISH) -> Self:
-        """`source`: a row of `cypher/search/mention_sources.cypher`."""
+        """`source`: a row of `cypher/stages/mention_sources.cypher`."""
         ends = source["stated"]
         own = title_aliases(source["title"], source["text"][:200], language) if ends else ()
         return cls(tuple(f" {name} " for name in ends), tuple(f" {alias.normal} " for alias in own))
@@ -209,7 +209,7 @@ def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str,
     spaCy finds, the names of its triples.
 
     And, by name, its capitalised phrases that the gazetteer leaves out: mentions if they are rare names.
-    `source`: a row of `cypher/search/mention_sources.cypher`; the maps given back are those of `write/mentions`.
+    `source`: a row of `cypher/stages/mention_sources.cypher`; the maps given back are those of `write/mentions`.
     Positions are word numbers from 0 in the title followed by the text, as in the passage's stems.
     """
     found: dict[str, Row] = {}

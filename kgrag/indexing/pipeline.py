@@ -138,7 +138,7 @@ def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, sca
         if touched:
             graph.run("write/files", collection=collection.name, rows=touched)
         ids = list(by_id)
-        recorded = {r["id"]: r for r in graph.run("search/content_hashes", ids=ids)} if ids else {}
+        recorded = {r["id"]: r for r in graph.run("look_up/content_hashes", ids=ids)} if ids else {}
         due: list[PendingDocument] = []
         same: list[dict[str, Any]] = []  # documents that came from another file, or state of it, as they were
         for key, document in by_id.items():
@@ -161,8 +161,8 @@ def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, sca
             graph.run("write/document_files", rows=same)
         known = [changed.id for changed in due if changed.held.known]
         if known:
-            passages = local.group_ids(graph.run("search/passage_ids", ids=known), "document", "passage")
-            triples = local.group_ids(graph.run("search/triple_ids", ids=known), "document", "triple")
+            passages = local.group_ids(graph.run("look_up/passage_ids", ids=known), "document", "passage")
+            triples = local.group_ids(graph.run("look_up/triple_ids", ids=known), "document", "triple")
             for changed in due:
                 changed.held.passages = passages.get(changed.id, set())
                 changed.held.triples = triples.get(changed.id, set())

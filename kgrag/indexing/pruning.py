@@ -13,7 +13,7 @@ _BATCH = 1000  # files
 def known_files(graph: Graph, collection: Collection, files: list[str]) -> dict[str, list[FileState]]:
     """What a collection holds of files whose documents are all there, by their keys; several states if they differ."""
     known: dict[str, list[FileState]] = {}
-    for row in graph.run("search/files", collection=collection.name, files=files):
+    for row in graph.run("look_up/files", collection=collection.name, files=files):
         state = FileState(row["file"], row["root"] or "", row["fingerprint"], row["documents"], row["problems"] or "")
         known.setdefault(state.key, []).append(state)
     return known
@@ -35,16 +35,16 @@ def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool =
     rows: list[dict[str, str | None]] = []
     for prefixes, of in ((absolute, [""]), (relative, roots)):
         if prefixes:
-            found = graph.stream("search/files_in", collection=collection.name, prefixes=prefixes, roots=of)
+            found = graph.stream("look_up/files_in", collection=collection.name, prefixes=prefixes, roots=of)
             rows += [
                 {"file": r["file"], "fingerprint": r["fingerprint"]}
                 for r in found
                 if _lies_in(r["file"], r["prefix"]) and _is_gone(scan, r["file"], r["fingerprint"])
             ]
     for start in range(0, len(rows), _BATCH):
-        part = graph.run("search/file_documents", collection=collection.name, rows=rows[start : start + _BATCH])
+        part = graph.run("look_up/file_documents", collection=collection.name, rows=rows[start : start + _BATCH])
         gone.update(dict.fromkeys(r["key"] for r in part))
-    for r in graph.stream("search/documents_without_file", collection=collection.name, prefixes=absolute):
+    for r in graph.stream("look_up/documents_without_file", collection=collection.name, prefixes=absolute):
         files = list(_files_of(r["key"]))
         if any(_lies_in(file, r["prefix"]) for file in files) and not (
             any(file in scan.files for file in files) or _hidden(scan, r["key"])

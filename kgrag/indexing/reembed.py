@@ -44,8 +44,8 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
         schema.await_collection_indexes(graph, collection.number, slot, collection.indexed)
         new = replace(collection, embedder=embedder.name, dimension=embedder.dimension, embedding=slot)
         synchronise(graph, new, settings, progress)  # an index outside the graph is whole before it is searched
-        graph.run("write/due_all_passages", collection=name, stage="similar")
-        graph.run("write/due_named_entities", collection=name, stage="similar")
+        graph.run("stages/due_all_passages", collection=name, stage="similar")
+        graph.run("stages/due_named_entities", collection=name, stage="similar")
         graph.run("write/swap_embedding", name=name)
         swapped = time.monotonic()
         collection = open_collection(graph, name)
@@ -93,7 +93,7 @@ def add_vectors(
     stage = f"{label.lower()} vectors"
     for start in range(0, len(ids), _BATCH):
         progress(stage, start, len(ids))
-        records = graph.run("search/embedded", label=label, ids=ids[start : start + _BATCH], parts=parts)
+        records = graph.run("stages/embedded", label=label, ids=ids[start : start + _BATCH], parts=parts)
         places = [f"{label} {r['parts'][0] or r['id']}" for r in records]
         vectors, found = embedded(embedder, [embedding_text(*r["parts"]) for r in records], places)
         rows = [{"id": r["id"], "vector": v} for r, v in zip(records, vectors, strict=True) if v is not None]
@@ -107,5 +107,5 @@ def add_vectors(
 def without_vector(graph: Graph, name: str, label: str, slot: str) -> list[str]:
     """The ids of the nodes of a label that should have a vector in a slot, and have none."""
     sparse = describe().node(label).sparse
-    records = graph.stream("search/without_vector", label=label, collection=name, embedding=slot, sparse=sparse)
+    records = graph.stream("stages/without_vector", label=label, collection=name, embedding=slot, sparse=sparse)
     return [r["id"] for r in records]

@@ -28,7 +28,7 @@ def delete_documents(
     Raises NotFoundError for a key that does not exist, before anything is removed; with `missing_ok` it is passed over.
     """
     ids = {document_id(collection.name, key): key for key in keys}
-    there = {r["id"] for r in graph.run("search/content_hashes", ids=list(ids))}
+    there = {r["id"] for r in graph.run("look_up/content_hashes", ids=list(ids))}
     known = [id for id in ids if id in there]
     missing = [key for id, key in ids.items() if id not in there]
     if missing and not missing_ok:
@@ -49,7 +49,7 @@ def delete_collection(graph: Graph, name: str, settings: Settings) -> int:
 
     Its passage index outside the graph goes first, since nothing would name it afterwards.
     """
-    records = graph.run("search/collections", name=name)
+    records = graph.run("look_up/collections", name=name)
     if not records:
         open_collection(graph, name)  # raises NotFoundError
     collection = recorded(records[0]["collection"])

@@ -41,7 +41,7 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
     # Marked before they have vectors: after a kill nothing would tell that their neighbours are still to be found.
     passages = without_vector(graph, name, "Passage", slot)
     for start in range(0, len(passages), _BATCH):
-        graph.run("write/due", label="Passage", ids=passages[start : start + _BATCH], stage="similar")
+        graph.run("stages/due", label="Passage", ids=passages[start : start + _BATCH], stage="similar")
     vectors: dict[str, int] = {}
     problems: list[Problem] = []
     for node in describe().nodes:
@@ -51,8 +51,8 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
     names = _names(graph, name, slot)
     if collection.indexing.synonyms:
         for start in range(0, len(names), _BATCH):
-            graph.run("write/due", label="Entity", ids=names[start : start + _BATCH], stage="similar")
-    unfinished = graph.run("search/unfinished", collection=name)[0]["number"]
+            graph.run("stages/due", label="Entity", ids=names[start : start + _BATCH], stage="similar")
+    unfinished = graph.run("stages/unfinished", collection=name)[0]["number"]
     finish(graph, collection, settings, progress, embedder)
     if names and collection.indexing.synonyms:
         vectors["names"] = len(set(names).difference(_names(graph, name, slot)))
@@ -67,7 +67,7 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
 
 def _names(graph: Graph, name: str, slot: str) -> list[str]:
     """The ids of the names that should have a vector, and have none."""
-    found = graph.stream("search/named_without_vector", collection=name, embedding=slot)
+    found = graph.stream("stages/named_without_vector", collection=name, embedding=slot)
     return [r["id"] for r in found if is_fit(r["normal"])]
 
 

@@ -58,7 +58,7 @@ def _exactly(work: StageContext, kind: Kind, due: Sequence[str], total: int) -> 
     vectors = np.empty((total, work.collection.dimension), np.float32)
     floors = np.full(total, kind.least, np.float32)
     slot = work.collection.embedding
-    stream = work.graph.stream("search/vectors", label=kind.label, collection=work.name, embedding=slot)
+    stream = work.graph.stream("stages/vectors", label=kind.label, collection=work.name, embedding=slot)
     for i, record in enumerate(stream):
         ids.append(record["id"])
         vectors[i] = record["vector"]
@@ -96,7 +96,7 @@ def _write_by_index(work: StageContext, kind: Kind, due: Sequence[str], *, sprea
     displaced: set[str] = set()
     for ids in work.batches(due, 100, f"similar {kind.plural}"):
         found = work.graph.run(
-            "search/neighbours",
+            "stages/neighbours",
             label=kind.label,
             ids=ids,
             index=work.collection.vector_index(kind.label),

@@ -26,7 +26,7 @@ def count_statistics(work: StageContext) -> None:
     """Count the words and capitalised phrases of new passages; words that change their case mark their passages."""
     due, collection = work.due("Passage", "words"), work.collection
     compute = partial(_counted, work.name, collection.indexing.pipeline, collection.language)
-    for ids, (words, phrases) in work.computed(due, _BATCH, "words", partial(work.rows, "search/texts"), compute):
+    for ids, (words, phrases) in work.computed(due, _BATCH, "words", partial(work.rows, "look_up/texts"), compute):
 
         def count(tx: Transaction, words: list[Row] = words, phrases: list[Row] = phrases) -> None:
             write_statistics(tx, work.collection, words, phrases)

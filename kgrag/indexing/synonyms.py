@@ -27,7 +27,7 @@ def link_synonyms(work: StageContext) -> None:
         return
     ready: list[str] = []
     for ids in work.batches(due, _BATCH, "names"):
-        missing = {r["id"]: r["normal"] for r in work.graph.run("search/unembedded_entities", ids=ids, embedding=slot)}
+        missing = {r["id"]: r["normal"] for r in work.graph.run("stages/unembedded_entities", ids=ids, embedding=slot)}
         ready += [id for id in ids if id not in missing]
         work.done("Entity", [id for id, name in missing.items() if not is_fit(name)], "similar")
         fit = {id: name for id, name in missing.items() if is_fit(name)}
@@ -44,7 +44,7 @@ def link_synonyms(work: StageContext) -> None:
 
 def _count(work: StageContext) -> int:
     slot = work.collection.embedding
-    counted = work.graph.run("search/count_vectors", label="Entity", collection=work.name, embedding=slot)
+    counted = work.graph.run("inspect/count_vectors", label="Entity", collection=work.name, embedding=slot)
     return int(counted[0]["having"])
 
 

@@ -62,7 +62,7 @@ def _version(graph: Graph, collection: Collection, settings: TagmeSettings) -> s
     """The same; where titles are linked to, with a digest of them, so that new ones are linked to everywhere."""
     if settings.endpoint != TITLES:
         return version(settings)
-    titles = "\0".join(row["title"] or "" for row in graph.stream("search/titles", collection=collection.name))
+    titles = "\0".join(row["title"] or "" for row in graph.stream("look_up/titles", collection=collection.name))
     digest = hashlib.blake2b(titles.encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
     return f"{version(settings)}{OF}{digest}"
 

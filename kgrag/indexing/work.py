@@ -62,7 +62,7 @@ class StageContext:
 
     def due(self, label: str, stage: str) -> list[str]:
         """The ids of the nodes of a label that are marked for a stage."""
-        return [r["id"] for r in self.graph.stream("search/todo", label=label, collection=self.name, stage=stage)]
+        return [r["id"] for r in self.graph.stream("stages/todo", label=label, collection=self.name, stage=stage)]
 
     def batches(self, ids: Sequence[str], size: int, stage: str) -> Iterator[list[str]]:
         """The ids, `size` at a time, reporting progress; at the end all is written."""
@@ -108,7 +108,7 @@ class StageContext:
 
         def run(tx: Transaction) -> None:
             work(tx)
-            tx.run("write/done", label=label, ids=list(ids), stage=stage)
+            tx.run("stages/done", label=label, ids=list(ids), stage=stage)
 
         self.flush()
         self._writing = self._writer.submit(self.graph.write, run)
@@ -122,12 +122,12 @@ class StageContext:
     def mark(self, label: str, ids: Sequence[str], stage: str) -> None:
         """Mark nodes of a label for a stage."""
         if ids:
-            self.graph.run("write/due", label=label, ids=list(ids), stage=stage)
+            self.graph.run("stages/due", label=label, ids=list(ids), stage=stage)
 
     def done(self, label: str, ids: Sequence[str], stage: str) -> None:
         """Take a stage's mark off nodes of a label that there is nothing to write for."""
         if ids:
-            self.graph.run("write/done", label=label, ids=list(ids), stage=stage)
+            self.graph.run("stages/done", label=label, ids=list(ids), stage=stage)
 
     @cached_property
     def passages(self) -> int:
@@ -136,7 +136,7 @@ class StageContext:
 
     def word_phrases(self, ids: list[str]) -> list[str]:
         """The Lucene phrases of words, by their ids."""
-        return [phrase([r["stem"]]) for r in self.graph.run("search/word_stems", ids=ids)]
+        return [phrase([r["stem"]]) for r in self.graph.run("stages/word_stems", ids=ids)]
 
     def spread(self, label: str, mark: str, phrases: Callable[[list[str]], list[str]], stage: str) -> None:
         """Mark for `stage` the passages that hold a word or name marked `mark`; all of them when that is quicker.
@@ -148,7 +148,7 @@ class StageContext:
             return
         new = f"new {describe().node(label).plural}"
         if len(due) > max(1000, self.passages // 4):
-            self.graph.run("write/due_all_passages", collection=self.name, stage=stage)
+            self.graph.run("stages/due_all_passages", collection=self.name, stage=stage)
             for ids in self.batches(due, 10_000, new):
                 self.done(label, ids, mark)
             return
@@ -157,7 +157,7 @@ class StageContext:
             wanted = phrases(ids)
 
             def look(tx: Transaction, wanted: list[str] = wanted) -> None:
-                tx.run("write/due_holders", index=index, phrases=wanted, stage=stage)
+                tx.run("stages/due_holders", index=index, phrases=wanted, stage=stage)
 
             self.commit(label, mark, ids, look)
 

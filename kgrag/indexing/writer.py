@@ -111,7 +111,7 @@ def remove_passages(tx: Transaction, collection: Collection, ids: Sequence[str])
     """Remove passages within a transaction, taking back their counts; returns the entities to be settled."""
     words, phrases = statistics(
         collection.name,
-        tx.run("search/counted_texts", ids=list(ids)),
+        tx.run("look_up/counted_texts", ids=list(ids)),
         -1,
         collection.indexing.pipeline,
         collection.language,
@@ -132,7 +132,7 @@ def remove_document(graph: Graph, collection: Collection, document: str, *, batc
     that is taken for whole.
     """
     graph.run("write/unseal", ids=[document])
-    passages = [r["passage"] for r in graph.run("search/passage_ids", ids=[document])]
+    passages = [r["passage"] for r in graph.run("look_up/passage_ids", ids=[document])]
     for start in range(0, len(passages), batch):
         part = passages[start : start + batch]
 

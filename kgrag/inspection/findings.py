@@ -143,7 +143,7 @@ def _vectors(collection: Collection, coverage: Sequence[Coverage]) -> Iterator[F
 
 def _work(graph: Graph, collection: Collection) -> Iterator[Finding]:
     """What an ingest, a change of embedder or a migration left to do."""
-    waiting = graph.run("search/inspect_work", collection=collection.name)
+    waiting = graph.run("inspect/work", collection=collection.name)
     if waiting:
         stages = [f"{row['stage']}: {row['number']:,} {row['label']} nodes" for row in waiting]
         message = "Work is left: an ingest is running, or was interrupted, or a newer kgrag does more."
@@ -161,7 +161,7 @@ def _work(graph: Graph, collection: Collection) -> Iterator[Finding]:
 
 def _loose(graph: Graph, collection: Collection) -> Iterator[Finding]:
     for row in graph.run(
-        "search/inspect_loose", collection=collection.name, limit=EXAMPLES, stated=collection.kind != KNOWLEDGE
+        "inspect/loose", collection=collection.name, limit=EXAMPLES, stated=collection.kind != KNOWLEDGE
     ):
         level, message, remedy = _LOOSE[row["kind"]]
         text = message.format(n=f"{row['number']:,} {row['kind'].split()[0]}")
@@ -188,7 +188,7 @@ def _read_in_part(collection: Collection, readings: Sequence[Reading]) -> Iterat
 
 def _stale(graph: Graph, collection: Collection) -> Iterator[Finding]:
     """Reports that were paid for, and no longer say what the texts do."""
-    row = graph.run("search/inspect_stale", collection=collection.name, limit=EXAMPLES)[0]
+    row = graph.run("inspect/stale", collection=collection.name, limit=EXAMPLES)[0]
     if row["number"]:
         message = f"{row['number']:,} reports on communities rest on something else than when a model wrote them."
         remedy = f"To have them written again: kgrag enrich communities {shlex.quote(collection.name)} --ask"
@@ -201,7 +201,7 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
     twins = _Largest()
     parts = 1 + texts // _MEMORY
     for part in range(parts):
-        for row in graph.stream("search/inspect_twins", collection=collection.name, parts=parts, part=part):
+        for row in graph.stream("inspect/twins", collection=collection.name, parts=parts, part=part):
             copies += row["copies"] - 1
             twins.add(row["copies"], (row["title"], row["id"]), f"{row['title']} {row['id']} ({row['copies']} times)")
     if copies:
@@ -210,7 +210,7 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
         yield _finding("same text", "note", copies, message, remedy, twins.examples())
     asked: dict[str, Any] = {"collection": collection.name, "near": near}
     pairs = _Largest()
-    for row in graph.stream("search/inspect_near", **asked):
+    for row in graph.stream("inspect/near", **asked):
         one, other, score = row["one"], row["other"], row["score"]
         pairs.add(score, (one, other), f"{one} = {other} ({round(score, 3)})")
     if pairs.number:
@@ -219,7 +219,7 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
         remedy = f"Versions of one text? {more} {_REMOVE}"
         yield _finding("nearly the same text", "note", pairs.number, message, remedy, pairs.examples())
     names = _Largest()
-    for row in graph.stream("search/inspect_names", **asked):
+    for row in graph.stream("inspect/names", **asked):
         names.add(row["df"] or 0, (row["one"], row["other"]), f"{row['one']} = {row['other']}")
     if names.number:
         message = f"{names.number:,} pairs of names may be one and the same entity."

@@ -37,10 +37,10 @@ def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) 
     started = time.perf_counter()
     collection = open_collection(graph, name)
     nodes = count_nodes(graph, name)
-    passages = graph.run("search/inspect_passages", collection=name, embedding=collection.embedding)
-    entities = graph.run("search/inspect_entities", collection=name)
+    passages = graph.run("inspect/passages", collection=name, embedding=collection.embedding)
+    entities = graph.run("inspect/entities", collection=name)
     vectors = _vectors(graph, name, collection.embedding) if collection.embedding else []
-    hubs = graph.run("search/inspect_hubs", collection=name, limit=_TOP)
+    hubs = graph.run("inspect/hubs", collection=name, limit=_TOP)
     coverage = _coverage(passages, vectors) if collection.embedding else ()
     readings = _readings(passages, settings)
     texts = sum(row["characters"] + _HELD * row["number"] for row in passages)
@@ -100,7 +100,7 @@ def _vectors(graph: Graph, name: str, slot: str) -> list[Row]:
     for label in describe().labels("embedded"):
         if label != "Passage":
             kind = "names" if label == "Entity" else describe().node(label).plural
-            counted = graph.run("search/count_vectors", label=label, collection=name, embedding=slot)[0]
+            counted = graph.run("inspect/count_vectors", label=label, collection=name, embedding=slot)[0]
             rows.append({"kind": kind, **counted})
     return rows
 

@@ -53,7 +53,7 @@ class PassageIndex(Protocol):
         ...
 
     def put(self, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Add passages, or replace them: rows of `cypher/search/index_entries.cypher`."""
+        """Add passages, or replace them: rows of `cypher/look_up/index_entries.cypher`."""
         ...
 
     def remove(self, ids: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 GEAR, section 4.2, Algorithm 1. The score of a chain is the cosine of the question with the chain's triples as one
 text. It is approximated by the mean of the triples' own unit vectors, so that the server scores with cosines alone:
 of the sum of a chain's vectors only its product with the question (`dot`) and its squared length (`square`) matter.
-The twin statements are `cypher/expand/beam_*.cypher`; a search is one round trip a step.
+The twin statements are `cypher/retrieve/beam_*.cypher`; a search is one round trip a step.
 """
 
 import math
@@ -132,7 +132,7 @@ def beam_search(
     """
     vector = query.vector(context.embedder)
     rows = context.row(
-        "expand/beam_start",
+        "retrieve/beam_start",
         passages=list(passages),
         triples=list(triples),
         embedding=context.reader.collection.embedding,
@@ -176,7 +176,7 @@ def _step(context: SearchContext, vector: list[float], beams: Sequence[Beam], s:
     """The best of what the beams grow into with one more triple (Algorithm 1, lines 7 to 20)."""
     collection = context.reader.collection
     rows = context.row(
-        "expand/beam_step",
+        "retrieve/beam_step",
         index=collection.vector_index("Triple"),
         embedding=collection.embedding,
         beams=[{"triples": [x.id for x in b.links], "dot": b.dot, "square": b.square} for b in beams],

@@ -77,7 +77,7 @@ class Colbert(Retriever):
             )
 
         def listed() -> list[str]:
-            ids: list[str] = reader.row("search/first_passages", collection=name, limit=passages + s.most)["ids"]
+            ids: list[str] = reader.row("retrieve/first_passages", collection=name, limit=passages + s.most)["ids"]
             return ids
 
         def encode(ids: Sequence[str]) -> list[Matrix]:
@@ -86,7 +86,7 @@ class Colbert(Retriever):
 
         digest = hashlib.blake2b(f"{s.model}\0{name}".encode(), digest_size=8).hexdigest()
         with ONE_AT_A_TIME:
-            state = reader.row("search/corpus_state", collection=name)["state"]
+            state = reader.row("retrieve/corpus_state", collection=name)["state"]
             index = open_index(self.context.cache / "late-interaction" / digest, state, listed, encode)
             asked = np.asarray(encoder.encode_query([query.text], **_PLAIN)[0])
         scores = index.scores(asked)

@@ -60,7 +60,7 @@ class Communities(Retriever):
         depth = max(n, s.depth)
         links = link_question(self.context, query.text).links
         row = self.context.row(
-            "expand/communities",
+            "retrieve/communities",
             links=[{"entity": link.entity, "weight": link.weight} for link in links],
             index=reader.collection.vector_index("Community"),
             collection=reader.collection.name,

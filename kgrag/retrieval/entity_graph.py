@@ -119,7 +119,7 @@ class EntityGraph:
         """The steps of some paths; one begins with those of its first node, or at a passage with such a cosine."""
         element = {i: element for element, i in self.node.items()}
         elements = sorted({element[i] for path in paths for i in path})
-        names = dict(context.row("expand/ppr_names", elements=elements)["names"])
+        names = dict(context.row("retrieve/ppr_names", elements=elements)["names"])
         passages = set(self.passages.values()) if cosines else set()
         found: list[tuple[Step, ...]] = []
         for path in paths:
@@ -160,8 +160,8 @@ class WholeGraph:
     def _read(self) -> EntityGraph:
         reader = self._context.reader
         name = reader.collection.name
-        passages = reader.stream("expand/ppr_passages", collection=name, named=self._named)
-        similar = reader.stream("expand/ppr_similar", collection=name, same_as=self._same_as)
+        passages = reader.stream("retrieve/ppr_passages", collection=name, named=self._named)
+        similar = reader.stream("retrieve/ppr_similar", collection=name, same_as=self._same_as)
         return EntityGraph.of(passages, similar, over_passages=self._over_passages)
 
 

@@ -4,7 +4,7 @@ The network (`kgrag.models.gfm`) passes the question's vector along the triples,
 and says how relevant each entity is. A passage ranks by the most relevant entities that it mentions, the rarer the
 more. Source: GFM-RAG (Luo et al., 2025), sections 3.2 and 3.3; what the paper leaves open is as in its official code.
 Entities are those that kgrag finds named in the question (the paper asks a language model). The statements are
-`cypher/expand/gfm*.cypher`.
+`cypher/retrieve/gfm*.cypher`.
 """
 
 import threading
@@ -86,7 +86,7 @@ class Surroundings:
         if s.exact:
             graph = self._whole()
         else:
-            row = context.row("expand/gfm", entities=elements, hops=s.hops, cap=s.cap, most=s.most, same_as=s.same_as)
+            row = context.row("retrieve/gfm", entities=elements, hops=s.hops, cap=s.cap, most=s.most, same_as=s.same_as)
             among = set(row["nodes"])
             graph = RelationGraph.of((t for t in row["triples"] if t[0] in among and t[2] in among), row["similar"])
         node = graph.ties.node
@@ -106,7 +106,7 @@ class Surroundings:
         wanted = {link.entity: link.name for link in links} or {"": query.text}
         vectors = context.embedder.embed(list(wanted.values())).tolist()
         row = context.row(
-            "expand/hipporag_entities",
+            "retrieve/hipporag_entities",
             index=collection.vector_index("Entity"),
             embedding=collection.embedding,
             names=[{"id": id, "vector": vector} for id, vector in zip(wanted, vectors, strict=True)],
@@ -200,7 +200,7 @@ class Gfm(Retriever):
         places = sorted(range(len(element)), key=lambda i: (-relevance[i], element[i]))[: s.top]
         weights = [float(relevance[i]) if s.count == "relevance" else 1.0 for i in places]
         found = self.context.row(
-            "expand/gfm_passages",
+            "retrieve/gfm_passages",
             elements=[element[i] for i in places],
             weights=weights,
             limit=_ALL if query.filter else max(n, 1),

@@ -3,7 +3,7 @@
 The distance h of a passage is 1 - cosine to the question. In each layer the K nearest passages send their h along the
 graph; who receives takes the smallest, m, and becomes a * h + (1 - a) * m; the others keep h. Only the neighbours of K
 passages change, and who is not a sender only comes nearer, so the result is exact although few passages are looked at.
-Source: GNN-Ret, section 3.2, equations 1 and 2; the twin statement is `cypher/expand/gnn_ret.cypher`.
+Source: GNN-Ret, section 3.2, equations 1 and 2; the twin statement is `cypher/retrieve/gnn_ret.cypher`.
 
 With `beta` the single questions of one question add up (RGNN-Ret, section 3.3, equation 4): h of step t is
 beta * h(q^t) + (1 - beta) * h of step t-1. Without messages a distance is linear in the question's vector, so that all
@@ -132,7 +132,7 @@ def neighbours_of(context: SearchContext, s: "GnnRetOptions", vector: Sequence[f
 
     def neighbours(senders: Sequence[str]) -> list[Edge]:
         ties = context.row(
-            "expand/gnn_ret",
+            "retrieve/gnn_ret",
             embedding=context.reader.collection.embedding,
             senders=list(senders),
             vector=list(vector),

@@ -139,7 +139,7 @@ class HippoRag(Retriever):
         vectors = self.context.embedder.embed(names).tolist()
         wanted = [{"id": entity_id(collection.name, name), "vector": v} for name, v in zip(names, vectors, strict=True)]
         row = self.context.row(
-            "expand/hipporag_entities",
+            "retrieve/hipporag_entities",
             index=collection.vector_index("Entity"),
             embedding=collection.embedding,
             names=wanted,
@@ -174,7 +174,7 @@ class HippoRag2(HippoRag):
         s = self.settings
         vector, collection = query.vector(self.context.embedder), self.context.reader.collection
         found = self.context.row(
-            "expand/hipporag2_triples",
+            "retrieve/hipporag2_triples",
             index=collection.vector_index("Triple"),
             collection=collection.name,
             embedding=collection.embedding,
@@ -189,7 +189,7 @@ class HippoRag2(HippoRag):
         weights, starts = _entities(graph, facts, found["lowest"], found["facts"][0]["cosine"])
         kept = sorted(weights, key=lambda i: (-weights[i], i))[: s.linked]
         rows = self.context.row(
-            "expand/hipporag2_passages", collection=collection.name, embedding=collection.embedding, vector=vector
+            "retrieve/hipporag2_passages", collection=collection.name, embedding=collection.embedding, vector=vector
         )["cosines"]
         near = {graph.passages[x]: cosine for x, cosine in rows if x in graph.passages}
         low, high = min(near.values(), default=0.0), max(near.values(), default=0.0)

@@ -200,7 +200,7 @@ class Kgp(Retriever):
         vectors = self._vectors(wanted).tolist() if by_vector else [[] for _ in paths]
         cap = _ALL if s.cap == 0 else s.cap or (BRIDGE_CAP if s.guide in ("chat", "generator") else _FEW)
         rows = self.context.row(
-            "expand/kgp",
+            "retrieve/kgp",
             embedding=self.context.reader.collection.embedding,
             paths=[{"passages": list(p.passages), "vector": v} for p, v in zip(paths, vectors, strict=True)],
             seen=seen,

@@ -1,7 +1,7 @@
 """Facts without passages: linking to a collection of kind knowledge, and diverse beam search over it.
 
 Millions of GEAR-s, section 4.1; the search is GEAR's (section 4.2, Algorithm 1). The facts have no vectors: their texts
-are embedded as they are met, and kept, as many as fit. The statements are `cypher/expand/knowledge_*.cypher`.
+are embedded as they are met, and kept, as many as fit. The statements are `cypher/retrieve/knowledge_*.cypher`.
 """
 
 import math
@@ -111,7 +111,7 @@ class Knowledge:
         if not texts:
             return []
         found = self.reader.row(
-            "expand/knowledge_link", index=self._index, queries=list(map(escape, texts)), limit=1 if sure else _TRIED
+            "retrieve/knowledge_link", index=self._index, queries=list(map(escape, texts)), limit=1 if sure else _TRIED
         )["found"]
         linked: dict[str, Linked] = {}
         language = self.reader.collection.language
@@ -139,7 +139,7 @@ class Knowledge:
         if not names:
             return []
         rows = self.reader.row(
-            "expand/knowledge_names",
+            "retrieve/knowledge_names",
             collection=self.name,
             index=self._index,
             query=escape(text),
@@ -170,7 +170,7 @@ class Knowledge:
     def _step(self, question: Vectors, text: str, beams: Sequence[Beam], s: KnowledgeOptions) -> list[Beam]:
         """The best of what the beams grow into with one more fact (Algorithm 1, lines 7 to 20)."""
         rows = self.reader.rows(
-            "expand/knowledge_step",
+            "retrieve/knowledge_step",
             triples=sorted({beam.links[-1].id for beam in beams}),
             index=self._index,
             query=escape(text),
@@ -246,7 +246,7 @@ def passages_of(
     if not texts:
         return []
     found = context.row(
-        "search/fulltext_each",
+        "retrieve/fulltext_each",
         index=reader.collection.index("passage_stems"),
         queries=[question_words(text, reader.collection.language) for text in texts],
         limit=_FITTING if only else 1,

@@ -232,7 +232,7 @@ def _similar_titles(context: SearchContext, names: Sequence[str], limit: int = 2
     index = context.reader.collection.index("entity_name")
     queries = [" ".join(f"{word}~1" for word in escape(name).split()) for name in names]
     found: list[list[Mapping[str, Any]]] = context.row(
-        "search/similar_titles", index=index, queries=queries, limit=limit
+        "retrieve/similar_titles", index=index, queries=queries, limit=limit
     )["found"]
     return found
 

@@ -106,10 +106,10 @@ class Mdr(Retriever):
         return sorted(longer, key=lambda chain: (-chain.score, chain.ids))[: s.beams]
 
     def _nearest(self, chains: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-        """For each chain the passages nearest to its vector: see `cypher/expand/mdr.cypher`."""
+        """For each chain the passages nearest to its vector: see `cypher/retrieve/mdr.cypher`."""
         collection = self.context.reader.collection
         row = self.context.row(
-            "expand/mdr",
+            "retrieve/mdr",
             index=collection.vector_index("Passage"),
             embedding=collection.embedding,
             chains=chains,

@@ -4,7 +4,7 @@ Link the names in the question, start from the passages that they lead to, walk 
 score each target against the rest of the question: the question without the words that led there. The best path is
 kept, a little personalised PageRank over the passages at hand is added, and the best of a longer question are listed
 as a set, which covers its words and ends with what answers its outermost clause. The twin statements are
-`cypher/expand/pathrank*.cypher`; six round trips a question with two hops, the passages' texts included, and one more
+`cypher/retrieve/pathrank*.cypher`; six round trips a question with two hops, the passages' texts included, and one more
 when a name is misspelt.
 
 Where the texts have names enough of their own, names that are known from triples alone are where links lead, but no
@@ -158,7 +158,7 @@ class PathRank(Retriever):
         links = walk.question.links
         collection = self.context.reader.collection
         rows = self.context.row(
-            "expand/pathrank_seeds",
+            "retrieve/pathrank_seeds",
             vector_index=collection.vector_index("Passage"),
             text_index=collection.index("passage_stems"),
             embedding=collection.embedding,
@@ -211,7 +211,7 @@ class PathRank(Retriever):
                 }
             )
         found = self.context.row(
-            "expand/pathrank",
+            "retrieve/pathrank",
             sources=sources,
             embedding=self.context.reader.collection.embedding,
             vectors=vectors,
@@ -279,7 +279,7 @@ class PathRank(Retriever):
         linked = sorted({link.entity for link in links})
         ordered = bool(s.places and walk.strength and walk.embedded)
         found = self.context.row(
-            "expand/pathrank_names",
+            "retrieve/pathrank_names",
             ids=top,
             links=linked,
             cap=s.cap,

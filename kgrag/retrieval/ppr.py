@@ -4,7 +4,7 @@ The walk restarts at the entities of the triples nearest to the question, at the
 the passages nearest to it; a passage's rank is its share of the walk. Edges, all undirected: a passage and the entities
 that it mentions or whose title it bears, the two entities of a triple, and names that resemble each other. Sources:
 HippoRAG, section 2.2; HippoRAG 2, section 3 (as published: `hipporag`). The twin statements are
-`cypher/expand/ppr*.cypher`.
+`cypher/retrieve/ppr*.cypher`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -109,7 +109,7 @@ class Ppr(Retriever):
         vector = query.vector(self.context.embedder)
         collection = self.context.reader.collection
         found = self.context.row(
-            "expand/ppr_seeds",
+            "retrieve/ppr_seeds",
             triple_index=collection.vector_index("Triple"),
             passage_index=collection.vector_index("Passage"),
             collection=collection.name,
@@ -148,11 +148,11 @@ class Ppr(Retriever):
         entities = sorted(seeds.entities)
         if s.exact:
             graph = self._whole()
-            elements = (list(row.values()) for row in self.context.rows("expand/ppr_elements", ids=entities))
+            elements = (list(row.values()) for row in self.context.rows("retrieve/ppr_elements", ids=entities))
             return graph, _places(elements, graph)
         most = round(seeds.stated * s.most_stated + (1 - seeds.stated) * s.most)
         rows = self.context.rows(
-            "expand/ppr",
+            "retrieve/ppr",
             entities=entities,
             passages=sorted(seeds.passages),
             cap=s.cap,

@@ -42,7 +42,7 @@ class Raptor(Retriever):
         """See Retriever; scores are (1 + cosine) / 2."""
         s, reader = self.settings, self.context.reader
         rows: list[dict[str, Any]] = self.context.row(
-            "expand/raptor",
+            "retrieve/raptor",
             passage_index=reader.collection.vector_index("Passage"),
             summary_index=reader.collection.vector_index("Summary"),
             collection=reader.collection.name,

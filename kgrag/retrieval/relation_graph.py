@@ -56,5 +56,5 @@ class WholeRelationGraph:
     def _read(self) -> RelationGraph:
         reader = self._context.reader
         name = reader.collection.name
-        similar = reader.stream("expand/ppr_similar", collection=name, same_as=self._same_as)
-        return RelationGraph.of(reader.stream("expand/gfm_triples", collection=name), similar)
+        similar = reader.stream("retrieve/ppr_similar", collection=name, same_as=self._same_as)
+        return RelationGraph.of(reader.stream("retrieve/gfm_triples", collection=name), similar)

@@ -101,7 +101,7 @@ def test_a_hub_gives_what_the_question_asks_for_alone(
 
     def counted(self: Graph, name: str, /, **parameters: object) -> list[object]:
         found: list[object] = rows(self, name, **parameters)  # type: ignore[assignment]
-        if name == "expand/knowledge_step":
+        if name == "retrieve/knowledge_step":
             seen.extend(len(entity["facts"]) for row in found for entity in row["entities"])  # type: ignore[index]
         return found
 

@@ -228,7 +228,7 @@ def test_bdtr_widens_the_pool_and_reads_what_supports_the_chain(
     drawn = drawing(answer)
     captions = {edge.caption for edge in drawn.edges.values()}
     assert {"RETRIEVED fast", "RETRIEVED slow", "RETRIEVED question"} <= captions
-    (last,) = talking.graph.run("search/runs", collection=coast)
+    (last,) = talking.graph.run("look_up/runs", collection=coast)
     assert last["steps"] == 3
     talking.delete_runs([id])
 

@@ -224,7 +224,7 @@ def test_a_removal_waits_for_what_is_about_to_commit(kg: KnowledgeGraph, collect
 
     kg.graph.write(work)
     remover.join(30)
-    assert not kg.graph.run("search/collections", name=collection_name)
+    assert not kg.graph.run("look_up/collections", name=collection_name)
 
 
 def test_a_collection_removed_while_it_is_filled_stays_removed(kg: KnowledgeGraph, collection_name: str) -> None:

@@ -180,7 +180,7 @@ def test_the_graph_about_a_question(kg: KnowledgeGraph, fleet: Path) -> None:
         posed = Surroundings(context, GfmOptions(**options)).of(question)
         assert posed is not None
         element = list(posed.graph.ties.node)
-        names = dict(context.row("expand/ppr_names", elements=element)["names"])
+        names = dict(context.row("retrieve/ppr_names", elements=element)["names"])
         graph = posed.graph
         return {(names[element[h]], graph.relations[r], names[element[t]]) for h, r, t in graph.edges}, posed
 

@@ -22,7 +22,7 @@ def graph(cluster: StubCluster) -> Iterator[Graph]:
 
 
 def read(graph: Graph) -> int:
-    return int(graph.run("search/ping")[0]["pong"])
+    return int(graph.run("inspect/ping")[0]["pong"])
 
 
 def write(graph: Graph) -> None:

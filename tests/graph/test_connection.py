@@ -101,7 +101,7 @@ def test_a_search_takes_at_most_eight_round_trips(
         assert len(asked) <= 8, asked
         asked.clear()
         misspelt = kg[collection_name].search("Who taught Anna Bergstrum, and where is Visby Harbuor?")
-        assert "search/similar_titles" in asked
+        assert "retrieve/similar_titles" in asked
         assert len(asked) <= 7, asked
         asked.clear()
         kg[collection_name].search("Where was Anna Bergstrom born?", retriever="hybrid")
@@ -117,7 +117,7 @@ def test_a_query_can_be_made_to_fail(kg: KnowledgeGraph, collection_name: str) -
     kg[collection_name].ingest([Document("eel", (Section("The eel swims to Sargasso."),))])
 
     def unplugged(name: str, parameters: object) -> None:
-        if name == "search/fulltext":
+        if name == "retrieve/fulltext":
             raise ServiceUnavailable
 
     with kg.graph.listening(unplugged), pytest.raises(DatabaseError, match="does not answer"):
@@ -127,9 +127,9 @@ def test_a_query_can_be_made_to_fail(kg: KnowledgeGraph, collection_name: str) -
 
 def test_what_runs_is_logged_without_its_parameters(kg: KnowledgeGraph, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "kgrag.graph"):
-        kg.graph.run("search/texts", ids=["of-the-user"])
+        kg.graph.run("look_up/texts", ids=["of-the-user"])
     assert [record.name for record in caplog.records] == ["kgrag.graph"]
-    assert "search/texts: " in caplog.text
+    assert "look_up/texts: " in caplog.text
     assert "records" in caplog.text
     assert "of-the-user" not in caplog.text
 
@@ -149,7 +149,7 @@ def test_ctrl_c_stays_ctrl_c_whatever_the_driver_was_sending(graph_settings: Set
             signal.setitimer(signal.ITIMER_REAL, milliseconds / 1000, 5)
             try:
                 while True:
-                    graph.run("search/texts", ids=ids)
+                    graph.run("look_up/texts", ids=ids)
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
@@ -160,9 +160,9 @@ def test_ctrl_c_stays_ctrl_c_whatever_the_driver_was_sending(graph_settings: Set
 def test_lists_are_not_written_into_the_drivers_log(kg: KnowledgeGraph, caplog: pytest.LogCaptureFixture) -> None:
     """The driver writes parameters out for its log; for rows with vectors that takes as long as their writing."""
     with caplog.at_level(logging.DEBUG, "neo4j"):
-        kg.graph.run("search/passage_ids", ids=["a text of a document"])
-        kg.graph.write(lambda tx: tx.run("search/passage_ids", ids=["a text of a document"]))
-        list(kg.graph.stream("search/passage_ids", ids=["a text of a document"]))
+        kg.graph.run("look_up/passage_ids", ids=["a text of a document"])
+        kg.graph.write(lambda tx: tx.run("look_up/passage_ids", ids=["a text of a document"]))
+        list(kg.graph.stream("look_up/passage_ids", ids=["a text of a document"]))
     assert caplog.text.count("[1 values]") == 3
     assert "a text of a document" not in caplog.text
 

@@ -34,12 +34,12 @@ def test_the_store_counts_the_same_edges(
     monkeypatch.setattr(counts, "READ", 0)
     with kg.graph.listening(lambda name, _: asked.append(name)):
         assert counts.count_edges(kg.graph, opened, nodes) == read
-    assert asked.count("search/count_own_edges") == len([n for n in describe().labels("indexed") if n in nodes])
+    assert asked.count("inspect/count_own_edges") == len([n for n in describe().labels("indexed") if n in nodes])
     assert collection.info() == info
 
 
 def test_every_type_of_an_edge_is_counted() -> None:
     indexed = describe().labels("indexed")
     types = {edge.type for edge in describe().edges for source, _ in edge.between if source in indexed}
-    text = catalogue()["search/count_own_edges"].text
+    text = catalogue()["inspect/count_own_edges"].text
     assert {type for type in types if f"{type}: COUNT {{ (:{{label}})-[:{type}]->() }}" not in text} == set()

@@ -114,7 +114,7 @@ def test_a_server_cancels_it(kg: KnowledgeGraph, collection_name: str) -> None:
         kept.cancel_job(kg.graph, kept.list_jobs(kg.graph, [collection_name])[0].id)
         until = time.monotonic() + 30
         while time.monotonic() < until:
-            kg.graph.run("search/ping")
+            kg.graph.run("inspect/ping")
     assert kept.list_jobs(kg.graph, [collection_name]) == []
 
 
@@ -122,7 +122,7 @@ def test_its_callers_cancel_it(kg: KnowledgeGraph, collection_name: str) -> None
     flag = threading.Event()
     with pytest.raises(CancelledError), limited(cancelled=flag), collection_lock(kg.graph, collection_name, "ingest"):
         flag.set()
-        kg.graph.run("search/ping")
+        kg.graph.run("inspect/ping")
     assert kept.list_jobs(kg.graph, [collection_name]) == []
 
 

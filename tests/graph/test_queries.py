@@ -74,7 +74,7 @@ def test_a_line_is_repeated_for_each_label() -> None:
 
 def test_catalogue_is_complete() -> None:
     names = catalogue()
-    assert {"search/fulltext", "search/vector", "write/passages", "schema/fulltext"} <= names.keys()
+    assert {"retrieve/fulltext", "retrieve/vector", "write/passages", "schema/fulltext"} <= names.keys()
     assert {q.mode for q in names.values()} == set(MODES)
 
 
@@ -97,10 +97,10 @@ def test_bad_headers_are_refused(content: str, complaint: str) -> None:
 
 
 def test_parameters_are_checked(kg: KnowledgeGraph) -> None:
-    with pytest.raises(TypeError, match="search/fulltext takes"):
-        kg.graph.run("search/fulltext", index="x")
+    with pytest.raises(TypeError, match="retrieve/fulltext takes"):
+        kg.graph.run("retrieve/fulltext", index="x")
     with pytest.raises(KeyError):
-        kg.graph.run("search/nothing")
+        kg.graph.run("look_up/nothing")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ _NAME = re.compile(rf"(?:{_FOLDERS})/\w+")
 _BEGINNING = re.compile(rf"(?:{_FOLDERS})/")
 _FILE = re.compile(r"\bcypher/(\w+/\w+)\.cypher")
 _COMMAND = re.compile(r"\bkgrag cypher ([a-z]\w+)")
+_ADDRESSES = ("kgrag/client/remote.py", "jobs/")  # what begins so there is an address of the REST API
 
 
 @dataclass(frozen=True)
@@ -170,10 +171,11 @@ def test_every_query_is_named_as_it_is_where_it_runs(sources: Sources) -> None:
     """A search for the name of a query finds who runs it, so no name is put together."""
     told = {text.value for tree in sources.values() for text in texts(tree)}
     assert [name for name in catalogue() if not name.startswith(SAVED) and name not in told] == []
-    nodes = [node for tree in sources.values() for node in ast.walk(tree)]
-    joined = (node for node in nodes if isinstance(node, ast.JoinedStr))
-    assert [part.value for node in joined for part in texts(node) if _BEGINNING.match(part.value)] == []
-    run = (node for node in nodes if isinstance(node, ast.Call) and named(node) in ("run", "stream") and node.args)
+    nodes = [(where, node) for where, tree in sources.items() for node in ast.walk(tree)]
+    joined = ((where, node) for where, node in nodes if isinstance(node, ast.JoinedStr))
+    begun = {(where, part.value) for where, node in joined for part in texts(node) if _BEGINNING.match(part.value)}
+    assert begun == {_ADDRESSES}
+    run = (node for _, node in nodes if isinstance(node, ast.Call) and named(node) in ("run", "stream") and node.args)
     assert [ast.unparse(call) for call in run if isinstance(call.args[0], ast.JoinedStr)] == []
 
 
@@ -202,22 +204,22 @@ def test_documents_name_files_that_are_there() -> None:
 @pytest.mark.parametrize(
     ("source", "fault"),
     [
-        ("graph.run('search/ping')", ""),
-        ("graph.run('search/pnig')", "there is no query"),
+        ("graph.run('inspect/ping')", ""),
+        ("graph.run('inspect/pnig')", "there is no query"),
         ("graph.run('serach/ping')", "there is no query"),
-        ("graph.run('search/gnip' if x else 'search/ping')", "there is no query"),
+        ("graph.run('inspect/gnip' if x else 'inspect/ping')", "there is no query"),
         ("for query in ('write/pagse',): tx.run(query, rows=r)", "there is no query"),
-        ("catalogue()['search/rnu']", "there is no query"),
+        ("catalogue()['look_up/rnu']", "there is no query"),
         ("'''Rows of `cypher/write/nothing.cypher`.'''", "there is no query"),
-        ("reader.row('search/passages', ids=ids)", ""),
-        ("reader.row('search/passages', id=ids)", "takes ['ids']"),
-        ("reader.row('search/passages')", "takes ['ids']"),
-        ("reader.row('search/passages', **given)", ""),
-        ("reader.row('search/passages', id=ids, **given)", "takes ['ids']"),
-        ("graph.run('search/ping', **{'ids': ids})", "takes []"),
-        ("work.rows('search/texts', ids)", ""),
-        ("partial(work.rows, 'search/texts')", ""),
-        ("partial(work.rows, 'search/passages', limit=1)", "takes ['ids']"),
+        ("reader.row('look_up/passages', ids=ids)", ""),
+        ("reader.row('look_up/passages', id=ids)", "takes ['ids']"),
+        ("reader.row('look_up/passages')", "takes ['ids']"),
+        ("reader.row('look_up/passages', **given)", ""),
+        ("reader.row('look_up/passages', id=ids, **given)", "takes ['ids']"),
+        ("graph.run('inspect/ping', **{'ids': ids})", "takes []"),
+        ("work.rows('look_up/texts', ids)", ""),
+        ("partial(work.rows, 'look_up/texts')", ""),
+        ("partial(work.rows, 'look_up/passages', limit=1)", "takes ['ids']"),
         ("graph.run('write/clear', collection=c)", "takes ['collection', 'label'"),
         ("graph.run('write/clear', collection=c, label='Word')", ""),
     ],

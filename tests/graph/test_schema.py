@@ -76,7 +76,7 @@ def test_a_collection_is_opened_in_one_round_trip(kg: KnowledgeGraph, collection
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Graph, "run", listening)
         assert collections.open_collection(kg.graph, collection_name).name == collection_name
-    assert asked == ["search/collections"]
+    assert asked == ["look_up/collections"]
 
 
 def test_every_version_has_a_step() -> None:

@@ -43,7 +43,7 @@ def corpus(kg: KnowledgeGraph, made: str, scripted: Scripted) -> str:
 
 
 def _under_way(kg: KnowledgeGraph) -> object:
-    return kg.graph.run("search/batches", collection=_NAME)[0]["batches"]
+    return kg.graph.run("stages/batches", collection=_NAME)[0]["batches"]
 
 
 def test_a_batch_gives_what_calls_give_at_half_the_price(corpus: str, scripted: Scripted, connect: Connect) -> None:

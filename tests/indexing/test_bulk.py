@@ -144,7 +144,7 @@ def _nodes(kg: KnowledgeGraph) -> dict[str, Any]:
     """The properties of every passage, triple, name and document, vectors rounded; not when they were written."""
     found = {}
     for label in ("Document", "Page", "Table", "Passage", "Triple", "Entity", "Word", "Keyword"):
-        for record in kg.graph.run("search/count_nodes", collection=_COLLECTION):
+        for record in kg.graph.run("inspect/count_nodes", collection=_COLLECTION):
             found[record["label"]] = record["number"]
         query = f"MATCH (n:{label} {{collection: $name}}) RETURN properties(n) AS properties"
         for record in kg.graph._driver.execute_query(query, name=_COLLECTION).records:

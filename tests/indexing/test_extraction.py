@@ -90,7 +90,7 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     assert edges["MENTIONS", "Colin Archer"]["via"] == "triple"
     collection = open_collection(kg.graph, collection_name)
     words = kg.graph.run(
-        "search/fulltext",
+        "retrieve/fulltext",
         index=collection.index("triple_text"),
         query="shipwright",
         limit=5,
@@ -99,7 +99,7 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     )
     vector = kg.embedder(collection.embedder).embed(["Colin Archer was shipwright"])[0].tolist()
     near = kg.graph.run(
-        "search/vector", index=collection.vector_index("Triple"), collection=collection_name,
+        "retrieve/vector", index=collection.vector_index("Triple"), collection=collection_name,
         embedding=collection.embedding, vector=vector, candidates=20, limit=1, scanned=0,
     )  # fmt: skip
     ((nearest, score),) = near[0]["hits"]
@@ -115,7 +115,7 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     named = kg.graph._driver.execute_query(query, name=collection_name).records
     assert [r["name"] for r in named] == ["Colin Archer", "Fram", "Nansen"]
     kg[collection_name].delete(["fram", "archer"])
-    left = kg.graph.run("search/digest_keywords", collection=collection_name)
+    left = kg.graph.run("digest/keywords", collection=collection_name)
     assert not [r for r in left if r["content"][0].startswith("@")]
 
 

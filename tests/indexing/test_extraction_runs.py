@@ -117,7 +117,7 @@ def test_faults_of_all_kinds(corpus: str, scripted: Scripted, connect: Connect) 
     kg.graph.run("write/extracted", ids=ids, version="old")
     scripted.fail("500", "bad-json", "empty", "400:The text is not for this model", task="extract")
     report = connect(retries=0)[corpus].extract(threads=1)
-    waiting = kg.graph.run("search/unread", collection=corpus, property="extracted", version="new")
+    waiting = kg.graph.run("stages/unread", collection=corpus, property="extracted", version="new")
     keys = {kg.passage(f"d{n}", corpus).id: f"d{n}" for n in range(8)}
     assert [f.document for f in report.failures] == [keys[row["id"]] for row in waiting if row["id"] in keys][:3]
     wrong, twice, long = (f.reason for f in report.failures)

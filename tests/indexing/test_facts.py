@@ -77,7 +77,7 @@ def test_a_part_of_the_own_name_is_stated_only_by_itself() -> None:
 
 
 def test_density_without_what_triples_alone_name(kg: KnowledgeGraph, stated: str) -> None:
-    (record,) = kg.graph.run("search/collections", name=stated)
+    (record,) = kg.graph.run("look_up/collections", name=stated)
     collection = record["collection"]
     assert 0 < collection["density0"] <= collection["density"] <= 1
 

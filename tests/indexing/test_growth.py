@@ -40,8 +40,8 @@ def test_few_documents_ask_for_the_names_in_them_alone(
     kg[collection_name].delete(documents=[d.key for d in documents[-4:]])
     with queries_run() as run:
         kg[collection_name].ingest(documents[-4:])
-    assert "search/gazetteer" not in run
-    assert "search/gazetteer_of" in run
+    assert "stages/gazetteer" not in run
+    assert "stages/gazetteer_of" in run
     assert digest(kg.graph, collection_name) == whole
 
 
@@ -56,7 +56,7 @@ def test_neighbours_of_few_are_searched_in_the_index(
     monkeypatch.setattr(similar_stage, "_SEARCHES", 1)
     with queries_run() as run:
         kg[collection_name].ingest([documents[7]])
-    assert "search/vectors" not in run
+    assert "stages/vectors" not in run
     assert overlap(similar(kg.graph, collection_name), near) > 0.99
 
 
@@ -74,7 +74,7 @@ def test_the_density_of_a_sample_is_that_of_a_bulk_load(kg: KnowledgeGraph, grow
     collection = open_collection(kg.graph, grown)
     with Work(kg.graph, collection, kg.settings, lambda stage, done, total: None) as work:
         record_density(work, sample)
-    record = kg.graph.run("search/collections", name=grown)[0]["collection"]
+    record = kg.graph.run("look_up/collections", name=grown)[0]["collection"]
     every, apart = Mentioned(), Mentioned()
     for passage, its in _mentions(kg, grown).items():
         every.add(passage, its)

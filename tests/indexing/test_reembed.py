@@ -48,7 +48,7 @@ def test_reembed_is_resumed(kg: KnowledgeGraph, collection_name: str, make_docum
     topics = kg[collection_name].search("Banor built near", retriever="raptor")
     total = next(c for c in kg.collections() if c.name == collection_name).counts
     opened = collections.open_collection(kg.graph, collection_name)
-    held = kg.graph.run("search/count_vectors", label="Entity", collection=collection_name, embedding=opened.embedding)
+    held = kg.graph.run("inspect/count_vectors", label="Entity", collection=collection_name, embedding=opened.embedding)
     assert held[0]["having"] > 0
     vectors = held[0]["having"] + sum(total[label] for label in ("Passage", "Triple", "Summary", "Community"))
     assert total["Summary"] > 50 and total["Community"] > 10

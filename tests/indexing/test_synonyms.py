@@ -85,7 +85,7 @@ def test_without_an_embedder_new_names_wait(kg: KnowledgeGraph, collection_name:
             name=collection_name,
         ).consume()
     finish(kg.graph, found, graph_settings, _silent)
-    assert [r["id"] for r in kg.graph.run("search/todo", label="Entity", collection=collection_name, stage="similar")]
+    assert [r["id"] for r in kg.graph.run("stages/todo", label="Entity", collection=collection_name, stage="similar")]
     assert not collection_info(kg.graph, found).finished
     kg[collection_name].ingest([_stating("Portuguese", "Portugal")])
     assert len(_names(kg, collection_name)) == 2

@@ -48,7 +48,7 @@ def documents() -> list[Document]:
 
 def having(kg: KnowledgeGraph, name: str, label: str) -> tuple[int, int]:
     slot = open_collection(kg.graph, name).embedding
-    row = kg.graph.run("search/count_vectors", label=label, collection=name, embedding=slot)[0]
+    row = kg.graph.run("inspect/count_vectors", label=label, collection=name, embedding=slot)[0]
     return row["having"], row["number"]
 
 

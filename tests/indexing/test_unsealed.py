@@ -14,7 +14,7 @@ def test_a_removal_that_is_broken_off_takes_the_seal_first(
     document = Document("a", (Section("The Fram was built in Larvik."),), "Fram")
     kg[collection_name].ingest([document])
     ids = [document_id(collection_name, "a")]
-    assert [row["content_hash"] for row in kg.graph.run("search/content_hashes", ids=ids)] != [None]
+    assert [row["content_hash"] for row in kg.graph.run("look_up/content_hashes", ids=ids)] != [None]
 
     def broken(*_: object) -> set[str]:
         raise KeyboardInterrupt
@@ -22,7 +22,7 @@ def test_a_removal_that_is_broken_off_takes_the_seal_first(
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(writer, "remove_passages", broken)
         kg[collection_name].delete(documents=["a"])
-    assert [row["content_hash"] for row in kg.graph.run("search/content_hashes", ids=ids)] == [None]
+    assert [row["content_hash"] for row in kg.graph.run("look_up/content_hashes", ids=ids)] == [None]
     assert kg[collection_name].ingest([document]).unchanged == 0
     assert [hit.passage.document for hit in kg[collection_name].search("Fram", retriever="bm25")] == ["a"]
 

@@ -238,7 +238,7 @@ def tried(star: SearchContext, hub: int, hub_triples: int, neighbours: int = 500
     limits = {"neighbours": neighbours, "keep": 500, "hub": hub, "hub_triples": hub_triples, "candidates": 400}
     collection = star.reader.collection
     indexes = {"index": collection.vector_index("Triple"), "embedding": collection.embedding}
-    row = star.row("expand/beam_step", beams=[beam], vector=at(1.0), same_as=True, **indexes, **limits)
+    row = star.row("retrieve/beam_step", beams=[beam], vector=at(1.0), same_as=True, **indexes, **limits)
     return len(row["neighbours"])
 
 

@@ -238,7 +238,7 @@ def test_hubs_tie_nothing(kg: KnowledgeGraph, coast: str) -> None:
 
 def test_a_layer_is_a_round_trip(kg: KnowledgeGraph, coast: str) -> None:
     calls = queries_of(kg[coast].retriever("gnn-ret(alphas=(0.5, 0.5))"), _QUESTION, 5)
-    assert calls == ["search/vector", *["expand/gnn_ret"] * 2, "search/entity_captions", "search/passages"]
+    assert calls == ["retrieve/vector", *["retrieve/gnn_ret"] * 2, "retrieve/entity_captions", "look_up/passages"]
 
 
 def test_messages_pass_through_what_a_filter_keeps_out(kg: KnowledgeGraph, coast: str) -> None:

@@ -97,7 +97,7 @@ def test_questions_of_no_words(kg: KnowledgeGraph, manuals: str) -> None:
 @pytest.mark.long
 def test_a_database_of_version_7_is_searched_like_a_new_one(kg: KnowledgeGraph, manuals: str) -> None:
     expected = digest(kg.graph, manuals)
-    number = kg.graph.run("search/collections", name=manuals)[0]["collection"]["number"]
+    number = kg.graph.run("look_up/collections", name=manuals)[0]["collection"]["number"]
     with kg.graph._driver.session() as session:
         session.run("MATCH (p:Passage {collection: $c}) SET p.title_stems = null", c=manuals).consume()
         session.run(f"DROP INDEX passage_stems_c{number}").consume()

@@ -78,7 +78,7 @@ def test_the_searches_of_a_hop_are_one_round_trip(index: SearchContext, monkeypa
     real = index.row
 
     def row(name: str, /, **parameters: Any) -> dict[str, Any]:
-        if name == "expand/mdr":
+        if name == "retrieve/mdr":
             asked.append(len(parameters["chains"]))
         return real(name, **parameters)
 

@@ -116,7 +116,7 @@ def test_filter(kg: KnowledgeGraph, coast: str) -> None:
 
 def test_two_round_trips_more_than_the_base(kg: KnowledgeGraph, coast: str) -> None:
     base, expanded = (queries_of(kg[coast].retriever(name), _QUESTION, 5) for name in ("hybrid", "naive-ge"))
-    assert sorted(expanded) == sorted([*base, "expand/beam_start", "expand/beam_step"])
+    assert sorted(expanded) == sorted([*base, "retrieve/beam_start", "retrieve/beam_step"])
 
 
 def test_without_triples_it_is_the_base_and_says_so(kg: KnowledgeGraph, collection_name: str) -> None:

@@ -68,7 +68,7 @@ def test_what_is_removed_between_two_queries_of_a_ranking(
     row = context.row
 
     def removing(name: str, /, **parameters: Any) -> dict[str, Any]:
-        if name == "expand/ppr_names":  # the walk is over, its trails are not told
+        if name == "retrieve/ppr_names":  # the walk is over, its trails are not told
             asked.append(name)
             if len(asked) == 1:
                 kg[skippers].delete(gone)
@@ -126,7 +126,7 @@ def test_a_ranking_is_made_again_for_a_while(
     row = context.row
 
     def torn(name: str, /, **parameters: Any) -> dict[str, Any]:
-        if name == "expand/pathrank":
+        if name == "retrieve/pathrank":
             times.append(time.monotonic())
             if len(times) <= failing:
                 raise TypeError("null has no value")

@@ -430,7 +430,7 @@ def test_what_is_told_of_a_job_while_it_ends_comes_too_late(
     outcome = {"error": None, "remedy": None, "error_kind": None, "result": None}
 
     def end(tx: Transaction) -> None:
-        tx.run("write/end_job", id=id, holder="one", state="failed", **outcome)
+        tx.run("jobs/end", id=id, holder="one", state="failed", **outcome)
         telling.start()
         time.sleep(0.5)  # so that the other has begun
 

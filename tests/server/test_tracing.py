@@ -87,7 +87,7 @@ def test_a_question_is_a_trace_without_its_words(
     chat = next(attributes(span) for span in spans if span.name == "chat")
     assert chat["kgrag.task"] == "answer" and chat["kgrag.written"]
     queries = [span for span in spans if span.name == "query"]
-    assert "expand/pathrank" in {attributes(span)["kgrag.query"] for span in queries}
+    assert "retrieve/pathrank" in {attributes(span)["kgrag.query"] for span in queries}
     assert all(span.parent_span_id in by_id for span in spans if span is not request)
     failed = [span for span in collector.spans if attributes(span).get("http.response.status_code") == 404]
     assert len(failed) == 1

@@ -176,7 +176,7 @@ def _checked(server: LocalServer, dump: Path | None, started: float, progress: P
                 "is what it was.",
                 "Install the newer kgrag that wrote it: pip install --upgrade kgrag.",
             )
-        records = graph.run("search/collections", name=None)
+        records = graph.run("look_up/collections", name=None)
     bulk.forget(server.home)
     names = tuple(r["collection"]["name"] for r in records)
     return RestoreReport(names, version, dump, time.monotonic() - started)

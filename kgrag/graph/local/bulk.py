@@ -182,9 +182,9 @@ def read_note(home: Home) -> Note | None:
 
 def occupants(graph: Graph) -> list[str]:
     """What is lost when the database is replaced: collections by name, or else nodes that are not kgrag's, if any."""
-    records = graph.run("search/collections", name=None)
+    records = graph.run("look_up/collections", name=None)
     found = [f"collection {record['collection']['name']!r}" for record in records]
-    if not found and (foreign := graph.run("search/foreign_nodes")[0]["number"]):
+    if not found and (foreign := graph.run("inspect/foreign_nodes")[0]["number"]):
         found.append(f"{foreign:,} nodes that are not kgrag's")
     return found
 

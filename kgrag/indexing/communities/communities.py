@@ -52,9 +52,9 @@ def build(
     version = tasks.prompt(TASK).version if tasks is not None else None
     finish(graph, collection, settings, progress, embedder)
     progress("communities", 0, None)
-    laid = int(graph.run("search/communities_laid", collection=name)[0]["names"])
+    laid = int(graph.run("stages/communities_laid", collection=name)[0]["names"])
     network = read_network(graph, collection)
-    there = {row["id"]: dict(row) for row in graph.stream("search/communities", collection=name)}
+    there = {row["id"]: dict(row) for row in graph.stream("stages/communities", collection=name)}
     planned = plan(network, list(there.values()), laid, name, size)
     if planned.again and laid:
         graph.run("write/communities_laid", collection=name, names=0)
@@ -79,7 +79,7 @@ def build(
 def remove(graph: Graph, collection: Collection) -> int:
     """Remove all communities; returns how many there were."""
     graph.run("write/communities_laid", collection=collection.name, names=0)
-    return _remove(graph, [row["id"] for row in graph.stream("search/communities", collection=collection.name)])
+    return _remove(graph, [row["id"] for row in graph.stream("stages/communities", collection=collection.name)])
 
 
 def estimate(
@@ -90,7 +90,7 @@ def estimate(
     Reports on parts are taken to be as long as replies usually are.
     """
     prompt = load_prompt(TASK, chat.prompts)
-    rows = [dict(row) for row in graph.stream("search/communities", collection=collection.name)]
+    rows = [dict(row) for row in graph.stream("stages/communities", collection=collection.name)]
     due = {row["id"] for row in rows if row["stale"] or row["made"] != prompt.version}
     ids, size = sorted(due), 0
     for start in range(0, len(ids), _LAID):

@@ -46,7 +46,7 @@ def read_network(graph: Graph, collection: Collection) -> Network:
     """The entities that a title or a fact names, or several passages. Raises ConfigurationError without scipy."""
     sparse = _scipy("sparse")
     place: dict[str, int] = {}
-    rows = list(graph.stream("search/community_entities", collection=collection.name))
+    rows = list(graph.stream("stages/community_entities", collection=collection.name))
     for i, row in enumerate(rows):
         place[row["element"]] = i
     df = np.array([row["df"] for row in rows], np.int64)
@@ -55,7 +55,7 @@ def read_network(graph: Graph, collection: Collection) -> Network:
     passages: list[str] = []
     held: list[list[int]] = []
     facts: list[tuple[int, int]] = []
-    for row in graph.stream("expand/ppr_passages", collection=collection.name, named=True):
+    for row in graph.stream("retrieve/ppr_passages", collection=collection.name, named=True):
         passages.append(row["id"])
         ends = zip(row["subjects"], row["objects"], strict=True)
         facts += [(int(node[place[s]]), int(node[place[o]])) for s, o in ends if s in place and o in place]

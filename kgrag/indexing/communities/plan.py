@@ -52,7 +52,7 @@ class Plan:
 def plan(network: Network, there: Sequence[Mapping[str, Any]], laid: int, collection: str, size: int) -> Plan:
     """The communities of a network.
 
-    `there`: rows of `cypher/search/communities.cypher`; `laid`: how many names were in these when they were found, 0 if
+    `there`: rows of `cypher/stages/communities.cypher`; `laid`: how many names were in these when they were found, 0 if
     they are not to be kept. What is new joins the community that it is tied to most, or those of its own kind; once
     there is much of it (AGAIN), all are found again, which is what the whole network gives by itself.
     """

@@ -27,7 +27,7 @@ _FINDINGS = 10
 _FACTS = 40
 
 Material = Mapping[str, Any]
-"""A row of `cypher/search/community_texts.cypher`."""
+"""A row of `cypher/stages/community_texts.cypher`."""
 
 
 class Report(BaseModel):
@@ -100,7 +100,7 @@ class Reports(Writer[Reported]):
 
 def materials(graph: Graph, ids: Sequence[str]) -> list[Material]:
     """What the reports on communities are made from, in their order."""
-    found = {row["id"]: dict(row) for row in graph.run("search/community_texts", ids=list(ids), facts=_FACTS)}
+    found = {row["id"]: dict(row) for row in graph.run("stages/community_texts", ids=list(ids), facts=_FACTS)}
     return [found[id] for id in ids if id in found]
 
 

@@ -254,7 +254,7 @@ def _names_of(graph: Graph, collection: str | None) -> frozenset[str]:
     if collection is None:
         return frozenset()
     found = registry.check_documents(registry.open_collection(graph, collection))
-    rows = graph.stream("search/known_names", collection=found.name)
+    rows = graph.stream("look_up/known_names", collection=found.name)
     return frozenset(text for row in rows for text in (row["normal"], row["wikipedia"]) if text)
 
 

@@ -129,7 +129,7 @@ def resolve(
     ConfigurationError for a prompt that cannot be used, DatabaseError.
     """
     known = _read(graph, collection, progress)
-    ties = graph.stream("search/same_as", collection=collection.name)
+    ties = graph.stream("resolve/pairs", collection=collection.name)
     before = {pair(row["one"], row["other"]): dict(row) for row in ties}
     known.ties = {p: row for p, row in before.items() if row["by"] != "rules" and known.names.keys() >= set(p)}
     known.judged |= dict.fromkeys(known.ties, True)
@@ -165,9 +165,9 @@ def undo(graph: Graph, collection: Collection) -> int:
 
     Edges that somebody else wrote, with another `by`, stay.
     """
-    removed = int(graph.run("write/remove_same_as", collection=collection.name)[0]["removed"])
+    removed = int(graph.run("resolve/remove_same_as", collection=collection.name)[0]["removed"])
     graph.run(
-        "write/tied", collection=collection.name, tied=any(graph.stream("search/same_as", collection=collection.name))
+        "resolve/tied", collection=collection.name, tied=any(graph.stream("resolve/pairs", collection=collection.name))
     )
     return removed
 
@@ -177,16 +177,16 @@ def decide(graph: Graph, collection: Collection, names: NamePair, *, same: bool)
     one, other = names.ids
     if same:
         row = {"one": one, "other": other, "score": 1.0, "evidence": "somebody says so", "by": "person"}
-        graph.run("write/same_as", rows=[row])
+        graph.run("resolve/same_as", rows=[row])
     else:
-        graph.run("write/not_same_as", rows=[{"one": one, "other": other}])
-        graph.run("write/apart", rows=[{"one": one, "other": other}])
-    tied = any(graph.stream("search/same_as", collection=collection.name))
-    graph.run("write/tied", collection=collection.name, tied=tied)
+        graph.run("resolve/not_same_as", rows=[{"one": one, "other": other}])
+        graph.run("resolve/apart", rows=[{"one": one, "other": other}])
+    tied = any(graph.stream("resolve/pairs", collection=collection.name))
+    graph.run("resolve/tied", collection=collection.name, tied=tied)
 
 
 def _read(graph: Graph, collection: Collection, progress: Progress) -> _Decision:
-    small = {r["stem"] for r in graph.stream("search/common_words", collection=collection.name)}
+    small = {r["stem"] for r in graph.stream("resolve/common_words", collection=collection.name)}
 
     def common(word: str) -> bool:
         return is_generic(word) or collection.language.stem[word] in small
@@ -194,7 +194,7 @@ def _read(graph: Graph, collection: Collection, progress: Progress) -> _Decision
     known = _Decision([], {}, {})
     kept_apart: list[tuple[str, list[str]]] = []
     normal: dict[str, str] = {}
-    for record in graph.stream("search/resolution_names", collection=collection.name):
+    for record in graph.stream("resolve/names", collection=collection.name):
         name = parse(record["name"], common)
         if is_name(name):
             id = record["id"]
@@ -235,7 +235,7 @@ def _compare(graph: Graph, collection: Collection, known: _Decision, progress: P
         if len(its) <= LARGEST:
             for one, other in combinations(its, 2):
                 known.found[pair(one, other)] = Likeness("form", 0.95, "the same Wikipedia article")
-    for record in graph.stream("search/resolution_similar", collection=collection.name, near=near):
+    for record in graph.stream("resolve/similar", collection=collection.name, near=near):
         p = pair(record["one"], record["other"])
         if p in known.found or not (p[0] in names and p[1] in names) or _articles_differ(known, p):
             continue
@@ -253,7 +253,7 @@ def _weigh(graph: Graph, collection: Collection, known: _Decision, progress: Pro
     """Add what the passages say to the likenesses, some pairs at a time."""
     defined: set[tuple[str, str]] = set()
     if any(likeness.kind == "letters" for likeness in known.found.values()):
-        for record in graph.stream("search/parentheses", collection=collection.name):
+        for record in graph.stream("resolve/parentheses", collection=collection.name):
             defined.update(definitions(record["text"]))
     total = len(known.found)
     for number, batch in enumerate(batched(sorted(known.found), _BATCH)):
@@ -279,7 +279,7 @@ def _weigh(graph: Graph, collection: Collection, known: _Decision, progress: Pro
 
 def _rows(graph: Graph, ids: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     for part in batched(ids, _BATCH):
-        yield from graph.run("search/resolution_seen", ids=list(part), most=_PASSAGES, cap=BRIDGE_CAP)
+        yield from graph.run("resolve/seen", ids=list(part), most=_PASSAGES, cap=BRIDGE_CAP)
 
 
 def _seen(row: Mapping[str, Any]) -> Seen:
@@ -333,7 +333,7 @@ def _pair(
 def _questions(graph: Graph, known: _Decision, asked: Sequence[Pair]) -> list[Question]:
     texts: dict[str, tuple[str, ...]] = {}
     for ids in batched(sorted({id for p in asked for id in p}), _BATCH):
-        for row in graph.run("search/resolution_texts", ids=list(ids), most=2):
+        for row in graph.run("resolve/texts", ids=list(ids), most=2):
             texts[row["id"]] = judge.around(known.names[row["id"]].text, row["passages"])
     return [
         Question(known.names[one].text, known.names[other].text, texts.get(one, ()), texts.get(other, ()))
@@ -354,12 +354,12 @@ def _write(
     new = [row for p, row in wanted.items() if p not in before or (p in own and own[p] != row)]
     gone = [{"one": p[0], "other": p[1]} for p in own if p not in wanted]
     for untied in batched(gone, _BATCH):
-        graph.run("write/not_same_as", rows=list(untied))
+        graph.run("resolve/not_same_as", rows=list(untied))
     for rows in batched(new, _BATCH):
-        graph.run("write/same_as", rows=list(rows))
+        graph.run("resolve/same_as", rows=list(rows))
     for batch in batched(told_apart, _BATCH):
-        graph.run("write/apart", rows=[{"one": one, "other": other} for one, other in batch])
-    graph.run("write/tied", collection=collection.name, tied=bool(wanted or before.keys() - own.keys()))
+        graph.run("resolve/apart", rows=[{"one": one, "other": other} for one, other in batch])
+    graph.run("resolve/tied", collection=collection.name, tied=bool(wanted or before.keys() - own.keys()))
     _LOG.info("same as: %d written, %d removed", len(new), len(gone))
     return replace(result, applied=True, written=len(new), removed=len(gone))
 

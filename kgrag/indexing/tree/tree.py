@@ -279,7 +279,7 @@ def _remove(graph: Graph, collection: Collection, above: int) -> int:
 
 
 def _laid(graph: Graph, collection: Collection) -> int:
-    return int(graph.run("search/tree_laid", collection=collection.name)[0]["levels"])
+    return int(graph.run("stages/tree_laid", collection=collection.name)[0]["levels"])
 
 
 def _read(graph: Graph, collection: Collection, level: int, *, vectors: bool = True) -> _Level:
@@ -288,7 +288,7 @@ def _read(graph: Graph, collection: Collection, level: int, *, vectors: bool = T
     below = _Level(label, [], np.zeros((0, collection.dimension), np.float32), [], [])
     found = []
     for record in graph.stream(
-        "search/tree_members",
+        "stages/tree_members",
         label=label,
         collection=collection.name,
         level=level,
@@ -308,7 +308,7 @@ def _read(graph: Graph, collection: Collection, level: int, *, vectors: bool = T
 def _texts(graph: Graph, below: _Level, groups: Sequence[_Group]) -> dict[str, Member]:
     """The texts of the members of groups, by id."""
     ids = sorted({below.ids[i] for group in groups for i in group.members})
-    return {r["id"]: dict(r) for r in graph.run("search/tree_texts", label=below.label, ids=ids)}
+    return {r["id"]: dict(r) for r in graph.run("stages/tree_texts", label=below.label, ids=ids)}
 
 
 def _members(below: _Level) -> dict[str, list[int]]:
@@ -324,7 +324,7 @@ def _due(graph: Graph, collection: Collection, level: int, below: _Level, versio
     """The summaries of a level that have other members than when they were written, or that `version` did not write."""
     members = _members(below)
     due = []
-    for record in graph.stream("search/summaries", collection=collection.name, level=level):
+    for record in graph.stream("stages/summaries", collection=collection.name, level=level):
         places = members.get(record["id"], [])
         rests_on = _rests_on(below, places)
         changed = record["rests_on"] != rests_on

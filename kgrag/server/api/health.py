@@ -32,7 +32,7 @@ async def ready(request: Request) -> Response:
     serving = serving_of(request)
     try:
         with limits.limited(_READY):
-            await asyncio.wait_for(asyncio.to_thread(serving.kg.graph.run, "search/ping"), _READY)
+            await asyncio.wait_for(asyncio.to_thread(serving.kg.graph.run, "inspect/ping"), _READY)
     except (DatabaseError, TimeoutError):
         return response(DatabaseError("The database does not answer.", "The log of the server says more."))
     return Reply({"status": "ok"})

@@ -161,7 +161,7 @@ def _ingest(work: Work, options: IngestOptions) -> Outcome:
 def _drop_unread(work: Work, names: set[str]) -> None:
     """Hold those of some files no longer that gave no document at all."""
     root = clean(work.uploads.folder(work.name).resolve().as_posix())
-    found = work.graph.run("search/files_in", collection=work.name, prefixes=sorted(names), roots=[root])
+    found = work.graph.run("look_up/files_in", collection=work.name, prefixes=sorted(names), roots=[root])
     for name in names.difference(row["prefix"] for row in found):
         work.uploads.remove(work.name, name)
 

@@ -33,7 +33,7 @@ def _answer(kg: KnowledgeGraph, statement: str, parameters: dict[str, Any]) -> R
 
     def beside() -> None:
         started = time.monotonic()
-        kg.graph.run("search/ping")
+        kg.graph.run("inspect/ping")
         waited.append(time.monotonic() - started)
 
     other = threading.Thread(target=beside)
