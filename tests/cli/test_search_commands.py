@@ -9,12 +9,14 @@ from kgrag.client import KnowledgeGraph
 from kgrag.types import Document, Section
 
 
-def test_search_shows_rank_score_id_title_snippet_and_trail(cli: CommandLine, ships: str, kg: KnowledgeGraph) -> None:
+def test_search_shows_title_and_text_and_why_on_request(cli: CommandLine, ships: str, kg: KnowledgeGraph) -> None:
     hit = kg[ships].search("Where did Colin Archer live?", k=1).hits[0]
-    result = cli("search", "Where did Colin Archer live?", "-c", ships, "-k", "2", "-r", "hybrid")
+    asked = ("search", "Where did Colin Archer live?", "-c", ships, "-k", "2", "-r", "hybrid")
+    result = cli(*asked)
     lines = result.stdout.splitlines()
-    assert lines[0].split()[0] == "1" and hit.passage.id[:8] in lines[0] and "Colin Archer" in lines[0]
-    assert "He lived in Larvik" in lines[1]
+    assert lines[0].startswith(f"1  Colin Archer  {hit.passage.id[:8]}  ")
+    assert "He lived in Larvik" in lines[1] and len(lines) == 4
+    lines = cli(*asked, "--why").stdout.splitlines()
     assert lines[2].strip().startswith("bm25 rank 1 (") and "+ dense rank " in lines[2]
     assert len(lines) == 6
     assert "\x1b" not in result.stdout
