@@ -29,9 +29,9 @@ from kgrag.engines import open_engine
 from kgrag.indexing.digest import digest
 from kgrag.indexing.documents import Held
 from kgrag.indexing.preparing import Due, Preparing
-from kgrag.languages import ENGLISH
 from kgrag.models.embed import load_embedder
 from kgrag.settings import EngineSettings, IndexingSettings, Settings
+from kgrag.text.languages import ENGLISH
 
 NAME = "bench engines"
 KILLED = "ray, a node killed"

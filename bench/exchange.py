@@ -24,14 +24,14 @@ from synthetic import HashingEmbedder, documents
 from traversal import COLLECTION, FACTS, own_home, told
 
 from kgrag.client import KnowledgeGraph
-from kgrag.events import Answer
 from kgrag.exchange.files import size_of
 from kgrag.graph.contents import LABELS, fingerprint
 from kgrag.graph.local import LocalServer
 from kgrag.graph.local.backup import backup, restore
 from kgrag.retrieval.base import Query
 from kgrag.settings import IndexingSettings, Settings
-from kgrag.types import Document, Page, Table
+from kgrag.values.events import Answer
+from kgrag.values.types import Document, Page, Table
 
 TARGETS = {"jsonl": "out.jsonl", "jsonl.gz": "out.jsonl.gz", "graphml": "out.graphml", "csv": "out-csv"}
 PASSAGES = (450, 2700)  # 10,000 and 50,000 nodes

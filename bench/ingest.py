@@ -31,14 +31,14 @@ import peer
 from synthetic import documents, name, word
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import NotFoundError
 from kgrag.graph.collections import Collection, create_collection, open_collection
 from kgrag.graph.local import LocalServer
 from kgrag.loaders import load
 from kgrag.models.embed import load_embedder
 from kgrag.settings import Settings
-from kgrag.text import embedding_text
-from kgrag.types import Document, Section
+from kgrag.text.tokens import embedding_text
+from kgrag.values.errors import NotFoundError
+from kgrag.values.types import Document, Section
 
 BATCH = 2000
 FURTHER = 10

@@ -19,12 +19,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "llm"))
 
 from every_task import SHAPES, task, values
 
-from kgrag.errors import ModelError
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import reply_schema, shaped
 from kgrag.settings import ChatSettings
-from kgrag.types import Passage
+from kgrag.values.errors import ModelError
+from kgrag.values.types import Passage
 
 
 def read_set(folder: Path) -> list[tuple[str, str, list[Passage]]]:

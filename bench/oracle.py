@@ -26,12 +26,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import KgragError
 from kgrag.evaluation.asking import ask_all
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.summary import table
 from kgrag.graph.local import LocalServer
 from kgrag.settings import Settings
+from kgrag.values.errors import KgragError
 
 BRAIN = Path(__file__).parent / "oracle_brain.py"
 SYSTEMS = (

@@ -35,14 +35,14 @@ from soak_users import FILES, Ledger, Operator, PythonUser, RestUser, use_mcp
 from synthetic import documents, questions
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import KgragError
 from kgrag.graph import vitals
 from kgrag.graph.connection import Graph
 from kgrag.graph.local import LocalServer
 from kgrag.indexing.digest import digest
-from kgrag.limits import limited
+from kgrag.runtime.limits import limited
 from kgrag.server.keys import Keys
 from kgrag.settings import Settings
+from kgrag.values.errors import KgragError
 from kgrag.wire import dumps
 
 PEOPLE = 6

@@ -10,7 +10,7 @@ import threading
 import time
 
 from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
-from kgrag.errors import KgragError
+from kgrag.values.errors import KgragError
 
 COLLECTION = "searched"
 RETRIEVERS = ("pathrank", "hybrid", "bm25", "dense", "ppr", "knn", "naive-ge")

@@ -24,12 +24,12 @@ from synthetic import HashingEmbedder, documents
 from kgrag.graph.collections import Collection, create_collection, create_knowledge
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.counts import count_nodes
-from kgrag.identity import document_id
 from kgrag.indexing.documents import Held
 from kgrag.indexing.pipeline import Writers
 from kgrag.indexing.preparing import Due, Preparing
 from kgrag.indexing.writer import Batch, remove_collection, write_batch
 from kgrag.settings import IndexingSettings, Settings
+from kgrag.values.identity import document_id
 
 T = TypeVar("T")
 KNOWLEDGE = 5000  # names or facts of a transaction without vectors, as an import of knowledge has them

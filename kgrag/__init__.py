@@ -7,7 +7,7 @@ Each is imported when it is asked for.
 import logging
 from typing import TYPE_CHECKING
 
-from kgrag.lazy import offered
+from kgrag.runtime.lazy import offered
 
 if TYPE_CHECKING:
     from kgrag.agents import Auto as Auto
@@ -34,34 +34,8 @@ if TYPE_CHECKING:
     from kgrag.client import KnowledgeGraph as KnowledgeGraph
     from kgrag.client import RemoteCollection as RemoteCollection
     from kgrag.client import RemoteKnowledgeGraph as RemoteKnowledgeGraph
-    from kgrag.errors import AccessError as AccessError
-    from kgrag.errors import BudgetError as BudgetError
-    from kgrag.errors import BusyError as BusyError
-    from kgrag.errors import CancelledError as CancelledError
-    from kgrag.errors import ConfigurationError as ConfigurationError
-    from kgrag.errors import DatabaseError as DatabaseError
-    from kgrag.errors import DeadlineError as DeadlineError
-    from kgrag.errors import EngineError as EngineError
-    from kgrag.errors import FullError as FullError
-    from kgrag.errors import InputError as InputError
-    from kgrag.errors import KgragError as KgragError
-    from kgrag.errors import LocalServerError as LocalServerError
-    from kgrag.errors import MismatchError as MismatchError
-    from kgrag.errors import ModelError as ModelError
-    from kgrag.errors import NotFoundError as NotFoundError
-    from kgrag.errors import RefusedError as RefusedError
-    from kgrag.errors import ServerError as ServerError
-    from kgrag.errors import StatementError as StatementError
-    from kgrag.errors import TooLargeError as TooLargeError
-    from kgrag.errors import TooLongError as TooLongError
-    from kgrag.errors import UnavailableError as UnavailableError
-    from kgrag.errors import UnreachableError as UnreachableError
     from kgrag.evaluation import Experiment as Experiment
     from kgrag.evaluation import read_dataset as read_dataset
-    from kgrag.events import Answer as Answer
-    from kgrag.events import Citation as Citation
-    from kgrag.events import Event as Event
-    from kgrag.options import Options as Options
     from kgrag.retrieval import Bm25 as Bm25
     from kgrag.retrieval import Bridges as Bridges
     from kgrag.retrieval import Colbert as Colbert
@@ -89,28 +63,54 @@ if TYPE_CHECKING:
     from kgrag.retrieval import SyncGe as SyncGe
     from kgrag.retrieval import TfIdf as TfIdf
     from kgrag.retrieval import Top as Top
-    from kgrag.rows import Edge as Edge
-    from kgrag.rows import Node as Node
-    from kgrag.rows import Path as Path
-    from kgrag.rows import Rows as Rows
+    from kgrag.runtime.options import Options as Options
     from kgrag.settings import Settings as Settings
-    from kgrag.types import CollectionInfo as CollectionInfo
-    from kgrag.types import Document as Document
-    from kgrag.types import DocumentInfo as DocumentInfo
-    from kgrag.types import Filter as Filter
-    from kgrag.types import Hit as Hit
-    from kgrag.types import IngestReport as IngestReport
-    from kgrag.types import Page as Page
-    from kgrag.types import Passage as Passage
-    from kgrag.types import Problem as Problem
-    from kgrag.types import Ranking as Ranking
-    from kgrag.types import RepairReport as RepairReport
-    from kgrag.types import Section as Section
-    from kgrag.types import Step as Step
-    from kgrag.types import Summary as Summary
-    from kgrag.types import Table as Table
-    from kgrag.types import Triple as Triple
-    from kgrag.types import Usage as Usage
+    from kgrag.values.errors import AccessError as AccessError
+    from kgrag.values.errors import BudgetError as BudgetError
+    from kgrag.values.errors import BusyError as BusyError
+    from kgrag.values.errors import CancelledError as CancelledError
+    from kgrag.values.errors import ConfigurationError as ConfigurationError
+    from kgrag.values.errors import DatabaseError as DatabaseError
+    from kgrag.values.errors import DeadlineError as DeadlineError
+    from kgrag.values.errors import EngineError as EngineError
+    from kgrag.values.errors import FullError as FullError
+    from kgrag.values.errors import InputError as InputError
+    from kgrag.values.errors import KgragError as KgragError
+    from kgrag.values.errors import LocalServerError as LocalServerError
+    from kgrag.values.errors import MismatchError as MismatchError
+    from kgrag.values.errors import ModelError as ModelError
+    from kgrag.values.errors import NotFoundError as NotFoundError
+    from kgrag.values.errors import RefusedError as RefusedError
+    from kgrag.values.errors import ServerError as ServerError
+    from kgrag.values.errors import StatementError as StatementError
+    from kgrag.values.errors import TooLargeError as TooLargeError
+    from kgrag.values.errors import TooLongError as TooLongError
+    from kgrag.values.errors import UnavailableError as UnavailableError
+    from kgrag.values.errors import UnreachableError as UnreachableError
+    from kgrag.values.events import Answer as Answer
+    from kgrag.values.events import Citation as Citation
+    from kgrag.values.events import Event as Event
+    from kgrag.values.rows import Edge as Edge
+    from kgrag.values.rows import Node as Node
+    from kgrag.values.rows import Path as Path
+    from kgrag.values.rows import Rows as Rows
+    from kgrag.values.types import CollectionInfo as CollectionInfo
+    from kgrag.values.types import Document as Document
+    from kgrag.values.types import DocumentInfo as DocumentInfo
+    from kgrag.values.types import Filter as Filter
+    from kgrag.values.types import Hit as Hit
+    from kgrag.values.types import IngestReport as IngestReport
+    from kgrag.values.types import Page as Page
+    from kgrag.values.types import Passage as Passage
+    from kgrag.values.types import Problem as Problem
+    from kgrag.values.types import Ranking as Ranking
+    from kgrag.values.types import RepairReport as RepairReport
+    from kgrag.values.types import Section as Section
+    from kgrag.values.types import Step as Step
+    from kgrag.values.types import Summary as Summary
+    from kgrag.values.types import Table as Table
+    from kgrag.values.types import Triple as Triple
+    from kgrag.values.types import Usage as Usage
 else:
     __all__, __getattr__, __dir__ = offered(  # `kgrag --help` must not wait for the driver
         __name__,
@@ -122,22 +122,22 @@ else:
             "client": (
                 "AsyncCollection AsyncKnowledgeGraph Collection KnowledgeGraph RemoteCollection RemoteKnowledgeGraph"
             ),
-            "errors": (
+            "values.errors": (
                 "AccessError BudgetError BusyError CancelledError ConfigurationError DatabaseError DeadlineError "
                 "EngineError FullError InputError KgragError LocalServerError MismatchError ModelError "
                 "NotFoundError RefusedError ServerError StatementError TooLargeError TooLongError UnavailableError "
                 "UnreachableError"
             ),
             "evaluation": "Experiment read_dataset",
-            "events": "Answer Citation Event",
-            "options": "Options",
+            "values.events": "Answer Citation Event",
+            "runtime.options": "Options",
             "retrieval": (
                 "Bm25 Bridges Colbert Common Communities Concat Dense Gfm GnnRet HippoRag HippoRag2 Hybrid Kgp Knn "
                 "Mdr NaiveGe PathRank Ppr Query Raptor Rerank Retriever Rrf Scored SyncGe TfIdf Top"
             ),
-            "rows": "Edge Node Path Rows",
+            "values.rows": "Edge Node Path Rows",
             "settings": "Settings",
-            "types": (
+            "values.types": (
                 "CollectionInfo Document DocumentInfo Filter Hit IngestReport Page Passage Problem Ranking "
                 "RepairReport Section Step Summary Table Triple Usage"
             ),

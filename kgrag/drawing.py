@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from kgrag.errors import ConfigurationError, InputError
-from kgrag.events import Answer, Linked, Retrieved
 from kgrag.graph.browser import style
 from kgrag.graph.runs import step_rows
 from kgrag.retrieval.snippet import crop
-from kgrag.rows import Edge, Node, Path, Rows
-from kgrag.text import caption as shortened
-from kgrag.types import Passage, Ranking, Scalar
+from kgrag.text.tokens import caption as shortened
+from kgrag.values.errors import ConfigurationError, InputError
+from kgrag.values.events import Answer, Linked, Retrieved
+from kgrag.values.rows import Edge, Node, Path, Rows
+from kgrag.values.types import Passage, Ranking, Scalar
 
 if TYPE_CHECKING:
     from neo4j_viz import VisualizationGraph

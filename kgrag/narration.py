@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from kgrag.events import (
+from kgrag.retrieval.snippet import crop
+from kgrag.values.events import (
     Asked,
     Chained,
     Event,
@@ -19,8 +20,7 @@ from kgrag.events import (
     Thought,
     Verified,
 )
-from kgrag.retrieval.snippet import crop
-from kgrag.types import Hit, Triple, Usage
+from kgrag.values.types import Hit, Triple, Usage
 
 ONCE = ("fact", "failed")
 """Labels of lines that are said once in a step."""

@@ -19,13 +19,13 @@ from typing import Any, TypeVar, cast, get_args
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from kgrag import events
-from kgrag.errors import InputError, KgragError
-from kgrag.events import Answer, Answered, Event, Ranked, Retrieved
 from kgrag.retrieval.trail import trail
-from kgrag.rows import Edge, Node, Rows
-from kgrag.rows import Path as GraphPath
-from kgrag.types import Hit, Passage, Ranking
+from kgrag.values import events
+from kgrag.values.errors import InputError, KgragError
+from kgrag.values.events import Answer, Answered, Event, Ranked, Retrieved
+from kgrag.values.rows import Edge, Node, Rows
+from kgrag.values.rows import Path as GraphPath
+from kgrag.values.types import Hit, Passage, Ranking
 
 VERSION = 1
 EVENTS: dict[str, type[Event]] = {

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from kgrag.lazy import offered
+from kgrag.runtime.lazy import offered
 
 if TYPE_CHECKING:
     from kgrag.loaders.base import BadInput as BadInput

@@ -7,7 +7,6 @@ from itertools import chain, islice
 from pathlib import Path
 from zipfile import is_zipfile
 
-from kgrag.errors import InputError
 from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, check_size, clean, one_line
 from kgrag.loaders.benchmark import TRIPLES, load_benchmark
 from kgrag.loaders.fingerprint import Fingerprint, Stamp, digest
@@ -16,10 +15,11 @@ from kgrag.loaders.ignore import Ignore
 from kgrag.loaders.packed import PACKED, unpacked
 from kgrag.loaders.rows import CORPUS, Columns
 from kgrag.loaders.walk import Seen, Walk, exists, file_key, folder_prefix, is_dir, reason
-from kgrag.plugins import Plugins
 from kgrag.runtime.document_progress import at
+from kgrag.runtime.plugins import Plugins
 from kgrag.settings import LoadingSettings
-from kgrag.types import Document, FileState, Problem, Progress, Scan, Unchanged
+from kgrag.values.errors import InputError
+from kgrag.values.types import Document, FileState, Problem, Progress, Scan, Unchanged
 
 LOADERS: Plugins[Format] = Plugins("kgrag.loaders", "loader")
 """The formats by name; adding one is a module and an entry point."""

@@ -15,7 +15,7 @@ from kgrag.loaders.outline import title_of
 from kgrag.loaders.page_lines import PageLines
 from kgrag.loaders.paged import PagedOutline
 from kgrag.loaders.reflow import reflow
-from kgrag.types import Document, Problem
+from kgrag.values.types import Document, Problem
 
 _BLOCK = 4  # pages that a process is given at once
 _ALONE = 12  # pages that are not worth a second process

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgrag.settings import Settings
-from kgrag.types import Document, Problem, Progress, Scan, Unchanged
+from kgrag.values.types import Document, Problem, Progress, Scan, Unchanged
 
 if TYPE_CHECKING:
     from kgrag.loaders import Columns

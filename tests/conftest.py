@@ -31,12 +31,12 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import NotFoundError
 from kgrag.graph.connection import Graph
 from kgrag.graph.local import Endpoint, LocalServer
 from kgrag.graph.schema import stored_version
 from kgrag.loaders.guard import Readers
 from kgrag.settings import Settings
+from kgrag.values.errors import NotFoundError
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -3,7 +3,9 @@
 from itertools import pairwise
 
 from kgrag.client import KnowledgeGraph
-from kgrag.events import (
+from kgrag.graph.jobs import add_job, cancel_job
+from kgrag.settings import ChatSettings, Settings, TagmeSettings
+from kgrag.values.events import (
     Answer,
     Chained,
     Citation,
@@ -19,9 +21,7 @@ from kgrag.events import (
     Thought,
     Verified,
 )
-from kgrag.graph.jobs import add_job, cancel_job
-from kgrag.settings import ChatSettings, Settings, TagmeSettings
-from kgrag.types import Document, Hit, Page, Ranking, Section, Table, Triple, Usage
+from kgrag.values.types import Document, Hit, Page, Ranking, Section, Table, Triple, Usage
 
 LONG_TITLE = "Colin Archer, who built the Fram and many another boat that came home, and where he lived and died"
 QUESTION = "In which small town on the coast of Norway did the man live who designed the ship Fram, and why there?"

@@ -9,14 +9,14 @@ import pytest
 from fastapi import FastAPI
 
 from kgrag.agents.system import STRATEGIES
-from kgrag.errors import ConfigurationError
-from kgrag.options import Options, resolve
 from kgrag.retrieval.base import VectorOptions
 from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.runtime.options import Options, resolve
 from kgrag.server import openai
 from kgrag.server.api import health
 from kgrag.server.app import _ROUTERS
 from kgrag.server.jobs.work import KINDS
+from kgrag.values.errors import ConfigurationError
 
 _PARTS = {kind.__name__: kind for parts in (RETRIEVERS, STRATEGIES) for kind in (parts[name].options for name in parts)}
 

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as some
 from pydantic import SecretStr
 
-from kgrag import events
-from kgrag.errors import InputError, ModelError
-from kgrag.events import Answer, Answered, Citation, Event, Judged, Retrieved
-from kgrag.rows import Edge, Node, Rows
-from kgrag.rows import Path as GraphPath
-from kgrag.types import Hit, IngestReport, Passage, Problem, Ranking, Step, Triple, Usage
+from kgrag.values import events
+from kgrag.values.errors import InputError, ModelError
+from kgrag.values.events import Answer, Answered, Citation, Event, Judged, Retrieved
+from kgrag.values.rows import Edge, Node, Rows
+from kgrag.values.rows import Path as GraphPath
+from kgrag.values.types import Hit, IngestReport, Passage, Problem, Ranking, Step, Triple, Usage
 from kgrag.wire import (
     EVENTS,
     answer_from_json,

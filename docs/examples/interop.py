@@ -20,8 +20,8 @@ from py2neo.ogm import Model, Property, RelatedFrom, RelatedTo
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.local import LocalServer
-from kgrag.rows import Edge, Node, Path, Rows
 from kgrag.settings import GatewaySettings, Settings
+from kgrag.values.rows import Edge, Node, Path, Rows
 
 
 def largest_documents(kg: KnowledgeGraph, collection: str) -> pd.DataFrame:

@@ -85,7 +85,7 @@ def errors() -> str:
     told |= {t for path in sorted((_ROOT / "loaders").rglob("*.py")) for t in raised(path)}
     parts = [
         "---\nhide: [toc]\n---\n\n# Errors and what to do\n",
-        "What stands for … varies. In brackets: the class in Python (`kgrag.errors`).\n",
+        "What stands for … varies. In brackets: the class in Python (`kgrag.values.errors`).\n",
     ]
     parts += ["| what it says | what to do |", "|---|---|"]
     ordered = sorted(told, key=lambda t: t.message.lstrip("…'\" ").lower())
@@ -97,8 +97,8 @@ def raised(path: Path) -> Iterator[Told]:
     """The errors with a remedy that a module makes."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) >= 2:
-            kind = getattr(kgrag.errors, node.func.id, None)
-            if isinstance(kind, type) and issubclass(kind, kgrag.errors.KgragError):
+            kind = getattr(kgrag.values.errors, node.func.id, None)
+            if isinstance(kind, type) and issubclass(kind, kgrag.values.errors.KgragError):
                 message, remedy = _text(node.args[0]), _text(node.args[1])
                 if message.strip("…. ") and remedy.strip("… "):
                     yield Told(node.func.id, message, remedy)

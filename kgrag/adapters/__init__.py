@@ -7,9 +7,9 @@ Each module needs its framework alone: `kgrag.adapters.langchain` (langchain-cor
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from kgrag.events import Answer
 from kgrag.retrieval.trail import trail
-from kgrag.types import Hit, Passage, Ranking
+from kgrag.values.events import Answer
+from kgrag.values.types import Hit, Passage, Ranking
 
 
 class Source(Protocol):

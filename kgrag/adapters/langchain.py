@@ -16,9 +16,9 @@ from pydantic import ConfigDict
 from kgrag.adapters import Source, answered, described, found
 from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.aio import in_thread
-from kgrag.events import Answer
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
-from kgrag.types import Ranking
+from kgrag.values.events import Answer
+from kgrag.values.types import Ranking
 
 
 class KgragRetriever(BaseRetriever):

@@ -15,9 +15,9 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from kgrag.adapters import Source, answered, described, found
 from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.aio import in_thread
-from kgrag.events import Answer
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
-from kgrag.types import Passage, Ranking
+from kgrag.values.events import Answer
+from kgrag.values.types import Passage, Ranking
 
 
 class KgragRetriever(BaseRetriever):

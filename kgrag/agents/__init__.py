@@ -5,7 +5,7 @@ The classes are here by their names: `from kgrag.agents import Gear`; each is im
 
 from typing import TYPE_CHECKING
 
-from kgrag.lazy import offered
+from kgrag.runtime.lazy import offered
 
 if TYPE_CHECKING:
     from kgrag.agents.auto import Auto as Auto

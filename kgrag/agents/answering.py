@@ -14,13 +14,13 @@ from pydantic import Field
 
 from kgrag.agents.not_found import says_not_found
 from kgrag.agents.support import unsupported
-from kgrag.events import Citation
 from kgrag.models.facts import lines
 from kgrag.models.shown import numbered
 from kgrag.models.tasks import Tasks
-from kgrag.options import Count, Options
-from kgrag.text import LETTERS_A_TOKEN
-from kgrag.types import Item, Summary, Triple
+from kgrag.runtime.options import Count, Options
+from kgrag.text.tokens import LETTERS_A_TOKEN
+from kgrag.values.events import Citation
+from kgrag.values.types import Item, Summary, Triple
 
 OnText = Callable[[str], None]
 

@@ -15,11 +15,11 @@ from kgrag.agents.episode import Conclusion, Episode, Inquiry, Search
 from kgrag.agents.single import Single
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import STRATEGIES, check_system
-from kgrag.errors import ConfigurationError
-from kgrag.events import Judged
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.expression import parse
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.events import Judged
 
 
 class AutoOptions(AnswerOptions):

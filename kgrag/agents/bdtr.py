@@ -15,10 +15,10 @@ from pydantic import BaseModel, Field, model_validator
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.pool import Pool
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Search, Strategy
-from kgrag.events import Chained, Verified
 from kgrag.models.shown import numbered
-from kgrag.options import Count
 from kgrag.retrieval.base import Scored
+from kgrag.runtime.options import Count
+from kgrag.values.events import Chained, Verified
 
 
 class Thoughts(BaseModel):

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kgrag.agents.answering import ModelAnswer, within
-from kgrag.events import Event
 from kgrag.models.chat import no_model
 from kgrag.models.shown import numbered
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.retrieval.base import Evidence, Query, Retriever, Scored, Topic
-from kgrag.types import Hit, Item, Passage, Summary, Triple
+from kgrag.values.events import Event
+from kgrag.values.types import Hit, Item, Passage, Summary, Triple
 
 
 @dataclass(frozen=True, slots=True)

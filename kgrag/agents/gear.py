@@ -13,15 +13,15 @@ from pydantic import BaseModel, Field, model_validator
 
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
-from kgrag.events import Judged, Read, Remembered, Rewritten
 from kgrag.models.facts import key, lines, read
-from kgrag.options import Count
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.beam import base_ranking
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.sync_ge import SyncGe
 from kgrag.retrieval.trail import follow
-from kgrag.types import Step, Triple
+from kgrag.runtime.options import Count
+from kgrag.values.events import Judged, Read, Remembered, Rewritten
+from kgrag.values.types import Step, Triple
 
 
 class Verdict(BaseModel):

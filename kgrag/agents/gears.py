@@ -13,16 +13,16 @@ from pydantic import Field
 
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
-from kgrag.events import Filtered, Judged, Linked, Read, Remembered, Rewritten
 from kgrag.models.facts import key, lines, read
 from kgrag.models.shown import numbered
-from kgrag.options import Count
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.beam import Link, base_ranking
 from kgrag.retrieval.bridges import named
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.knowledge import Knowledge, KnowledgeOptions, passages_of
-from kgrag.types import Triple
+from kgrag.runtime.options import Count
+from kgrag.values.events import Filtered, Judged, Linked, Read, Remembered, Rewritten
+from kgrag.values.types import Triple
 
 _VERDICT = re.compile(
     r"[\s{*\"'.]*(yes|no)\b[\s}*\"'.:,;-]*(?:next (?:question|query)\s*:)?[\s{\"]*([^{}]*)", re.IGNORECASE

@@ -12,13 +12,13 @@ from pydantic import BaseModel, Field
 
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
-from kgrag.errors import ModelError
-from kgrag.events import Failed, Noted, Retrieved
 from kgrag.indexing.summaries import numbered_text
 from kgrag.models.budget import LOW
 from kgrag.models.parallel import in_parallel
 from kgrag.retrieval.base import Scored, Topic
-from kgrag.types import Step
+from kgrag.values.errors import ModelError
+from kgrag.values.events import Failed, Noted, Retrieved
+from kgrag.values.types import Step
 
 _LEAVES = 3  # passages of a report that are cited
 

@@ -13,9 +13,9 @@ from pydantic import Field
 from kgrag.agents.answering import AnswerOptions, within
 from kgrag.agents.pool import Pool
 from kgrag.agents.strategy import Episode, Inquiry, Strategy
-from kgrag.events import Thought
-from kgrag.options import Count
 from kgrag.retrieval.base import Scored
+from kgrag.runtime.options import Count
+from kgrag.values.events import Thought
 
 _END = re.compile(r"\W*so the (?:final )?answer is\b", re.IGNORECASE)
 

@@ -7,7 +7,7 @@ sentences: `ircot(steps=3)`.
 from pydantic import Field
 
 from kgrag.agents.interleaved import Interleaved, InterleavedOptions
-from kgrag.options import Count
+from kgrag.runtime.options import Count
 
 
 class IrcotOptions(InterleavedOptions):

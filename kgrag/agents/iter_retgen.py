@@ -14,9 +14,9 @@ from pydantic import Field
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.pool import Pool
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
-from kgrag.events import Thought
-from kgrag.options import Count
 from kgrag.retrieval.base import Scored
+from kgrag.runtime.options import Count
+from kgrag.values.events import Thought
 
 _ANSWER = re.compile(r".*\banswer is\b[:\s]*(.+)", re.IGNORECASE | re.DOTALL)
 

@@ -15,14 +15,14 @@ from pydantic import BaseModel
 
 from kgrag.agents import structure_grammar as grammar
 from kgrag.agents.structure_grammar import Ask, Asked, Kind, Part, Question
-from kgrag.aliases import without_parenthesis
-from kgrag.errors import ModelError
-from kgrag.events import Failed
 from kgrag.models.tasks import Tasks
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.context import SearchContext
-from kgrag.text import join_name, name_words, tokens
-from kgrag.types import Hit, Step
+from kgrag.text.aliases import without_parenthesis
+from kgrag.text.tokens import join_name, name_words, tokens
+from kgrag.values.errors import ModelError
+from kgrag.values.events import Failed
+from kgrag.values.types import Hit, Step
 
 TASK = "structure"
 _SHOWN = 10  # documents that are named, or read together

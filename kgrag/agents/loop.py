@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from kgrag.agents.episode import Conclusion, Episode, Search
 from kgrag.agents.trace import Trace
-from kgrag.errors import ModelError
-from kgrag.events import Asked, Failed, Ranked, Retrieved
 from kgrag.models.parallel import in_parallel
 from kgrag.retrieval.base import Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
+from kgrag.values.errors import ModelError
+from kgrag.values.events import Asked, Failed, Ranked, Retrieved
 
 _RRF = 60.0  # of what was found, where an episode cannot be finalised
 

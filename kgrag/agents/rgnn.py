@@ -11,8 +11,8 @@ from pydantic import BaseModel
 
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
 from kgrag.agents.sub_questions import SubQuestionOptions, SubQuestions
-from kgrag.events import Judged
 from kgrag.retrieval.base import Scored
+from kgrag.values.events import Judged
 
 _LABEL = re.compile(r"^\W*(?:next |sub-?)?question:\s*", re.IGNORECASE)
 

@@ -13,17 +13,17 @@ from kgrag.agents.episode import Conclusion, Episode, Inquiry, Search
 from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.loop import run
 from kgrag.agents.trace import Trace
-from kgrag.errors import ConfigurationError, ModelError
-from kgrag.events import Answer, Answered, Failed, Looked
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener, Tasks
-from kgrag.options import resolve
 from kgrag.retrieval.base import Layer, Query, Retriever
 from kgrag.retrieval.bridges import with_bridges
 from kgrag.retrieval.context import Searchable, SearchContext
 from kgrag.retrieval.expression import Expression
 from kgrag.retrieval.registry import make_retriever
-from kgrag.types import Hit, Item, Ranking, Triple, Usage
+from kgrag.runtime.options import resolve
+from kgrag.values.errors import ConfigurationError, ModelError
+from kgrag.values.events import Answer, Answered, Failed, Looked
+from kgrag.values.types import Hit, Item, Ranking, Triple, Usage
 
 __all__ = ["DEPTH", "Conclusion", "Episode", "Inquiry", "Search", "Strategy"]
 

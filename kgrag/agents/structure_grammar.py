@@ -10,8 +10,8 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from kgrag.languages import STOP_WORDS
-from kgrag.letters import fold
+from kgrag.text.languages import STOP_WORDS
+from kgrag.text.letters import fold
 
 Kind = Literal["page", "table", "section"]
 Ask = Literal["text", "count"]

@@ -8,9 +8,9 @@ from pydantic import Field
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.episode import Episode, Inquiry
 from kgrag.agents.pool import Pool
-from kgrag.events import SubAnswered
-from kgrag.options import Count
 from kgrag.retrieval.base import Scored
+from kgrag.runtime.options import Count
+from kgrag.values.events import SubAnswered
 
 
 class SubQuestionOptions(AnswerOptions):

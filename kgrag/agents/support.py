@@ -6,9 +6,9 @@ Words are compared, so what is marked is not in the passages; what is not marked
 import re
 from collections.abc import Iterable, Sequence
 
-from kgrag.languages import ENGLISH
-from kgrag.text import tokens
-from kgrag.types import Item, Passage, Summary
+from kgrag.text.languages import ENGLISH
+from kgrag.text.tokens import tokens
+from kgrag.values.types import Item, Passage, Summary
 
 _CITATION = re.compile(r"\[\d+\]")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")

@@ -6,11 +6,11 @@ A strategy alone works over its usual retriever, a retriever alone is retrieved 
 import difflib
 
 from kgrag.agents.strategy import DEPTH, Strategy
-from kgrag.errors import ConfigurationError, NotFoundError
-from kgrag.plugins import Plugins
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever, make_retriever
+from kgrag.runtime.plugins import Plugins
+from kgrag.values.errors import ConfigurationError, NotFoundError
 
 __all__ = ["DEFAULT_SYSTEM", "DEPTH", "STRATEGIES", "check_system", "make_system", "retriever_of", "split_system"]
 

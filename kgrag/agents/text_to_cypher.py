@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgrag.errors import DatabaseError, ModelError, RefusedError
-from kgrag.events import Called, Event
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
@@ -20,10 +18,12 @@ from kgrag.graph.gateway import check_collection, read_only
 from kgrag.graph.queries import Query
 from kgrag.graph.saved import saved_queries
 from kgrag.models.tasks import Listener, Tasks
-from kgrag.rows import Rows
 from kgrag.settings import GatewaySettings
-from kgrag.text import is_content, stems, tokens
-from kgrag.types import Usage
+from kgrag.text.tokens import is_content, stems, tokens
+from kgrag.values.errors import DatabaseError, ModelError, RefusedError
+from kgrag.values.events import Called, Event
+from kgrag.values.rows import Rows
+from kgrag.values.types import Usage
 
 TASK = "cypher"
 _ATTEMPTS = 2

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field, replace
 
-from kgrag.events import Answered, Called, Event
 from kgrag.models.tasks import Listener
-from kgrag.types import Usage
+from kgrag.values.events import Answered, Called, Event
+from kgrag.values.types import Usage
 
 
 @dataclass(slots=True)

@@ -12,8 +12,8 @@ import click
 
 from kgrag import __version__
 from kgrag.cli.console import log_on_stderr, note, print_error
-from kgrag.errors import KgragError
-from kgrag.plugins import Plugins
+from kgrag.runtime.plugins import Plugins
+from kgrag.values.errors import KgragError
 
 COMMANDS: Plugins[click.Command] = Plugins("kgrag.commands", "command")
 """The commands by name; adding one is a module and an entry point."""

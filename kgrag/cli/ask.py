@@ -17,12 +17,12 @@ from kgrag.cli.connect import (
 from kgrag.cli.console import load_settings, note, number, print_json
 from kgrag.cli.papers import as_paper, paper_option
 from kgrag.cli.runs import print_drawing
-from kgrag.errors import ConfigurationError, KgragError, ModelError
+from kgrag.values.errors import ConfigurationError, KgragError, ModelError
 
 if TYPE_CHECKING:
     from kgrag.client.searching import Searching
     from kgrag.retrieval.base import Query
-    from kgrag.types import Range, Scalar
+    from kgrag.values.types import Range, Scalar
 
 
 @click.command()
@@ -81,7 +81,7 @@ def ask(
     """
     from kgrag.agents.system import check_system
     from kgrag.retrieval.base import Query
-    from kgrag.types import Filter
+    from kgrag.values.types import Filter
 
     settings, published = as_paper(load_settings(), paper, quiet=quiet)
     if effort is not None:
@@ -140,8 +140,8 @@ def _show_evidence(searched: "Searching", system: str, query: "Query", k: int, *
     from kgrag.agents.system import DEPTH, retriever_of
     from kgrag.cli.evidence import print_ranking
     from kgrag.cli.trace import EVIDENCE
-    from kgrag.events import Answer
     from kgrag.models.chat import no_model
+    from kgrag.values.events import Answer
     from kgrag.wire import to_json
 
     problem = no_model()

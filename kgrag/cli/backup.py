@@ -8,7 +8,7 @@ import click
 
 from kgrag.cli.connect import as_json
 from kgrag.cli.console import load_settings, note, print_json, progress_bars
-from kgrag.errors import ConfigurationError
+from kgrag.values.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from kgrag.graph.local import LocalServer

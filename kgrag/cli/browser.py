@@ -14,7 +14,7 @@ import click
 
 from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
 from kgrag.cli.console import load_settings, note, print_json, print_pairs, progress_bars
-from kgrag.errors import ConfigurationError, KgragError
+from kgrag.values.errors import ConfigurationError, KgragError
 
 if TYPE_CHECKING:
     from kgrag.settings import Settings

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kgrag.client.collection import Collection
     from kgrag.client.federation import Federation
     from kgrag.settings import Settings
-    from kgrag.types import Progress, Range, Scalar
+    from kgrag.values.types import Progress, Range, Scalar
 
 F = TypeVar("F", bound=Callable[..., Any])
 _RANGE = re.compile(r"(|-?\d[^.]*(?:\.\d+)?)\.\.(|-?\d.*)")  # of numbers or dates: a text with two dots is a text
@@ -122,7 +122,7 @@ def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> dat
     """A day or a moment in ISO form, local time without a zone; a year or a month stand for their first day."""
     if value is None:
         return None
-    from kgrag.text import iso_moment
+    from kgrag.text.tokens import iso_moment
 
     if moment := iso_moment(value):
         return moment

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgrag.errors import ConfigurationError, KgragError, without_login
 from kgrag.runtime.document_progress import WITHIN
-from kgrag.types import Progress
+from kgrag.values.errors import ConfigurationError, KgragError, without_login
+from kgrag.values.types import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console

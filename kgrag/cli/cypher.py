@@ -22,7 +22,7 @@ from kgrag.cli.console import note, print_json
 if TYPE_CHECKING:
     from kgrag.graph.gateway import PlanKind
     from kgrag.graph.queries import Query
-    from kgrag.rows import Rows
+    from kgrag.values.rows import Rows
 
 Pairs = tuple[tuple[str, str], ...]
 _NAME = re.compile(r"[\w/-]*\w")

@@ -13,12 +13,12 @@ from click.core import ParameterSource
 from kgrag.cli.connect import F, as_json, choose_collection, collection_option, connect, engine_options
 from kgrag.cli.console import changed, load_settings, note, number, print_json, print_list, progress_bars
 from kgrag.cli.interrupt import interruptible
-from kgrag.errors import InputError, NotFoundError
+from kgrag.values.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:
     from kgrag.client import KnowledgeGraph
     from kgrag.indexing.bulk import HandOver
-    from kgrag.types import IngestReport, Problem
+    from kgrag.values.types import IngestReport, Problem
 
 _NAMES = 12  # of extensions or encodings that are named
 

@@ -20,7 +20,7 @@ from kgrag.cli.measuring import (
     whole_articles,
 )
 from kgrag.cli.papers import as_paper, paper_option
-from kgrag.errors import ConfigurationError, KgragError
+from kgrag.values.errors import ConfigurationError, KgragError
 
 if TYPE_CHECKING:
     from kgrag.evaluation.experiment import Experiment

@@ -54,9 +54,9 @@ def grade(
     from kgrag.evaluation.grade_answers import grade_answers
     from kgrag.evaluation.graders import AnswerGrader, LexicalGrader, ModelGrader, estimate, read_answers, read_marks
     from kgrag.indexing.asking import Meter
-    from kgrag.languages import language_of
     from kgrag.models.openai_chat import load_chat
     from kgrag.models.tasks import Tasks
+    from kgrag.text.languages import language_of
     from kgrag.wire import to_json
 
     settings = load_settings()

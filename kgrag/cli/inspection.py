@@ -8,7 +8,7 @@ import click
 
 from kgrag.cli.connect import as_json, choose_collection, collection_argument, connect
 from kgrag.cli.console import note, print_json, stdout_console
-from kgrag.errors import InputError
+from kgrag.values.errors import InputError
 
 if TYPE_CHECKING:
     from rich.bar import Bar

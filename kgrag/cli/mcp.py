@@ -6,7 +6,7 @@ import click
 
 from kgrag.cli.connect import connect
 from kgrag.cli.console import note
-from kgrag.errors import ConfigurationError
+from kgrag.values.errors import ConfigurationError
 
 
 @click.command()

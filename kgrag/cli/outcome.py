@@ -9,13 +9,13 @@ import click
 from kgrag.cli.console import note, number, print_error, print_json, print_list, progress_bars
 
 if TYPE_CHECKING:
-    from kgrag.errors import ModelError
     from kgrag.evaluation.generating import GenerationReport
     from kgrag.indexing.extraction import ExtractionReport
     from kgrag.indexing.tagging import TaggingReport
     from kgrag.indexing.writing import WritingReport
     from kgrag.runtime.check import Check
-    from kgrag.types import Progress, Usage
+    from kgrag.values.errors import ModelError
+    from kgrag.values.types import Progress, Usage
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from kgrag.cli.connect import as_json
 from kgrag.cli.console import load_settings, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
-    from kgrag.options import Options
     from kgrag.retrieval.base import Retriever
+    from kgrag.runtime.options import Options
 
 
 @click.command()

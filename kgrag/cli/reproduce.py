@@ -9,7 +9,7 @@ from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import changed, load_settings, note, print_json, print_list, print_pairs, progress_bars
 from kgrag.cli.measuring import ingest, print_notes, print_sheet, whole_articles
 from kgrag.cli.papers import as_paper
-from kgrag.errors import ConfigurationError
+from kgrag.values.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from kgrag.evaluation.datasets import Dataset

@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from kgrag.cli.console import note, number, print_table, visible
-from kgrag.rows import Rows, cell
+from kgrag.values.rows import Rows, cell
 
 _LONGEST = 200  # characters of a cell
 

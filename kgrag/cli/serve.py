@@ -5,7 +5,7 @@ import click
 from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import changed, load_settings, log_on_stderr, note
 from kgrag.cli.outcome import end_with_checks
-from kgrag.errors import ConfigurationError
+from kgrag.values.errors import ConfigurationError
 
 RANKINGS = 1000  # kept for those who ask the same
 RETRY = 3.0  # seconds: nobody waits longer for a database that does not answer

@@ -11,7 +11,7 @@ import click
 from kgrag.cli.connect import as_json
 from kgrag.cli.console import changed, load_settings, note, print_json, print_pairs, progress_bars
 from kgrag.cli.outcome import end_with_checks
-from kgrag.errors import NotFoundError, without_login
+from kgrag.values.errors import NotFoundError, without_login
 
 if TYPE_CHECKING:
     from kgrag.graph.local import ServerStatus

@@ -16,8 +16,8 @@ from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.system import STRATEGIES
-from kgrag.options import resolve
 from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.runtime.options import resolve
 from kgrag.settings import Settings
 
 HIDDEN = "***"

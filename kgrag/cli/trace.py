@@ -19,10 +19,10 @@ from kgrag.cli.evidence import (
     print_line,
     print_ranking,
 )
-from kgrag.events import Answer, Answered, Called, Event
 from kgrag.narration import ONCE, lines, topic, usage_text
 from kgrag.retrieval.snippet import crop, one_line
-from kgrag.types import Ranking, Usage
+from kgrag.values.events import Answer, Answered, Called, Event
+from kgrag.values.types import Ranking, Usage
 
 EVIDENCE = 8
 """How many of the best passages are shown when they do not hold the answer."""

@@ -12,7 +12,7 @@ from kgrag.cli.console import load_settings, note, print_json, progress_bars
 from kgrag.cli.measuring import dataset_argument, limit_option, print_sheet
 from kgrag.cli.papers import as_paper, paper_option
 from kgrag.cli.train_models import gfm, given_only, next_evidence, next_fact
-from kgrag.errors import InputError
+from kgrag.values.errors import InputError
 
 if TYPE_CHECKING:
     from kgrag.evaluation.train_gnn_ret import Trained

@@ -9,7 +9,7 @@ import click
 from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import load_settings, note, print_json, progress_bars
 from kgrag.cli.measuring import dataset_argument, format_option, limit_option, print_sheet
-from kgrag.errors import InputError
+from kgrag.values.errors import InputError
 
 _PATH = click.Path(path_type=Path)
 _SEED = click.option("--seed", default=0, show_default=True, help="Of the training and of what is held out.")

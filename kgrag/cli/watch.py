@@ -10,12 +10,12 @@ from kgrag.cli.connect import collection_option, connect
 from kgrag.cli.console import note, number, print_error, progress_bars
 from kgrag.cli.documents import loading_options, print_changes, print_problems
 from kgrag.cli.interrupt import interruptible
-from kgrag.errors import DatabaseError
+from kgrag.values.errors import DatabaseError
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from kgrag.types import IngestReport, Problem, Progress
+    from kgrag.values.types import IngestReport, Problem, Progress
 
 _AGAIN = 10.0  # seconds after which a database that failed is asked again
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kgrag.client.collection import Collection
     from kgrag.indexing.writing import WritingReport
     from kgrag.models.estimate import Estimate
-    from kgrag.types import Progress
+    from kgrag.values.types import Progress
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -13,15 +13,15 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 from pydantic import SecretStr
 
-from kgrag import limits
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEPTH
 from kgrag.client.collection import Collection
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.client.searching import Searching
-from kgrag.events import Answer, Event
+from kgrag.runtime import limits
 from kgrag.settings import Settings
-from kgrag.types import Progress
+from kgrag.values.events import Answer, Event
+from kgrag.values.types import Progress
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -7,8 +7,8 @@ from dataclasses import fields
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from kgrag.errors import ConfigurationError
-from kgrag.types import Filter
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.types import Filter
 
 P = ParamSpec("P")
 R = TypeVar("R")

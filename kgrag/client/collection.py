@@ -10,7 +10,6 @@ from kgrag.client.arguments import check_part
 from kgrag.client.building import Building, no_progress
 from kgrag.client.rankings import Rankings
 from kgrag.client.searching import Searching
-from kgrag.events import Answer
 from kgrag.graph import reader, runs, schema
 from kgrag.graph.counts import collection_info
 from kgrag.graph.reader import Reader
@@ -20,14 +19,15 @@ from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import Query, Retriever
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_defaults, make_retriever
-from kgrag.types import CollectionInfo, DocumentInfo, Filter, Passage, Progress, Ranking
+from kgrag.values.events import Answer
+from kgrag.values.types import CollectionInfo, DocumentInfo, Filter, Passage, Progress, Ranking
 
 if TYPE_CHECKING:
     from kgrag.agents.text_to_cypher import CypherAnswer
     from kgrag.exchange.export import ExportReport
     from kgrag.graph.gateway import PlanKind
     from kgrag.inspection.result import Inspection
-    from kgrag.rows import Rows
+    from kgrag.values.rows import Rows
 
 
 class Collection(Building, Searching):

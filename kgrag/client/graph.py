@@ -14,7 +14,6 @@ from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation, checked, split_names
 from kgrag.client.models import Models
 from kgrag.client.rankings import Rankings
-from kgrag.errors import NotFoundError
 from kgrag.graph import collections as registry
 from kgrag.graph import reader, runs, schema
 from kgrag.graph.collections import Collection as Record
@@ -27,19 +26,20 @@ from kgrag.models.chat import no_model
 from kgrag.models.embed import Embedder
 from kgrag.models.tasks import Tasks
 from kgrag.settings import Settings
-from kgrag.types import CollectionInfo, Passage, Progress, Ranking
+from kgrag.values.errors import NotFoundError
+from kgrag.values.types import CollectionInfo, Passage, Progress, Ranking
 
 if TYPE_CHECKING:
     from neo4j_viz import VisualizationGraph
 
-    from kgrag.events import Answer
     from kgrag.exchange.importing import ImportReport
     from kgrag.graph.gateway import PlanKind
     from kgrag.indexing.bulk import BulkReport, HandOver
     from kgrag.indexing.knowledge import KnowledgeReport, Selection
     from kgrag.loaders import Columns
     from kgrag.loaders.source import Source
-    from kgrag.rows import Rows
+    from kgrag.values.events import Answer
+    from kgrag.values.rows import Rows
 
 DEFAULT_COLLECTION = registry.DEFAULT_COLLECTION
 

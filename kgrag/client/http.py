@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from kgrag import limits
-from kgrag.errors import (
+from kgrag.runtime import limits
+from kgrag.values.errors import (
     BusyError,
     ConfigurationError,
     DeadlineError,

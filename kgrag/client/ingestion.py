@@ -14,7 +14,7 @@ from kgrag.indexing.reembed import discard_old_vectors
 from kgrag.loaders.source import Source, first_document, items_of
 from kgrag.models.embed import DeferredEmbedder, Embedder, load_embedder
 from kgrag.settings import Settings
-from kgrag.types import Document, FileState, IngestReport, Problem, Progress, Scan, Unchanged
+from kgrag.values.types import Document, FileState, IngestReport, Problem, Progress, Scan, Unchanged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,7 +10,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from urllib.parse import quote
 
-from kgrag import limits
 from kgrag.agents.lookup import Lookup
 from kgrag.agents.system import DEPTH
 from kgrag.client.arguments import check_asked, named
@@ -19,14 +18,15 @@ from kgrag.client.federation import checked, split_names
 from kgrag.client.http import Http, Json
 from kgrag.client.sending import named_files, parts
 from kgrag.client.stream import Stream
-from kgrag.errors import CancelledError, InputError, ServerError, error_of
-from kgrag.events import Answer, Answered, Event
 from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
-from kgrag.types import CollectionInfo, DocumentInfo, Filter, IngestReport, Passage, Progress, Ranking
+from kgrag.runtime import limits
+from kgrag.values.errors import CancelledError, InputError, ServerError, error_of
+from kgrag.values.events import Answer, Answered, Event
+from kgrag.values.types import CollectionInfo, DocumentInfo, Filter, IngestReport, Passage, Progress, Ranking
 from kgrag.wire import (
     answer_from_json,
     event_from_json,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from neo4j_viz import VisualizationGraph
 
     from kgrag.inspection.result import Inspection
-    from kgrag.rows import Rows
+    from kgrag.values.rows import Rows
 
 _KEYS = 100  # documents that one request names
 

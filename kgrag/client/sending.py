@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from kgrag.errors import InputError
 from kgrag.loaders.dispatch import LOADERS
 from kgrag.loaders.walk import Seen, Walk, file_key
-from kgrag.types import Problem, Scan
+from kgrag.values.errors import InputError
+from kgrag.values.types import Problem, Scan
 
 _FILES, _BYTES = 100, 32 * 1024 * 1024  # of uploads that are sent at once
 

@@ -5,9 +5,9 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 
-from kgrag import limits
-from kgrag.events import Answer, Event
 from kgrag.models.tasks import Listener
+from kgrag.runtime import limits
+from kgrag.values.events import Answer, Event
 
 
 class Stream:

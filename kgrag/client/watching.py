@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kgrag.errors import BusyError, InputError
-from kgrag.types import IngestReport
+from kgrag.values.errors import BusyError, InputError
+from kgrag.values.types import IngestReport
 
 if TYPE_CHECKING:
     from watchfiles import Change

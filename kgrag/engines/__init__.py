@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self, TypeVar
 
-from kgrag.errors import ConfigurationError
 from kgrag.settings import EngineSettings
+from kgrag.values.errors import ConfigurationError
 
 T = TypeVar("T")
 R = TypeVar("R")

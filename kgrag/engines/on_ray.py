@@ -12,8 +12,8 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from kgrag.engines import ALONE, TRIES, Engine, Parcel
-from kgrag.errors import ConfigurationError, EngineError
 from kgrag.settings import EngineSettings
+from kgrag.values.errors import ConfigurationError, EngineError
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
 from kgrag.engines import ALONE, TRIES, Engine, Parcel, whole
-from kgrag.errors import EngineError
+from kgrag.values.errors import EngineError
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -16,12 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
-from kgrag.errors import InputError
 from kgrag.evaluation.chains import read_documents
 from kgrag.evaluation.datasets import Corpus, Dataset, GoldText, Question
 from kgrag.evaluation.gold import text_ranks
 from kgrag.loaders.base import clean
-from kgrag.types import Document, Hit, Passage, Problem, Progress, Ranking, Section
+from kgrag.values.errors import InputError
+from kgrag.values.types import Document, Hit, Passage, Problem, Progress, Ranking, Section
 
 _DOC = re.compile(r'<doc\b[^>]*\btitle="([^"]*)"')
 _HEADING = re.compile(r"(={2,6})\s*(.+?)\s*\1")

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from kgrag.errors import BudgetError, ConfigurationError, DatabaseError, UnavailableError
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.gold import answer_rank, distinct_documents, text_ranks
 from kgrag.evaluation.grading import Grader
 from kgrag.evaluation.metrics import Ranks, ranks_of
 from kgrag.evaluation.retrieving import DEPTH, PATIENCE, AnswerRecord, Iteration, Log, Record, error_text, failed
-from kgrag.events import Answer, Called, Event, Failed, Looked, Ranked, Retrieved
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
-from kgrag.types import Progress, Ranking
+from kgrag.values.errors import BudgetError, ConfigurationError, DatabaseError, UnavailableError
+from kgrag.values.events import Answer, Called, Event, Failed, Looked, Ranked, Retrieved
+from kgrag.values.types import Progress, Ranking
 
 _GRACE = 2.0  # seconds
 

@@ -12,15 +12,15 @@ from kgrag.agents.lookup import look_up
 from kgrag.agents.single import Single
 from kgrag.agents.system import DEPTH
 from kgrag.agents.trace import Trace
-from kgrag.errors import ModelError
 from kgrag.evaluation.asking import Answering
 from kgrag.evaluation.datasets import Dataset, GoldText, Question
-from kgrag.events import Answer, Answered, Failed, Looked
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.context import SearchContext
-from kgrag.types import Hit, Passage, Ranking, Step, Usage
+from kgrag.values.errors import ModelError
+from kgrag.values.events import Answer, Answered, Failed, Looked
+from kgrag.values.types import Hit, Passage, Ranking, Step, Usage
 
 
 class Golden:

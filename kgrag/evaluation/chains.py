@@ -4,12 +4,12 @@ import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Dataset, GoldText, Question
 from kgrag.indexing.language import sentences
 from kgrag.retrieval.hops import so_far
-from kgrag.text import embedding_text, is_content, stems, tokens
-from kgrag.types import Document, Progress
+from kgrag.text.tokens import embedding_text, is_content, stems, tokens
+from kgrag.values.errors import InputError
+from kgrag.values.types import Document, Progress
 
 Fact = tuple[str, str]
 """The title and text of a passage, or of one of its sentences."""

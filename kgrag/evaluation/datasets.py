@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from kgrag.errors import InputError
-from kgrag.identity import content_hash
 from kgrag.settings import IndexingSettings
-from kgrag.types import Document, IngestReport, Problem, Progress
+from kgrag.values.errors import InputError
+from kgrag.values.identity import content_hash
+from kgrag.values.types import Document, IngestReport, Problem, Progress
 
 if TYPE_CHECKING:
     from kgrag.client import Collection, KnowledgeGraph

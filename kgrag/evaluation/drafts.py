@@ -8,8 +8,8 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from kgrag.languages import Language
-from kgrag.text import content_stems, normalise, words_of
+from kgrag.text.languages import Language
+from kgrag.text.tokens import content_stems, normalise, words_of
 
 ALIKE = 90.0
 """From which two questions with the same answer and gold are one (token sort ratio, 0 to 100)."""

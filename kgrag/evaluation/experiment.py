@@ -15,7 +15,6 @@ from kgrag import __version__
 from kgrag.agents.strategy import Strategy
 from kgrag.client import Collection
 from kgrag.client.building import no_progress
-from kgrag.errors import ConfigurationError
 from kgrag.evaluation import layers
 from kgrag.evaluation import records as kept_records
 from kgrag.evaluation.asking import ask_all
@@ -36,7 +35,8 @@ from kgrag.models.prompts import load_prompt, names
 from kgrag.models.tagme import can_tag
 from kgrag.retrieval.base import Retriever
 from kgrag.settings import Settings
-from kgrag.types import Progress
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.types import Progress
 
 By = Literal["type", "hops", "density"]
 

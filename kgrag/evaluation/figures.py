@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kgrag.errors import ConfigurationError
 from kgrag.evaluation.plot import check_plot, drawing, save
 from kgrag.evaluation.report import Result
 from kgrag.evaluation.sweep import plot_sweep
 from kgrag.papers import PaperTable
+from kgrag.values.errors import ConfigurationError
 
 Series = Mapping[str, Sequence[tuple[str | float, float]]]
 """What is drawn -> its points, by what stands below and what beside the axes."""

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel
 
-from kgrag.errors import InputError, ModelError
 from kgrag.evaluation.drafts import Draft, Selection, query_rows, select
 from kgrag.evaluation.ledger import Ledger
 from kgrag.evaluation.question_sources import Material, Sources
@@ -35,7 +34,8 @@ from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import Prompt
 from kgrag.models.shown import harmless, numbered, titled
 from kgrag.models.tasks import Tasks
-from kgrag.types import Progress, Usage
+from kgrag.values.errors import InputError, ModelError
+from kgrag.values.types import Progress, Usage
 
 if TYPE_CHECKING:
     from kgrag.client import Collection

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from kgrag.evaluation.datasets import GoldText, Question
-from kgrag.text import tokens
-from kgrag.types import Document, Ranking
+from kgrag.text.tokens import tokens
+from kgrag.values.types import Document, Ranking
 
 WORDS = 4  # of a run; fewer would be shared by chance (of the, in the year)
 SHARE = 0.5

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from kgrag.errors import InputError, ModelError
 from kgrag.evaluation.graders import AnswerGrader, Marks, SaidAnswer
 from kgrag.evaluation.ledger import Ledger
 from kgrag.indexing.asking import FailedPassage, Meter, ask_each
-from kgrag.types import Progress, Usage
+from kgrag.values.errors import InputError, ModelError
+from kgrag.values.types import Progress, Usage
 
 _STAGE = "marks"
 MARKS = ("correctness", "faithfulness")

@@ -16,17 +16,17 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel
 
-from kgrag.errors import InputError
 from kgrag.evaluation.answers import exact_match
 from kgrag.evaluation.readers.rows import json_lines
 from kgrag.indexing.language import sentences
-from kgrag.languages import ENGLISH, Language
 from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import load_prompt
 from kgrag.models.shown import framed, harmless
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings
-from kgrag.text import content_stems, words_of
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.tokens import content_stems, words_of
+from kgrag.values.errors import InputError
 
 CORRECTNESS, CLAIMS = "correctness", "claims"
 _WRITTEN = {CORRECTNESS: 8, CLAIMS: 150}

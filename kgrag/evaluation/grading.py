@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from pydantic import BaseModel
 
-from kgrag.errors import BudgetError, ModelError
 from kgrag.evaluation.answers import exact_match
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.retrieving import Grade, Record
-from kgrag.events import Called, Event
 from kgrag.models.tasks import Tasks
-from kgrag.types import Usage
+from kgrag.values.errors import BudgetError, ModelError
+from kgrag.values.events import Called, Event
+from kgrag.values.types import Usage
 
 TASK = "grade"
 _UNMARKED = "not marked: "

@@ -11,7 +11,6 @@ from statistics import fmean, median
 from typing import Any
 
 from kgrag.client.building import no_progress
-from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.gold import text_ranks
 from kgrag.evaluation.plot import check_plot, drawing, save
@@ -23,7 +22,8 @@ from kgrag.retrieval.kgp import Kgp
 from kgrag.retrieval.registry import check_retriever, make_retriever
 from kgrag.retrieval.tfidf import TfIdf
 from kgrag.settings import BRIDGE_CAP
-from kgrag.types import Hit, Passage, Progress, Ranking
+from kgrag.values.errors import ConfigurationError, InputError
+from kgrag.values.types import Hit, Passage, Progress, Ranking
 
 KINDS: dict[str, tuple[float, ...]] = {
     "keyword": (1, 2, 3, 4, 5, 6, 8, 10),

@@ -4,10 +4,10 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from kgrag.errors import ConfigurationError
 from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.evaluation.summary import Group
 from kgrag.graph.reader import Reader
+from kgrag.values.errors import ConfigurationError
 
 BOUNDS = (9, 11, 13)
 """Triples per gold passage at which a group of densities ends (GEAR, appendix G)."""

@@ -5,11 +5,11 @@ from typing import Any
 
 from kgrag.agents.system import check_system
 from kgrag.client import Collection
-from kgrag.errors import KgragError
 from kgrag.evaluation.baselines import BASELINES
 from kgrag.retrieval.base import LAYERS, Layer
 from kgrag.retrieval.registry import check_retriever
-from kgrag.types import Progress, Usage
+from kgrag.values.errors import KgragError
+from kgrag.values.types import Progress, Usage
 
 
 def spelt(name: str) -> tuple[str, bool]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
-from kgrag.errors import InputError
+from kgrag.values.errors import InputError
 
 
 class Ledger:

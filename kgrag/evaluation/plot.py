@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.summary import Rows
+from kgrag.values.errors import ConfigurationError, InputError
 
 FORMATS = (".png", ".svg", ".pdf")
 _PREFERRED = ("R@5", "R@2", "answer@5", "answer@2")

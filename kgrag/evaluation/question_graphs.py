@@ -8,10 +8,10 @@ from contextlib import suppress
 from statistics import fmean
 
 from kgrag.client import Collection
-from kgrag.errors import NotFoundError
 from kgrag.evaluation.chains import read_documents
 from kgrag.evaluation.datasets import Dataset, Question
-from kgrag.types import Progress
+from kgrag.values.errors import NotFoundError
+from kgrag.values.types import Progress
 
 
 class QuestionGraphs:

@@ -17,10 +17,10 @@ from kgrag.evaluation.question_sources import Sources
 from kgrag.evaluation.taxonomy import ANSWER_TYPES
 from kgrag.graph.reader import Reader
 from kgrag.indexing.language import sentences
-from kgrag.languages import Language
-from kgrag.names import capitalised_phrases
-from kgrag.text import normalise, tokens
-from kgrag.types import Passage
+from kgrag.text.languages import Language
+from kgrag.text.names import capitalised_phrases
+from kgrag.text.tokens import normalise, tokens
+from kgrag.values.types import Passage
 
 GAP = "____"
 _FACTS, _TABLES = 100_000, 10_000  # read at most

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from kgrag import __version__
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.metrics import Ranks, recall_at
 from kgrag.evaluation.report import Result, Sheet
 from kgrag.evaluation.retrieving import Record
+from kgrag.values.errors import InputError
 
 _VERSION = 1
 

@@ -16,14 +16,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from kgrag.agents.strategy import Strategy
-from kgrag.errors import InputError
 from kgrag.evaluation.answers import exact_match, f1, structure_match
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.ledger import Ledger
 from kgrag.evaluation.retrieving import AnswerRecord, Grade, Iteration, Record
-from kgrag.options import Options
 from kgrag.retrieval.base import Retriever
-from kgrag.types import Usage
+from kgrag.runtime.options import Options
+from kgrag.values.errors import InputError
+from kgrag.values.types import Usage
 
 KEYS = {"identity", "documents", "ranks", "seconds"}
 """What the line of a record has at least."""

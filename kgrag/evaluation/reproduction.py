@@ -9,7 +9,6 @@ from string import Formatter
 from typing import Any, get_args
 
 from kgrag.client import Collection
-from kgrag.errors import NotFoundError
 from kgrag.evaluation.datasets import Dataset
 from kgrag.evaluation.experiment import By, Experiment, spelt
 from kgrag.evaluation.layers import prepare
@@ -17,7 +16,8 @@ from kgrag.evaluation.report import Result, Sheet
 from kgrag.papers import Paper, PaperRow, PaperTable, override
 from kgrag.retrieval.base import Layer
 from kgrag.settings import Settings
-from kgrag.types import Progress, Usage
+from kgrag.values.errors import NotFoundError
+from kgrag.values.types import Progress, Usage
 
 _DEPTH = 15
 

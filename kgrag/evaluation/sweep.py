@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.agents.system import STRATEGIES, check_system, retriever_of
-from kgrag.errors import ConfigurationError
 from kgrag.evaluation.plot import check_plot, drawing, save
 from kgrag.evaluation.summary import Rows
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever
+from kgrag.values.errors import ConfigurationError
 
 _FORM = "Write OPTION=VALUE,VALUE,... or OPTION=FIRST..LAST, as in branch=1,2,3,5 or seeds=1..10."
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgrag.errors import InputError
 from kgrag.evaluation.chains import Chain, split
 from kgrag.evaluation.datasets import Question
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.gfm import Loaded, Surroundings
 from kgrag.settings import GfmTraining
-from kgrag.types import Progress
+from kgrag.values.errors import InputError
+from kgrag.values.types import Progress
 
 if TYPE_CHECKING:
     from torch import Tensor

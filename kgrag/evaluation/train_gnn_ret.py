@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.evaluation.retrieving import Record, Retrieving, retrieve_all
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.gnn_ret import Edge, GnnRet, Message, Neighbours, distance, nearest, neighbours_of, propagate
 from kgrag.settings import GnnRetTraining
-from kgrag.types import Progress, Ranking
+from kgrag.values.errors import InputError
+from kgrag.values.types import Progress, Ranking
 
 UNTRAINED, TRAINED, AS_SET = "untrained", "trained", "as set"
 """The systems of a cross-validation; as set: the `alphas` of the settings, where they are other than untrained."""

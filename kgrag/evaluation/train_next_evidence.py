@@ -13,14 +13,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.chains import Chain
 from kgrag.evaluation.train_next_fact import reported_steps
 from kgrag.models.chat import Message
 from kgrag.models.generator import load_model, prompt_tokens
 from kgrag.models.prompts import Prompt
 from kgrag.settings import NextEvidenceTraining
-from kgrag.types import Progress
+from kgrag.values.errors import ConfigurationError, InputError
+from kgrag.values.types import Progress
 
 NO_EVIDENCE = "(none)"
 _IGNORED = -100  # the label of a token that is not learned

@@ -17,12 +17,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.chains import Chain, Fact, content_stems, text_of
 from kgrag.indexing.neighbours import nearest
 from kgrag.models.embed import Vectors, sentence_transformer, unit
 from kgrag.settings import NextFactTraining
-from kgrag.types import Progress
+from kgrag.values.errors import ConfigurationError, InputError
+from kgrag.values.types import Progress
 
 NEIGHBOURS = (1, 2, 5, 10, 20)
 """How many neighbours each seed has where SF-EM is measured."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.train_gnn_ret import descend, remembered
 from kgrag.models.embed import embed_questions
 from kgrag.retrieval.gnn_ret import GnnRet, Message, Neighbours, distance, neighbours_of, propagate
 from kgrag.settings import RgnnTraining
-from kgrag.types import Progress
+from kgrag.values.errors import InputError
+from kgrag.values.types import Progress
 
 Array = NDArray[np.float64]
 _FEWEST = 2

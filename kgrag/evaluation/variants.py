@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count, islice
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Corpus, Dataset, GoldText, Question
-from kgrag.languages import STOP_WORDS
-from kgrag.types import Document, Problem, Section
+from kgrag.text.languages import STOP_WORDS
+from kgrag.values.errors import InputError
+from kgrag.values.types import Document, Problem, Section
 
 _WORD = re.compile(r"[^\W\d_]{4,}")  # a letter fewer makes a shorter word another word
 

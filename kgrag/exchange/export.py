@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from kgrag.errors import InputError, MismatchError
 from kgrag.exchange.files import FORMATS, STREAM, format_of, size_of, writing
 from kgrag.exchange.form import Footer, Header
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.contents import Fingerprint, NodeRecord, contents
-from kgrag.types import Progress
+from kgrag.values.errors import InputError, MismatchError
+from kgrag.values.types import Progress
 
 _STEP = 1000  # nodes and edges between reports
 

@@ -12,11 +12,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from kgrag.errors import InputError
 from kgrag.exchange.csv_folder import MANIFEST, CsvReader, CsvWriter
 from kgrag.exchange.form import Header, Reader, Writer, foreign, read_errors
 from kgrag.exchange.graphml import GraphMLWriter
 from kgrag.exchange.jsonl import JsonLinesReader, JsonLinesWriter
+from kgrag.values.errors import InputError
 
 FORMATS = {"jsonl": (".jsonl", ".ndjson"), "graphml": (".graphml", ".xml"), "csv": ()}
 """Each format with the suffixes by which it is known; a folder is CSV."""

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Protocol
 
-from kgrag.errors import InputError
 from kgrag.graph.contents import Fingerprint, Item
+from kgrag.values.errors import InputError
 
 VERSION = 1
 """Of the formats."""

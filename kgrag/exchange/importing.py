@@ -6,7 +6,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from kgrag.errors import InputError, MismatchError
 from kgrag.exchange.files import reading, received
 from kgrag.exchange.form import Footer, Header, Reader, damaged, foreign
 from kgrag.exchange.rename import PREFIX, rename
@@ -16,7 +15,8 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.contents import LABELS, LOCAL, Fingerprint, Item, NodeRecord, vectors_of
 from kgrag.graph.counts import count_nodes
 from kgrag.graph.holding import collection_lock
-from kgrag.types import Progress
+from kgrag.values.errors import InputError, MismatchError
+from kgrag.values.types import Progress
 
 _NODES = 1000  # a transaction
 _EDGES = 5000

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from kgrag import identity
-from kgrag.errors import InputError
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
-from kgrag.types import Progress
+from kgrag.values import identity
+from kgrag.values.errors import InputError
+from kgrag.values.types import Progress
 
 PREFIX = "import-"
 _BATCH = 2000

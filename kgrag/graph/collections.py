@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kgrag.errors import ConfigurationError, MismatchError, NotFoundError
 from kgrag.graph import schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
-from kgrag.languages import ENGLISH, Language, language_of
 from kgrag.settings import IndexingSettings
+from kgrag.text.languages import ENGLISH, Language, language_of
+from kgrag.values.errors import ConfigurationError, MismatchError, NotFoundError
 
 DEFAULT_COLLECTION = "default"
 DOCUMENTS = "documents"

@@ -26,8 +26,10 @@ from neo4j.exceptions import (
 )
 from pydantic import SecretStr
 
-from kgrag import limits
-from kgrag.errors import (
+from kgrag.graph.queries import Query, catalogue
+from kgrag.runtime import limits
+from kgrag.runtime.spans import span
+from kgrag.values.errors import (
     ConfigurationError,
     DatabaseError,
     InputError,
@@ -36,8 +38,6 @@ from kgrag.errors import (
     tls_hint,
     without_login,
 )
-from kgrag.graph.queries import Query, catalogue
-from kgrag.spans import span
 
 T = TypeVar("T")
 OnQuery = Callable[[str, Mapping[str, Any]], None]

@@ -15,12 +15,12 @@ from contextvars import ContextVar
 
 import psutil
 
-from kgrag import limits
-from kgrag.errors import BusyError, CancelledError
 from kgrag.graph import schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.jobs import LEASE, Job, beat_job, job_of
-from kgrag.text import caption
+from kgrag.runtime import limits
+from kgrag.text.tokens import caption
+from kgrag.values.errors import BusyError, CancelledError
 
 BEAT = 1.0
 """Seconds between signs of life."""

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from kgrag.errors import KgragError, NotFoundError
 from kgrag.graph.connection import Graph
-from kgrag.text import caption
+from kgrag.text.tokens import caption
+from kgrag.values.errors import KgragError, NotFoundError
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")

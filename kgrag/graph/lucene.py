@@ -2,8 +2,8 @@
 
 import re
 
-from kgrag.languages import ENGLISH, Language
-from kgrag.text import question_stems
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.tokens import question_stems
 
 _SPECIAL = re.compile(r'[+\-&|!(){}\[\]^"~*?:\\/<>=]')
 _OPERATORS = frozenset(("AND", "OR", "NOT"))

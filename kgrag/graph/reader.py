@@ -8,14 +8,14 @@ from datetime import UTC
 from math import inf
 from typing import Any
 
-from kgrag.errors import ConfigurationError
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.lucene import TITLE, escape, question_terms, question_words
 from kgrag.graph.metadata import as_text, from_properties
-from kgrag.identity import document_id, entity_id
 from kgrag.passages import PassageIndex
-from kgrag.types import DocumentInfo, Filter, Passage, Scalar
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.identity import document_id, entity_id
+from kgrag.values.types import DocumentInfo, Filter, Passage, Scalar
 
 Row = dict[str, Any]
 Scores = list[tuple[str, float]]

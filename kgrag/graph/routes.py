@@ -7,9 +7,9 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr
 
-from kgrag.errors import ConfigurationError, DatabaseError
 from kgrag.graph.connection import Graph
 from kgrag.settings import Settings
+from kgrag.values.errors import ConfigurationError, DatabaseError
 
 
 def route(routes: Mapping[str, SecretStr], collection: str) -> str | None:

@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from kgrag.errors import NotFoundError
-from kgrag.events import (
+from kgrag.graph.connection import Graph, Transaction
+from kgrag.graph.queries import catalogue
+from kgrag.graph.schema import check_schema
+from kgrag.text.tokens import caption
+from kgrag.values.errors import NotFoundError
+from kgrag.values.events import (
     Answer,
     Chained,
     Event,
@@ -30,12 +34,8 @@ from kgrag.events import (
     Thought,
     Verified,
 )
-from kgrag.graph.connection import Graph, Transaction
-from kgrag.graph.queries import catalogue
-from kgrag.graph.schema import check_schema
-from kgrag.identity import node_id
-from kgrag.text import caption
-from kgrag.types import Ranking, Triple
+from kgrag.values.identity import node_id
+from kgrag.values.types import Ranking, Triple
 
 _Row = dict[str, Any]
 _SHORTEST = 6  # digits of a run's id that name it

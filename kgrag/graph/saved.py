@@ -8,14 +8,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from kgrag.errors import ConfigurationError, NotFoundError
 from kgrag.graph.collections import Collection, choose_collection, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.gateway import PlanKind, read_only
 from kgrag.graph.lucene import escape
 from kgrag.graph.queries import Parameter, Query, catalogue
-from kgrag.rows import Rows
 from kgrag.settings import GatewaySettings
+from kgrag.values.errors import ConfigurationError, NotFoundError
+from kgrag.values.rows import Rows
 
 _FOLDER = "analyst/"
 _DEMO = "demo"

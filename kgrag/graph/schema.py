@@ -5,13 +5,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from kgrag.errors import MismatchError
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import Fulltext, NodeKind, describe
 from kgrag.graph.metadata import to_properties
-from kgrag.languages import language_of
-from kgrag.sentences import passage_sentences
-from kgrag.text import LONGEST_NAME, caption, passage_stems, title_stems
+from kgrag.text.languages import language_of
+from kgrag.text.sentences import passage_sentences
+from kgrag.text.tokens import LONGEST_NAME, caption, passage_stems, title_stems
+from kgrag.values.errors import MismatchError
 
 SCHEMA_VERSION = 10
 SLOTS = ("embedding", "embedding_b")

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kgrag.errors import DatabaseError, DeadlineError
 from kgrag.graph import collections, schema
 from kgrag.graph.connection import Graph
+from kgrag.values.errors import DatabaseError, DeadlineError
 
 LIVE = 0.85
 """The share of the heap from which on what is left after a collection of garbage leaves too little for queries."""

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from kgrag.errors import BudgetError, ModelError, UnavailableError
-from kgrag.events import Called, Event
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.models.parallel import in_parallel
-from kgrag.types import Usage
+from kgrag.values.errors import BudgetError, ModelError, UnavailableError
+from kgrag.values.events import Called, Event
+from kgrag.values.types import Usage
 
 Result = TypeVar("Result")
 Source = Mapping[str, Any]

@@ -11,9 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from kgrag import limits
 from kgrag.engines import IN_PROCESS, Engine
-from kgrag.errors import BudgetError, MismatchError, ModelError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.asking import FailedPassage, passage_sources, unread
@@ -27,8 +25,10 @@ from kgrag.models.embed import Embedder
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import reply_schema, shaped
+from kgrag.runtime import limits
 from kgrag.settings import Settings
-from kgrag.types import Progress, Usage
+from kgrag.values.errors import BudgetError, MismatchError, ModelError
+from kgrag.values.types import Progress, Usage
 
 _STAGE = "batch"
 _GROUP = 64  # replies written at once

@@ -6,9 +6,9 @@ from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from kgrag.languages import check_language, is_known
 from kgrag.settings import Settings
-from kgrag.types import Document
+from kgrag.text.languages import check_language, is_known
+from kgrag.values.types import Document
 
 T = TypeVar("T")
 

@@ -5,16 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgrag import identity
-from kgrag.aliases import passage_aliases, title_aliases
 from kgrag.graph.metadata import to_properties
 from kgrag.indexing.chunking import chunk
 from kgrag.indexing.pages import add_pages
 from kgrag.indexing.writer import Batch, Row
-from kgrag.languages import ENGLISH, Language
-from kgrag.sentences import passage_sentences
 from kgrag.settings import IndexingSettings
-from kgrag.text import (
+from kgrag.text.aliases import passage_aliases, title_aliases
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.sentences import passage_sentences
+from kgrag.text.tokens import (
     caption,
     embedding_text,
     iso_moment,
@@ -24,7 +23,8 @@ from kgrag.text import (
     passage_words,
     title_stems,
 )
-from kgrag.types import Document, Triple
+from kgrag.values import identity
+from kgrag.values.types import Document, Triple
 
 _DATES = ("date", "published", "publication_date", "created")
 

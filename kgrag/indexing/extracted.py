@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
-from kgrag import identity
 from kgrag.indexing.extraction_reply import LONGEST, NONE, Extraction, NamedEntity
 from kgrag.indexing.writer import Row
-from kgrag.languages import ENGLISH, Language
 from kgrag.models.facts import repeats_example
-from kgrag.text import caption, content_stems, name_stems, normalise, stems, words_of
-from kgrag.types import Triple
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.tokens import caption, content_stems, name_stems, normalise, stems, words_of
+from kgrag.values import identity
+from kgrag.values.types import Triple
 
 _PRONOUNS = frozenset(
     """i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself it

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 from kgrag.engines import IN_PROCESS, Engine
-from kgrag.errors import ModelError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.asking import FailedPassage, Meter, ask_each, passage_sources, unread
@@ -27,7 +26,8 @@ from kgrag.models.prompts import Prompt, load_prompt
 from kgrag.models.shown import harmless, titled
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
-from kgrag.types import Progress, Usage
+from kgrag.values.errors import ModelError
+from kgrag.values.types import Progress, Usage
 
 TASK = "extract"
 _STAGE = "extraction"

@@ -22,7 +22,7 @@ from kgrag.indexing.synonyms import link_synonyms
 from kgrag.indexing.work import StageContext
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
-from kgrag.types import Progress
+from kgrag.values.types import Progress
 
 
 def _mentions(work: StageContext) -> None:

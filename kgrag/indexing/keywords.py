@@ -12,10 +12,10 @@ from functools import lru_cache, partial
 from typing import Any
 
 from kgrag.graph.connection import Transaction
-from kgrag.identity import keyword_id, word_id
 from kgrag.indexing.work import Row, StageContext
-from kgrag.languages import ENGLISH, Language
-from kgrag.text import is_content, stems, words_of
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.tokens import is_content, stems, words_of
+from kgrag.values.identity import keyword_id, word_id
 
 _BATCH = 2000
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from kgrag.errors import ConfigurationError
-from kgrag.languages import ENGLISH, Language, check_language
-from kgrag.text import normalise
+from kgrag.text.languages import ENGLISH, Language, check_language
+from kgrag.text.tokens import normalise
+from kgrag.values.errors import ConfigurationError
 
 _LOG = logging.getLogger(__name__)
 _BLOCK = 50_000  # characters that spaCy is given at once; its memory grows with the text

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
-from kgrag.aliases import title_aliases
 from kgrag.graph.connection import Transaction
-from kgrag.identity import entity_id, word_id
 from kgrag.indexing.language import named_entities
 from kgrag.indexing.work import Row, StageContext, phrase
-from kgrag.languages import ENGLISH, Language
-from kgrag.names import capitalised_phrases, find_names
-from kgrag.text import name_stems, normalise, stems, tokens
+from kgrag.text.aliases import title_aliases
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.names import capitalised_phrases, find_names
+from kgrag.text.tokens import name_stems, normalise, stems, tokens
+from kgrag.values.identity import entity_id, word_id
 
 _BATCH = 1000
 _FEW = 20

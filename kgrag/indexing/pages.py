@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from kgrag import identity
 from kgrag.graph.connection import Transaction
-from kgrag.text import caption
-from kgrag.types import Document
+from kgrag.text.tokens import caption
+from kgrag.values import identity
+from kgrag.values.types import Document
 
 _ROWS = 1000  # a statement
 

@@ -15,7 +15,6 @@ from typing import Any
 from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection, index_labels
 from kgrag.graph.connection import Graph
-from kgrag.identity import content_hash, document_id
 from kgrag.indexing import documents as local
 from kgrag.indexing.documents import ExistingDocument
 from kgrag.indexing.finish import finish
@@ -24,7 +23,8 @@ from kgrag.indexing.writer import Batch, write_batch
 from kgrag.models.embed import Embedder
 from kgrag.runtime.document_progress import at
 from kgrag.settings import Settings
-from kgrag.types import Document, FileState, IngestReport, Problem, Progress, Replaced, Scan, Unchanged
+from kgrag.values.identity import content_hash, document_id
+from kgrag.values.types import Document, FileState, IngestReport, Problem, Progress, Replaced, Scan, Unchanged
 
 _LOG = logging.getLogger(__name__)
 Items = Iterable[Document | Problem | Unchanged]

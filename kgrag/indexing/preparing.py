@@ -7,10 +7,10 @@ from kgrag.indexing import documents as local
 from kgrag.indexing.documents import ExistingDocument
 from kgrag.indexing.vectors import embedded
 from kgrag.indexing.writer import Batch
-from kgrag.languages import Language
 from kgrag.models.embed import Embedder
 from kgrag.settings import IndexingSettings
-from kgrag.types import Document, Problem, Replaced
+from kgrag.text.languages import Language
+from kgrag.values.types import Document, Problem, Replaced
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ import logging
 import time
 from dataclasses import replace
 
-from kgrag import limits
 from kgrag.graph import schema
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
@@ -13,9 +12,10 @@ from kgrag.indexing.finish import finish
 from kgrag.indexing.index_sync import index_of, synchronise
 from kgrag.indexing.vectors import embedded
 from kgrag.models.embed import Embedder
+from kgrag.runtime import limits
 from kgrag.settings import Settings
-from kgrag.text import embedding_text
-from kgrag.types import Problem, Progress
+from kgrag.text.tokens import embedding_text
+from kgrag.values.types import Problem, Progress
 
 _LOG = logging.getLogger(__name__)
 _BATCH = 512

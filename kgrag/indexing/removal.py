@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable
 
-from kgrag.errors import NotFoundError
 from kgrag.graph.collections import Collection, open_collection, recorded
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_nodes
-from kgrag.identity import document_id
 from kgrag.indexing import writer
 from kgrag.indexing.finish import finish
 from kgrag.indexing.index_sync import index_of
 from kgrag.settings import Settings
-from kgrag.types import Progress
+from kgrag.values.errors import NotFoundError
+from kgrag.values.identity import document_id
+from kgrag.values.types import Progress
 
 
 def delete_documents(

@@ -11,13 +11,13 @@ from typing import Any
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Transaction
-from kgrag.identity import entity_id, word_id
 from kgrag.indexing.language import named_entities
 from kgrag.indexing.work import Row, StageContext
-from kgrag.languages import ENGLISH, Language
-from kgrag.names import capitalised_phrases, common_nouns
-from kgrag.symbols import symbols
-from kgrag.text import content_stems, passage_words, text_words, tokens
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.names import capitalised_phrases, common_nouns
+from kgrag.text.symbols import symbols
+from kgrag.text.tokens import content_stems, passage_words, text_words, tokens
+from kgrag.values.identity import entity_id, word_id
 
 _BATCH = 3000
 

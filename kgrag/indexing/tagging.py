@@ -15,19 +15,19 @@ from functools import partial
 from typing import Any
 
 from kgrag.engines import IN_PROCESS, Engine
-from kgrag.errors import ModelError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
-from kgrag.identity import entity_id
 from kgrag.indexing.asking import FailedPassage, Source, ask_each, passage_sources, unread
 from kgrag.indexing.finish import finish
 from kgrag.indexing.titles import Titles
-from kgrag.languages import ENGLISH, Language
 from kgrag.models.embed import Embedder
 from kgrag.models.tagme import TITLES, Annotation, Tagme, address
 from kgrag.settings import Settings, TagmeSettings
-from kgrag.text import normalise, tokens
-from kgrag.types import Progress
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.tokens import normalise, tokens
+from kgrag.values.errors import ModelError
+from kgrag.values.identity import entity_id
+from kgrag.values.types import Progress
 
 OF = " of "
 """Stands in a version before what is linked to."""

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgrag.aliases import title_aliases
-from kgrag.languages import ENGLISH, Language
 from kgrag.models.tagme import Annotation
-from kgrag.text import Token, tokens
+from kgrag.text.aliases import title_aliases
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.tokens import Token, tokens
 
 _NEAR = 0.3
 """How far below the best a title's votes may be so that its commonness decides (TAGME: epsilon)."""

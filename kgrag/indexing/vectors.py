@@ -3,9 +3,9 @@
 import logging
 from collections.abc import Mapping, Sequence
 
-from kgrag.errors import ModelError
 from kgrag.models.embed import Embedder, embed_each, listed, shown
-from kgrag.types import Problem
+from kgrag.values.errors import ModelError
+from kgrag.values.types import Problem
 
 _LOG = logging.getLogger(__name__)
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgrag.errors import MismatchError
 from kgrag.graph import schema
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
@@ -12,6 +11,7 @@ from kgrag.graph.description import describe
 from kgrag.indexing.finish import STAGES
 from kgrag.indexing.pages import PageRows, write_pages
 from kgrag.indexing.statistics import statistics, write_statistics
+from kgrag.values.errors import MismatchError
 
 Row = dict[str, Any]
 _OWN = ("id", "passage", "properties", "vector")  # of a triple, what is no entity's

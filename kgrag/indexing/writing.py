@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from kgrag.errors import ModelError
 from kgrag.indexing.asking import FailedPassage, Meter, Source, ask_each
 from kgrag.indexing.summaries import EXTRACTED, Said
 from kgrag.models.budget import HIGH, LOW
 from kgrag.models.tasks import Tasks
-from kgrag.types import Progress, Usage
+from kgrag.values.errors import ModelError
+from kgrag.values.types import Progress, Usage
 
 _BATCH = 200  # texts written at once
 

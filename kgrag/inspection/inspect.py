@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from kgrag.errors import ConfigurationError
 from kgrag.graph.collections import KNOWLEDGE, Collection, needed_labels, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_edges, count_nodes
@@ -19,6 +18,7 @@ from kgrag.inspection.findings import find
 from kgrag.inspection.result import NEAR, Bin, Coverage, Distribution, Edges, Inspection, Reading
 from kgrag.models.prompts import load_prompt
 from kgrag.settings import Settings
+from kgrag.values.errors import ConfigurationError
 
 _TOP = 5  # names shown of those that have most
 _HELD = 200  # bytes that the server takes for a text that it holds, besides its characters

@@ -5,7 +5,7 @@ The embedders are here by their names: `from kgrag.models import Embedder`; each
 
 from typing import TYPE_CHECKING
 
-from kgrag.lazy import offered
+from kgrag.runtime.lazy import offered
 
 if TYPE_CHECKING:
     from kgrag.models.embed import EMBEDDERS as EMBEDDERS

@@ -7,13 +7,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from kgrag.errors import ModelError
 from kgrag.models.chat import no_model
 from kgrag.models.chat_cache import Kept
 from kgrag.models.chat_errors import LostReply, Server, reason_of, server_error
 from kgrag.models.chat_reply import in_time, read_reply
 from kgrag.models.endpoint import Endpoint
 from kgrag.settings import ChatSettings
+from kgrag.values.errors import ModelError
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 100_000_000

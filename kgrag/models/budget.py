@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from kgrag.errors import BudgetError, ConfigurationError
+from kgrag.values.errors import BudgetError, ConfigurationError
 
 Prices = Mapping[str, tuple[float, float]]
 """Model -> price of a million tokens read, and written."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from kgrag.errors import ConfigurationError
-from kgrag.types import Usage
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.types import Usage
 
 
 @dataclass(frozen=True, slots=True)

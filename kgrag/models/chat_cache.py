@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from kgrag.errors import ConfigurationError
+from kgrag.values.errors import ConfigurationError
 
 _LOG = logging.getLogger(__name__)
 _FORM = 1

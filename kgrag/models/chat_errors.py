@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from kgrag.errors import ModelError, TooLongError, UnavailableError, tls_hint
 from kgrag.models.dialect import share_that_fits
+from kgrag.values.errors import ModelError, TooLongError, UnavailableError, tls_hint
 
 if TYPE_CHECKING:
     import openai

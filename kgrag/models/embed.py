@@ -14,11 +14,11 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 from pydantic import SecretStr
 
-from kgrag.errors import ConfigurationError, ModelError
 from kgrag.models.embedding_server import EmbeddingServer
 from kgrag.models.endpoint import Endpoint
-from kgrag.plugins import Plugins
+from kgrag.runtime.plugins import Plugins
 from kgrag.settings import EmbeddingSettings
+from kgrag.values.errors import ConfigurationError, ModelError
 
 Vectors = NDArray[np.float32]
 _SHOWN = 60

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.errors import ModelError
 from kgrag.models.chat_errors import (
     NO_MODEL,
     TOO_LONG,
@@ -28,6 +27,7 @@ from kgrag.models.chat_errors import (
 )
 from kgrag.models.endpoint import Endpoint
 from kgrag.settings import EmbeddingSettings
+from kgrag.values.errors import ModelError
 
 _LOG = logging.getLogger(__name__)
 

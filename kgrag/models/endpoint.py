@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import SecretStr
 
-from kgrag.errors import ConfigurationError, ModelError, without_login
 from kgrag.models.chat_errors import Server, no_connection
+from kgrag.values.errors import ConfigurationError, ModelError, without_login
 
 if TYPE_CHECKING:
     import openai

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kgrag.errors import ConfigurationError
 from kgrag.models.chat import Message
+from kgrag.values.errors import ConfigurationError
 
 _NEW_TOKENS = 128  # of a reply, at most: a passage is a sentence or two
 _SHOWN_TOKENS = 1024

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from kgrag.errors import ConfigurationError, InputError
+from kgrag.values.errors import ConfigurationError, InputError
 
 _PART = 1 << 16  # edges whose messages are made at once
 

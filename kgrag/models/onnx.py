@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.errors import ConfigurationError, LocalServerError
 from kgrag.models.embed import Vectors, whole
 from kgrag.runtime.jars import Jar, JarStore
 from kgrag.settings import Settings
+from kgrag.values.errors import ConfigurationError, LocalServerError
 
 MINILM = Jar(
     "dev.langchain4j",

@@ -11,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from kgrag import limits
-from kgrag.errors import ModelError
 from kgrag.models.budget import FEWEST, HIGH, Budget
 from kgrag.models.chat import Message, Reply, no_model
 from kgrag.models.chat_cache import Kept, ReplyCache
@@ -22,9 +20,11 @@ from kgrag.models.dialect import LIMITS, Dialect, shorter
 from kgrag.models.endpoint import Endpoint
 from kgrag.models.pace import Pace
 from kgrag.models.slots import Place, Slots
+from kgrag.runtime import limits
+from kgrag.runtime.spans import span
 from kgrag.settings import ChatSettings, Settings
-from kgrag.spans import span
-from kgrag.types import Usage
+from kgrag.values.errors import ModelError
+from kgrag.values.types import Usage
 
 if TYPE_CHECKING:
     import openai

@@ -5,7 +5,7 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
-from kgrag import limits
+from kgrag.runtime import limits
 
 _WINDOW = 61.0
 """Seconds of a minute, and one more: requests do not arrive exactly as far apart as they were sent."""

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from kgrag.errors import KgragError, TooLongError
 from kgrag.models.chat import Message
 from kgrag.models.embed import load_embedder
 from kgrag.models.endpoint import Endpoint
@@ -15,6 +14,7 @@ from kgrag.models.shown import framed
 from kgrag.models.tasks import Tasks
 from kgrag.runtime.check import Check
 from kgrag.settings import Settings
+from kgrag.values.errors import KgragError, TooLongError
 
 _TEXT = (
     "The Halcyon was a three-masted barque of 410 tons. She was launched in the spring of 1874 at the Norfjord "

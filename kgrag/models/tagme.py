@@ -22,9 +22,9 @@ from urllib3.exceptions import (
     TimeoutError,
 )
 
-from kgrag.errors import ConfigurationError, ModelError, UnavailableError
 from kgrag.models.chat_cache import Kept, ReplyCache
 from kgrag.settings import Settings, TagmeSettings
+from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
 
 TITLES = "titles"
 """The address that stands for no server: the titles of the collection's own documents."""

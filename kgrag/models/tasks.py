@@ -9,14 +9,14 @@ from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from kgrag import limits
-from kgrag.errors import ModelError, TooLongError
-from kgrag.events import Called, Event
 from kgrag.models.chat import ChatModel, Message, Reply
 from kgrag.models.prompts import Prompt, load_prompt
 from kgrag.models.reply_text import json_in, spoken
 from kgrag.models.shown import fewer, passages_in
-from kgrag.types import Usage
+from kgrag.runtime import limits
+from kgrag.values.errors import ModelError, TooLongError
+from kgrag.values.events import Called, Event
+from kgrag.values.types import Usage
 
 Listener = Callable[[Event], None]
 Shape = TypeVar("Shape", bound=BaseModel)

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from kgrag.errors import ConfigurationError, NotFoundError
 from kgrag.settings import IndexingSettings, Settings
+from kgrag.values.errors import ConfigurationError, NotFoundError
 
 EVALUATION = "evaluation"
 """Where the settings stand that are no settings of kgrag, but of an evaluation: sample, depth."""

@@ -9,8 +9,8 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from kgrag.lazy import offered
-from kgrag.plugins import Plugins
+from kgrag.runtime.lazy import offered
+from kgrag.runtime.plugins import Plugins
 from kgrag.settings import Settings
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-from kgrag.errors import ConfigurationError, DatabaseError, MismatchError
 from kgrag.passages import Scores, best
 from kgrag.settings import Settings
+from kgrag.values.errors import ConfigurationError, DatabaseError, MismatchError
 
 _COLUMNS = ("stems", "title_stems")
 _BATCH = 4096  # rows read at once

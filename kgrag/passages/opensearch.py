@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from kgrag.errors import ConfigurationError, DatabaseError, MismatchError, without_login
 from kgrag.passages import Scores, best
 from kgrag.settings import Settings
+from kgrag.values.errors import ConfigurationError, DatabaseError, MismatchError, without_login
 
 _SECONDS = 30  # that a request may take
 _TIES = 10  # read more than wanted, since ties are ordered here

@@ -5,7 +5,7 @@ The classes are here by their names: `from kgrag.retrieval import PathRank`; eac
 
 from typing import TYPE_CHECKING
 
-from kgrag.lazy import offered
+from kgrag.runtime.lazy import offered
 
 if TYPE_CHECKING:
     from kgrag.retrieval.base import Query as Query

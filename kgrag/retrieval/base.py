@@ -9,15 +9,15 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from kgrag.errors import ConfigurationError, InputError, MismatchError
 from kgrag.models.embed import Embedder, embed_questions
 from kgrag.models.tasks import Listener
-from kgrag.options import Count, Options, resolve
 from kgrag.retrieval.context import Searchable, SearchContext
 from kgrag.retrieval.expression import Expression
+from kgrag.runtime.options import Count, Options, resolve
+from kgrag.runtime.spans import span
 from kgrag.settings import BRIDGE_CAP
-from kgrag.spans import span
-from kgrag.types import Filter, Hit, Passage, Ranking, Step
+from kgrag.values.errors import ConfigurationError, InputError, MismatchError
+from kgrag.values.types import Filter, Hit, Passage, Ranking, Step
 
 __all__ = [
     "BRIDGE_CAP",

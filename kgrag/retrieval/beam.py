@@ -14,12 +14,12 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from pydantic import Field
 
-from kgrag.options import Count
 from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.trail import follow
-from kgrag.types import Step
+from kgrag.runtime.options import Count
+from kgrag.values.types import Step
 
 _OVER_FETCH = 8  # the index errs among near equals, and misses outliers when it is asked for few
 

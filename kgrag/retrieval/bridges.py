@@ -10,13 +10,13 @@ from typing import Any
 
 from pydantic import Field
 
-from kgrag.errors import ConfigurationError
-from kgrag.options import Count
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.beam import base_ranking
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.knowledge import Knowledge, KnowledgeOptions, passages_of
+from kgrag.runtime.options import Count
+from kgrag.values.errors import ConfigurationError
 
 
 class BridgesOptions(KnowledgeOptions):

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kgrag.languages import ENGLISH
 from kgrag.retrieval.linking import LinkedQuestion
-from kgrag.sentences import names_in, split_sentences
-from kgrag.text import is_content, stems
+from kgrag.text.languages import ENGLISH
+from kgrag.text.sentences import names_in, split_sentences
+from kgrag.text.tokens import is_content, stems
 
 AnswerKind = Literal["date", "number", "name", "any"]
 
@@ -66,7 +66,7 @@ class OuterClause:
     def best_sentence(self, sentences: str) -> float:
         """The largest weight of the clause's words in one sentence that holds an answer of the kind asked for, 0 to 1.
 
-        `sentences`: of a passage, as `kgrag.sentences` writes them.
+        `sentences`: of a passage, as `kgrag.text.sentences` writes them.
         """
         best = 0.0
         for sentence in split_sentences(sentences):

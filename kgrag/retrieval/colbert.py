@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from kgrag.errors import ConfigurationError
-from kgrag.options import Options
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.second_stage import ONE_AT_A_TIME, rank_again, rank_step, text_of
 from kgrag.retrieval.token_index import Matrix, open_index
+from kgrag.runtime.options import Options
+from kgrag.values.errors import ConfigurationError
 
 _PLAIN = {"convert_to_numpy": True, "show_progress_bar": False}
 _PART = 1000  # passages that a filter is tried on at once

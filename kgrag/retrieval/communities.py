@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from kgrag.options import Count
 from kgrag.retrieval.base import Evidence, FusionOptions, Layer, Query, Retriever, Scored, SummaryOptions, Topic
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.linking import link_question
 from kgrag.retrieval.trail import follow
-from kgrag.types import Step
+from kgrag.runtime.options import Count
+from kgrag.values.types import Step
 
 
 class CommunitiesOptions(FusionOptions, SummaryOptions):

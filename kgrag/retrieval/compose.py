@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from kgrag.options import Count, Options
 from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, VectorOptions
 from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.second_stage import rank_step
-from kgrag.types import Step
+from kgrag.runtime.options import Count, Options
+from kgrag.values.types import Step
 
 
 def reciprocal_rank_fusion(rankings: Sequence[Sequence[Scored]], constant: float) -> list[Scored]:

@@ -10,10 +10,10 @@ from weakref import WeakValueDictionary
 
 import platformdirs
 
-from kgrag.errors import MismatchError
 from kgrag.graph.reader import Reader, Row
 from kgrag.models.embed import CachedEmbedder, Embedder, load_embedder
 from kgrag.models.tasks import Tasks
+from kgrag.values.errors import MismatchError
 
 REFRESH_SECONDS = 5.0
 """Seconds after which an open collection is looked at again: was it embedded again meanwhile?"""

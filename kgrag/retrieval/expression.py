@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from kgrag.errors import ConfigurationError
+from kgrag.values.errors import ConfigurationError
 
 _HYPHEN = re.compile(r"""('[^']*'|"[^"]*")|(?<=[A-Za-z0-9])-(?=[A-Za-z])""")  # outside of quotes
 _KEYWORD = re.compile(rf"^({'|'.join(keyword.kwlist)})(?=\(|$)")  # of Python, as the name of a system: global

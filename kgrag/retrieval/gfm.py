@@ -17,9 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from kgrag.errors import ConfigurationError
 from kgrag.models.embed import Embedder, Vectors
-from kgrag.options import Count, Options
 from kgrag.retrieval.base import BRIDGE_CAP, Layer, Query, Retriever, Scored
 from kgrag.retrieval.context import Searchable, SearchContext
 from kgrag.retrieval.dense import Dense
@@ -27,8 +25,10 @@ from kgrag.retrieval.linking import link_question
 from kgrag.retrieval.relation_graph import RelationGraph, WholeRelationGraph
 from kgrag.retrieval.second_stage import ONE_AT_A_TIME
 from kgrag.retrieval.trail import follow
+from kgrag.runtime.options import Count, Options
 from kgrag.settings import GfmTraining
-from kgrag.types import Step
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.types import Step
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
-from kgrag.options import Count
 from kgrag.retrieval.base import Layer, Query, Retriever, Scored, VectorOptions
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.trail import follow
-from kgrag.types import Step
+from kgrag.runtime.options import Count
+from kgrag.values.types import Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,18 +15,18 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import BaseModel, Field, model_validator
 
-from kgrag.events import Recognised
-from kgrag.identity import entity_id
 from kgrag.models.chat import no_model
 from kgrag.models.facts import lines
-from kgrag.options import Count, Options
 from kgrag.retrieval.base import Layer, Query, Retriever, Scored
 from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.entity_graph import EntityGraph, WholeGraph, best
 from kgrag.retrieval.trail import follow
-from kgrag.text import normalise
-from kgrag.types import Step, Triple
+from kgrag.runtime.options import Count, Options
+from kgrag.text.tokens import normalise
+from kgrag.values.events import Recognised
+from kgrag.values.identity import entity_id
+from kgrag.values.types import Step, Triple
 
 
 class Names(BaseModel):

@@ -16,15 +16,12 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kgrag.errors import ConfigurationError
-from kgrag.events import Imagined
 from kgrag.models.chat import no_model
 from kgrag.models.embed import Vectors, embed_questions
 from kgrag.models.generator import load_generator
 from kgrag.models.parallel import in_parallel
 from kgrag.models.prompts import load_prompt
 from kgrag.models.shown import framed, harmless
-from kgrag.options import Options
 from kgrag.retrieval.base import BRIDGE_CAP, Layer, Query, Retriever, Scored
 from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.gnn_ret import OVER
@@ -32,8 +29,11 @@ from kgrag.retrieval.hops import so_far
 from kgrag.retrieval.linking import question_terms
 from kgrag.retrieval.tfidf import cosines
 from kgrag.retrieval.trail import follow
-from kgrag.text import LETTERS_A_TOKEN, embedding_text
-from kgrag.types import Passage, Step
+from kgrag.runtime.options import Options
+from kgrag.text.tokens import LETTERS_A_TOKEN, embedding_text
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.events import Imagined
+from kgrag.values.types import Passage, Step
 
 _LETTERS = 4000  # of a path's text that a guide is given
 _FEW = 5  # passages of a name, where words or an encoder guide: the more there are, the more lead astray

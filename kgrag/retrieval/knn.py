@@ -10,10 +10,10 @@ from pydantic import Field
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from kgrag.options import Count
 from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, VectorOptions
 from kgrag.retrieval.compose import reciprocal_rank_fusion
-from kgrag.types import Step
+from kgrag.runtime.options import Count
+from kgrag.values.types import Step
 
 
 class KnnOptions(FusionOptions, VectorOptions):

@@ -17,15 +17,15 @@ from pydantic import Field
 from kgrag.graph.collections import check_knowledge, open_collection
 from kgrag.graph.lucene import escape, question_words
 from kgrag.graph.reader import Reader
-from kgrag.languages import Language
 from kgrag.models.embed import Embedder, Vectors
-from kgrag.options import Count
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.beam import Beam, ChainOptions, Link, best
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.context import SearchContext
-from kgrag.text import normalise, stems, text_words, tokens
-from kgrag.types import Filter, Step, Triple
+from kgrag.runtime.options import Count
+from kgrag.text.languages import Language
+from kgrag.text.tokens import normalise, stems, text_words, tokens
+from kgrag.values.types import Filter, Step, Triple
 
 _KEPT = 50_000  # vectors of texts: 50 MB of 256 numbers
 _TRIED = 10  # facts that a text may be linked to, of which the best that fits is taken

@@ -11,12 +11,12 @@ from typing import Any
 from rapidfuzz import fuzz
 
 from kgrag.graph.lucene import escape
-from kgrag.identity import entity_id, word_id
-from kgrag.languages import ENGLISH, Language
-from kgrag.names import LONGEST_NAME, QUESTION_WORDS
 from kgrag.retrieval.context import SearchContext
-from kgrag.symbols import symbols
-from kgrag.text import Token, is_content, join_name, name_words, stems, text_words, tokens
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.names import LONGEST_NAME, QUESTION_WORDS
+from kgrag.text.symbols import symbols
+from kgrag.text.tokens import Token, is_content, join_name, name_words, stems, text_words, tokens
+from kgrag.values.identity import entity_id, word_id
 
 _INFLECTED = 0.7
 _LOWER_CASE = 0.5

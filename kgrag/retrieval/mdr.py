@@ -12,10 +12,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from kgrag.models.embed import embed_questions
-from kgrag.options import Count
 from kgrag.retrieval.base import Query, Retriever, Scored, VectorOptions
 from kgrag.retrieval.hops import so_far
-from kgrag.types import Step
+from kgrag.runtime.options import Count
+from kgrag.values.types import Step
 
 
 @dataclass(frozen=True, slots=True)

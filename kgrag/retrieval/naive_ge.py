@@ -5,9 +5,9 @@ GEAR, sections 4.2 and 6.2. No model but the embedder is asked; `beam` holds the
 
 from pydantic import Field
 
-from kgrag.options import Count
 from kgrag.retrieval.base import Layer, Query, Retriever, Scored
 from kgrag.retrieval.beam import BeamOptions, base_ranking, expand
+from kgrag.runtime.options import Count
 
 
 class NaiveGeOptions(BeamOptions):

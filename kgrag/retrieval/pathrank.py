@@ -22,8 +22,6 @@ from pydantic import Field
 
 from kgrag.graph.lucene import question_words
 from kgrag.models.embed import embed_questions
-from kgrag.names import number_or_date
-from kgrag.options import Count, Options, Weight
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
 from kgrag.retrieval.clauses import outer_clause
 from kgrag.retrieval.coverage import Candidates, covering
@@ -39,8 +37,10 @@ from kgrag.retrieval.walk import (
     spent_words,
     trail_to,
 )
-from kgrag.text import name_words, tokens
-from kgrag.types import Step
+from kgrag.runtime.options import Count, Options, Weight
+from kgrag.text.names import number_or_date
+from kgrag.text.tokens import name_words, tokens
+from kgrag.values.types import Step
 
 
 class PathRankOptions(Options):

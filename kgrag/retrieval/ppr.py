@@ -13,12 +13,12 @@ from typing import Any
 
 from pydantic import Field
 
-from kgrag.options import Count, Options
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
 from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.entity_graph import EntityGraph, WholeGraph, best
 from kgrag.retrieval.linking import link_question
-from kgrag.types import Step
+from kgrag.runtime.options import Count, Options
+from kgrag.values.types import Step
 
 _Places = Mapping[str, tuple[int, int]]
 """Id of a seed entity -> its node, and how many passages mention it."""

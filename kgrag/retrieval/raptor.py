@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import Field
 
-from kgrag.options import Count
 from kgrag.retrieval.base import Evidence, Layer, Query, Retriever, Scored, SummaryOptions, Topic
-from kgrag.types import Step
+from kgrag.runtime.options import Count
+from kgrag.values.types import Step
 
 
 class RaptorOptions(SummaryOptions):

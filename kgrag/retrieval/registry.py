@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from kgrag.errors import ConfigurationError
-from kgrag.plugins import Plugins
 from kgrag.retrieval.expression import Expression, parse
+from kgrag.runtime.plugins import Plugins
+from kgrag.values.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from kgrag.retrieval.base import Retriever

@@ -14,10 +14,10 @@ from typing import Any
 import urllib3
 from pydantic import Field
 
-from kgrag.errors import ConfigurationError, ModelError, UnavailableError
-from kgrag.options import Count, Options
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.second_stage import ONE_AT_A_TIME, rank_again
+from kgrag.runtime.options import Count, Options
+from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
 
 KEY = "RERANK_API_KEY"
 """The variable of the environment that holds the key of a server."""

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from kgrag.text import is_content, normalise, stems, tokens
+from kgrag.text.tokens import is_content, normalise, stems, tokens
 
 WIDTH = 240
 _WORD = re.compile(r"\w+(?:['’.]\w+)*")

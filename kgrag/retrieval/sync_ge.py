@@ -9,15 +9,15 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from kgrag.events import Linked, Read
 from kgrag.models.chat import no_model
 from kgrag.models.facts import read
-from kgrag.options import Count
 from kgrag.retrieval.base import Layer, Query, Retriever, Scored, VectorOptions
 from kgrag.retrieval.beam import BeamOptions, base_ranking, expand
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.context import Searchable
-from kgrag.types import Triple
+from kgrag.runtime.options import Count
+from kgrag.values.events import Linked, Read
+from kgrag.values.types import Triple
 
 _WORDED = 10  # triples of each ranking that a hybrid link fuses
 

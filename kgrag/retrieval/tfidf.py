@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from kgrag.identity import word_id
-from kgrag.options import Count, Options
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.linking import MOST_WORDS
-from kgrag.text import is_content, stems, words_of
-from kgrag.types import Step
+from kgrag.runtime.options import Count, Options
+from kgrag.text.tokens import is_content, stems, words_of
+from kgrag.values.identity import word_id
+from kgrag.values.types import Step
 
 
 class TfIdfOptions(Options):

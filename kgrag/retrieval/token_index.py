@@ -16,7 +16,7 @@ import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
-from kgrag.errors import InputError
+from kgrag.values.errors import InputError
 
 _LOG = logging.getLogger(__name__)
 _BATCH = 256  # passages encoded at once

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from kgrag.types import Hit, Step
+from kgrag.values.types import Hit, Step
 
 ORIGIN = "question"
 """Where a path through the graph begins."""

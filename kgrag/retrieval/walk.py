@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.aliases import without_parenthesis
 from kgrag.retrieval.clauses import OuterClause
 from kgrag.retrieval.linking import Link, LinkedQuestion
 from kgrag.retrieval.trail import follow
-from kgrag.text import stems, words_of
-from kgrag.types import Step
+from kgrag.text.aliases import without_parenthesis
+from kgrag.text.tokens import stems, words_of
+from kgrag.values.types import Step
 
 Hop = tuple[str, str, int]
 """Source, the name of the entity that leads on, and how it ties the target: MENTIONED, TITLE or BACK."""

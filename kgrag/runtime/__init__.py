@@ -1,1 +1,1 @@
-"""What work on this machine rests on: files written whole, locks, and files fetched from a Maven repository."""
+"""What everything else runs on: options, plugins, limits and spans; files, locks, and what is fetched."""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from kgrag.errors import LocalServerError
-from kgrag.types import Progress
+from kgrag.values.errors import LocalServerError
+from kgrag.values.types import Progress
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}

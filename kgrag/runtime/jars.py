@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from kgrag.errors import ConfigurationError, LocalServerError
 from kgrag.runtime.files import disk_errors, locked, require_space
-from kgrag.types import Progress
+from kgrag.values.errors import ConfigurationError, LocalServerError
+from kgrag.values.types import Progress
 
 if TYPE_CHECKING:
     import httpx

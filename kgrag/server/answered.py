@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kgrag import wire
-from kgrag.errors import InputError
-from kgrag.events import Answer
 from kgrag.runtime.files import private_folder
+from kgrag.values.errors import InputError
+from kgrag.values.events import Answer
 
 _LOG = logging.getLogger(__name__)
 _MADE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, said TEXT, answer BLOB)"

@@ -13,7 +13,6 @@ from starlette.routing import Route
 
 from kgrag import __version__
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError
 from kgrag.server import openai, openai_forms
 from kgrag.server.answered import Answers
 from kgrag.server.api import ask, collections, cypher, documents, drawings, health, jobs, passages, runs, search
@@ -28,6 +27,7 @@ from kgrag.server.throttle import Throttle
 from kgrag.server.tracing import Tracing
 from kgrag.server.working import Workers
 from kgrag.settings import ServeOptions
+from kgrag.values.errors import ConfigurationError
 
 _GRACE = 10  # seconds that requests under way have when the server ends
 _KEEP_ALIVE = 75  # seconds; longer than clients and proxies keep a connection, or they ask while it is being closed

@@ -10,12 +10,12 @@ from typing import Any, Literal, get_args, get_origin
 
 from kgrag.agents.system import STRATEGIES, split_system
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, RefusedError
 from kgrag.graph.saved import find_query, run_saved
-from kgrag.options import Options
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.registry import RETRIEVERS
-from kgrag.rows import Rows
+from kgrag.runtime.options import Options
+from kgrag.values.errors import ConfigurationError, RefusedError
+from kgrag.values.rows import Rows
 
 
 def check_asked_retriever(expression: str) -> str:

@@ -5,13 +5,13 @@ import socket
 from collections.abc import Iterator
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import KgragError
 from kgrag.graph import schema
 from kgrag.graph.local.checks import run_checks
 from kgrag.runtime.check import Check
 from kgrag.server.app import check_locked
 from kgrag.server.keys import Keys
 from kgrag.settings import Settings
+from kgrag.values.errors import KgragError
 
 
 def serving_checks(settings: Settings) -> Iterator[Check]:

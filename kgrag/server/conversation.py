@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 
 from kgrag.agents.answering import citing, numbers_of
 from kgrag.agents.strategy import Strategy
-from kgrag.errors import ModelError
-from kgrag.events import Answer, Citation
 from kgrag.indexing.asking import Meter
 from kgrag.models.chat import Message
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.retrieval.base import Query
-from kgrag.types import Usage
+from kgrag.values.errors import ModelError
+from kgrag.values.events import Answer, Citation
+from kgrag.values.types import Usage
 
 _TURNS = 6  # messages before the last one that a follow-up question is understood from
 _LONGEST = 1500  # characters of each

@@ -11,8 +11,9 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from kgrag import errors, wire
-from kgrag.errors import KgragError, without_login
+from kgrag import wire
+from kgrag.values import errors
+from kgrag.values.errors import KgragError, without_login
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 logger = logging.getLogger("kgrag.server")

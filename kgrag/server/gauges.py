@@ -6,12 +6,12 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from kgrag import limits
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import KgragError
 from kgrag.graph import vitals
+from kgrag.runtime import limits
 from kgrag.runtime.files import free_bytes
 from kgrag.server.uploads import Uploads
+from kgrag.values.errors import KgragError
 
 _PATIENCE = 5.0  # seconds that the database has to tell its part
 

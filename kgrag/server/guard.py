@@ -17,10 +17,10 @@ from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kgrag.errors import AccessError, KgragError
 from kgrag.server.failures import response, told
 from kgrag.server.keys import LOCAL, Access, Keys
 from kgrag.server.sessions import Sessions
+from kgrag.values.errors import AccessError, KgragError
 
 COOKIE = "kgrag_session"
 """The cookie that the web application's login sets; its value is the id of a session."""

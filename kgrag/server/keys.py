@@ -16,9 +16,9 @@ from typing import Generic, Literal, TypeVar, get_args
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from kgrag.errors import AccessError, ConfigurationError, InputError, NotFoundError
 from kgrag.runtime.files import private_folder, write_atomic
 from kgrag.settings import Settings
+from kgrag.values.errors import AccessError, ConfigurationError, InputError, NotFoundError
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -20,7 +20,6 @@ from kgrag import __version__
 from kgrag.client import KnowledgeGraph
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation, split_names
-from kgrag.errors import KgragError, NotFoundError, RefusedError, UnreachableError, without_login
 from kgrag.graph.collections import choose_collection
 from kgrag.graph.description import describe
 from kgrag.graph.saved import saved_queries
@@ -28,6 +27,7 @@ from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.server import replies
 from kgrag.server.asking import check_asked_retriever, check_asked_system, is_of_a_collection, saved_rows
 from kgrag.server.replies import AskReply, DescribeReply, LookUpReply, OpenedReply, RowsReply, SearchReply
+from kgrag.values.errors import KgragError, NotFoundError, RefusedError, UnreachableError, without_login
 
 _LOG = logging.getLogger(__name__)
 

@@ -9,15 +9,15 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive, Scope, Send
 
-from kgrag import limits
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import BusyError
+from kgrag.runtime import limits
 from kgrag.server.failures import response
 from kgrag.server.guard import access_of
 from kgrag.server.keys import Access
 from kgrag.server.mcp import Tools, mcp_server
 from kgrag.server.working import left
 from kgrag.settings import ServeOptions
+from kgrag.values.errors import BusyError
 
 _GUARDED = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # hosts and origins are checked before
 _KNOWN = 64  # servers that are kept, one for each set of collections

@@ -20,8 +20,6 @@ from kgrag import wire
 from kgrag.agents.strategy import Strategy
 from kgrag.client.federation import split_names
 from kgrag.client.searching import Searching
-from kgrag.errors import InputError, NotFoundError
-from kgrag.events import Answered
 from kgrag.graph.collections import DOCUMENTS, find_collection
 from kgrag.models.chat import Message as Turn
 from kgrag.server import conversation
@@ -43,7 +41,9 @@ from kgrag.server.openai_forms import (
 )
 from kgrag.server.serving import Called, Caller
 from kgrag.server.web.addresses import address
-from kgrag.types import Passage, Usage
+from kgrag.values.errors import InputError, NotFoundError
+from kgrag.values.events import Answered
+from kgrag.values.types import Passage, Usage
 
 PREFIX = "/v1"
 router = APIRouter(prefix=PREFIX, tags=["openai"])

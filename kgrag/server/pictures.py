@@ -15,7 +15,6 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import InputError, NotFoundError
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.pruning import known_files
 from kgrag.loaders.base import BadInput, clean
@@ -23,6 +22,7 @@ from kgrag.loaders.fingerprint import Fingerprint, Stamp
 from kgrag.loaders.guard import Died, Readers
 from kgrag.server.uploads import Uploads
 from kgrag.settings import LoadingSettings
+from kgrag.values.errors import InputError, NotFoundError
 
 _RUN = 3  # words in a row that are no coincidence
 _FAR = 6  # words in a row that are none where the text goes on elsewhere

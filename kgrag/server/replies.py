@@ -9,11 +9,11 @@ from pydantic import BaseModel, Field
 
 from kgrag.agents.lookup import Lookup
 from kgrag.drawing import HIDDEN
-from kgrag.events import Answer
 from kgrag.graph.queries import Parameter, Query
 from kgrag.retrieval.trail import trail
-from kgrag.rows import Edge, Node, Path, Rows
-from kgrag.types import CollectionInfo, Passage, Ranking
+from kgrag.values.events import Answer
+from kgrag.values.rows import Edge, Node, Path, Rows
+from kgrag.values.types import CollectionInfo, Passage, Ranking
 from kgrag.wire import plain
 
 _LEAST = 200  # characters that a text keeps, however many there are

@@ -7,11 +7,11 @@ import time
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kgrag.errors import BusyError, InputError, KgragError, TooLargeError
 from kgrag.server.failures import response
 from kgrag.server.guard import LOGIN, is_open
 from kgrag.server.keys import Access
 from kgrag.settings import ServeOptions
+from kgrag.values.errors import BusyError, InputError, KgragError, TooLargeError
 
 _KB, _MB = 1024, 1024 * 1024
 _FORM = 4 * _KB

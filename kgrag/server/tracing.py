@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from kgrag import __version__
-from kgrag.errors import ConfigurationError
-from kgrag.spans import span, traced
+from kgrag.runtime.spans import span, traced
+from kgrag.values.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

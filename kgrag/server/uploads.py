@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgrag.errors import FullError, InputError, NotFoundError
-from kgrag.identity import node_id
 from kgrag.loaders.base import clean
+from kgrag.values.errors import FullError, InputError, NotFoundError
+from kgrag.values.identity import node_id
 
 _LONGEST = 500  # characters of a name
 _SUFFIX = re.compile(r"(\.[a-z]{1,8})?\.[a-z0-9]{1,8}$")  # which tells a file's format: .pdf, .warc.gz

@@ -14,8 +14,8 @@ from typing import Any, Generic, Self, TypeVar
 
 from starlette.requests import Request
 
-from kgrag import limits
-from kgrag.errors import BusyError, CancelledError
+from kgrag.runtime import limits
+from kgrag.values.errors import BusyError, CancelledError
 
 T = TypeVar("T")
 

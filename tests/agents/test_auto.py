@@ -6,9 +6,9 @@ from scripted import Scripted
 from kgrag.agents import Auto, Ircot
 from kgrag.agents.answering import NOT_FOUND
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, NotFoundError
-from kgrag.events import Judged, Ranked
 from kgrag.retrieval import Bm25
+from kgrag.values.errors import ConfigurationError, NotFoundError
+from kgrag.values.events import Judged, Ranked
 
 QUESTION = "Where did the captain of the Fjord Queen grow up?"
 

@@ -10,8 +10,8 @@ import pytest
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.events import Answer
 from kgrag.settings import Settings
+from kgrag.values.events import Answer
 
 pytestmark = pytest.mark.long
 

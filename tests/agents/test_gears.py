@@ -9,16 +9,16 @@ from world import world
 
 from kgrag.agents.system import make_system
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, MismatchError
-from kgrag.events import Failed, Filtered, Judged, Linked, Read, Remembered, Retrieved, Rewritten
 from kgrag.graph.connection import Graph
-from kgrag.languages import ENGLISH
 from kgrag.papers import find_paper
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.beam import Link
 from kgrag.retrieval.knowledge import Knowledge, KnowledgeOptions, TextVectors, names_in, passages_of
 from kgrag.retrieval.trail import trail
-from kgrag.types import Filter, Triple
+from kgrag.text.languages import ENGLISH
+from kgrag.values.errors import ConfigurationError, MismatchError
+from kgrag.values.events import Failed, Filtered, Judged, Linked, Read, Remembered, Retrieved, Rewritten
+from kgrag.values.types import Filter, Triple
 
 WORLD, BARE = "test_world", "test-bare-coast"
 QUESTION = "Which fish is the river known for at whose mouth the captain of the Fjord Queen grew up?"

@@ -9,8 +9,8 @@ from scripted import Scripted
 from kgrag.agents.pool import Pool
 from kgrag.client import KnowledgeGraph
 from kgrag.drawing import drawing
-from kgrag.events import Answer, Asked, Chained, Failed, Judged, Retrieved, SubAnswered, Thought, Verified
 from kgrag.retrieval.base import Scored
+from kgrag.values.events import Answer, Asked, Chained, Failed, Judged, Retrieved, SubAnswered, Thought, Verified
 
 QUESTION = "What was caught where the captain of the Fjord Queen was young?"
 _HOME = "Where did Ole Brandvik grow up?"

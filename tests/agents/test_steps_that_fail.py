@@ -6,11 +6,11 @@ from scripted import Scripted
 from kgrag.agents.answering import NOT_FOUND
 from kgrag.cli.trace import print_answer
 from kgrag.client import KnowledgeGraph
-from kgrag.events import Answer
 from kgrag.models.chat import Message
 from kgrag.server.conversation import reply
 from kgrag.settings import Settings
-from kgrag.types import Filter, Ranking
+from kgrag.values.events import Answer
+from kgrag.values.types import Filter, Ranking
 
 pytestmark = pytest.mark.long
 

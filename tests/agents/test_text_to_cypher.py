@@ -10,8 +10,8 @@ from scripted import Scripted
 from kgrag.agents.text_to_cypher import examples
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, ModelError, NotFoundError
 from kgrag.graph.description import describe
+from kgrag.values.errors import ConfigurationError, ModelError, NotFoundError
 
 QUESTION = "Which names are triples about?"
 ABOUT = "MATCH (t:Triple {collection: $collection}) RETURN DISTINCT t.subject AS name ORDER BY name"

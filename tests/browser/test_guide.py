@@ -10,12 +10,12 @@ from analyst import Analyst, reads_as
 
 from kgrag.client import KnowledgeGraph
 from kgrag.demo import COLLECTION, corpus, questions
-from kgrag.events import Answer, Citation, Judged, Read, Retrieved, Rewritten
 from kgrag.graph import schema
 from kgrag.graph.browser import style
 from kgrag.graph.collections import open_collection
 from kgrag.settings import Settings
-from kgrag.types import Triple
+from kgrag.values.events import Answer, Citation, Judged, Read, Retrieved, Rewritten
+from kgrag.values.types import Triple
 
 pytestmark = pytest.mark.browser
 

@@ -10,8 +10,8 @@ from command_line import CommandLine
 from kgrag.cli.demo import PASSAGES
 from kgrag.client import KnowledgeGraph
 from kgrag.demo import COLLECTION, questions
-from kgrag.errors import NotFoundError
 from kgrag.graph.browser import demo_guide, steps
+from kgrag.values.errors import NotFoundError
 
 pytestmark = pytest.mark.long
 

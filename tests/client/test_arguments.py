@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
-from kgrag.errors import ConfigurationError, DatabaseError
 from kgrag.settings import Settings
-from kgrag.types import Document, Section
+from kgrag.values.errors import ConfigurationError, DatabaseError
+from kgrag.values.types import Document, Section
 
 
 @pytest.mark.parametrize(

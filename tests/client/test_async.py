@@ -7,10 +7,10 @@ import pytest
 from scripted import Scripted
 
 from kgrag.client import AsyncKnowledgeGraph
-from kgrag.errors import ConfigurationError
-from kgrag.events import Answer
 from kgrag.settings import Settings
-from kgrag.types import Document, Section
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.events import Answer
+from kgrag.values.types import Document, Section
 
 SHIPS = [Document(f"s{n}", (Section(f"Ship {n} was designed by Colin Archer."),), f"Ship {n}") for n in range(3)]
 

@@ -9,10 +9,10 @@ from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.client.federation import Federation
-from kgrag.errors import ConfigurationError, DatabaseError, NotFoundError
 from kgrag.graph.local import LocalServer
 from kgrag.settings import Settings
-from kgrag.types import Document, Page, Section
+from kgrag.values.errors import ConfigurationError, DatabaseError, NotFoundError
+from kgrag.values.types import Document, Page, Section
 
 SHIPS = {
     "Fram": "The Fram was a wooden ship, designed by Colin Archer for Nansen's drift through the ice.",

@@ -8,7 +8,7 @@ import pytest
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.connection import Graph
 from kgrag.settings import Settings
-from kgrag.types import Document, Filter, Section
+from kgrag.values.types import Document, Filter, Section
 
 pytestmark = pytest.mark.alone
 

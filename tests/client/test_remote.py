@@ -11,7 +11,8 @@ from scripted import Scripted
 from served import Served, finish_late
 
 from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
-from kgrag.errors import (
+from kgrag.settings import Settings
+from kgrag.values.errors import (
     AccessError,
     CancelledError,
     ConfigurationError,
@@ -21,11 +22,10 @@ from kgrag.errors import (
     RefusedError,
     ServerError,
 )
-from kgrag.events import Answer, Answered, Event, Retrieved
-from kgrag.rows import Edge, Node
-from kgrag.rows import Path as GraphPath
-from kgrag.settings import Settings
-from kgrag.types import Document, Filter, Section
+from kgrag.values.events import Answer, Answered, Event, Retrieved
+from kgrag.values.rows import Edge, Node
+from kgrag.values.rows import Path as GraphPath
+from kgrag.values.types import Document, Filter, Section
 
 Either = KnowledgeGraph | RemoteKnowledgeGraph
 _NAME = "ships of the coast"

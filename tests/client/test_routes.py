@@ -9,13 +9,13 @@ import pytest
 from pydantic import SecretStr
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, DatabaseError, KgragError, NotFoundError
 from kgrag.graph.connection import Graph
 from kgrag.graph.queries import catalogue
 from kgrag.graph.routes import open_route
 from kgrag.models.endpoint import Endpoint
 from kgrag.settings import Settings
-from kgrag.types import Document, Section
+from kgrag.values.errors import ConfigurationError, DatabaseError, KgragError, NotFoundError
+from kgrag.values.types import Document, Section
 
 
 @pytest.mark.parametrize(

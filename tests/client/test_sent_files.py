@@ -6,7 +6,7 @@ import pytest
 
 from kgrag.client import sending
 from kgrag.client.sending import named_files, parts
-from kgrag.errors import InputError
+from kgrag.values.errors import InputError
 
 
 def test_of_a_folder_what_some_loader_reads(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from watchfiles import Change
 
 from kgrag.client import KnowledgeGraph
 from kgrag.client.watching import _Visible, watch
-from kgrag.errors import InputError
+from kgrag.values.errors import InputError
 
 
 def test_hidden_files_of_a_folder_are_not_looked_at() -> None:

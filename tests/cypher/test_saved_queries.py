@@ -14,8 +14,6 @@ import pytest
 
 from kgrag.client import KnowledgeGraph
 from kgrag.demo import corpus
-from kgrag.errors import ConfigurationError, NotFoundError
-from kgrag.events import Answer, Answered, Citation, Linked, Retrieved
 from kgrag.graph import favourites
 from kgrag.graph.collections import open_collection
 from kgrag.graph.gateway import read_only
@@ -23,9 +21,11 @@ from kgrag.graph.queries import Query
 from kgrag.graph.saved import defaults, fill, find_query, from_text, saved_queries
 from kgrag.graph.schema import collection_indexes
 from kgrag.loaders import load
-from kgrag.rows import Node, Path
 from kgrag.settings import Settings
-from kgrag.types import Document, Hit, Page, Ranking, Section, Table, Triple
+from kgrag.values.errors import ConfigurationError, NotFoundError
+from kgrag.values.events import Answer, Answered, Citation, Linked, Retrieved
+from kgrag.values.rows import Node, Path
+from kgrag.values.types import Document, Hit, Page, Ranking, Section, Table, Triple
 
 pytestmark = pytest.mark.long
 

@@ -60,7 +60,7 @@ def test_a_section_names_its_contract_and_what_that_asks_for(group: str) -> None
     text, contract = sections()[group], CONTRACTS[group]
     names = re.findall(r"`((?:kgrag|click)\.[\w.]+)`", text)
     assert contract in [getattr(import_module(m), n, None) for m, _, n in (name.rpartition(".") for name in names)]
-    assert [name for name in names if name.startswith("kgrag.") and name not in PUBLIC | {"kgrag.errors"}] == []
+    assert [name for name in names if name.startswith("kgrag.") and name not in PUBLIC | {"kgrag.values.errors"}] == []
     missing = {n for n in wanted(contract) if not re.search(rf"`{n}`|\bdef {n}\b", text)}
     assert missing == set()
 
@@ -71,7 +71,7 @@ def test_an_example_is_found_and_keeps_its_contract(group: str, tmp_path: Path) 
     installed.install(files)
     ((name, _),) = tomllib.loads(files["pyproject.toml"])["project"]["entry-points"][group].items()
     code = f"""
-from kgrag.plugins import Plugins
+from kgrag.runtime.plugins import Plugins
 from test_extending import CONTRACTS, wanted
 part, contract = Plugins({group!r}, "part").find({name!r}), CONTRACTS[{group!r}]
 if getattr(contract, "_is_protocol", False):

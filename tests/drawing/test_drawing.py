@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from kgrag.drawing import QUESTION, Drawing, DrawnNode, drawing, visualise
-from kgrag.errors import ConfigurationError, InputError
-from kgrag.events import Answer, Citation, Judged, Linked, Read, Retrieved, Rewritten
 from kgrag.retrieval.trail import follow
-from kgrag.rows import Edge, Node, Path, Rows
-from kgrag.types import Hit, Passage, Ranking, Step, Triple
+from kgrag.values.errors import ConfigurationError, InputError
+from kgrag.values.events import Answer, Citation, Judged, Linked, Read, Retrieved, Rewritten
+from kgrag.values.rows import Edge, Node, Path, Rows
+from kgrag.values.types import Hit, Passage, Ranking, Step, Triple
 
 ASKED = "Where did the designer of the Fram live?"
 NEXT = "Where did Colin Archer live?"

@@ -13,10 +13,10 @@ import pytest
 
 from kgrag.engines import IN_PROCESS, Engine, open_engine
 from kgrag.engines.processes import Processes
-from kgrag.errors import ConfigurationError, EngineError, InputError
-from kgrag.languages import ENGLISH, language_of
 from kgrag.models.embed import DeferredEmbedder, load_embedder
 from kgrag.settings import EngineSettings
+from kgrag.text.languages import ENGLISH, language_of
+from kgrag.values.errors import ConfigurationError, EngineError, InputError
 
 
 def _double(number: int) -> tuple[int, int]:

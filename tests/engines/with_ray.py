@@ -12,10 +12,10 @@ from ray.cluster_utils import Cluster
 
 from kgrag.client import KnowledgeGraph
 from kgrag.engines.on_ray import Ray
-from kgrag.errors import KgragError
 from kgrag.indexing.digest import digest
 from kgrag.settings import EngineSettings, Settings
-from kgrag.types import Document, Section, Triple
+from kgrag.values.errors import KgragError
+from kgrag.values.types import Document, Section, Triple
 
 _PASSAGES = 400
 
@@ -52,7 +52,7 @@ def ingested(collection: str, engine: EngineSettings, kill: Callable[[], None] |
 
 
 def refuse(number: int) -> int:
-    from kgrag.errors import InputError
+    from kgrag.values.errors import InputError
 
     if number == 3:
         raise InputError("Three is not read.", "Leave it out.")

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from test_retrieving import silent
 
-from kgrag.errors import BudgetError, ConfigurationError, DatabaseError, UnavailableError
 from kgrag.evaluation.asking import ask_all
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.records import RecordFile
 from kgrag.evaluation.report import Result
 from kgrag.evaluation.retrieving import AnswerRecord, Iteration, Record
 from kgrag.evaluation.summary import differences, errors, iterations, problems, table, tables_by
-from kgrag.events import Answer, Called, Event, Failed, Ranked, Retrieved
 from kgrag.models.tasks import Listener
-from kgrag.types import Hit, Passage, Ranking, Usage
+from kgrag.values.errors import BudgetError, ConfigurationError, DatabaseError, UnavailableError
+from kgrag.values.events import Answer, Called, Event, Failed, Ranked, Retrieved
+from kgrag.values.types import Hit, Passage, Ranking, Usage
 
 SUBJECT = {"corpus": "abc", "depth": 15}
 

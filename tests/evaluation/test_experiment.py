@@ -11,17 +11,17 @@ from test_asking import ONE_STEP, Scripted
 from test_retrieving import Fixed
 
 from kgrag.client import Collection, KnowledgeGraph
-from kgrag.errors import ConfigurationError, NotFoundError
 from kgrag.evaluation import Experiment, join, merge, read_dataset
 from kgrag.evaluation.datasets import Dataset
 from kgrag.evaluation.records import in_force
 from kgrag.evaluation.retrieving import retrieve_all
-from kgrag.events import Answer
 from kgrag.models.tasks import Listener
-from kgrag.options import Count
 from kgrag.retrieval import Dense
 from kgrag.retrieval.base import VectorOptions
 from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.runtime.options import Count
+from kgrag.values.errors import ConfigurationError, NotFoundError
+from kgrag.values.events import Answer
 from kgrag.wire import dumps
 
 pytestmark = pytest.mark.long

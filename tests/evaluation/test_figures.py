@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.errors import ConfigurationError
 from kgrag.evaluation.figures import draw, points
 from kgrag.evaluation.report import Result
 from kgrag.papers import PaperTable, find_paper, papers
+from kgrag.values.errors import ConfigurationError
 
 FIGURES = [(name, figure) for name in papers() for figure in find_paper(name).figures.values()]
 RESULT = Result(

@@ -14,14 +14,14 @@ from scripted import TASKS, Scripted
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 from kgrag.client.building import no_progress
-from kgrag.errors import InputError
 from kgrag.evaluation.drafts import Draft, select
 from kgrag.evaluation.generating import estimate, generate
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.taxonomy import FORMULATIONS, draw_kind
-from kgrag.languages import ENGLISH
 from kgrag.settings import Settings
-from kgrag.types import Document, Section, Table, Triple
+from kgrag.text.languages import ENGLISH
+from kgrag.values.errors import InputError
+from kgrag.values.types import Document, Section, Table, Triple
 
 pytestmark = pytest.mark.long
 

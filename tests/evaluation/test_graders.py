@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from scripted import TASKS, Scripted
 
 from kgrag.cli import main
-from kgrag.errors import InputError
 from kgrag.evaluation.grade_answers import agreement
 from kgrag.evaluation.graders import LexicalGrader, SaidAnswer, read_answers, read_marks
+from kgrag.values.errors import InputError
 
 FRAM = "Colin Archer designed the Fram, a schooner with three masts, at Larvik in 1892."
 PAID = "Colin Archer designed the Fram at Larvik. He was paid 20,000 crowns by the parliament."

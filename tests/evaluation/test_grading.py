@@ -9,14 +9,14 @@ import pytest
 from test_asking import ONE_STEP, SUBJECT, Scripted, answered, questions
 from test_retrieving import silent
 
-from kgrag.errors import BudgetError, ModelError
 from kgrag.evaluation.asking import ask_all
 from kgrag.evaluation.grading import Grader
 from kgrag.evaluation.records import RecordFile
 from kgrag.evaluation.summary import differences, problems, table
 from kgrag.models.chat import Message, Reply
 from kgrag.models.tasks import Tasks
-from kgrag.types import Usage
+from kgrag.values.errors import BudgetError, ModelError
+from kgrag.values.types import Usage
 
 
 class Marker:

@@ -11,10 +11,10 @@ from question_set import write_set
 
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError
 from kgrag.evaluation.graph_quality import KINDS, Quality, check_kinds, plot_quality, quality
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.variants import sentences
+from kgrag.values.errors import ConfigurationError
 
 pytestmark = pytest.mark.long
 

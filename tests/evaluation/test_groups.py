@@ -4,13 +4,13 @@ import pytest
 from question_set import CORPUS, QUERIES, write_set
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError
 from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.evaluation.groups import density_group, grouped
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.variants import join
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
+from kgrag.values.errors import ConfigurationError
 
 
 @pytest.mark.parametrize(

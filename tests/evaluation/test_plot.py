@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.plot import plot
 from kgrag.evaluation.summary import Rows
+from kgrag.values.errors import ConfigurationError, InputError
 
 pytest.importorskip("matplotlib")
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Corpus, Dataset, Question
 from kgrag.evaluation.ranks import changes, changes_sheet, read_ranks, write_ranks
 from kgrag.evaluation.report import Result, matrix_sheet
 from kgrag.evaluation.retrieving import AnswerRecord, Grade, Record
 from kgrag.evaluation.summary import overlaps, table
+from kgrag.values.errors import InputError
 
 
 def _question(id: str, gold: int = 2, answers: tuple[str, ...] = ()) -> Question:

@@ -20,11 +20,11 @@ from published_formats import (
     twowiki,
 )
 
-from kgrag.errors import InputError, NotFoundError
 from kgrag.evaluation.datasets import Dataset
 from kgrag.evaluation.readers import FORMATS, read_dataset, recognise, rows
 from kgrag.evaluation.variants import sentences
-from kgrag.types import Document
+from kgrag.values.errors import InputError, NotFoundError
+from kgrag.values.types import Document
 
 
 def documents(dataset: Dataset) -> dict[str, Document]:

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from test_retrieving import Fixed, questions, silent
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.records import RecordFile
 from kgrag.evaluation.retrieving import Record, retrieve_all
-from kgrag.types import Ranking
+from kgrag.values.errors import InputError
+from kgrag.values.types import Ranking
 
 SUBJECT = {"corpus": "abc", "embedder": "wordllama", "depth": 15}
 

@@ -1,12 +1,12 @@
 import pytest
 
-from kgrag.errors import DatabaseError
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.gold import distinct_documents
 from kgrag.evaluation.metrics import ranks_of
 from kgrag.evaluation.retrieving import Record, retrieve_all
 from kgrag.evaluation.summary import Rows, differences, errors, measures, table, tables_by
-from kgrag.types import Hit, Passage, Ranking
+from kgrag.values.errors import DatabaseError
+from kgrag.values.types import Hit, Passage, Ranking
 
 
 class Fixed:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.errors import ConfigurationError
 from kgrag.evaluation.summary import Rows
 from kgrag.evaluation.sweep import Sweep, plot_sweep
+from kgrag.values.errors import ConfigurationError
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from question_set import write_set
 
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError
 from kgrag.evaluation.readers import read_dataset
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.retrieval.relation_graph import RelationGraph
 from kgrag.settings import IndexingSettings, Settings
-from kgrag.types import Filter
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.types import Filter
 
 _NAME = "gfm"
 _FAMILIES = "Brandvik Solheim Hauge Moen Aune Lunde Holm Dahl Berge Strand Vik Lien Sunde Myhre Foss Eide".split()

@@ -11,7 +11,6 @@ from question_set import write_set
 
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, InputError
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.train_gnn_ret import Example, mean_loss, split, train
 from kgrag.evaluation.train_rgnn import Array, Turn
@@ -22,6 +21,7 @@ from kgrag.retrieval.base import Query
 from kgrag.retrieval.gnn_ret import Edge, GnnRet
 from kgrag.retrieval.registry import check_retriever
 from kgrag.settings import GnnRetTraining, RgnnTraining
+from kgrag.values.errors import ConfigurationError, InputError
 
 QUIET = GnnRetTraining(competitors=3, margin=0.2)
 

@@ -3,13 +3,13 @@ from pathlib import Path
 import pytest
 from question_set import CORPUS, QUERIES, write_set
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.variants import join, lower, merge, typo
 from kgrag.indexing.chunking import chunk
 from kgrag.settings import IndexingSettings
-from kgrag.types import Document
+from kgrag.values.errors import InputError
+from kgrag.values.types import Document
 
 
 def ask(text: str, id: str = "q") -> Question:

@@ -13,7 +13,6 @@ import pytest
 from whole_graph import make_whole, query
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import InputError, LocalServerError, MismatchError, NotFoundError
 from kgrag.graph import schema
 from kgrag.graph.contents import fingerprint
 from kgrag.graph.local import LocalServer, bulk
@@ -21,6 +20,7 @@ from kgrag.graph.local.backup import backup, check_backup, restore
 from kgrag.graph.local.java import find_java
 from kgrag.runtime.files import megabytes
 from kgrag.settings import LocalSettings, Settings
+from kgrag.values.errors import InputError, LocalServerError, MismatchError, NotFoundError
 
 pytestmark = pytest.mark.long
 

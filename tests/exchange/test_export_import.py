@@ -10,12 +10,12 @@ import pytest
 from whole_graph import DOCUMENTS, QUESTION, make_whole, query
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, InputError, MismatchError, NotFoundError
 from kgrag.exchange import export as exporting
 from kgrag.exchange import importing
 from kgrag.graph import schema
 from kgrag.graph.contents import LABELS, Fingerprint, fingerprint
 from kgrag.indexing.digest import digest
+from kgrag.values.errors import ConfigurationError, InputError, MismatchError, NotFoundError
 
 pytestmark = pytest.mark.long
 

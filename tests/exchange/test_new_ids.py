@@ -2,9 +2,9 @@
 
 import pytest
 
-from kgrag import identity
-from kgrag.errors import InputError
 from kgrag.exchange.rename import PREFIX, _id
+from kgrag.values import identity
+from kgrag.values.errors import InputError
 
 
 def test_ids_are_those_of_an_ingest_under_that_name() -> None:

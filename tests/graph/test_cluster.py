@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from stub_cluster import StubCluster
 
-from kgrag.errors import DatabaseError
 from kgrag.graph.connection import Graph
+from kgrag.values.errors import DatabaseError
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from neo4j.exceptions import ServiceUnavailable
 from pydantic import SecretStr
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, DatabaseError, MismatchError
 from kgrag.graph.connection import Graph, translated
 from kgrag.settings import Settings
-from kgrag.types import Document, Section
+from kgrag.values.errors import ConfigurationError, DatabaseError, MismatchError
+from kgrag.values.types import Document, Section
 
 
 def _uri(settings: Settings) -> str:

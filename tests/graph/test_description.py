@@ -15,7 +15,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.graph import schema
 from kgrag.graph.description import Property, describe
 from kgrag.settings import Settings
-from kgrag.text import LONGEST_NAME
+from kgrag.text.tokens import LONGEST_NAME
 
 NAME = "described"
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from kgrag.errors import ConfigurationError
 from kgrag.graph.reader import _filter
-from kgrag.types import Filter
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.types import Filter
 
 
 def test_values_are_compared_as_cypher_writes_them() -> None:

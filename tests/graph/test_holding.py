@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import BusyError, CancelledError
 from kgrag.graph import jobs as kept
 from kgrag.graph import schema
 from kgrag.graph.holding import collection_lock
 from kgrag.indexing.resolution.resolve import NamePair
-from kgrag.limits import limited
-from kgrag.types import Document, Section
+from kgrag.runtime.limits import limited
+from kgrag.values.errors import BusyError, CancelledError
+from kgrag.values.types import Document, Section
 
 _BOAT = Document("boat", (Section("The boat was built in Larvik."),), "boat")
 _HOLDS = """

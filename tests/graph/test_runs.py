@@ -8,8 +8,11 @@ import neo4j
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import MismatchError, NotFoundError
-from kgrag.events import (
+from kgrag.graph import schema
+from kgrag.graph.runs import drawing
+from kgrag.indexing.digest import digest
+from kgrag.values.errors import MismatchError, NotFoundError
+from kgrag.values.events import (
     Answer,
     Answered,
     Called,
@@ -28,10 +31,7 @@ from kgrag.events import (
     Thought,
     Verified,
 )
-from kgrag.graph import schema
-from kgrag.graph.runs import drawing
-from kgrag.indexing.digest import digest
-from kgrag.types import CollectionInfo, Document, Hit, Ranking, Section, Triple, Usage
+from kgrag.values.types import CollectionInfo, Document, Hit, Ranking, Section, Triple, Usage
 
 FACT = Triple("Fram", "designed by", "Colin Archer")
 HOME = Triple("Colin Archer", "lived in", "Larvik")

@@ -10,7 +10,6 @@ import pytest
 from neighbours import similar
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, MismatchError, NotFoundError
 from kgrag.graph import collections, queries, schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import collection_info
@@ -21,7 +20,8 @@ from kgrag.models.embed import Vectors, unit
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.registry import make_retriever
 from kgrag.settings import IndexingSettings, Settings
-from kgrag.types import Document, Section, Triple
+from kgrag.values.errors import ConfigurationError, MismatchError, NotFoundError
+from kgrag.values.types import Document, Section, Triple
 
 DOCUMENT = Document("a", (Section("Alpha lies on the Beta."),), "Alpha")
 

@@ -12,9 +12,9 @@ import pytest
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import BudgetError, MismatchError
 from kgrag.indexing.digest import digest
-from kgrag.types import Document
+from kgrag.values.errors import BudgetError, MismatchError
+from kgrag.values.types import Document
 
 pytestmark = pytest.mark.long
 Make = Callable[..., list[Document]]

@@ -18,14 +18,14 @@ from neighbours import overlap, similar
 
 from kgrag.cli.documents import ingest
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, LocalServerError, MismatchError
 from kgrag.graph.collections import open_collection
 from kgrag.graph.csv_files import Table as CsvTable
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.indexing.bulk import BulkReport
 from kgrag.indexing.digest import digest
 from kgrag.settings import LocalSettings, Settings
-from kgrag.types import Document, Page, Section, Table, Triple
+from kgrag.values.errors import ConfigurationError, LocalServerError, MismatchError
+from kgrag.values.types import Document, Page, Section, Table, Triple
 
 pytestmark = pytest.mark.long
 

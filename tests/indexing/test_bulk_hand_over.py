@@ -15,7 +15,6 @@ from click.testing import CliRunner
 
 from kgrag.cli.documents import ingest
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import InputError
 from kgrag.graph.collections import needed_labels, open_collection
 from kgrag.graph.counts import count_nodes
 from kgrag.graph.local import LocalServer
@@ -23,7 +22,8 @@ from kgrag.graph.local.java import find_java
 from kgrag.graph.schema import index_states
 from kgrag.indexing.digest import digest
 from kgrag.settings import LocalSettings, Settings
-from kgrag.types import Document
+from kgrag.values.errors import InputError
+from kgrag.values.types import Document
 
 pytestmark = pytest.mark.long
 

@@ -9,11 +9,11 @@ from scipy.sparse import csr_matrix
 from scripted import TASKS, Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.events import Noted
 from kgrag.indexing.communities.leiden import communities
 from kgrag.indexing.digest import digest
 from kgrag.models.budget import HIGH
-from kgrag.types import Document, Filter, Section
+from kgrag.values.events import Noted
+from kgrag.values.types import Document, Filter, Section
 from kgrag.wire import answer_from_json, to_json
 
 pytestmark = pytest.mark.long

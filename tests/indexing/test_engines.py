@@ -10,7 +10,7 @@ from scripted import Scripted
 from kgrag.client import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.settings import EngineSettings
-from kgrag.types import Document, IngestReport, Section
+from kgrag.values.types import Document, IngestReport, Section
 
 pytestmark = pytest.mark.long
 Make = Callable[..., list[Document]]

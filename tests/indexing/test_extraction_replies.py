@@ -6,11 +6,11 @@ import pytest
 
 from kgrag.indexing.extracted import FactRows
 from kgrag.indexing.extraction_reply import Extraction
-from kgrag.languages import language_of
 from kgrag.models.chat import Reply
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import shaped
-from kgrag.types import Usage
+from kgrag.text.languages import language_of
+from kgrag.values.types import Usage
 
 _ENTITIES = [{"name": "Fram", "aliases": ["the ship"]}, {"name": "Colin Archer", "aliases": ["Archer"]}, "Nansen"]
 

@@ -13,9 +13,9 @@ from queries_run import queries_run
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import BudgetError, ConfigurationError, UnavailableError
 from kgrag.indexing.digest import digest
-from kgrag.types import Document, Section
+from kgrag.values.errors import BudgetError, ConfigurationError, UnavailableError
+from kgrag.values.types import Document, Section
 
 pytestmark = pytest.mark.long
 

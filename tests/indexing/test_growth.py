@@ -14,7 +14,7 @@ from kgrag.indexing.bulk.relations import Mentioned
 from kgrag.indexing.density import record_density, sample_bound
 from kgrag.indexing.digest import digest
 from kgrag.indexing.work import Work
-from kgrag.types import Document
+from kgrag.values.types import Document
 
 pytestmark = pytest.mark.long
 

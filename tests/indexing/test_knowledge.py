@@ -13,7 +13,6 @@ from click.testing import CliRunner
 
 from kgrag.cli.knowledge import import_triples, import_wikidata
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import InputError, KgragError, MismatchError
 from kgrag.exchange.importing import import_export
 from kgrag.graph.collections import open_collection
 from kgrag.graph.connection import Graph
@@ -21,7 +20,8 @@ from kgrag.indexing.digest import digest
 from kgrag.indexing.knowledge import Selection, _lines, format_of
 from kgrag.indexing.knowledge.wikidata import WikidataReader, time
 from kgrag.settings import Settings
-from kgrag.types import Document, Section
+from kgrag.values.errors import InputError, KgragError, MismatchError
+from kgrag.values.types import Document, Section
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 from wikidata import entity_lines, odd_lines

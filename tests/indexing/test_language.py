@@ -6,10 +6,10 @@ import pytest
 import spacy
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError
 from kgrag.indexing.language import _sentencizer, named_entities, sentences
 from kgrag.settings import IndexingSettings, Settings
-from kgrag.types import Document, Section
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.types import Document, Section
 
 TEXTS = {
     "a": "They varnish with tung oil every spring.",

@@ -10,12 +10,12 @@ from click.testing import CliRunner
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.connection import Graph
-from kgrag.identity import content_hash
 from kgrag.indexing import writer
 from kgrag.indexing.chunking import chunk
 from kgrag.indexing.digest import digest
 from kgrag.settings import IndexingSettings
-from kgrag.types import Document, Page, Section, Table
+from kgrag.values.identity import content_hash
+from kgrag.values.types import Document, Page, Section, Table
 
 pytestmark = pytest.mark.long
 

@@ -9,11 +9,11 @@ import neo4j
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import InputError
 from kgrag.indexing.digest import digest
 from kgrag.loaders import Columns
 from kgrag.settings import Settings
-from kgrag.types import Document, IngestReport, Section
+from kgrag.values.errors import InputError
+from kgrag.values.types import Document, IngestReport, Section
 
 
 def write(folder: Path, **texts: str) -> None:

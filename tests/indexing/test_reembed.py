@@ -8,11 +8,11 @@ import pytest
 from neighbours import similar
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import MismatchError
 from kgrag.graph import collections
 from kgrag.models.embed import Vectors, WordLlamaEmbedder, unit
 from kgrag.settings import Settings
-from kgrag.types import Document
+from kgrag.values.errors import MismatchError
+from kgrag.values.types import Document
 
 pytestmark = pytest.mark.long
 

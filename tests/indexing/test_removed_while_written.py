@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import MismatchError
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.indexing.writer import Batch, write_batch
-from kgrag.types import Document, Section
+from kgrag.values.errors import MismatchError
+from kgrag.values.types import Document, Section
 
 
 def batch(collection: Collection, id: str) -> Batch:

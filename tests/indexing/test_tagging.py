@@ -14,10 +14,10 @@ import pytest
 from tagging import TOKEN, LocalTagme
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, UnavailableError
 from kgrag.graph import connection
 from kgrag.indexing.digest import digest
-from kgrag.types import Document, Section, Triple
+from kgrag.values.errors import ConfigurationError, UnavailableError
+from kgrag.values.types import Document, Section, Triple
 
 pytestmark = pytest.mark.long
 

@@ -12,7 +12,7 @@ from kgrag.indexing.digest import digest
 from kgrag.indexing.tree.clusters import LEAST, soft_clusters
 from kgrag.models.budget import HIGH
 from kgrag.models.embed import unit
-from kgrag.types import Document, Filter, Section
+from kgrag.values.types import Document, Filter, Section
 
 pytestmark = pytest.mark.long
 

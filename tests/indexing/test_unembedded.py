@@ -15,7 +15,7 @@ from kgrag.indexing.bulk import write_files
 from kgrag.models.embed import OpenAIEmbedder
 from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.settings import EmbeddingSettings, Settings
-from kgrag.types import Document, Filter, Section, Triple
+from kgrag.values.types import Document, Filter, Section, Triple
 
 pytestmark = pytest.mark.long
 

@@ -3,9 +3,9 @@
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.identity import document_id
 from kgrag.indexing import writer
-from kgrag.types import Document, Section
+from kgrag.values.identity import document_id
+from kgrag.values.types import Document, Section
 
 
 def test_a_removal_that_is_broken_off_takes_the_seal_first(

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, MismatchError, NotFoundError
 from kgrag.graph.collections import create_collection, open_collection
 from kgrag.graph.schema import collection_indexes
 from kgrag.indexing.repair import repair
@@ -19,7 +18,8 @@ from kgrag.inspection.html import html
 from kgrag.inspection.result import Finding, Inspection
 from kgrag.models.embed import Vectors
 from kgrag.settings import IndexingSettings
-from kgrag.types import Document, Section, Triple
+from kgrag.values.errors import ConfigurationError, MismatchError, NotFoundError
+from kgrag.values.types import Document, Section, Triple
 
 FLEET = "inspected <fleet>"
 SAME = "The harbour office keeps the log of every ship that calls at the port of Larvik."

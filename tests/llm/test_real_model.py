@@ -13,16 +13,16 @@ from world import world
 
 from kgrag.agents.system import STRATEGIES
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import CancelledError, ModelError
-from kgrag.limits import limited
 from kgrag.models.chat import Message
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.probe import model_checks
 from kgrag.models.prompts import names
 from kgrag.models.shown import numbered
 from kgrag.models.tasks import Tasks, reply_schema, shaped
+from kgrag.runtime.limits import limited
 from kgrag.settings import Settings
-from kgrag.types import Document, Section
+from kgrag.values.errors import CancelledError, ModelError
+from kgrag.values.types import Document, Section
 
 pytestmark = pytest.mark.llm
 

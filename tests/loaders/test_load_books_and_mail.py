@@ -8,10 +8,10 @@ import pytest
 from odfdo import Document as Odf
 from odfdo import Header, List, ListItem, Paragraph, Table
 
-from kgrag import types
 from kgrag.loaders import load
 from kgrag.settings import LoadingSettings
-from kgrag.types import Document, Problem, Section
+from kgrag.values import types
+from kgrag.values.types import Document, Problem, Section
 
 CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
 <rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>"""

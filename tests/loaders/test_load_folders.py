@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.errors import InputError
 from kgrag.loaders import Columns, load
 from kgrag.loaders.dispatch import Load
 from kgrag.settings import LoadingSettings
-from kgrag.types import Document, Problem
+from kgrag.values.errors import InputError
+from kgrag.values.types import Document, Problem
 
 
 def tree(root: Path, *names: str) -> Path:

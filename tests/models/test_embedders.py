@@ -12,9 +12,9 @@ import psutil
 import pytest
 from made_models import sentence_encoder
 
-from kgrag.errors import ConfigurationError, NotFoundError
 from kgrag.models.embed import CachedEmbedder, Vectors, WordLlamaEmbedder, embed_questions, load_embedder, unit
 from kgrag.retrieval.base import Query
+from kgrag.values.errors import ConfigurationError, NotFoundError
 
 TEXTS = ["A ship in the ice", "A vessel among floes", "Quarterly tax return", "", "船が氷の中に"]
 

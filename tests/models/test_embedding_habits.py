@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from embedding_habits import BAD, DIMENSION, DOWN, HABITS, LIMITED, REFUSED, WRITTEN, EmbeddingHabits, vector
 
-from kgrag.errors import ModelError
 from kgrag.models.embed import CachedEmbedder, NoVectorError, OpenAIEmbedder, embed_each, embed_questions, unit
 from kgrag.settings import EmbeddingSettings
+from kgrag.values.errors import ModelError
 
 TEXTS = [f"Passage {n} of the log of the Fram" for n in range(70)]
 _WAITED_FOR = ("slow", "missing", "stuck", "no list", "unsaid", "4 texts, unsaid")  # seconds, until it is tried again

@@ -5,7 +5,7 @@ from typing import Any
 
 from kgrag.models.facts import Facts, key, read
 from kgrag.models.prompts import load_prompt
-from kgrag.types import Passage, Triple
+from kgrag.values.types import Passage, Triple
 
 PASSAGES = [Passage("p", "d", "Fram", "Colin Archer built the Fram.")]
 

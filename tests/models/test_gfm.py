@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kgrag.errors import ConfigurationError
+from kgrag.values.errors import ConfigurationError
 
 pytestmark = pytest.mark.models
 

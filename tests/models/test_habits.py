@@ -13,16 +13,16 @@ import pytest
 from habits import BAD, GOOD, Response, Weak, events, reply
 
 from kgrag.agents.answering import AnswerOptions, answer
-from kgrag.errors import BudgetError, DeadlineError, ModelError, UnavailableError
 from kgrag.indexing.extracted import FactRows
 from kgrag.indexing.extraction_reply import Extraction
-from kgrag.limits import limited
 from kgrag.models.chat import Message
 from kgrag.models.embed import load_embedder
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.tasks import Tasks
+from kgrag.runtime.limits import limited
 from kgrag.settings import ChatSettings, EmbeddingSettings
-from kgrag.types import Passage
+from kgrag.values.errors import BudgetError, DeadlineError, ModelError, UnavailableError
+from kgrag.values.types import Passage
 
 PASSAGES = [Passage("p1", "d1", "Fram", "Colin Archer designed the Fram."), Passage("p2", "d2", "Maud", "A ship.")]
 ASKED = [Message("system", "Be short."), Message("user", "Who designed the Fram?")]

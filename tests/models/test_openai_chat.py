@@ -17,12 +17,12 @@ import pytest
 from asking import ASKED, ask, chat
 from scripted import Scripted
 
-from kgrag.errors import ConfigurationError, ModelError, UnavailableError
 from kgrag.models.chat import Message, Reply
 from kgrag.models.chat_cache import Kept, ReplyCache
 from kgrag.models.openai_chat import OpenAIChat, load_chat
 from kgrag.settings import ChatSettings, Settings
-from kgrag.types import Usage
+from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
+from kgrag.values.types import Usage
 
 
 class TestRequest:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.errors import ConfigurationError
 from kgrag.models.prompts import Prompt, load_prompt, names
+from kgrag.values.errors import ConfigurationError
 
 WORDS = "[system]\nCollect facts for $question.\n[user]\n$passages\n"
 

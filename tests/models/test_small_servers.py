@@ -13,9 +13,6 @@ import pytest
 from habits import GOOD, Habit, Weak, events, said
 from test_habits import ASKED, settings, weak
 
-from kgrag.errors import CancelledError, ModelError, TooLongError
-from kgrag.events import Called, Event
-from kgrag.limits import limited
 from kgrag.models.chat import Message
 from kgrag.models.facts import Facts
 from kgrag.models.openai_chat import OpenAIChat
@@ -24,8 +21,11 @@ from kgrag.models.repetition import repeats_from
 from kgrag.models.shown import fewer, numbered, passages_in
 from kgrag.models.slots import Slots
 from kgrag.models.tasks import Tasks
+from kgrag.runtime.limits import limited
 from kgrag.settings import ChatSettings, Settings
-from kgrag.types import Passage
+from kgrag.values.errors import CancelledError, ModelError, TooLongError
+from kgrag.values.events import Called, Event
+from kgrag.values.types import Passage
 
 __all__ = ["weak"]
 

@@ -14,8 +14,8 @@ import pytest
 from asking import ASKED, ask, chat
 from scripted import Scripted
 
-from kgrag.errors import BudgetError, ConfigurationError, ModelError
 from kgrag.models.openai_chat import OpenAIChat
+from kgrag.values.errors import BudgetError, ConfigurationError, ModelError
 
 PRICES = {"answer": (0.0, 1e6)}
 """1 for each token written."""

@@ -10,9 +10,9 @@ import pytest
 from pydantic import SecretStr
 from tagging import LocalTagme
 
-from kgrag.errors import ConfigurationError, ModelError, UnavailableError
 from kgrag.models.tagme import Annotation, Tagme
 from kgrag.settings import TagmeSettings
+from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
 
 SPOTS = {
     "ship": ["Ship", 0.05],

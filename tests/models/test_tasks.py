@@ -8,12 +8,12 @@ import pytest
 from pydantic import BaseModel
 from scripted import Scripted
 
-from kgrag.errors import ModelError
-from kgrag.events import Called, Event
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.prompts import load_prompt
 from kgrag.models.reply_text import json_in, plain, spoken
 from kgrag.models.tasks import Tasks
+from kgrag.values.errors import ModelError
+from kgrag.values.events import Called, Event
 
 VALUES = {"passages": "[1] Fram", "question": "Who designed the Fram?"}
 

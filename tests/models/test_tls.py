@@ -9,12 +9,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from kgrag.client import RemoteKnowledgeGraph
-from kgrag.errors import ConfigurationError, DatabaseError, KgragError, ModelError, tls_hint
 from kgrag.graph.connection import Graph
 from kgrag.models.chat import Message
 from kgrag.models.embed import load_embedder
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.settings import ChatSettings, EmbeddingSettings
+from kgrag.values.errors import ConfigurationError, DatabaseError, KgragError, ModelError, tls_hint
 
 _ALERT = b"\x15\x03\x01\x00\x02\x02\x46"
 """What a server of TLS says to what is none."""

@@ -4,12 +4,12 @@ import pytest
 from pydantic import create_model
 
 from kgrag.agents.system import STRATEGIES, check_system
-from kgrag.errors import NotFoundError
 from kgrag.evaluation.experiment import spelt
 from kgrag.evaluation.summary import measures
 from kgrag.papers import EVALUATION, Paper, PaperSetting, find_paper, override, papers, value_of
 from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.settings import Settings
+from kgrag.values.errors import NotFoundError
 
 NAMES = ("bdtr", "gear", "gears", "gnn-ret", "hipporag", "hipporag2", "kgp", "rgnn-ret")
 

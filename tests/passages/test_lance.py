@@ -10,18 +10,18 @@ import pytest
 
 from kgrag.client import KnowledgeGraph
 from kgrag.demo import corpus, questions
-from kgrag.errors import DatabaseError, MismatchError, NotFoundError
 from kgrag.indexing.index_sync import difference, index_of
 from kgrag.models.embed import Vectors, WordLlamaEmbedder, unit
 from kgrag.passages.lance import LanceIndex
 from kgrag.settings import Settings
-from kgrag.types import Document, Filter, Section
+from kgrag.values.errors import DatabaseError, MismatchError, NotFoundError
+from kgrag.values.types import Document, Filter, Section
 
 pytestmark = pytest.mark.long
 KILLED = """
 import os, signal, sys
 from kgrag.client import KnowledgeGraph
-from kgrag.types import Document, Section
+from kgrag.values.types import Document, Section
 
 def progress(stage, done, total):
     if stage == "passage index" and done == int(sys.argv[1]):

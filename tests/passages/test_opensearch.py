@@ -11,10 +11,10 @@ from test_lance import apart
 import kgrag.passages.opensearch as module
 from kgrag.client import KnowledgeGraph
 from kgrag.demo import corpus, questions
-from kgrag.errors import DatabaseError, MismatchError
 from kgrag.indexing.index_sync import index_of
 from kgrag.settings import Settings
-from kgrag.types import Document, Filter, Section
+from kgrag.values.errors import DatabaseError, MismatchError
+from kgrag.values.types import Document, Filter, Section
 
 pytestmark = pytest.mark.long
 DOCUMENTS = [Document(n, (Section(f"{n} lies in Norway."),), n) for n in ("Larvik", "Bergen")]

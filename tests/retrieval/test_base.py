@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, InputError, NotFoundError
 from kgrag.graph.lucene import escape
 from kgrag.retrieval.base import Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.registry import RETRIEVERS
-from kgrag.types import Document, Filter, Section, Step
+from kgrag.values.errors import ConfigurationError, InputError, NotFoundError
+from kgrag.values.types import Document, Filter, Section, Step
 
 _NAME = "retrieval-base"
 _PLAIN = [name for name, entry in RETRIEVERS.items() if not entry.needs]  # nothing but the graph

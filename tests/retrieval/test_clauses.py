@@ -6,8 +6,8 @@ import pytest
 
 from kgrag.retrieval.clauses import OuterClause, answer_kind, outer_clause
 from kgrag.retrieval.linking import Link, LinkedQuestion
-from kgrag.sentences import names_in, passage_sentences, split_sentences
-from kgrag.text import is_content, stems, tokens
+from kgrag.text.sentences import names_in, passage_sentences, split_sentences
+from kgrag.text.tokens import is_content, stems, tokens
 
 
 def linked(text: str, *names: str) -> LinkedQuestion:

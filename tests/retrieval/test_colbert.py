@@ -9,9 +9,9 @@ import pytest
 from made_models import late_interaction
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever
-from kgrag.types import Document, Filter, Section
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.types import Document, Filter, Section
 
 _NAME = "colbert"
 _TEXTS = {

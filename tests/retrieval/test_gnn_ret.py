@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from queries_run import queries_of
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.gnn_ret import Edge, GnnRet, Memory, distance, nearest, neighbours_of, propagate, remember
 from kgrag.retrieval.registry import check_retriever
-from kgrag.types import Document, Filter, Section
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.types import Document, Filter, Section
 
 _NAME = "gnn-ret"
 _TITLES = ("Fjord Queen", "Ole Brandvik", "Nordvika", "Stilla", "Marta Holm")

@@ -10,12 +10,12 @@ import pytest
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, ModelError
-from kgrag.events import Event, Failed, Recognised
 from kgrag.retrieval import HippoRag, HippoRag2
 from kgrag.retrieval.base import Query
 from kgrag.settings import IndexingSettings, Settings
-from kgrag.types import Document, Filter, Ranking, Section, Triple
+from kgrag.values.errors import ConfigurationError, ModelError
+from kgrag.values.events import Event, Failed, Recognised
+from kgrag.values.types import Document, Filter, Ranking, Section, Triple
 
 _NAME = "hipporag"
 _QUESTION = "Which river meets the sea where the captain of the Fjord Queen grew up?"

@@ -3,7 +3,7 @@
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.types import Document, Filter, Section
+from kgrag.values.types import Document, Filter, Section
 
 _QUESTION = "Where was the designer of the Fram born?"
 _TEXTS = {

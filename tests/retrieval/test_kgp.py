@@ -8,12 +8,12 @@ from coast import TEXTS, coast_documents
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.tfidf import cosines
 from kgrag.retrieval.trail import trail
 from kgrag.settings import Settings
-from kgrag.types import Document, Filter, Section
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.types import Document, Filter, Section
 
 _NAME = "kgp"
 _QUESTION = "Which painter had a studio in the home town of the captain of the steamer Fjord Queen?"

@@ -7,7 +7,7 @@ from coast import coast_documents
 
 from kgrag.client import KnowledgeGraph
 from kgrag.retrieval.trail import trail
-from kgrag.types import Document, Filter, Section
+from kgrag.values.types import Document, Filter, Section
 
 _NAME = "knn"
 

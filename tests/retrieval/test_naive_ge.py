@@ -7,7 +7,7 @@ from queries_run import queries_of
 
 from kgrag.client import KnowledgeGraph
 from kgrag.retrieval.trail import trail
-from kgrag.types import Document, Filter, Section, Triple
+from kgrag.values.types import Document, Filter, Section, Triple
 
 _NAME = "naive-ge"
 _QUESTION = "Where did the captain of the Fjord Queen spend his childhood?"

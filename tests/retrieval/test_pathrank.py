@@ -9,7 +9,7 @@ from queries_run import queries_of
 
 from kgrag.client import KnowledgeGraph
 from kgrag.retrieval.linking import link_question
-from kgrag.types import Document, Filter, Section, Triple
+from kgrag.values.types import Document, Filter, Section, Triple
 
 _NAME = "pathrank"
 

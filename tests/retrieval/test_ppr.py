@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.types import Document, Filter, Section, Triple
+from kgrag.values.types import Document, Filter, Section, Triple
 
 _NAME, _PLAIN = "ppr", "ppr without triples"
 _TEXTS: dict[str, tuple[str, tuple[tuple[str, str, str], ...]]] = {

@@ -1,7 +1,6 @@
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, KgragError, NotFoundError
 from kgrag.models.embed import load_embedder
 from kgrag.retrieval.bm25 import Bm25
 from kgrag.retrieval.compose import Hybrid, Rrf
@@ -11,7 +10,8 @@ from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.naive_ge import NaiveGe
 from kgrag.retrieval.pathrank import PathRank
 from kgrag.retrieval.registry import RETRIEVERS, check_defaults, check_retriever, make_retriever
-from kgrag.types import Document, Section
+from kgrag.values.errors import ConfigurationError, KgragError, NotFoundError
+from kgrag.values.types import Document, Section
 
 
 @pytest.mark.parametrize("name", RETRIEVERS)

@@ -12,11 +12,11 @@ import pytest
 from made_models import pair_scorer, sentence_encoder
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, ModelError, UnavailableError
 from kgrag.retrieval import PathRank, Rerank
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever
-from kgrag.text import words_of
-from kgrag.types import Document, Filter, Section
+from kgrag.text.tokens import words_of
+from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
+from kgrag.values.types import Document, Filter, Section
 
 _NAME = "rerank"
 _TEXTS = {

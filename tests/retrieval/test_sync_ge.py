@@ -6,11 +6,11 @@ import pytest
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ModelError
-from kgrag.events import Event, Linked, Read
 from kgrag.retrieval.base import Query
 from kgrag.settings import Settings
-from kgrag.types import Document, Filter, Section, Triple
+from kgrag.values.errors import ModelError
+from kgrag.values.events import Event, Linked, Read
+from kgrag.values.types import Document, Filter, Section, Triple
 
 _NAME = "sync-ge"
 _QUESTION = "Where did the captain of the Fjord Queen spend his childhood?"

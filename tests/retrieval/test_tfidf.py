@@ -7,7 +7,7 @@ import pytest
 
 from kgrag.client import KnowledgeGraph
 from kgrag.retrieval.trail import trail
-from kgrag.types import Document, Filter, Section
+from kgrag.values.types import Document, Filter, Section
 
 _NAME = "tfidf"
 _TEXTS = {

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.events import Answer, Retrieved
 from kgrag.server.answered import Answers
-from kgrag.types import Ranking
+from kgrag.values.events import Answer, Retrieved
+from kgrag.values.types import Ranking
 
 _ASKED = ("key", "ships", "single+bm25", "model", "Who built the Fram?")
 

@@ -16,7 +16,6 @@ import pytest
 from served import finish_late
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, DatabaseError, InputError, KgragError, NotFoundError
 from kgrag.graph import jobs as kept
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.jobs import Job
@@ -24,6 +23,7 @@ from kgrag.indexing.digest import digest
 from kgrag.server.jobs import Jobs
 from kgrag.server.jobs.runner import _Running
 from kgrag.server.uploads import Uploads
+from kgrag.values.errors import ConfigurationError, DatabaseError, InputError, KgragError, NotFoundError
 
 
 @pytest.fixture(scope="module")

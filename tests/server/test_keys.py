@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from starlette.requests import HTTPConnection
 
-from kgrag.errors import AccessError, BusyError, InputError, NotFoundError, TooLargeError
 from kgrag.server.guard import Guard, access_of, is_open
 from kgrag.server.keys import LOCAL, ROLES, Access, Keys, Role, hashed
 from kgrag.server.sessions import Sessions
 from kgrag.server.throttle import Throttle, _Body
 from kgrag.settings import ServeOptions
+from kgrag.values.errors import AccessError, BusyError, InputError, NotFoundError, TooLargeError
 
 
 async def nothing(*_: Any) -> None:

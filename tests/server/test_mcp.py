@@ -13,10 +13,10 @@ from mcp import Client, MCPError, StdioServerParameters
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import KgragError
 from kgrag.server.asking import check_asked_retriever, check_asked_system
 from kgrag.server.mcp import Tools, mcp_server
-from kgrag.types import Document, Section
+from kgrag.values.errors import KgragError
+from kgrag.values.types import Document, Section
 
 _SHIPS = "ships of the coast"
 _SECRET = "letters"

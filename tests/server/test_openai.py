@@ -11,11 +11,11 @@ from scripted import Scripted
 from served import Served
 
 from kgrag.client import KnowledgeGraph
-from kgrag.events import Answer, Citation
 from kgrag.models.chat import Message
 from kgrag.server.conversation import is_chore, rest, steady, with_sources
 from kgrag.settings import Settings
-from kgrag.types import Document, Passage, Ranking, Section
+from kgrag.values.events import Answer, Citation
+from kgrag.values.types import Document, Passage, Ranking, Section
 
 _SHIPS = "ships: of the coast"
 _LETTERS = "letters of Kari"

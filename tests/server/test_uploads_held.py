@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.errors import FullError
 from kgrag.server.uploads import Uploads
+from kgrag.values.errors import FullError
 
 
 def test_the_folder_is_not_counted_at_each_upload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

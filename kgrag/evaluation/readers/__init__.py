@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Dataset, Format
 from kgrag.evaluation.readers import beir, own
 from kgrag.evaluation.readers.rows import first_row
-from kgrag.plugins import Plugins
+from kgrag.runtime.plugins import Plugins
+from kgrag.values.errors import InputError
 
 FORMATS: Plugins[Format] = Plugins("kgrag.datasets", "format")
 """The formats by name: adding one is a module with a Format, and an entry point of this group."""

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Dataset, Format, GoldText, Question, has
 from kgrag.evaluation.readers.passages import Row, context_dataset, id_of, passage_key, question_of
 from kgrag.evaluation.readers.rows import json_rows
+from kgrag.values.errors import InputError
 
 EXPECTED = "a .json or .jsonl file whose items hold _id, question, answer, context and supporting_facts"
 _FORM = (

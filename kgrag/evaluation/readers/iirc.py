@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Corpus, Dataset, Format, GoldText, Question, has
 from kgrag.evaluation.readers.passages import checked, id_of, list_of, passage_key, question_of, text_of
 from kgrag.evaluation.readers.rows import json_pairs, json_rows
 from kgrag.loaders.base import clean, one_line
-from kgrag.types import Document, Problem, Section
+from kgrag.values.errors import InputError
+from kgrag.values.types import Document, Problem, Section
 
 ARTICLES = "context_articles.json"
 EXPECTED = f"a .json file whose items hold title, text, links and questions, with {ARTICLES} beside it"

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Dataset, Format, Question, has
 from kgrag.evaluation.readers.passages import (
     Row,
@@ -22,6 +21,7 @@ from kgrag.evaluation.readers.passages import (
     text_of,
 )
 from kgrag.evaluation.readers.rows import json_rows
+from kgrag.values.errors import InputError
 
 EXPECTED = "a .jsonl file whose lines hold id, question, answer, paragraphs and question_decomposition"
 _FORM = (

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Corpus, Dataset, Format, GoldText, Question
 from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, single_questions, text_of
 from kgrag.evaluation.readers.rows import json_lines
 from kgrag.loaders import load
 from kgrag.loaders.base import clean
 from kgrag.settings import LoadingSettings
-from kgrag.types import Document, Problem
+from kgrag.values.errors import InputError
+from kgrag.values.types import Document, Problem
 
 CORPUS, QUERIES, TRIPLES = "corpus.jsonl", "queries.jsonl", "triples.jsonl"
 DOCUMENTS = "documents"

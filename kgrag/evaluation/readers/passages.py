@@ -9,11 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Corpus, Dataset, Question
 from kgrag.loaders.base import BadInput, clean, one_line
 from kgrag.loaders.rows import row_key
-from kgrag.types import Document, Problem, Section
+from kgrag.values.errors import InputError
+from kgrag.values.types import Document, Problem, Section
 
 _REFERENCE = re.compile(r"#(\d+)")
 

@@ -10,13 +10,13 @@ the corpus do not count: "politician" stands in thousands of passages. Questions
 import json
 from pathlib import Path
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Corpus, Dataset, Format, Question, has
 from kgrag.evaluation.readers import beir
 from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, text_of
 from kgrag.evaluation.readers.rows import tsv_rows
-from kgrag.text import normalise
-from kgrag.types import Document
+from kgrag.text.tokens import normalise
+from kgrag.values.errors import InputError
+from kgrag.values.types import Document
 
 CORPUS = "corpus.jsonl"
 EXPECTED = f"a .tsv file with the columns question, possible_answers and s_wiki_title, with {CORPUS} beside it"

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kgrag.errors import InputError
 from kgrag.evaluation.datasets import Corpus, Dataset, Format, Question, has
 from kgrag.evaluation.readers.passages import checked, id_of, list_of, question_of, text_of
 from kgrag.evaluation.readers.rows import json_rows
 from kgrag.loaders.base import BadInput, clean, one_line
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline
-from kgrag.types import Document, Problem, Section
+from kgrag.values.errors import InputError
+from kgrag.values.types import Document, Problem, Section
 
 EXPECTED = "a file of JSON Lines with article_id, title, article and questions (question, options, gold_label)"
 _FORM = (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from kgrag.errors import InputError
+from kgrag.values.errors import InputError
 
 _BLOCK = 1 << 16  # bytes read at once
 _LONGEST = 1 << 28  # characters of one column

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-from kgrag.errors import RefusedError
 from kgrag.graph.gateway.allowed import SCALARS, SMALL_LISTS
 from kgrag.graph.gateway.lexer import KEYWORDS, Statement
 from kgrag.graph.gateway.parameters import items_in, texts_in
@@ -31,6 +30,7 @@ from kgrag.graph.gateway.parts import (
 )
 from kgrag.graph.gateway.rules import called, is_query
 from kgrag.settings import GatewaySettings
+from kgrag.values.errors import RefusedError
 
 _MOST_GROWTH = 1000
 _ENDLESS = 10**9

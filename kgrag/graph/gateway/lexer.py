@@ -9,7 +9,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
-from kgrag.errors import RefusedError
+from kgrag.values.errors import RefusedError
 
 Kind = Literal["word", "quoted", "string", "number", "parameter", "symbol"]
 OPEN = {"(": ")", "[": "]", "{": "}"}

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kgrag.errors import RefusedError
 from kgrag.settings import GatewaySettings
+from kgrag.values.errors import RefusedError
 
 
 def check_parameters(parameters: Mapping[str, Any], limits: GatewaySettings) -> None:

@@ -6,10 +6,10 @@ from itertools import pairwise
 from math import prod
 from typing import Any
 
-from kgrag.errors import RefusedError
 from kgrag.graph.gateway.growth import Growth
 from kgrag.graph.gateway.lexer import SEPARATE, Statement
 from kgrag.graph.gateway.rules import called
+from kgrag.values.errors import RefusedError
 
 _MOST_REPEATS = 2
 _LONGEST_PATTERN = 200

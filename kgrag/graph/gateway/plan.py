@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from kgrag.errors import RefusedError
 from kgrag.graph.gateway.allowed import OPERATORS
 from kgrag.graph.gateway.guard import unguarded
+from kgrag.values.errors import RefusedError
 
 PlanKind = Literal["explain", "profile"]
 """What the server says of a statement: how it would run it, or how it did, with the rows and accesses of each step."""

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from kgrag.errors import RefusedError
 from kgrag.graph.gateway.allowed import BEFORE_BRACKET, FIRST, FORBIDDEN, FUNCTIONS, PROCEDURES
 from kgrag.graph.gateway.lexer import CLAUSES, KEYWORDS, SEPARATE, Statement
+from kgrag.values.errors import RefusedError
 
 _SIGNS = frozenset(
     "+ - * / % ^ = <> < > <= >= =~ || . : | & ! AND OR XOR NOT IN IS CONTAINS STARTS ENDS CASE WHEN ( [ {".split()

@@ -9,7 +9,6 @@ from typing import Any
 import neo4j
 from neo4j.exceptions import BrokenRecordError, Neo4jError
 
-from kgrag.errors import KgragError, RefusedError, StatementError
 from kgrag.graph.connection import Graph, unreadable_words
 from kgrag.graph.description import EdgeKind, NodeKind, describe
 from kgrag.graph.gateway.growth import Growth, check_walked
@@ -21,8 +20,9 @@ from kgrag.graph.gateway.plan import PlanKind, check_plan, plan_rows
 from kgrag.graph.gateway.rules import check_calls, check_cases, check_size, check_words
 from kgrag.graph.gateway.searches import computed_results
 from kgrag.graph.gateway.values import plain, size_of
-from kgrag.rows import Rows
 from kgrag.settings import GatewaySettings
+from kgrag.values.errors import KgragError, RefusedError, StatementError
+from kgrag.values.rows import Rows
 
 _LANGUAGE = "CYPHER 5 "  # what the rules read; 2026.x takes it for Cypher 25 otherwise, with clauses of its own
 _GRACE = 5.0  # seconds beyond its time-out that the server has to end a statement before the connection is dropped

@@ -3,10 +3,10 @@
 Relationships never leave a collection, so one node of each pattern is enough.
 """
 
-from kgrag.errors import RefusedError
 from kgrag.graph.gateway.lexer import Statement
 from kgrag.graph.gateway.parts import items, makes_list
 from kgrag.graph.gateway.rules import called, is_query
+from kgrag.values.errors import RefusedError
 
 _MATCH = frozenset(["MATCH"])
 

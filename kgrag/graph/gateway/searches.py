@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kgrag.errors import RefusedError
 from kgrag.graph.gateway.lexer import Statement
 from kgrag.graph.gateway.parts import items
 from kgrag.graph.gateway.rules import path
+from kgrag.values.errors import RefusedError
 
 Range = tuple[int, int]
 _NUMBERS = ("LIMIT", "SKIP")

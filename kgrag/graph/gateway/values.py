@@ -1,4 +1,4 @@
-"""What the driver gives, as the plain values of `kgrag.rows`."""
+"""What the driver gives, as the plain values of `kgrag.values.rows`."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ import neo4j.graph
 import neo4j.spatial
 import neo4j.time
 
-from kgrag.rows import Edge, Node, Path
+from kgrag.values.rows import Edge, Node, Path
 
 _EMBEDDING = re.compile(r"embedding\w*", re.IGNORECASE)
 _LONG = 8

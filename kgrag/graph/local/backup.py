@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kgrag.errors import DatabaseError, InputError, LocalServerError, MismatchError, NotFoundError
 from kgrag.graph import schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.local import bulk
 from kgrag.graph.local.bulk import Note
 from kgrag.graph.local.server import LocalServer
 from kgrag.runtime.files import free_bytes, megabytes, require_space
-from kgrag.types import Progress
+from kgrag.values.errors import DatabaseError, InputError, LocalServerError, MismatchError, NotFoundError
+from kgrag.values.types import Progress
 
 _MAGIC = (b"DZV1", b"DGV1")  # a dump, compressed by Zstandard or by gzip
 _BYTES = re.compile(r"^Bytes: (\d+)$", re.MULTILINE)

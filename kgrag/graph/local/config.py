@@ -13,10 +13,10 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from kgrag.errors import ConfigurationError, LocalServerError
 from kgrag.graph.local.lines import Line
 from kgrag.runtime.files import write_atomic
 from kgrag.settings import LocalSettings
+from kgrag.values.errors import ConfigurationError, LocalServerError
 
 HOST = "127.0.0.1"
 USER = "neo4j"

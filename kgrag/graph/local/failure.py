@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from kgrag.errors import LocalServerError
+from kgrag.values.errors import LocalServerError
 
 PORT_TAKEN = re.compile(r"Address already in use|BindException")
 _OPTIONS_NOTE = re.compile(r"(NOTE: )?Picked up (JDK_JAVA|JAVA_TOOL|_JAVA)_OPTIONS: ")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgrag.errors import ConfigurationError, LocalServerError
+from kgrag.values.errors import ConfigurationError, LocalServerError
 
 _VECTORS = "jdk.incubator.vector"
 

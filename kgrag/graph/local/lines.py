@@ -5,8 +5,8 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from kgrag.errors import ConfigurationError, MismatchError
 from kgrag.runtime.jars import Jar, parse_lock
+from kgrag.values.errors import ConfigurationError, MismatchError
 
 SERVER = "server"
 """The group of a lock file that is Neo4j itself."""

@@ -4,8 +4,8 @@ from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError
 from pydantic import SecretStr
 
-from kgrag.errors import DatabaseError
 from kgrag.graph.connection import translated
+from kgrag.values.errors import DatabaseError
 
 TIMEOUT = 10.0
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import psutil
 
-from kgrag.errors import LocalServerError
 from kgrag.graph.local.config import Ports
 from kgrag.runtime.files import write_atomic
+from kgrag.values.errors import LocalServerError
 
 _KILL_TIMEOUT = 10.0  # seconds until a killed process is gone
 _SECRET = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")

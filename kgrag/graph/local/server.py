@@ -13,7 +13,6 @@ import psutil
 from filelock import FileLock, Timeout
 from pydantic import SecretStr
 
-from kgrag.errors import ConfigurationError, DatabaseError, LocalServerError
 from kgrag.graph.local import bulk, config, failure, process
 from kgrag.graph.local.bulk import Admin
 from kgrag.graph.local.home import Home
@@ -22,7 +21,8 @@ from kgrag.graph.local.lines import DEFAULT, SERVER, Line, line_named, lock_grou
 from kgrag.runtime.files import disk_errors, locked, require_space
 from kgrag.runtime.jars import JarStore
 from kgrag.settings import Settings
-from kgrag.types import Progress
+from kgrag.values.errors import ConfigurationError, DatabaseError, LocalServerError
+from kgrag.values.types import Progress
 
 _LOG = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
-from kgrag.errors import KgragError
 from kgrag.graph.local.server import LocalServer
 from kgrag.settings import Settings
+from kgrag.values.errors import KgragError
 
 _LOG = logging.getLogger(__name__)
 _LOOK = 1.0  # seconds

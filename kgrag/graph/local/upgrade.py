@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from kgrag.errors import LocalServerError
 from kgrag.graph.local import bulk
 from kgrag.graph.local.bulk import Note
 from kgrag.graph.local.java import find_java
@@ -10,7 +9,8 @@ from kgrag.graph.local.lines import line_named
 from kgrag.graph.local.server import LocalServer
 from kgrag.runtime.files import require_space
 from kgrag.settings import Settings
-from kgrag.types import Progress
+from kgrag.values.errors import LocalServerError
+from kgrag.values.types import Progress
 
 _START_TIMEOUT = 24 * 3600.0  # seconds; the first start may rewrite the whole database
 

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kgrag.errors import ConfigurationError, InputError, MismatchError
 from kgrag.graph import schema
 from kgrag.graph.collections import check_name, needed_labels, open_collection
 from kgrag.graph.connection import Graph
@@ -27,7 +26,8 @@ from kgrag.indexing.pipeline import ingest
 from kgrag.models.embed import Embedder
 from kgrag.runtime.files import disk_errors, locked
 from kgrag.settings import Settings
-from kgrag.types import Document, IngestReport, Problem, Progress
+from kgrag.values.errors import ConfigurationError, InputError, MismatchError
+from kgrag.values.types import Document, IngestReport, Problem, Progress
 
 
 @dataclass(frozen=True, slots=True)

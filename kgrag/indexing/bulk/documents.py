@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kgrag.graph.csv_files import CsvField, Lines, fields
-from kgrag.identity import keyword_id
 from kgrag.indexing import documents as local
 from kgrag.indexing.bulk.files import partition, pickled
 from kgrag.indexing.bulk.tables import NODES
@@ -15,10 +14,11 @@ from kgrag.indexing.pages import PageRows
 from kgrag.indexing.statistics import statistics
 from kgrag.indexing.vectors import unembedded
 from kgrag.indexing.writer import Batch, Row
-from kgrag.languages import language_of
 from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.settings import IndexingSettings
-from kgrag.types import Document, Problem
+from kgrag.text.languages import language_of
+from kgrag.values.identity import keyword_id
+from kgrag.values.types import Document, Problem
 
 _PAGES = {label: [column.partition(":")[0] for column in NODES[label]] for label in ("Page", "Table")}
 

@@ -19,7 +19,6 @@ from kgrag.engines.processes import Processes
 from kgrag.graph import schema
 from kgrag.graph.csv_files import CsvField, FoundColumns, Lines, strings
 from kgrag.graph.local.bulk import Files
-from kgrag.identity import content_hash, document_id, keyword_id, word_id
 from kgrag.indexing import documents as local
 from kgrag.indexing import neighbours
 from kgrag.indexing.bulk.documents import BulkPreparing, Group, Part, Prepared
@@ -29,11 +28,12 @@ from kgrag.indexing.bulk.tables import NUMBER, Tables
 from kgrag.indexing.finish import STAGES
 from kgrag.indexing.mentions import Gazetteer, bits, is_sure_name, word_stems
 from kgrag.indexing.synonyms import is_fit
-from kgrag.languages import language_of
 from kgrag.models.embed import Embedder, embed_each
 from kgrag.settings import Settings
-from kgrag.text import name_stems
-from kgrag.types import Document, Problem, Progress
+from kgrag.text.languages import language_of
+from kgrag.text.tokens import name_stems
+from kgrag.values.identity import content_hash, document_id, keyword_id, word_id
+from kgrag.values.types import Document, Problem, Progress
 
 _GROUP = 128  # documents
 _HERE = ("words", "mentions", "keywords", "similar")  # stages whose work is done before the import

@@ -22,8 +22,8 @@ from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
-from kgrag.text import caption
-from kgrag.types import Progress
+from kgrag.text.tokens import caption
+from kgrag.values.types import Progress
 
 _LAID = 200  # communities written at once
 _REMOVED = 5000  # removed at once

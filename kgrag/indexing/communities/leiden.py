@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.errors import ConfigurationError
+from kgrag.values.errors import ConfigurationError
 
 LEVELS = 6
 """Most levels of communities."""

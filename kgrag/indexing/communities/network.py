@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.errors import ConfigurationError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
+from kgrag.values.errors import ConfigurationError
 
 _NAMES = 40  # of a passage that tie, the rarest: a list of all members of a club ties nobody
 _WHOLE = 27_720  # the weight of a tie of 1; with whole numbers, sums do not depend on their order

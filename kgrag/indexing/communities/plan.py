@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.identity import node_id
 from kgrag.indexing.communities.leiden import communities
 from kgrag.indexing.communities.network import Network
+from kgrag.values.identity import node_id
 
 SIZE = 50
 """Most members of a community that is not parted again (GraphRAG, its code: 10, a report for every other passage)."""

@@ -15,8 +15,8 @@ from kgrag.models.embed import Embedder
 from kgrag.models.facts import lines
 from kgrag.models.shown import titled
 from kgrag.models.tasks import Tasks
-from kgrag.text import caption
-from kgrag.types import Triple
+from kgrag.text.tokens import caption
+from kgrag.values.types import Triple
 
 TASK = "report"
 TOKENS = 8000

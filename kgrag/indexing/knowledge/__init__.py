@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
-from kgrag.errors import InputError
 from kgrag.graph import collections as registry
 from kgrag.graph.connection import Graph
 from kgrag.graph.holding import check_idle, collection_lock
@@ -27,11 +26,12 @@ from kgrag.indexing.knowledge.store import Store
 from kgrag.indexing.knowledge.triples import CsvReader, NTriplesReader
 from kgrag.indexing.knowledge.wikidata import WikidataReader
 from kgrag.indexing.knowledge.writing import write_files, write_transactions
-from kgrag.languages import Language, language_of
 from kgrag.runtime.files import disk_errors, locked
 from kgrag.settings import Settings
-from kgrag.text import normalise
-from kgrag.types import Progress
+from kgrag.text.languages import Language, language_of
+from kgrag.text.tokens import normalise
+from kgrag.values.errors import InputError
+from kgrag.values.types import Progress
 
 __all__ = ["KnowledgeReport", "Selection"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from kgrag.indexing.knowledge.statements import ALIAS, Entry, Fact, Named, value
-from kgrag.languages import ENGLISH, Language
-from kgrag.text import normalise
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.tokens import normalise
 
 _TERM = r"(?:<([^>]*)>|(_:[^\s.]+(?:\.[^\s.]+)*))"
 _LITERAL = r'"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^>]*)>)?'

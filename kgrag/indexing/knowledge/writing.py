@@ -11,13 +11,13 @@ from kgrag.graph.collections import NO_EMBEDDER, Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.csv_files import CsvField, Table
 from kgrag.graph.local.bulk import Files
-from kgrag.identity import entity_id, node_id
 from kgrag.indexing.bulk.tables import NUMBER
 from kgrag.indexing.knowledge.store import EntityRow, FactRow, Store
-from kgrag.languages import Language
 from kgrag.settings import IndexingSettings
-from kgrag.text import caption, name_stems, normalise
-from kgrag.types import Progress
+from kgrag.text.languages import Language
+from kgrag.text.tokens import caption, name_stems, normalise
+from kgrag.values.identity import entity_id, node_id
+from kgrag.values.types import Progress
 
 _T = TypeVar("_T")
 _EVERY = 50_000

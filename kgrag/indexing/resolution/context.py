@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from kgrag.indexing.resolution.names import Likeness
 from kgrag.indexing.resolution.words import acronyms, parse
-from kgrag.text import normalise
+from kgrag.text.tokens import normalise
 
 SURE = 0.8
 """The score from which two names are taken for one entity's."""

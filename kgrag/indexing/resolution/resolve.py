@@ -12,7 +12,6 @@ from functools import partial
 from itertools import combinations
 from typing import Any, Literal
 
-from kgrag.errors import ModelError
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.asking import Meter
@@ -27,8 +26,9 @@ from kgrag.indexing.resolution.words import Name, is_generic, is_name, parse
 from kgrag.models.estimate import Estimate
 from kgrag.models.tasks import Tasks
 from kgrag.settings import BRIDGE_CAP, ChatSettings
-from kgrag.text import normalise
-from kgrag.types import Progress, Usage
+from kgrag.text.tokens import normalise
+from kgrag.values.errors import ModelError
+from kgrag.values.types import Progress, Usage
 
 _LOG = logging.getLogger(__name__)
 DOUBTFUL = 0.5

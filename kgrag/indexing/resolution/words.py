@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kgrag.aliases import without_parenthesis
-from kgrag.letters import Memo
-from kgrag.text import Token, tokens
+from kgrag.text.aliases import without_parenthesis
+from kgrag.text.letters import Memo
+from kgrag.text.tokens import Token, tokens
 
 IsCommon = Callable[[str], bool]
 """Whether a normalised word is an ordinary one, which texts write small: "society", but not "lund"."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.errors import ConfigurationError
+from kgrag.values.errors import ConfigurationError
 
 SIZE = 8
 """Members of a cluster on average (RAPTOR, appendix C: summaries have 6.7 children)."""

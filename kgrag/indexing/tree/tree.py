@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
-from kgrag.identity import node_id
 from kgrag.indexing.finish import finish
 from kgrag.indexing.summaries import EXTRACTED, TASK, Member, Said, asked, extracted, nearest_first, shown
 from kgrag.indexing.tree.clusters import LEAST, SIZE, Cluster, soft_clusters
@@ -27,8 +26,9 @@ from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
-from kgrag.text import caption
-from kgrag.types import Progress
+from kgrag.text.tokens import caption
+from kgrag.values.identity import node_id
+from kgrag.values.types import Progress
 
 LEVELS = 5
 """Most levels of summaries (RAPTOR, its code)."""

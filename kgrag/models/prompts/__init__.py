@@ -12,8 +12,8 @@ from pathlib import Path
 from string import Template
 from typing import Literal, cast
 
-from kgrag.errors import ConfigurationError
 from kgrag.models.chat import Message
+from kgrag.values.errors import ConfigurationError
 
 _ROLE = re.compile(r"^\[(system|user|assistant)\][ \t]*$", re.MULTILINE)
 _SUFFIX = ".txt"

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, File, Query, UploadFile
 from pydantic import Field
 
-from kgrag.errors import TooLargeError
 from kgrag.server.api.forms import Form
 from kgrag.server.api.jobs import JOB, submitted
 from kgrag.server.api.shapes import holds, shape
 from kgrag.server.failures import Reply
 from kgrag.server.serving import Called, Caller, Named
 from kgrag.server.uploads import Upload, Uploads, checked_name
-from kgrag.types import DocumentInfo
+from kgrag.values.errors import TooLargeError
+from kgrag.values.types import DocumentInfo
 
 router = APIRouter(tags=["documents"])
 

@@ -12,7 +12,7 @@ from kgrag.server.api.shapes import holds
 from kgrag.server.asking import saved_rows
 from kgrag.server.failures import Reply
 from kgrag.server.serving import Called, Named
-from kgrag.types import Passage
+from kgrag.values.types import Passage
 
 router = APIRouter(tags=["drawings"])
 

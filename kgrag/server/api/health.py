@@ -7,12 +7,12 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from kgrag import limits
-from kgrag.errors import DatabaseError
+from kgrag.runtime import limits
 from kgrag.server.api.shapes import holds
 from kgrag.server.failures import Reply, response
 from kgrag.server.gauges import Gauges
 from kgrag.server.serving import Called, serving_of
+from kgrag.values.errors import DatabaseError
 
 router = APIRouter(tags=["health"])
 

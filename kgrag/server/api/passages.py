@@ -9,7 +9,7 @@ from kgrag.server import pictures
 from kgrag.server.api.shapes import Responses, holds
 from kgrag.server.failures import Reply
 from kgrag.server.serving import Called, Named
-from kgrag.types import Passage
+from kgrag.values.types import Passage
 from kgrag.wire import to_json
 
 router = APIRouter(tags=["passages"])

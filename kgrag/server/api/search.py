@@ -14,7 +14,7 @@ from kgrag.server.api.shapes import holds, replies
 from kgrag.server.asking import check_asked_retriever
 from kgrag.server.failures import Reply
 from kgrag.server.serving import Called, Caller, Named
-from kgrag.types import Filter, Ranking
+from kgrag.values.types import Filter, Ranking
 from kgrag.wire import to_json
 
 router = APIRouter(tags=["search"])

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal, get_type_hints
 from pydantic import BaseModel, Discriminator, create_model
 
 from kgrag import wire
-from kgrag.events import Answer, Ranked, Retrieved
-from kgrag.rows import Rows
-from kgrag.types import Hit, Passage, Ranking, Step
+from kgrag.values.events import Answer, Ranked, Retrieved
+from kgrag.values.rows import Rows
+from kgrag.values.types import Hit, Passage, Ranking, Step
 
 Responses = dict[int | str, dict[str, Any]]
 

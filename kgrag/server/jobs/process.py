@@ -22,13 +22,13 @@ from typing import Any, BinaryIO, TextIO
 import psutil
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import KgragError, error_of
 from kgrag.graph import holding
 from kgrag.graph.jobs import LEASE, Job
 from kgrag.server.jobs import work
 from kgrag.server.uploads import Uploads
 from kgrag.settings import Settings
-from kgrag.types import Progress
+from kgrag.values.errors import KgragError, error_of
+from kgrag.values.types import Progress
 
 _LOG = logging.getLogger(__name__)
 _MB = 1024 * 1024

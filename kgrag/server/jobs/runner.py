@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import CancelledError, DatabaseError, DeadlineError, KgragError
 from kgrag.graph import holding, schema
 from kgrag.graph import jobs as kept
 from kgrag.graph.jobs import Job, State
@@ -20,6 +19,7 @@ from kgrag.runtime.document_progress import SECONDS
 from kgrag.server.jobs import work
 from kgrag.server.jobs.process import Died, JobProcess
 from kgrag.server.uploads import Uploads
+from kgrag.values.errors import CancelledError, DatabaseError, DeadlineError, KgragError
 
 _LOG = logging.getLogger(__name__)
 _LOOK = 1.0  # seconds between looks for work that another process was asked for

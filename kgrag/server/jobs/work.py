@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import ConfigurationError, InputError, KgragError, NotFoundError
 from kgrag.graph import collections as registry
 from kgrag.graph.connection import Graph
 from kgrag.graph.jobs import Job
@@ -15,7 +14,8 @@ from kgrag.indexing.pruning import find_gone
 from kgrag.loaders.base import clean
 from kgrag.models.tagme import check_tagme
 from kgrag.server.uploads import Uploads
-from kgrag.types import Progress, Scan
+from kgrag.values.errors import ConfigurationError, InputError, KgragError, NotFoundError
+from kgrag.values.types import Progress, Scan
 from kgrag.wire import plain
 
 _LISTED = 500  # entries of a list in a result

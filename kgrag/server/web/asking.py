@@ -7,8 +7,6 @@ from datetime import datetime
 from nicegui import ui
 
 from kgrag.drawing import Drawing, drawing
-from kgrag.errors import CancelledError
-from kgrag.events import Answer, Answered, Called, Event
 from kgrag.narration import ONCE, lines, topic, usage_text
 from kgrag.retrieval.snippet import crop
 from kgrag.server.failures import told
@@ -18,7 +16,9 @@ from kgrag.server.web.evidence import answer_text, citations, hits
 from kgrag.server.web.frame import problem
 from kgrag.server.web.passage import opener
 from kgrag.server.web.session import Session
-from kgrag.types import Ranking, Usage
+from kgrag.values.errors import CancelledError
+from kgrag.values.events import Answer, Answered, Called, Event
+from kgrag.values.types import Ranking, Usage
 
 _LINE = 300  # characters of a line of a step
 

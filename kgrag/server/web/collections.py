@@ -11,7 +11,7 @@ from kgrag.server.web.frame import frame, heading
 from kgrag.server.web.sending import Dropping
 from kgrag.server.web.session import Session
 from kgrag.server.web.working import JobList
-from kgrag.types import CollectionInfo
+from kgrag.values.types import CollectionInfo
 
 _COUNTS = ("Document", "Passage", "Entity", "Triple", "Page", "Table")
 _LEVELS = {"error": "negative", "warning": "warning", "note": "grey-8"}

@@ -3,17 +3,17 @@
 from fastapi import Request
 from nicegui import ui
 
-from kgrag.errors import NotFoundError
 from kgrag.evaluation.baselines import BASELINES
 from kgrag.evaluation.kept import FIRST, Kept, differ, differences, shared
 from kgrag.evaluation.report import differences_sheet
 from kgrag.evaluation.retrieving import Record
-from kgrag.rows import Rows
 from kgrag.server.serving import Serving
 from kgrag.server.web.addresses import address
 from kgrag.server.web.choices import SEARCH
 from kgrag.server.web.frame import frame, heading
 from kgrag.server.web.tables import table
+from kgrag.values.errors import NotFoundError
+from kgrag.values.rows import Rows
 
 _SHOWN = ("R@5", "R@10", "answer@5", "EM", "F1", "Acc", "tokens", "cost", "p50_ms")
 """Measures of the table of all runs, as far as any of them has them."""

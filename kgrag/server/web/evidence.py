@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from nicegui import ui
 
-from kgrag.events import Answer
 from kgrag.retrieval.snippet import snippet
 from kgrag.retrieval.trail import trail
 from kgrag.server.web.addresses import address
-from kgrag.types import Hit, Passage
+from kgrag.values.events import Answer
+from kgrag.values.types import Hit, Passage
 
 Open = Callable[[Passage, str], Awaitable[None]]
 """What happens when a passage is chosen, for the sake of a text: a question and perhaps its answer."""

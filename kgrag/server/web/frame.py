@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 from fastapi import Request
 from nicegui import ui
 
-from kgrag.errors import KgragError
 from kgrag.server.failures import told
 from kgrag.server.keys import LOCAL
 from kgrag.server.serving import Serving
 from kgrag.server.web.session import Session
+from kgrag.values.errors import KgragError
 
 PAGES = (
     ("/", "Collections", "folder"),

@@ -9,7 +9,6 @@ from typing import Any
 from fastapi import Request
 from nicegui import ui
 
-from kgrag.errors import InputError, NotFoundError
 from kgrag.retrieval.snippet import crop, snippet
 from kgrag.server.pictures import Box, Picture
 from kgrag.server.serving import Serving
@@ -17,7 +16,8 @@ from kgrag.server.web.addresses import address
 from kgrag.server.web.evidence import LONG, Open
 from kgrag.server.web.frame import frame, heading
 from kgrag.server.web.session import Session
-from kgrag.types import Passage
+from kgrag.values.errors import InputError, NotFoundError
+from kgrag.values.types import Passage
 
 _NAME = 120  # characters of a neighbour's name
 

@@ -8,9 +8,9 @@ from typing import Any
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from kgrag.errors import KgragError
 from kgrag.server.web.addresses import address
 from kgrag.server.web.session import Session
+from kgrag.values.errors import KgragError
 
 _SCRIPT = files("kgrag.server.web").joinpath("upload.js").read_text(encoding="utf-8")
 

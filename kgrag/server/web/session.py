@@ -10,15 +10,12 @@ from fastapi import Request
 
 from kgrag.client.aio import AsyncCollection, in_thread
 from kgrag.drawing import Drawing
-from kgrag.errors import AccessError, NotFoundError
 from kgrag.evaluation.kept import Kept, kept
-from kgrag.events import Answer, Event
 from kgrag.graph.collections import DEFAULT_COLLECTION, KNOWLEDGE
 from kgrag.graph.collections import Collection as Record
 from kgrag.graph.runs import Run
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
-from kgrag.rows import Rows
 from kgrag.server.api.drawings import around
 from kgrag.server.asking import check_asked_retriever, check_asked_system
 from kgrag.server.guard import access_of
@@ -26,7 +23,10 @@ from kgrag.server.jobs import Job
 from kgrag.server.keys import Access, Role
 from kgrag.server.pictures import Picture, file_of
 from kgrag.server.serving import Serving
-from kgrag.types import CollectionInfo, Passage, Ranking
+from kgrag.values.errors import AccessError, NotFoundError
+from kgrag.values.events import Answer, Event
+from kgrag.values.rows import Rows
+from kgrag.values.types import CollectionInfo, Passage, Ranking
 
 
 class Session:

@@ -6,10 +6,10 @@ from itertools import zip_longest
 from nicegui import ui
 
 from kgrag.drawing import drawing
-from kgrag.errors import InputError
-from kgrag.rows import Rows, cell
 from kgrag.server.web.chart import Chart
 from kgrag.server.web.session import Session
+from kgrag.values.errors import InputError
+from kgrag.values.rows import Rows, cell
 
 _PAGE = 25  # rows
 _LONGEST = 600  # characters of a cell

@@ -5,11 +5,11 @@ from typing import Any
 
 from nicegui import ui
 
-from kgrag.errors import KgragError
 from kgrag.server.jobs import Job
 from kgrag.server.web.addresses import address
 from kgrag.server.web.frame import heading
 from kgrag.server.web.session import Session
+from kgrag.values.errors import KgragError
 
 _LOOK = 1.0  # seconds between looks
 _COLOURS = {"running": "primary", "done": "positive", "failed": "negative"}

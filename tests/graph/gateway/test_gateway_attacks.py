@@ -12,10 +12,10 @@ from gateway_attacks import BOMBS, CUT, ELSEWHERE, HEAVIER, HEAVY, ODD, SECRET, 
 from gateway_families import KINDS, family
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import DatabaseError, KgragError, RefusedError
 from kgrag.graph.gateway import read_only
-from kgrag.rows import Rows
 from kgrag.settings import GatewaySettings
+from kgrag.values.errors import DatabaseError, KgragError, RefusedError
+from kgrag.values.rows import Rows
 
 pytestmark = pytest.mark.long
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from kgrag.errors import RefusedError
 from kgrag.graph.gateway.patterns import unsafe
 from kgrag.graph.gateway.plan import check_plan
 from kgrag.graph.gateway.run import _rows, prepared
 from kgrag.settings import GatewaySettings
+from kgrag.values.errors import RefusedError
 
 LIMITS = GatewaySettings()
 _VECTOR = "CALL db.index.vector.queryNodes('i', {}, $v) YIELD node RETURN node"

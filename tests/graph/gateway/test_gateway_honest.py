@@ -9,12 +9,12 @@ from gateway_honest import HONEST, PARAMETERS
 from stalling import Stalling
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import DatabaseError, KgragError, RefusedError
 from kgrag.graph.connection import Graph
 from kgrag.graph.gateway import check_collection, read_only
 from kgrag.graph.gateway.run import prepared
-from kgrag.rows import Edge, Node, Path
 from kgrag.settings import GatewaySettings, Settings
+from kgrag.values.errors import DatabaseError, KgragError, RefusedError
+from kgrag.values.rows import Edge, Node, Path
 
 
 @pytest.mark.parametrize(("statement", "expected"), HONEST, ids=[s[:60] for s, _ in HONEST])

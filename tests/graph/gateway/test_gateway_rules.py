@@ -3,9 +3,9 @@
 import pytest
 from gateway_attacks import BOMBS, CUT, ELSEWHERE, HEAVIER, HEAVY, ODD, WRITES
 
-from kgrag.errors import RefusedError
 from kgrag.graph.gateway.run import prepared
 from kgrag.settings import GatewaySettings
+from kgrag.values.errors import RefusedError
 
 
 def test_there_are_enough() -> None:

@@ -17,10 +17,10 @@ from click.testing import CliRunner, Result
 
 from kgrag.cli import GROUPS, SECTIONS, main
 from kgrag.cli.console import print_json, progress_bars
-from kgrag.errors import NotFoundError
 from kgrag.graph.local import LocalServer
 from kgrag.graph.local.lines import LINES, locked_version
 from kgrag.settings import Settings
+from kgrag.values.errors import NotFoundError
 
 Kgrag = Callable[..., Result]
 

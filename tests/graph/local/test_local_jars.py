@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.errors import ConfigurationError, LocalServerError
 from kgrag.graph.local.lines import LINES, SERVER, Line, line_named, lock_groups, locked_version
 from kgrag.runtime import jars as jars_module
 from kgrag.runtime.jars import Jar, JarStore, parse_lock
+from kgrag.values.errors import ConfigurationError, LocalServerError
 
 
 def content(name: str) -> bytes:

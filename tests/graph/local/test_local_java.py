@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.errors import ConfigurationError
 from kgrag.graph.local.java import Java, find_java, java_version
+from kgrag.values.errors import ConfigurationError
 
 NAMED = (17, 21)
 

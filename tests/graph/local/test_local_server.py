@@ -15,10 +15,10 @@ import neo4j
 import psutil
 import pytest
 
-from kgrag.errors import ConfigurationError, DatabaseError, LocalServerError
 from kgrag.graph.local import Endpoint, LocalServer, config, process
 from kgrag.graph.local.java import find_java
 from kgrag.settings import Settings
+from kgrag.values.errors import ConfigurationError, DatabaseError, LocalServerError
 
 pytestmark = pytest.mark.long
 

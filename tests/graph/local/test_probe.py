@@ -4,9 +4,9 @@ import pytest
 from pydantic import SecretStr
 
 from kgrag.client import KnowledgeGraph
-from kgrag.errors import UnreachableError
 from kgrag.graph.local.probe import LoginRefused, server_version
 from kgrag.settings import Settings
+from kgrag.values.errors import UnreachableError
 
 
 def test_a_server_tells_its_version(kg: KnowledgeGraph, graph_settings: Settings) -> None:

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from kgrag.errors import ConfigurationError
 from kgrag.graph.local.config import Ports, conf_text
 from kgrag.graph.local.lines import DEFAULT
 from kgrag.settings import LocalSettings
+from kgrag.values.errors import ConfigurationError
 
 
 def _buffer(heap: str) -> int:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.aliases import without_parenthesis
 from kgrag.indexing.resolution.blocks import pairs
 from kgrag.indexing.resolution.context import SURE, Seen, definitions, weigh
 from kgrag.indexing.resolution.groups import ambiguous, groups
 from kgrag.indexing.resolution.names import compare, contradiction
 from kgrag.indexing.resolution.words import is_name, parse
-from kgrag.names import capitalised_phrases
-from kgrag.text import normalise, tokens
+from kgrag.text.aliases import without_parenthesis
+from kgrag.text.names import capitalised_phrases
+from kgrag.text.tokens import normalise, tokens
 
 # Written for this test: names as the demo and collections of encyclopaedic texts have them, half of them pairs of one
 # entity. The rules were tuned on the lines with even numbers; the figures of the odd ones are held to.

@@ -22,11 +22,11 @@ from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.demo import COLLECTION, corpus, questions
-from kgrag.errors import NotFoundError
 from kgrag.evaluation.datasets import Corpus, Dataset, Question
 from kgrag.evaluation.experiment import Experiment
 from kgrag.evaluation.kept import kept
 from kgrag.server.keys import Keys
+from kgrag.values.errors import NotFoundError
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

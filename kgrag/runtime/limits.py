@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from kgrag.errors import BudgetError, CancelledError, DeadlineError
+from kgrag.values.errors import BudgetError, CancelledError, DeadlineError
 
 
 @dataclass(slots=True)

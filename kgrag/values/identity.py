@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from kgrag.types import Document
+from kgrag.values.types import Document
 
 
 def node_id(*parts: str | int) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kgrag.errors import ConfigurationError
+from kgrag.values.errors import ConfigurationError
 
 Count = Annotated[int, Field(ge=1, le=10_000)]
 """How many of something a part takes."""

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from kgrag import identity
-from kgrag.identity import content_hash, node_id
-from kgrag.types import Document, FileState, Section, Triple
+from kgrag.values import identity
+from kgrag.values.identity import content_hash, node_id
+from kgrag.values.types import Document, FileState, Section, Triple
 
 
 def test_ids_tell_collections_kinds_and_parts_apart() -> None:

@@ -8,7 +8,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from kgrag.spans import span, traced
+from kgrag.runtime.spans import span, traced
 
 
 def test_without_a_tracer_nothing_is_kept() -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
-from kgrag.html_table import html_table
+from kgrag.values.html_table import html_table
 
 Scalar = str | int | float | bool
 Range = tuple[Scalar | None, Scalar | None]

@@ -6,8 +6,8 @@ that is neither at the beginning of its sentence nor in the passage's title.
 
 from itertools import pairwise
 
-from kgrag.languages import ENGLISH, Language
-from kgrag.text import stems, text_words, tokens, words_of
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.tokens import stems, text_words, tokens, words_of
 
 _BAR, _CARET = "|", "^"
 

@@ -6,8 +6,8 @@ An event says in which `step` of the agent's loop it happened, counting from 1; 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kgrag.html_table import html_table, paragraphs
-from kgrag.types import Hit, Passage, Ranking, Triple, Usage
+from kgrag.values.html_table import html_table, paragraphs
+from kgrag.values.types import Hit, Passage, Ranking, Triple, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 import Stemmer
 
-from kgrag.errors import ConfigurationError
-from kgrag.letters import Memo, fold
+from kgrag.text.letters import Memo, fold
+from kgrag.values.errors import ConfigurationError
 
 _THREAD = local()
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from kgrag.languages import ENGLISH, Language
-from kgrag.names import LONGEST_NAME, begins_sentence, names_something, without_initials
-from kgrag.text import normalise, tokens
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.names import LONGEST_NAME, begins_sentence, names_something, without_initials
+from kgrag.text.tokens import normalise, tokens
 
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
 _LEAD = re.compile(r"^[\"“]?([^,(\"”.\n]{3,60}?)[\"”]?\s*(?:\(|,| is | was | are | were )")

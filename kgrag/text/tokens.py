@@ -8,9 +8,9 @@ from functools import cache, partial
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from kgrag.languages import ENGLISH, Language
-from kgrag.letters import Memo, fold
-from kgrag.symbols import symbols
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.letters import Memo, fold
+from kgrag.text.symbols import symbols
 
 _WORD = re.compile(r"(\w++(?:[.'’]\w++)*+)")
 _ELIDED_WORD = re.compile(r"(\w++(?:\.\w++)*+)")

@@ -12,7 +12,7 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
-from kgrag.errors import ConfigurationError, NotFoundError
+from kgrag.values.errors import ConfigurationError, NotFoundError
 
 T = TypeVar("T")
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.aliases import passage_aliases, title_aliases, without_parenthesis
-from kgrag.names import capitalised_phrases, find_names, without_initials
-from kgrag.text import normalise, stems, tokens
+from kgrag.text.aliases import passage_aliases, title_aliases, without_parenthesis
+from kgrag.text.names import capitalised_phrases, find_names, without_initials
+from kgrag.text.tokens import normalise, stems, tokens
 
 
 @pytest.mark.parametrize(

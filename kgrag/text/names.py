@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache, partial
 from itertools import accumulate
 
-from kgrag.languages import ENGLISH, Language
-from kgrag.letters import Memo
-from kgrag.text import Token, join_name, name_words
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.letters import Memo
+from kgrag.text.tokens import Token, join_name, name_words
 
 LONGEST_NAME = 14  # words
 _NO_INITIALS = "aioey"  # words of one letter

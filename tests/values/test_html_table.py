@@ -3,9 +3,9 @@
 import re
 from dataclasses import replace
 
-from kgrag.events import Answer, Citation
-from kgrag.rows import Node, Rows
-from kgrag.types import Hit, Passage, Ranking
+from kgrag.values.events import Answer, Citation
+from kgrag.values.rows import Node, Rows
+from kgrag.values.types import Hit, Passage, Ranking
 
 _HOSTILE = "<script>alert('x')</script> & \"more\""
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from kgrag.aliases import title_aliases
 from kgrag.indexing.detection import detect_language, first_language
 from kgrag.indexing.keywords import terms
 from kgrag.indexing.statistics import statistics
-from kgrag.languages import ENGLISH, language_of
-from kgrag.letters import fold
-from kgrag.names import capitalised_phrases, find_names
-from kgrag.sentences import passage_sentences, split_sentences
-from kgrag.text import name_stems, normalise, passage_stems, question_stems, stems, tokens, words_of
-from kgrag.types import Document, Problem, Section
+from kgrag.text.aliases import title_aliases
+from kgrag.text.languages import ENGLISH, language_of
+from kgrag.text.letters import fold
+from kgrag.text.names import capitalised_phrases, find_names
+from kgrag.text.sentences import passage_sentences, split_sentences
+from kgrag.text.tokens import name_stems, normalise, passage_stems, question_stems, stems, tokens, words_of
+from kgrag.values.types import Document, Problem, Section
 
 GERMAN, RUSSIAN, CHINESE, FRENCH, ARABIC, SPANISH = map(language_of, ("de", "ru", "zh", "fr", "ar", "es"))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kgrag.html_table import html_table
+from kgrag.values.html_table import html_table
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Text: tokens, names, aliases and sentences, in many languages."""

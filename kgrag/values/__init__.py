@@ -1,0 +1,1 @@
+"""Values: documents, passages, rankings, answers, rows, events and errors; they know of nothing else."""
