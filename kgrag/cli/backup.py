@@ -83,7 +83,7 @@ def _local_server(command: str) -> "LocalServer":
     settings = load_settings()
     if settings.neo4j_uri is not None:
         raise ConfigurationError(
-            f"`kgrag {command}` works on this machine's own Neo4j; KGRAG_NEO4J_URI names {settings.neo4j_uri}.",
+            f"`kgrag db {command}` works on this machine's own Neo4j; KGRAG_NEO4J_URI names {settings.neo4j_uri}.",
             "Use `kgrag export` and `kgrag import`, or neo4j-admin on that server; or unset KGRAG_NEO4J_URI.",
         )
     return LocalServer(settings)

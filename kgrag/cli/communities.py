@@ -1,4 +1,4 @@
-"""kgrag communities: the names of a collection that belong together, with a report on each group."""
+"""kgrag enrich communities: the names of a collection that belong together, with a report on each group."""
 
 from typing import Any
 

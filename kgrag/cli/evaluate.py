@@ -1,4 +1,4 @@
-"""kgrag eval: how well and how fast retrievers find what the questions of a set need, and how well systems answer."""
+"""kgrag lab eval: how well retrievers find what the questions of a set need, and systems answer."""
 
 import shlex
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""kgrag extract: a language model reads the passages of a collection for entities and triples."""
+"""kgrag enrich extract: a language model reads the passages of a collection for entities and triples."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""kgrag generate-questions: a question set made from the passages of a collection."""
+"""kgrag lab generate-questions: a question set made from the passages of a collection."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""kgrag grade: answers are marked, by a language model or by their words, and compared with marks made by hand."""
+"""kgrag lab grade: answers are marked, by a language model or by their words, and compared with marks made by hand."""
 
 from contextlib import ExitStack, closing
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""kgrag graph-quality: which edges, and how many of them, bring the facts of a question within reach."""
+"""kgrag lab graph-quality: which edges, and how many of them, bring the facts of a question within reach."""
 
 from contextlib import closing
 from pathlib import Path

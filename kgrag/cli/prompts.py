@@ -1,4 +1,4 @@
-"""kgrag prompts: the prompts for language models, and copies of them to edit."""
+"""kgrag list prompts: the prompts for language models, and copies of them to edit."""
 
 from pathlib import Path
 

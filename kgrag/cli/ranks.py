@@ -1,4 +1,4 @@
-"""kgrag ranks: the tables of an evaluation from the ranks that it kept."""
+"""kgrag lab ranks: the tables of an evaluation from the ranks that it kept."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""kgrag reproduce: the tables of the papers, their numbers beside those that are measured here."""
+"""kgrag lab reproduce: the tables of the papers, their numbers beside those that are measured here."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

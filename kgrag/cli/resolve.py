@@ -1,4 +1,4 @@
-"""kgrag resolve: which names of a collection are one entity's, and to tie them."""
+"""kgrag enrich resolve: which names of a collection are one entity's, and to tie them."""
 
 from typing import TYPE_CHECKING
 

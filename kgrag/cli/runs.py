@@ -1,4 +1,4 @@
-"""kgrag runs: the answers and searches that `--save` kept in the graph."""
+"""kgrag list runs: the answers and searches that `--save` kept in the graph."""
 
 import click
 

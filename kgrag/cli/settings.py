@@ -1,4 +1,4 @@
-"""kgrag settings: every setting, its value and where that is from."""
+"""kgrag list settings: every setting, its value and where that is from."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""kgrag tag: TAGME reads the passages of a collection for Wikipedia entities."""
+"""kgrag enrich tag: TAGME reads the passages of a collection for Wikipedia entities."""
 
 from typing import Any
 

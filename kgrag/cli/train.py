@@ -1,4 +1,4 @@
-"""kgrag train: learn what a retriever's settings should be, or a model, from questions with known answers."""
+"""kgrag lab train: learn what a retriever's settings should be, or a model, from questions with known answers."""
 
 import json
 from collections.abc import Sequence

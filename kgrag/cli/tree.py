@@ -1,4 +1,4 @@
-"""kgrag tree: summaries over the passages of a collection, and over these."""
+"""kgrag enrich tree: summaries over the passages of a collection, and over these."""
 
 from typing import Any
 

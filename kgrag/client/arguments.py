@@ -54,7 +54,7 @@ def check_part(part: Any, kind: type[object], name: str) -> None:
     if not isinstance(part, str | kind):
         raise ConfigurationError(
             f"The {name} is {_kind(part)}.",
-            f"Give its name, as `kgrag {name}s` lists them, or one that collection.{name}(...) made.",
+            f"Give its name, as `kgrag list {name}s` shows them, or one that collection.{name}(...) made.",
         )
 
 

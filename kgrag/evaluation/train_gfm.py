@@ -65,7 +65,7 @@ def prepare(
         raise InputError(
             f"{len(examples)} of {len(questions)} questions lead to entities of their gold in collection "
             f"{context.reader.collection.name!r}; training needs {_FEWEST}, and better hundreds.",
-            "Ingest the documents of the question set with triples, or find triples: kgrag extract.",
+            "Ingest the documents of the question set with triples, or find triples: kgrag enrich extract.",
         )
     return examples
 

@@ -1,4 +1,4 @@
-"""kgrag prompts."""
+"""kgrag list prompts."""
 
 from pathlib import Path
 
