@@ -1,4 +1,4 @@
-"""The drawing in docs/architecture.md is that of the imports; `python tests/docs/test_architecture.py --write` draws it."""
+"""The drawing in docs/architecture.md is of the imports; `python tests/docs/test_architecture.py --write` draws it."""
 
 import ast
 import re
