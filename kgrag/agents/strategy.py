@@ -88,14 +88,15 @@ class Strategy(ABC):
         return f"{expression}+{retriever}" if cls.retrieves else str(expression)
 
     def at_most(self) -> tuple[int, int]:
-        """The calls of a language model that a question can take, and their tokens, about; of calls by retrievers none.
+        """The calls of a language model that a question can take, and their tokens, about, with those of its searches.
 
         A passage is taken to have 200 tokens, and a prompt 500. (0, 0): that depends on the collection.
         """
         steps = next((getattr(self.settings, name) for name in ("steps", "rounds") if hasattr(self.settings, name)), 0)
         a_step, besides = type(self).calls
         read = max(getattr(self.settings, name, 0) for name in ("evidence", "read", "passages"))
-        calls = a_step * steps + besides
+        searches = self.retriever.asks() * (1 + steps) if self.retrieves else 0
+        calls = a_step * steps + besides + (searches if a_step * steps + besides else 0)
         return calls, calls * (_PROMPT + read * _PASSAGE)
 
     def lacking(self) -> frozenset[Layer]:

@@ -144,9 +144,9 @@ class Retriever(ABC):
 
     `over`: the names of the retrievers that it works on when none is given, empty when it works on no other;
     `several`: whether it takes any number of them; `paper`: where it is described; `uses`: what it works with, and its
-    parts beside; `needs`: what it cannot do without besides the graph; `scale`: what
-    its scores are, so that those of several queries can be compared: "cosine" (0 to 1), "share" (of a walk's
-    probability), "relevance" (0 to 1, as a model judges it), or "rank" (no more than an order).
+    parts beside; `needs`: what it cannot do without besides the graph; `calls`: of a language model, of one search at
+    most; `scale`: what its scores are, so that those of several queries can be compared: "cosine" (0 to 1), "share" (of
+    a walk's probability), "relevance" (0 to 1, as a model judges it), or "rank" (no more than an order).
     """
 
     name: str
@@ -157,6 +157,7 @@ class Retriever(ABC):
     paper: ClassVar[str] = ""
     uses: ClassVar[tuple[Use, ...]] = ()
     needs: ClassVar[str] = ""
+    calls: ClassVar[int] = 0
     scale: Scale = "rank"
 
     settings: Options
@@ -204,6 +205,10 @@ class Retriever(ABC):
     def evidence(self, query: Query) -> Sequence[Evidence] | None:
         """What a reader is to be shown after `rank`, best first: paths or summaries; None: the ranking itself."""
         return None
+
+    def asks(self) -> int:
+        """The calls of a language model that a search takes at most, those of its parts with them."""
+        return type(self).calls + sum(part.asks() for part in self.parts)
 
     def requires(self) -> frozenset[Layer]:
         """The layers of the graph without which it would be another retriever; those of its parts beside."""

@@ -74,6 +74,7 @@ class HippoRag(Retriever):
     uses = ("triples", "vectors", "a language model")
     options = HippoRagOptions
     needs = "a language model"
+    calls = 1
     scale = "share"
     over_passages: ClassVar[bool] = False
     settings: HippoRagOptions

@@ -41,6 +41,7 @@ class SyncGe(Retriever):
     options = SyncGeOptions
     over = ("hybrid",)
     needs = "a language model"
+    calls = 1
     settings: SyncGeOptions
 
     def __init__(self, *on: Searchable, **options: Any) -> None:

@@ -9,6 +9,7 @@ from kgrag.agents.support import unsupported
 from kgrag.client import KnowledgeGraph
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.tasks import Tasks
+from kgrag.retrieval.registry import make_retriever
 from kgrag.values.types import Passage, Summary
 
 _FRAM = "The Fram was designed by Colin Archer in Larvik, and launched on 26 October 1892."
@@ -95,6 +96,7 @@ def test_effort(talking: KnowledgeGraph, coast: str) -> None:
     assert Gear(talking[coast], effort="low", steps=3).settings.steps == 3
     assert [each.at_most()[0] for each in (low, usual, high)] == [6, 14, 22]
     assert Single(talking[coast]).at_most() == (1, 500 + 5 * 200)
+    assert Single(make_retriever("rrf(bm25, hipporag2)", talking[coast].context)).at_most()[0] == 2
     assert Auto(talking[coast]).at_most()[0] == 15
     assert GlobalSearch(talking[coast]).at_most() == (0, 0)  # as many as there are batches of reports
 
