@@ -24,10 +24,10 @@ from synthetic import HashingEmbedder, documents
 from kgrag.graph.collections import Collection, create_collection, create_knowledge
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.counts import count_nodes
+from kgrag.indexing.document_writer import Batch, remove_collection, write_batch
 from kgrag.indexing.documents import Held
 from kgrag.indexing.pipeline import Writers
 from kgrag.indexing.preparing import Due, Preparing
-from kgrag.indexing.writer import Batch, remove_collection, write_batch
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.identity import document_id
 

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from kgrag.loaders.base import whole as whole
     from kgrag.loaders.dispatch import LOADERS as LOADERS
     from kgrag.loaders.dispatch import load as load
-    from kgrag.loaders.rows import Columns as Columns
+    from kgrag.loaders.named_rows import Columns as Columns
 else:
     __all__, __getattr__, __dir__ = offered(
         __name__,
         {
             "base": "BadInput Format Source read_text whole",
             "dispatch": "LOADERS load",
-            "rows": "Columns",
+            "named_rows": "Columns",
         },
     )

@@ -14,8 +14,8 @@ from kgrag.values.types import Document, Problem
 
 if TYPE_CHECKING:
     from kgrag.loaders.boilerplate import Boilerplate
-    from kgrag.loaders.guard import Readers
-    from kgrag.loaders.rows import Columns
+    from kgrag.loaders.named_rows import Columns
+    from kgrag.loaders.reader_processes import Readers
 
 Item = Document | Problem
 

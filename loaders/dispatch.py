@@ -10,11 +10,11 @@ from zipfile import is_zipfile
 from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, check_size, clean, one_line
 from kgrag.loaders.benchmark import TRIPLES, load_benchmark
 from kgrag.loaders.fingerprint import Fingerprint, Stamp, digest
-from kgrag.loaders.guard import Readers
+from kgrag.loaders.folder_walk import Seen, Walk, exists, file_key, folder_prefix, is_dir, reason
 from kgrag.loaders.ignore import Ignore
+from kgrag.loaders.named_rows import CORPUS, Columns
 from kgrag.loaders.packed import PACKED, unpacked
-from kgrag.loaders.rows import CORPUS, Columns
-from kgrag.loaders.walk import Seen, Walk, exists, file_key, folder_prefix, is_dir, reason
+from kgrag.loaders.reader_processes import Readers
 from kgrag.runtime.document_progress import at
 from kgrag.runtime.plugins import Plugins
 from kgrag.settings import LoadingSettings

@@ -20,7 +20,7 @@ from kgrag.loaders.base import (
     read_text,
 )
 from kgrag.loaders.damage import repaired
-from kgrag.loaders.rows import Columns, Row, read_rows
+from kgrag.loaders.named_rows import Columns, Row, read_rows
 from kgrag.values.types import Problem
 
 

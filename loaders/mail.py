@@ -14,9 +14,9 @@ from typing import Any
 
 from kgrag.loaders.apart import MAX_TEXT, Content, content, document_of, read_apart
 from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, one_line, open_file
-from kgrag.loaders.guard import Child, Died, Readers
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline
+from kgrag.loaders.reader_processes import Child, Died, Readers
 from kgrag.values.types import Problem
 
 _LINE = 1 << 16  # bytes that are looked at at once

@@ -5,9 +5,9 @@ from typing import Any
 
 from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, check_size, one_line
 from kgrag.loaders.grid import is_caption
-from kgrag.loaders.guard import Readers
 from kgrag.loaders.outline import title_of
 from kgrag.loaders.paged import PagedOutline
+from kgrag.loaders.reader_processes import Readers
 from kgrag.values.types import Document
 
 Block = list[Any]

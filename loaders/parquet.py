@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from kgrag.loaders.base import MB, BadInput, Format, Item, Source, open_file
-from kgrag.loaders.rows import Columns, RowReader, RowTable, is_table
+from kgrag.loaders.named_rows import Columns, RowReader, RowTable, is_table
 from kgrag.values.types import Problem
 
 _BATCH = 64  # rows held at once

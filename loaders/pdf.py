@@ -9,11 +9,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from kgrag.loaders.base import BadInput, Format, Item, Source, check_size, one_line
-from kgrag.loaders.guard import Child, Deadline, Died, Readers
 from kgrag.loaders.headings import is_first_section
 from kgrag.loaders.outline import title_of
 from kgrag.loaders.page_lines import PageLines
 from kgrag.loaders.paged import PagedOutline
+from kgrag.loaders.reader_processes import Child, Deadline, Died, Readers
 from kgrag.loaders.reflow import reflow
 from kgrag.values.types import Document, Problem
 

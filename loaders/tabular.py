@@ -22,7 +22,7 @@ from kgrag.loaders.base import (
     open_file,
 )
 from kgrag.loaders.damage import MARK, told
-from kgrag.loaders.rows import Columns, RowReader, is_table
+from kgrag.loaders.named_rows import Columns, RowReader, is_table
 from kgrag.values.types import Document, Problem, Table
 
 _LINES = 500  # that are not ASCII, by which an encoding is told

@@ -15,7 +15,7 @@ from kgrag.runtime.options import Options, resolve
 from kgrag.server import openai
 from kgrag.server.api import health
 from kgrag.server.app import _ROUTERS
-from kgrag.server.jobs.work import KINDS
+from kgrag.server.jobs.kinds import KINDS
 from kgrag.values.errors import ConfigurationError
 
 _PARTS = {kind.__name__: kind for parts in (RETRIEVERS, STRATEGIES) for kind in (parts[name].options for name in parts)}

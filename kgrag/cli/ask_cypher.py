@@ -28,7 +28,7 @@ def ask_cypher(question: str, collection: str | None, show: bool, as_json: bool,
 
 
 def _print(answer: "CypherAnswer", *, as_json: bool, as_csv: bool, raw: bool) -> None:
-    from kgrag.cli.rows import print_outcome
+    from kgrag.cli.show_rows import print_outcome
     from kgrag.narration import usage_text
     from kgrag.wire import to_json
 

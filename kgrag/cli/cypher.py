@@ -278,7 +278,7 @@ def _run(statement: str, pairs: Pairs, collection: str | None, embeddings: bool,
 
 
 def _print(rows: "Rows", as_json: bool, as_csv: bool, raw: bool) -> None:
-    from kgrag.cli.rows import print_outcome
+    from kgrag.cli.show_rows import print_outcome
     from kgrag.wire import to_json
 
     if as_json:

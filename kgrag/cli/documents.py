@@ -224,7 +224,7 @@ def delete(documents: tuple[str, ...], collection: str | None, yes: bool, as_jso
     named = click.get_current_context().get_parameter_source("collection") is ParameterSource.COMMANDLINE
     if not documents and not named:
         raise click.UsageError("Say what to delete: --document KEY, or --collection NAME for a whole collection.")
-    from kgrag.loaders.walk import file_key
+    from kgrag.loaders.folder_walk import file_key
 
     with connect() as kg:
         name = choose_collection(kg, collection)

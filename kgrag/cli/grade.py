@@ -53,7 +53,7 @@ def grade(
     """
     from kgrag.evaluation.grade_answers import grade_answers
     from kgrag.evaluation.graders import AnswerGrader, LexicalGrader, ModelGrader, estimate, read_answers, read_marks
-    from kgrag.indexing.asking import Meter
+    from kgrag.indexing.ask_each import Meter
     from kgrag.models.openai_chat import load_chat
     from kgrag.models.tasks import Tasks
     from kgrag.text.languages import language_of

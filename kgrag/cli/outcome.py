@@ -11,8 +11,8 @@ from kgrag.cli.console import note, number, print_error, print_json, print_list,
 if TYPE_CHECKING:
     from kgrag.evaluation.generating import GenerationReport
     from kgrag.indexing.extraction import ExtractionReport
+    from kgrag.indexing.group_texts import WritingReport
     from kgrag.indexing.tagging import TaggingReport
-    from kgrag.indexing.writing import WritingReport
     from kgrag.runtime.check import Check
     from kgrag.values.errors import ModelError
     from kgrag.values.types import Progress, Usage

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from kgrag.cli.writing import run_writing, writing_options
+from kgrag.cli.written_texts import run_writing, writing_options
 
 
 @click.command()

@@ -22,9 +22,9 @@ from kgrag.values.types import CollectionInfo, IngestReport, Progress, RepairRep
 if TYPE_CHECKING:
     from kgrag.client.graph import KnowledgeGraph
     from kgrag.indexing.extraction import ExtractionReport
+    from kgrag.indexing.group_texts import WritingReport
     from kgrag.indexing.resolution.resolve import NamePair, Resolution
     from kgrag.indexing.tagging import TaggingReport
-    from kgrag.indexing.writing import WritingReport
     from kgrag.loaders import Columns
     from kgrag.models.estimate import Estimate
 

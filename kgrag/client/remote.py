@@ -16,8 +16,8 @@ from kgrag.client.arguments import check_asked, named
 from kgrag.client.building import no_progress
 from kgrag.client.federation import checked, split_names
 from kgrag.client.http import Http, Json
-from kgrag.client.sending import named_files, parts
 from kgrag.client.stream import Stream
+from kgrag.client.uploading import named_files, parts
 from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
 from kgrag.models.parallel import in_parallel

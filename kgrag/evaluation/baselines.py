@@ -12,7 +12,7 @@ from kgrag.agents.lookup import look_up
 from kgrag.agents.single import Single
 from kgrag.agents.system import DEPTH
 from kgrag.agents.trace import Trace
-from kgrag.evaluation.asking import Answering
+from kgrag.evaluation.ask_systems import Answering
 from kgrag.evaluation.datasets import Dataset, GoldText, Question
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener

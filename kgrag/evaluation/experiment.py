@@ -17,7 +17,7 @@ from kgrag.client import Collection
 from kgrag.client.building import no_progress
 from kgrag.evaluation import layers
 from kgrag.evaluation import records as kept_records
-from kgrag.evaluation.asking import ask_all
+from kgrag.evaluation.ask_systems import ask_all
 from kgrag.evaluation.baselines import BASELINES
 from kgrag.evaluation.datasets import Dataset
 from kgrag.evaluation.grading import TASK, Grader

@@ -29,7 +29,7 @@ from kgrag.evaluation.readers.own import CORPUS, QUERIES, TRIPLES
 from kgrag.evaluation.taxonomy import Kind, draw_kind
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
-from kgrag.indexing.asking import FailedPassage, Meter, ask_each
+from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each
 from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import Prompt
 from kgrag.models.shown import harmless, numbered, titled

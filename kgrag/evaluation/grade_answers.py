@@ -11,7 +11,7 @@ import numpy as np
 
 from kgrag.evaluation.graders import AnswerGrader, Marks, SaidAnswer
 from kgrag.evaluation.ledger import Ledger
-from kgrag.indexing.asking import FailedPassage, Meter, ask_each
+from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each
 from kgrag.values.errors import InputError, ModelError
 from kgrag.values.types import Progress, Usage
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, Protocol
 from pydantic import BaseModel
 
 from kgrag.evaluation.answers import exact_match
-from kgrag.evaluation.readers.rows import json_lines
+from kgrag.evaluation.readers.row_files import json_lines
 from kgrag.indexing.language import sentences
 from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import load_prompt

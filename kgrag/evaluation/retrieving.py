@@ -1,6 +1,6 @@
 """What is kept of an experiment, a record a question and system; and retrievers are asked the questions, one by one.
 
-Systems that answer are asked in `asking`; their answers are part of the records.
+Systems that answer are asked in `ask_systems`; their answers are part of the records.
 """
 
 import time

@@ -17,8 +17,8 @@ from kgrag.graph.contents import EdgeRecord, Item, NodeRecord
 from kgrag.graph.csv_files import ARRAY_DELIMITER, CsvField, FoundColumns, Table, array, can_head
 from kgrag.graph.description import describe
 from kgrag.graph.local.bulk import ARGUMENTS, Files, import_arguments
+from kgrag.graph.property_values import JSON, VECTOR, from_json, kind, parsed, text, to_json, vector, vector_text
 from kgrag.graph.schema import labels_of
-from kgrag.graph.values import JSON, VECTOR, from_json, kind, parsed, text, to_json, vector, vector_text
 
 MANIFEST = "kgrag.json"
 _NUMBER = 1  # of the only collection in a database that the import tool makes

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from kgrag.exchange.form import Footer, Header
 from kgrag.graph.contents import Item, NodeRecord
-from kgrag.graph.values import VECTOR, kind, text, to_json, vector_text
+from kgrag.graph.property_values import VECTOR, kind, text, to_json, vector_text
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _OWN = ("string", "boolean", "long", "double")  # types that GraphML has

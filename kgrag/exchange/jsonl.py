@@ -6,7 +6,7 @@ from typing import IO, Any
 
 from kgrag.exchange.form import Footer, Header, damaged, foreign, read_errors
 from kgrag.graph.contents import EdgeRecord, Item, NodeRecord, vectors_of
-from kgrag.graph.values import from_json, to_json, vector_text
+from kgrag.graph.property_values import from_json, to_json, vector_text
 
 
 class JsonLinesWriter:

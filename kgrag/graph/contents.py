@@ -14,8 +14,8 @@ import numpy as np
 
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
+from kgrag.graph.property_values import VECTOR, kind, to_json
 from kgrag.graph.schema import SLOTS
-from kgrag.graph.values import VECTOR, kind, to_json
 
 LABELS = ("Collection", *describe().labels("held"))
 """The labels of what a collection holds, itself the first."""

@@ -4,7 +4,7 @@ Of a large collection it is counted on a sample, so that it takes as long whatev
 come first are a sample that follows from the documents alone, in whatever order they came.
 """
 
-from kgrag.indexing.work import StageContext
+from kgrag.indexing.stage import StageContext
 from kgrag.settings import BRIDGE_CAP, DENSITY_SAMPLE
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from kgrag.graph.metadata import to_properties
 from kgrag.indexing.chunking import chunk
+from kgrag.indexing.document_writer import Batch, Row
 from kgrag.indexing.pages import add_pages
-from kgrag.indexing.writer import Batch, Row
 from kgrag.settings import IndexingSettings
 from kgrag.text.aliases import passage_aliases, title_aliases
 from kgrag.text.languages import ENGLISH, Language

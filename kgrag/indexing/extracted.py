@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
+from kgrag.indexing.document_writer import Row
 from kgrag.indexing.extraction_reply import LONGEST, NONE, Extraction, NamedEntity
-from kgrag.indexing.writer import Row
 from kgrag.models.facts import repeats_example
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.tokens import caption, content_stems, name_stems, normalise, stems, words_of

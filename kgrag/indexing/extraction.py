@@ -15,7 +15,7 @@ from typing import Any
 from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
-from kgrag.indexing.asking import FailedPassage, Meter, ask_each, passage_sources, unread
+from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each, passage_sources, unread
 from kgrag.indexing.extracted import FactRows
 from kgrag.indexing.extraction_reply import Extraction, LinkedExtraction
 from kgrag.indexing.finish import finish

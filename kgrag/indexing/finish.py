@@ -17,9 +17,9 @@ from kgrag.indexing.index_sync import synchronise
 from kgrag.indexing.keywords import link_keywords, spread_words
 from kgrag.indexing.mentions import link_mentions, spread_names
 from kgrag.indexing.similar import link_similar
+from kgrag.indexing.stage import StageContext
 from kgrag.indexing.statistics import count_statistics
 from kgrag.indexing.synonyms import link_synonyms
-from kgrag.indexing.work import StageContext
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.values.types import Progress

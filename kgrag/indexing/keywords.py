@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from kgrag.graph.connection import Transaction
-from kgrag.indexing.work import Row, StageContext
+from kgrag.indexing.stage import Row, StageContext
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.tokens import is_content, stems, words_of
 from kgrag.values.identity import keyword_id, word_id

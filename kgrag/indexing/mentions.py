@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from kgrag.graph.connection import Transaction
 from kgrag.indexing.language import named_entities
-from kgrag.indexing.work import Row, StageContext, phrase
+from kgrag.indexing.stage import Row, StageContext, phrase
 from kgrag.text.aliases import title_aliases
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.names import capitalised_phrases, find_names

@@ -16,10 +16,10 @@ from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection, index_labels
 from kgrag.graph.connection import Graph
 from kgrag.indexing import documents as local
+from kgrag.indexing.document_writer import Batch, write_batch
 from kgrag.indexing.documents import ExistingDocument
 from kgrag.indexing.finish import finish
 from kgrag.indexing.preparing import PendingDocument, Preparing
-from kgrag.indexing.writer import Batch, write_batch
 from kgrag.models.embed import Embedder
 from kgrag.runtime.document_progress import at
 from kgrag.settings import Settings

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kgrag.indexing import documents as local
+from kgrag.indexing.document_writer import Batch
 from kgrag.indexing.documents import ExistingDocument
 from kgrag.indexing.vectors import embedded
-from kgrag.indexing.writer import Batch
 from kgrag.models.embed import Embedder
 from kgrag.settings import IndexingSettings
 from kgrag.text.languages import Language

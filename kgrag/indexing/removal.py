@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from kgrag.graph.collections import Collection, open_collection, recorded
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_nodes
-from kgrag.indexing import writer
+from kgrag.indexing import document_writer as writer
 from kgrag.indexing.finish import finish
 from kgrag.indexing.index_sync import index_of
 from kgrag.settings import Settings

@@ -9,7 +9,7 @@ import numpy as np
 from kgrag.graph.connection import Transaction
 from kgrag.graph.description import describe
 from kgrag.indexing import neighbours
-from kgrag.indexing.work import StageContext
+from kgrag.indexing.stage import StageContext
 
 _BATCH = 1000
 _SEARCHES = 200

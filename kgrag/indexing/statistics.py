@@ -12,7 +12,7 @@ from typing import Any
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Transaction
 from kgrag.indexing.language import named_entities
-from kgrag.indexing.work import Row, StageContext
+from kgrag.indexing.stage import Row, StageContext
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.names import capitalised_phrases, common_nouns
 from kgrag.text.symbols import symbols

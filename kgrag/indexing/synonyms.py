@@ -5,8 +5,8 @@ A name with a digit has none either: vectors tell 1876 from 1867, or the 9th cen
 """
 
 from kgrag.indexing.similar import Kind, link_nearest
+from kgrag.indexing.stage import StageContext
 from kgrag.indexing.vectors import embedded_or_logged
-from kgrag.indexing.work import StageContext
 
 _BATCH = 2000
 _SHORTEST = 3  # letters, as HippoRAG has it

@@ -17,7 +17,7 @@ from typing import Any
 from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
-from kgrag.indexing.asking import FailedPassage, Source, ask_each, passage_sources, unread
+from kgrag.indexing.ask_each import FailedPassage, Source, ask_each, passage_sources, unread
 from kgrag.indexing.finish import finish
 from kgrag.indexing.titles import Titles
 from kgrag.models.embed import Embedder

@@ -26,7 +26,7 @@ from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
 from kgrag.retrieval.clauses import outer_clause
 from kgrag.retrieval.coverage import Candidates, covering
 from kgrag.retrieval.linking import Link, LinkedQuestion, link_question, prefixes
-from kgrag.retrieval.walk import (
+from kgrag.retrieval.name_walk import (
     Hop,
     Outer,
     Visited,

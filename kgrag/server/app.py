@@ -16,16 +16,16 @@ from kgrag.client import KnowledgeGraph
 from kgrag.server import openai, openai_forms
 from kgrag.server.answered import Answers
 from kgrag.server.api import ask, collections, cypher, documents, drawings, health, jobs, passages, runs, search
+from kgrag.server.entrance import LOOPBACK, Guard
 from kgrag.server.failures import ERRORS, Reply, add_handlers
-from kgrag.server.guard import LOOPBACK, Guard
 from kgrag.server.jobs import Jobs
 from kgrag.server.keys import Keys
 from kgrag.server.pictures import Pictures
 from kgrag.server.record import API, Metrics, Record
-from kgrag.server.serving import Serving
+from kgrag.server.request_queue import Workers
+from kgrag.server.route_context import Serving
 from kgrag.server.throttle import Throttle
 from kgrag.server.tracing import Tracing
-from kgrag.server.working import Workers
 from kgrag.settings import ServeOptions
 from kgrag.values.errors import ConfigurationError
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from kgrag.agents.answering import citing, numbers_of
 from kgrag.agents.strategy import Strategy
-from kgrag.indexing.asking import Meter
+from kgrag.indexing.ask_each import Meter
 from kgrag.models.chat import Message
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.retrieval.base import Query

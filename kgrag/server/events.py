@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from kgrag import wire
 from kgrag.server.failures import form_of, told
-from kgrag.server.working import left
+from kgrag.server.request_queue import left
 
 MEDIA_TYPE = "text/event-stream"
 _QUIET = 15.0  # seconds after which a line says that the connection is still in use

@@ -25,7 +25,7 @@ from kgrag.graph.description import describe
 from kgrag.graph.saved import saved_queries
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.server import replies
-from kgrag.server.asking import check_asked_retriever, check_asked_system, is_of_a_collection, saved_rows
+from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system, is_of_a_collection, saved_rows
 from kgrag.server.replies import AskReply, DescribeReply, LookUpReply, OpenedReply, RowsReply, SearchReply
 from kgrag.values.errors import KgragError, NotFoundError, RefusedError, UnreachableError, without_login
 

@@ -11,11 +11,11 @@ from starlette.types import Message, Receive, Scope, Send
 
 from kgrag.client import KnowledgeGraph
 from kgrag.runtime import limits
+from kgrag.server.entrance import access_of
 from kgrag.server.failures import response
-from kgrag.server.guard import access_of
 from kgrag.server.keys import Access
 from kgrag.server.mcp import Tools, mcp_server
-from kgrag.server.working import left
+from kgrag.server.request_queue import left
 from kgrag.settings import ServeOptions
 from kgrag.values.errors import BusyError
 

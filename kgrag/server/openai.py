@@ -23,7 +23,7 @@ from kgrag.client.searching import Searching
 from kgrag.graph.collections import DOCUMENTS, find_collection
 from kgrag.models.chat import Message as Turn
 from kgrag.server import conversation
-from kgrag.server.asking import check_asked_system
+from kgrag.server.allowed_parts import check_asked_system
 from kgrag.server.conversation import Mark, Said
 from kgrag.server.events import MEDIA_TYPE, Events, EventStream
 from kgrag.server.failures import Reply
@@ -39,7 +39,7 @@ from kgrag.server.openai_forms import (
     Written,
     Wrong,
 )
-from kgrag.server.serving import Called, Caller
+from kgrag.server.route_context import Called, Caller
 from kgrag.server.web.addresses import address
 from kgrag.values.errors import InputError, NotFoundError
 from kgrag.values.events import Answered

@@ -7,8 +7,8 @@ import time
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kgrag.server.entrance import LOGIN, is_open
 from kgrag.server.failures import response
-from kgrag.server.guard import LOGIN, is_open
 from kgrag.server.keys import Access
 from kgrag.settings import ServeOptions
 from kgrag.values.errors import BusyError, InputError, KgragError, TooLargeError

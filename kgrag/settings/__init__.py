@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kgrag.settings.models import ChatSettings, EmbeddingSettings, TagmeSettings
-from kgrag.settings.serving import ServeOptions
+from kgrag.settings.serve import ServeOptions
 from kgrag.settings.training import GfmTraining, GnnRetTraining, NextEvidenceTraining, NextFactTraining, RgnnTraining
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from test_retrieving import silent
 
-from kgrag.evaluation.asking import ask_all
+from kgrag.evaluation.ask_systems import ask_all
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.records import RecordFile
 from kgrag.evaluation.report import Result

@@ -9,7 +9,7 @@ import pytest
 from test_asking import ONE_STEP, SUBJECT, Scripted, answered, questions
 from test_retrieving import silent
 
-from kgrag.evaluation.asking import ask_all
+from kgrag.evaluation.ask_systems import ask_all
 from kgrag.evaluation.grading import Grader
 from kgrag.evaluation.records import RecordFile
 from kgrag.evaluation.summary import differences, problems, table

@@ -21,7 +21,8 @@ from published_formats import (
 )
 
 from kgrag.evaluation.datasets import Dataset
-from kgrag.evaluation.readers import FORMATS, read_dataset, recognise, rows
+from kgrag.evaluation.readers import FORMATS, read_dataset, recognise
+from kgrag.evaluation.readers import row_files as rows
 from kgrag.evaluation.variants import sentences
 from kgrag.values.errors import InputError, NotFoundError
 from kgrag.values.types import Document

@@ -16,8 +16,8 @@ from kgrag.exchange.files import format_of, reading, writing
 from kgrag.exchange.form import Footer, Header
 from kgrag.exchange.importing import _read_through
 from kgrag.graph.contents import EdgeRecord, Fingerprint, Item, NodeRecord
+from kgrag.graph.property_values import parsed, text, to_json, vector
 from kgrag.graph.schema import SLOTS
-from kgrag.graph.values import parsed, text, to_json, vector
 from kgrag.values.errors import InputError
 
 HEADER = Header("c", 4, "0.1.0", "e" * 32, "2026-11-21T18:00:00+00:00")

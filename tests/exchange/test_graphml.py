@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from kgrag.exchange.form import Footer, Header
 from kgrag.exchange.graphml import GraphMLWriter
 from kgrag.graph.contents import EdgeRecord, Fingerprint, Item, NodeRecord
-from kgrag.graph.values import parsed
+from kgrag.graph.property_values import parsed
 
 _NS = "{http://graphml.graphdrawing.org/xmlns}"
 _HEADER = Header("c", 4, "0.1.0", "e" * 32, "2026-11-21T18:00:00+00:00")

@@ -14,7 +14,8 @@ from kgrag.graph import collections, queries, schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import collection_info
 from kgrag.graph.reader import Reader
-from kgrag.indexing import finish, writer
+from kgrag.indexing import document_writer as writer
+from kgrag.indexing import finish
 from kgrag.indexing.digest import digest
 from kgrag.models.embed import Vectors, unit
 from kgrag.retrieval.context import SearchContext

@@ -165,7 +165,7 @@ _PROGRAM = """
 import sys
 from pathlib import Path
 from kgrag.client import KnowledgeGraph
-from kgrag.indexing import asking
+from kgrag.indexing import ask_each as asking
 asking._BATCH = 4
 with KnowledgeGraph.connect() as kg:
     kg[sys.argv[1]].extract(threads=2)

@@ -13,7 +13,7 @@ from kgrag.indexing import similar as similar_stage
 from kgrag.indexing.bulk.relations import Mentioned
 from kgrag.indexing.density import record_density, sample_bound
 from kgrag.indexing.digest import digest
-from kgrag.indexing.work import Work
+from kgrag.indexing.stage import Work
 from kgrag.values.types import Document
 
 pytestmark = pytest.mark.long

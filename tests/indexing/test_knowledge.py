@@ -230,7 +230,7 @@ def test_a_file_that_is_cut_off_gives_what_precedes(kg: KnowledgeGraph, tmp_path
 def test_transactions_that_were_interrupted_go_on(
     kg: KnowledgeGraph, dump: Path, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kgrag.indexing.knowledge.writing._FACTS", 3)
+    monkeypatch.setattr("kgrag.indexing.knowledge.fact_writer._FACTS", 3)
     sent: list[set[str]] = []
     run = Graph.run
 

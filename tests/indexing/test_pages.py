@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.connection import Graph
-from kgrag.indexing import writer
+from kgrag.indexing import document_writer as writer
 from kgrag.indexing.chunking import chunk
 from kgrag.indexing.digest import digest
 from kgrag.settings import IndexingSettings

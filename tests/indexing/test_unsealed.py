@@ -3,7 +3,7 @@
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.indexing import writer
+from kgrag.indexing import document_writer as writer
 from kgrag.values.identity import document_id
 from kgrag.values.types import Document, Section
 

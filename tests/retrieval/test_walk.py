@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kgrag.retrieval.walk import pagerank
+from kgrag.retrieval.name_walk import pagerank
 
 
 def _solved(edges: NDArray[np.float64], reset: NDArray[np.float64], damping: float) -> NDArray[np.float64]:

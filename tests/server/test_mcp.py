@@ -13,7 +13,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.server.asking import check_asked_retriever, check_asked_system
+from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system
 from kgrag.server.mcp import Tools, mcp_server
 from kgrag.values.errors import KgragError
 from kgrag.values.types import Document, Section

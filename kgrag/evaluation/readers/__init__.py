@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kgrag.evaluation.datasets import Dataset, Format
 from kgrag.evaluation.readers import beir, own
-from kgrag.evaluation.readers.rows import first_row
+from kgrag.evaluation.readers.row_files import first_row
 from kgrag.runtime.plugins import Plugins
 from kgrag.values.errors import InputError
 

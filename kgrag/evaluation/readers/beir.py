@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kgrag.evaluation.datasets import Corpus, Dataset, Format, Question
 from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, text_of
-from kgrag.evaluation.readers.rows import json_lines, tsv_rows
+from kgrag.evaluation.readers.row_files import json_lines, tsv_rows
 from kgrag.loaders.base import clean, one_line
 from kgrag.values.errors import InputError
 from kgrag.values.types import Document, Problem, Section

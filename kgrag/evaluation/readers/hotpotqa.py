@@ -16,7 +16,7 @@ from typing import Any
 
 from kgrag.evaluation.datasets import Dataset, Format, GoldText, Question, has
 from kgrag.evaluation.readers.passages import Row, context_dataset, id_of, passage_key, question_of
-from kgrag.evaluation.readers.rows import json_rows
+from kgrag.evaluation.readers.row_files import json_rows
 from kgrag.values.errors import InputError
 
 EXPECTED = "a .json or .jsonl file whose items hold _id, question, answer, context and supporting_facts"

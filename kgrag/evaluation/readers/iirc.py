@@ -15,7 +15,7 @@ from typing import Any
 
 from kgrag.evaluation.datasets import Corpus, Dataset, Format, GoldText, Question, has
 from kgrag.evaluation.readers.passages import checked, id_of, list_of, passage_key, question_of, text_of
-from kgrag.evaluation.readers.rows import json_pairs, json_rows
+from kgrag.evaluation.readers.row_files import json_pairs, json_rows
 from kgrag.loaders.base import clean, one_line
 from kgrag.values.errors import InputError
 from kgrag.values.types import Document, Problem, Section

@@ -14,7 +14,7 @@ from typing import Any
 
 from kgrag.evaluation.datasets import Dataset, Format, Question, has
 from kgrag.evaluation.readers.passages import Row, context_dataset, id_of, list_of, passage_key, question_of, text_of
-from kgrag.evaluation.readers.rows import first_row, json_rows
+from kgrag.evaluation.readers.row_files import first_row, json_rows
 from kgrag.values.errors import InputError
 
 EXPECTED = "a .jsonl file whose lines hold question_id, question_text, contexts and answers_objects"

@@ -20,7 +20,7 @@ from kgrag.evaluation.readers.passages import (
     single_questions,
     text_of,
 )
-from kgrag.evaluation.readers.rows import json_rows
+from kgrag.evaluation.readers.row_files import json_rows
 from kgrag.values.errors import InputError
 
 EXPECTED = "a .jsonl file whose lines hold id, question, answer, paragraphs and question_decomposition"

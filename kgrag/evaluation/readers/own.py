@@ -14,7 +14,7 @@ from typing import Any
 
 from kgrag.evaluation.datasets import Corpus, Dataset, Format, GoldText, Question
 from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, single_questions, text_of
-from kgrag.evaluation.readers.rows import json_lines
+from kgrag.evaluation.readers.row_files import json_lines
 from kgrag.loaders import load
 from kgrag.loaders.base import clean
 from kgrag.settings import LoadingSettings

@@ -11,7 +11,7 @@ from typing import Any
 
 from kgrag.evaluation.datasets import Corpus, Dataset, Question
 from kgrag.loaders.base import BadInput, clean, one_line
-from kgrag.loaders.rows import row_key
+from kgrag.loaders.named_rows import row_key
 from kgrag.values.errors import InputError
 from kgrag.values.types import Document, Problem, Section
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from kgrag.evaluation.datasets import Corpus, Dataset, Format, Question, has
 from kgrag.evaluation.readers import beir
 from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, text_of
-from kgrag.evaluation.readers.rows import tsv_rows
+from kgrag.evaluation.readers.row_files import tsv_rows
 from kgrag.text.tokens import normalise
 from kgrag.values.errors import InputError
 from kgrag.values.types import Document

@@ -13,7 +13,7 @@ from typing import Any
 
 from kgrag.evaluation.datasets import Corpus, Dataset, Format, Question, has
 from kgrag.evaluation.readers.passages import checked, id_of, list_of, question_of, text_of
-from kgrag.evaluation.readers.rows import json_rows
+from kgrag.evaluation.readers.row_files import json_rows
 from kgrag.loaders.base import BadInput, clean, one_line
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline

@@ -5,9 +5,9 @@ Then the server's own plan has to be one that reads, of operators on a list (`pl
 that can only read, with a time-out of the server, and with caps on rows and size (`run`).
 """
 
+from kgrag.graph.gateway.plain_values import plain
 from kgrag.graph.gateway.plan import PlanKind
 from kgrag.graph.gateway.run import read_only
 from kgrag.graph.gateway.scope import check_collection
-from kgrag.graph.gateway.values import plain
 
 __all__ = ["PlanKind", "check_collection", "plain", "read_only"]

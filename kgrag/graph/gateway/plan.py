@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from kgrag.graph.gateway.allowed import OPERATORS
-from kgrag.graph.gateway.guard import unguarded
+from kgrag.graph.gateway.cost_guards import unguarded
 from kgrag.values.errors import RefusedError
 
 PlanKind = Literal["explain", "profile"]

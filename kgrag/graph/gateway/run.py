@@ -11,15 +11,15 @@ from neo4j.exceptions import BrokenRecordError, Neo4jError
 
 from kgrag.graph.connection import Graph, unreadable_words
 from kgrag.graph.description import EdgeKind, NodeKind, describe
+from kgrag.graph.gateway.cost_guards import MARK, guarded, unguarded
 from kgrag.graph.gateway.growth import Growth, check_walked
-from kgrag.graph.gateway.guard import MARK, guarded, unguarded
 from kgrag.graph.gateway.lexer import Statement
 from kgrag.graph.gateway.parameters import check_parameters
 from kgrag.graph.gateway.patterns import check_labels, check_paths, check_regular_expressions, check_searches
+from kgrag.graph.gateway.plain_values import plain, size_of
 from kgrag.graph.gateway.plan import PlanKind, check_plan, plan_rows
 from kgrag.graph.gateway.rules import check_calls, check_cases, check_size, check_words
 from kgrag.graph.gateway.searches import computed_results
-from kgrag.graph.gateway.values import plain, size_of
 from kgrag.settings import GatewaySettings
 from kgrag.values.errors import KgragError, RefusedError, StatementError
 from kgrag.values.rows import Rows

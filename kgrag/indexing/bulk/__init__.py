@@ -20,7 +20,7 @@ from kgrag.graph.counts import count_nodes
 from kgrag.graph.holding import check_idle
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.graph.local.bulk import ARGUMENTS, import_arguments
-from kgrag.indexing.bulk.rows import BulkRows
+from kgrag.indexing.bulk.document_files import BulkRows
 from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.pipeline import ingest
 from kgrag.models.embed import Embedder

@@ -9,11 +9,11 @@ from kgrag.graph.csv_files import CsvField, Lines, fields
 from kgrag.indexing import documents as local
 from kgrag.indexing.bulk.files import partition, pickled
 from kgrag.indexing.bulk.tables import NODES
+from kgrag.indexing.document_writer import Batch, Row
 from kgrag.indexing.mentions import bits
 from kgrag.indexing.pages import PageRows
 from kgrag.indexing.statistics import statistics
 from kgrag.indexing.vectors import unembedded
-from kgrag.indexing.writer import Batch, Row
 from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.settings import IndexingSettings
 from kgrag.text.languages import language_of

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from kgrag.graph.csv_files import CsvField, Lines, floats, integers, strings
 from kgrag.indexing.density import sample_bound
+from kgrag.indexing.document_writer import Row
 from kgrag.indexing.keywords import terms_of, top_terms
 from kgrag.indexing.mentions import Gazetteer, add_rare, bits, mentions
-from kgrag.indexing.writer import Row
 from kgrag.models.embed import Vectors
 from kgrag.settings import BRIDGE_CAP, DENSITY_SAMPLE
 from kgrag.values.identity import keyword_id

@@ -15,8 +15,8 @@ from kgrag.indexing.communities.network import Network, read_network
 from kgrag.indexing.communities.plan import SIZE, Planned, digest, plan
 from kgrag.indexing.communities.reports import TASK, TOKENS, WRITTEN, Reported, Reports, materials, values
 from kgrag.indexing.finish import finish
+from kgrag.indexing.group_texts import Writing, WritingReport, bytes_of
 from kgrag.indexing.summaries import EXTRACTED
-from kgrag.indexing.writing import Writing, WritingReport, bytes_of
 from kgrag.models.embed import Embedder
 from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import load_prompt

@@ -8,9 +8,9 @@ from pydantic import BaseModel, Field
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
+from kgrag.indexing.group_texts import Writer
 from kgrag.indexing.summaries import Said, extracted, shown
 from kgrag.indexing.vectors import embedded_or_logged
-from kgrag.indexing.writing import Writer
 from kgrag.models.embed import Embedder
 from kgrag.models.facts import lines
 from kgrag.models.shown import titled

@@ -21,11 +21,11 @@ from kgrag.graph import collections as registry
 from kgrag.graph.connection import Graph
 from kgrag.graph.holding import check_idle, collection_lock
 from kgrag.graph.local import LocalServer, bulk
+from kgrag.indexing.knowledge.fact_writer import write_files, write_transactions
 from kgrag.indexing.knowledge.statements import Entry, code
 from kgrag.indexing.knowledge.store import Store
 from kgrag.indexing.knowledge.triples import CsvReader, NTriplesReader
 from kgrag.indexing.knowledge.wikidata import WikidataReader
-from kgrag.indexing.knowledge.writing import write_files, write_transactions
 from kgrag.runtime.files import disk_errors, locked
 from kgrag.settings import Settings
 from kgrag.text.languages import Language, language_of

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kgrag.indexing.resolution.names import Likeness
+from kgrag.indexing.resolution.name_rules import Likeness
 from kgrag.indexing.resolution.words import acronyms, parse
 from kgrag.text.tokens import normalise
 

@@ -14,14 +14,14 @@ from typing import Any, Literal
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
-from kgrag.indexing.asking import Meter
+from kgrag.indexing.ask_each import Meter
 from kgrag.indexing.mentions import bits
 from kgrag.indexing.resolution import judge
 from kgrag.indexing.resolution.blocks import LARGEST, pairs
 from kgrag.indexing.resolution.context import SURE, Seen, definitions, homonyms, weigh
 from kgrag.indexing.resolution.groups import Pair, ambiguous, groups, pair
 from kgrag.indexing.resolution.judge import Question, batched, spread
-from kgrag.indexing.resolution.names import Kind, Likeness, compare, contradiction
+from kgrag.indexing.resolution.name_rules import Kind, Likeness, compare, contradiction
 from kgrag.indexing.resolution.words import Name, is_generic, is_name, parse
 from kgrag.models.estimate import Estimate
 from kgrag.models.tasks import Tasks

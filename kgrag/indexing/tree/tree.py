@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.finish import finish
+from kgrag.indexing.group_texts import Writer, Writing, WritingReport, batches, bytes_of
 from kgrag.indexing.summaries import EXTRACTED, TASK, Member, Said, asked, extracted, nearest_first, shown
 from kgrag.indexing.tree.clusters import LEAST, SIZE, Cluster, soft_clusters
 from kgrag.indexing.vectors import embedded_or_logged
-from kgrag.indexing.writing import Writer, Writing, WritingReport, batches, bytes_of
 from kgrag.models.embed import Embedder, unit
 from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import load_prompt

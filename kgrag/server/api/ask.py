@@ -12,12 +12,12 @@ from kgrag.agents.system import DEPTH
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
 from kgrag.retrieval.base import Query
+from kgrag.server.allowed_parts import check_asked_system
 from kgrag.server.api.forms import Among, Expression, Form, Question
 from kgrag.server.api.shapes import Responses, replies
-from kgrag.server.asking import check_asked_system
 from kgrag.server.events import MEDIA_TYPE, Events, EventStream
 from kgrag.server.failures import Reply
-from kgrag.server.serving import Called, Caller, Named
+from kgrag.server.route_context import Called, Caller, Named
 from kgrag.values.events import Answer, Answered, Event
 from kgrag.values.types import Filter
 from kgrag.wire import to_json, written_since

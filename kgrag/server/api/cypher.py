@@ -7,12 +7,12 @@ from pydantic import Field, JsonValue
 
 from kgrag.graph.queries import Parameter
 from kgrag.graph.saved import saved_queries
+from kgrag.server.allowed_parts import is_of_a_collection, saved_rows
 from kgrag.server.api.forms import Form
 from kgrag.server.api.shapes import holds, replies, shape
-from kgrag.server.asking import is_of_a_collection, saved_rows
 from kgrag.server.failures import Reply
 from kgrag.server.replies import open_parameters
-from kgrag.server.serving import Called, Caller, Named
+from kgrag.server.route_context import Called, Caller, Named
 from kgrag.values.rows import Rows
 from kgrag.wire import to_json
 

@@ -11,7 +11,7 @@ from kgrag.server.api.forms import Form
 from kgrag.server.api.jobs import JOB, submitted
 from kgrag.server.api.shapes import holds, shape
 from kgrag.server.failures import Reply
-from kgrag.server.serving import Called, Caller, Named
+from kgrag.server.route_context import Called, Caller, Named
 from kgrag.server.uploads import Upload, Uploads, checked_name
 from kgrag.values.errors import TooLargeError
 from kgrag.values.types import DocumentInfo

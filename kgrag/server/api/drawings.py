@@ -6,12 +6,12 @@ from fastapi import APIRouter, Query
 
 from kgrag.client import KnowledgeGraph
 from kgrag.drawing import Drawing, DrawnEdge, DrawnNode, drawing
+from kgrag.server.allowed_parts import saved_rows
 from kgrag.server.api.cypher import Arguments, QueryName
 from kgrag.server.api.passages import Id
 from kgrag.server.api.shapes import holds
-from kgrag.server.asking import saved_rows
 from kgrag.server.failures import Reply
-from kgrag.server.serving import Called, Named
+from kgrag.server.route_context import Called, Named
 from kgrag.values.types import Passage
 
 router = APIRouter(tags=["drawings"])

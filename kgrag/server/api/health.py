@@ -11,7 +11,7 @@ from kgrag.runtime import limits
 from kgrag.server.api.shapes import holds
 from kgrag.server.failures import Reply, response
 from kgrag.server.gauges import Gauges
-from kgrag.server.serving import Called, serving_of
+from kgrag.server.route_context import Called, serving_of
 from kgrag.values.errors import DatabaseError
 
 router = APIRouter(tags=["health"])

@@ -13,7 +13,7 @@ from kgrag.server.api.shapes import holds, replies
 from kgrag.server.events import Events, EventStream
 from kgrag.server.failures import Reply
 from kgrag.server.keys import Role
-from kgrag.server.serving import Called, Caller, Named
+from kgrag.server.route_context import Called, Caller, Named
 from kgrag.wire import to_json
 
 router = APIRouter(tags=["jobs"])

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from kgrag.server import pictures
 from kgrag.server.api.shapes import Responses, holds
 from kgrag.server.failures import Reply
-from kgrag.server.serving import Called, Named
+from kgrag.server.route_context import Called, Named
 from kgrag.values.types import Passage
 from kgrag.wire import to_json
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path
 from kgrag.graph.runs import Run, named
 from kgrag.server.api.shapes import holds, replies
 from kgrag.server.failures import Reply
-from kgrag.server.serving import Called, Caller, Named
+from kgrag.server.route_context import Called, Caller, Named
 from kgrag.wire import to_json
 
 router = APIRouter(tags=["runs"])

@@ -9,11 +9,11 @@ from kgrag.agents.lookup import Lookup
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+from kgrag.server.allowed_parts import check_asked_retriever
 from kgrag.server.api.forms import Among, Expression, Form, Question, Seconds
 from kgrag.server.api.shapes import holds, replies
-from kgrag.server.asking import check_asked_retriever
 from kgrag.server.failures import Reply
-from kgrag.server.serving import Called, Caller, Named
+from kgrag.server.route_context import Called, Caller, Named
 from kgrag.values.types import Filter, Ranking
 from kgrag.wire import to_json
 

@@ -24,7 +24,7 @@ import psutil
 from kgrag.client import KnowledgeGraph
 from kgrag.graph import holding
 from kgrag.graph.jobs import LEASE, Job
-from kgrag.server.jobs import work
+from kgrag.server.jobs import kinds as work
 from kgrag.server.uploads import Uploads
 from kgrag.settings import Settings
 from kgrag.values.errors import KgragError, error_of

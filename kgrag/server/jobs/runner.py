@@ -16,7 +16,7 @@ from kgrag.graph import holding, schema
 from kgrag.graph import jobs as kept
 from kgrag.graph.jobs import Job, State
 from kgrag.runtime.document_progress import SECONDS
-from kgrag.server.jobs import work
+from kgrag.server.jobs import kinds as work
 from kgrag.server.jobs.process import Died, JobProcess
 from kgrag.server.uploads import Uploads
 from kgrag.values.errors import CancelledError, DatabaseError, DeadlineError, KgragError

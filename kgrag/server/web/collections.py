@@ -5,12 +5,12 @@ from nicegui import ui
 
 from kgrag.graph.collections import KNOWLEDGE
 from kgrag.inspection.result import Finding, Inspection
-from kgrag.server.serving import Serving
+from kgrag.server.route_context import Serving
 from kgrag.server.web.addresses import address
+from kgrag.server.web.drop_files import Dropping
 from kgrag.server.web.frame import frame, heading
-from kgrag.server.web.sending import Dropping
+from kgrag.server.web.job_progress import JobList
 from kgrag.server.web.session import Session
-from kgrag.server.web.working import JobList
 from kgrag.values.types import CollectionInfo
 
 _COUNTS = ("Document", "Passage", "Entity", "Triple", "Page", "Table")

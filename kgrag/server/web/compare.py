@@ -6,11 +6,11 @@ from fastapi import Request
 from nicegui import ui
 
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
-from kgrag.server.serving import Serving
+from kgrag.server.route_context import Serving
 from kgrag.server.web.addresses import address
-from kgrag.server.web.asking import Asking
 from kgrag.server.web.choices import SEARCH, collection_choice, default_system, system_choice
 from kgrag.server.web.frame import frame
+from kgrag.server.web.live_answer import Asking
 
 
 def add(serving: Serving) -> None:

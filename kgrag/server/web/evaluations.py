@@ -7,7 +7,7 @@ from kgrag.evaluation.baselines import BASELINES
 from kgrag.evaluation.kept import FIRST, Kept, differ, differences, shared
 from kgrag.evaluation.report import differences_sheet
 from kgrag.evaluation.retrieving import Record
-from kgrag.server.serving import Serving
+from kgrag.server.route_context import Serving
 from kgrag.server.web.addresses import address
 from kgrag.server.web.choices import SEARCH
 from kgrag.server.web.frame import frame, heading

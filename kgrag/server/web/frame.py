@@ -9,7 +9,7 @@ from nicegui import ui
 
 from kgrag.server.failures import told
 from kgrag.server.keys import LOCAL
-from kgrag.server.serving import Serving
+from kgrag.server.route_context import Serving
 from kgrag.server.web.session import Session
 from kgrag.values.errors import KgragError
 

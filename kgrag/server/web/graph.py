@@ -4,7 +4,7 @@ from fastapi import Request
 from nicegui import ui
 
 from kgrag.drawing import drawing
-from kgrag.server.serving import Serving
+from kgrag.server.route_context import Serving
 from kgrag.server.web.addresses import address
 from kgrag.server.web.chart import Chart, around_entity
 from kgrag.server.web.choices import collection_choice

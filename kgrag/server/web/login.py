@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from kgrag.server.guard import COOKIE, LOGIN
+from kgrag.server.entrance import COOKIE, LOGIN
 from kgrag.server.keys import Keys
 from kgrag.server.sessions import DAYS, Sessions
 from kgrag.server.web.addresses import inside

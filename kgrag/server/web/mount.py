@@ -12,8 +12,8 @@ from nicegui import ui
 from starlette.routing import Match, Mount
 from starlette.types import Scope
 
-from kgrag.server.guard import DOORS
-from kgrag.server.serving import Serving
+from kgrag.server.entrance import DOORS
+from kgrag.server.route_context import Serving
 from kgrag.server.web import (
     ask,
     collections,
@@ -22,12 +22,12 @@ from kgrag.server.web import (
     explore,
     graph,
     login,
-    names,
     passage,
     queries,
     runs,
     upload,
 )
+from kgrag.server.web import duplicate_names as names
 
 _THREADS = 64  # that wait for the database or a model: a question holds one while it is answered
 

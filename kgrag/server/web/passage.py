@@ -11,7 +11,7 @@ from nicegui import ui
 
 from kgrag.retrieval.snippet import crop, snippet
 from kgrag.server.pictures import Box, Picture
-from kgrag.server.serving import Serving
+from kgrag.server.route_context import Serving
 from kgrag.server.web.addresses import address
 from kgrag.server.web.evidence import LONG, Open
 from kgrag.server.web.frame import frame, heading

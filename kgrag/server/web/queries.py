@@ -5,7 +5,7 @@ from nicegui import ui
 
 from kgrag.graph.queries import Query
 from kgrag.graph.saved import find_query, from_text, saved_queries
-from kgrag.server.serving import Serving
+from kgrag.server.route_context import Serving
 from kgrag.server.web.addresses import address
 from kgrag.server.web.choices import collection_choice
 from kgrag.server.web.frame import frame, heading

@@ -4,7 +4,7 @@ from fastapi import Request
 from nicegui import ui
 
 from kgrag.graph.runs import Run, named
-from kgrag.server.serving import Serving
+from kgrag.server.route_context import Serving
 from kgrag.server.web.addresses import address
 from kgrag.server.web.frame import frame, heading
 from kgrag.server.web.tables import picture

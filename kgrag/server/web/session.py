@@ -16,13 +16,13 @@ from kgrag.graph.collections import Collection as Record
 from kgrag.graph.runs import Run
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system
 from kgrag.server.api.drawings import around
-from kgrag.server.asking import check_asked_retriever, check_asked_system
-from kgrag.server.guard import access_of
+from kgrag.server.entrance import access_of
 from kgrag.server.jobs import Job
 from kgrag.server.keys import Access, Role
 from kgrag.server.pictures import Picture, file_of
-from kgrag.server.serving import Serving
+from kgrag.server.route_context import Serving
 from kgrag.values.errors import AccessError, NotFoundError
 from kgrag.values.events import Answer, Event
 from kgrag.values.rows import Rows

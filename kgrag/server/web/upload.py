@@ -3,10 +3,10 @@
 from fastapi import Request
 from nicegui import ui
 
-from kgrag.server.serving import Serving
+from kgrag.server.route_context import Serving
+from kgrag.server.web.drop_files import Dropping
 from kgrag.server.web.frame import frame
-from kgrag.server.web.sending import Dropping
-from kgrag.server.web.working import JobList
+from kgrag.server.web.job_progress import JobList
 
 
 def add(serving: Serving) -> None:

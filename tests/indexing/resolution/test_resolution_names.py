@@ -9,7 +9,7 @@ import pytest
 from kgrag.indexing.resolution.blocks import pairs
 from kgrag.indexing.resolution.context import SURE, Seen, definitions, weigh
 from kgrag.indexing.resolution.groups import ambiguous, groups
-from kgrag.indexing.resolution.names import compare, contradiction
+from kgrag.indexing.resolution.name_rules import compare, contradiction
 from kgrag.indexing.resolution.words import is_name, parse
 from kgrag.text.aliases import without_parenthesis
 from kgrag.text.names import capitalised_phrases

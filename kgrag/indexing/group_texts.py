@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from kgrag.indexing.asking import FailedPassage, Meter, Source, ask_each
+from kgrag.indexing.ask_each import FailedPassage, Meter, Source, ask_each
 from kgrag.indexing.summaries import EXTRACTED, Said
 from kgrag.models.budget import HIGH, LOW
 from kgrag.models.tasks import Tasks

@@ -13,7 +13,7 @@ from kgrag.cli.outcome import end, resumable, usage_line
 
 if TYPE_CHECKING:
     from kgrag.client.collection import Collection
-    from kgrag.indexing.writing import WritingReport
+    from kgrag.indexing.group_texts import WritingReport
     from kgrag.models.estimate import Estimate
     from kgrag.values.types import Progress
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from kgrag.loaders.base import clean
 from kgrag.loaders.benchmark import QUERIES, TRIPLES
 from kgrag.loaders.ignore import Ignore
-from kgrag.loaders.rows import CORPUS
+from kgrag.loaders.named_rows import CORPUS
 from kgrag.values.types import Problem, Scan
 
 

@@ -11,12 +11,12 @@ from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
 from kgrag.graph.collections import find_collection
 from kgrag.server.answered import Answers
-from kgrag.server.guard import access_of
+from kgrag.server.entrance import access_of
 from kgrag.server.jobs import Jobs
 from kgrag.server.keys import Access, Keys, Role, hidden
 from kgrag.server.pictures import Pictures
 from kgrag.server.record import Metrics
-from kgrag.server.working import Workers
+from kgrag.server.request_queue import Workers
 from kgrag.settings import ServeOptions
 
 T = TypeVar("T")

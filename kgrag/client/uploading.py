@@ -5,7 +5,7 @@ from itertools import chain
 from pathlib import Path
 
 from kgrag.loaders.dispatch import LOADERS
-from kgrag.loaders.walk import Seen, Walk, file_key
+from kgrag.loaders.folder_walk import Seen, Walk, file_key
 from kgrag.values.errors import InputError
 from kgrag.values.types import Problem, Scan
 

@@ -4,7 +4,7 @@ from fastapi import Request
 from nicegui import ui
 
 from kgrag.indexing.resolution.resolve import NamePair
-from kgrag.server.serving import Serving
+from kgrag.server.route_context import Serving
 from kgrag.server.web.addresses import address
 from kgrag.server.web.choices import collection_choice
 from kgrag.server.web.frame import frame, heading
