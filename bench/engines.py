@@ -27,8 +27,8 @@ from synthetic import documents
 from kgrag.client import KnowledgeGraph
 from kgrag.engines import open_engine
 from kgrag.indexing.digest import digest
-from kgrag.indexing.documents import Held
-from kgrag.indexing.preparing import Due, Preparing
+from kgrag.indexing.documents import ExistingDocument
+from kgrag.indexing.preparing import PendingDocument, Preparing
 from kgrag.models.embed import load_embedder
 from kgrag.settings import EngineSettings, IndexingSettings, Settings
 from kgrag.text.languages import ENGLISH
@@ -112,7 +112,10 @@ def prepare(engine: str, passages: int) -> None:
             chosen = chosen.model_copy(update={"address": stack.enter_context(cluster()).address})
         work = Preparing(NAME, IndexingSettings(), ENGLISH, load_embedder("wordllama"), 512)
         made = list(documents(passages, 0, passages * 3))
-        groups = [[Due(d.key, d, Held(), None) for d in made[i : i + 512]] for i in range(0, passages, 512)]
+        groups = [
+            [PendingDocument(d.key, d, ExistingDocument(), None) for d in made[i : i + 512]]
+            for i in range(0, passages, 512)
+        ]
         started, own = time.monotonic(), time.process_time()
         first, number = 0.0, 0
         with open_engine(chosen) as opened:

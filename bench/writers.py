@@ -25,9 +25,9 @@ from kgrag.graph.collections import Collection, create_collection, create_knowle
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.counts import count_nodes
 from kgrag.indexing.document_writer import Batch, remove_collection, write_batch
-from kgrag.indexing.documents import Held
+from kgrag.indexing.documents import ExistingDocument
 from kgrag.indexing.pipeline import Writers
-from kgrag.indexing.preparing import Due, Preparing
+from kgrag.indexing.preparing import PendingDocument, Preparing
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.identity import document_id
 
@@ -77,7 +77,8 @@ class Bench:
         """Made-up documents of a passage each, prepared, `size` to a batch."""
         prepare = Preparing(collection.name, collection.indexing, collection.language, self.embedder, size)
         made = [
-            Due(document_id(collection.name, d.key), d, Held(False), None) for d in documents(passages, triples, names)
+            PendingDocument(document_id(collection.name, d.key), d, ExistingDocument(False), None)
+            for d in documents(passages, triples, names)
         ]
         for start in range(0, passages, size):
             for prepared in prepare(made[start : start + size]):

@@ -79,10 +79,15 @@ class Group(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
+            near = difflib.get_close_matches(args[0], self.known(ctx), n=1)
             if not near:
                 raise
-            raise click.UsageError(f"No such command {args[0]!r}. Did you mean {near[0]!r}?", ctx) from error
+            meant = self.known(ctx)[near[0]]
+            raise click.UsageError(f"No such command {args[0]!r}. Did you mean {meant!r}?", ctx) from error
+
+    def known(self, ctx: click.Context) -> dict[str, str]:
+        """What may be meant -> how it is called here."""
+        return {name: name for name in self.list_commands(ctx)}
 
 
 class Main(Group):
@@ -98,6 +103,10 @@ class Main(Group):
             summary, names = GROUPS[cmd_name]
             return Group(name=cmd_name, commands=names, help=summary, short_help=summary)
         return COMMANDS.get(cmd_name)
+
+    def known(self, ctx: click.Context) -> dict[str, str]:
+        """See Group; commands of groups, too."""
+        return super().known(ctx) | MOVED
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options in a line, so that the whole fits a screen."""

@@ -128,6 +128,8 @@ def cypher(
         raise click.UsageError(
             "Give the name of a saved query or a statement (or --file, --list, --favourites, --ask, --params)."
         )
+    if "" in ((asked or "x").strip(), (posed or "x").strip()):
+        raise click.UsageError("The question is empty.")
     if asked is not None:
         from kgrag.cli.ask_cypher import ask_cypher
 

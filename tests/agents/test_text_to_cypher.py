@@ -162,7 +162,7 @@ class TestCommand:
     def test_rows_on_one_stream_and_the_statement_on_the_other(
         self, env: dict[str, str], right: None, coast: str
     ) -> None:
-        shown = self._run(env, *QUESTION.split(), "-c", coast)
+        shown = self._run(env, QUESTION, "-c", coast)
         assert "Ole Brandvik" in shown.stdout and ABOUT not in shown.stdout
         assert ABOUT in shown.stderr and "3 rows" in shown.stderr and "1 call" in shown.stderr
         assert f':params {{"collection": "{coast}"}}' in shown.stderr

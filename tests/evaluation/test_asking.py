@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_retrieving import silent
+from test_retrieving import no_progress
 
 from kgrag.evaluation.ask_systems import ask_all
 from kgrag.evaluation.datasets import GoldText, Question
@@ -85,7 +85,7 @@ ONE_STEP = answered("the town Larvik", "ac", Retrieved(step=1, query="1", hits=h
 
 
 def test_what_is_kept_of_an_answer_by_hand() -> None:
-    (record,) = ask_all({"s": Scripted({"1": TWO_STEPS})}, questions("1"), silent)
+    (record,) = ask_all({"s": Scripted({"1": TWO_STEPS})}, questions("1"), no_progress)
     assert (record.documents, record.ranks) == (("x", "a", "c"), (2, 3))
     assert record.answer is not None
     assert record.answer.text == "Larvik"
@@ -98,7 +98,7 @@ def test_measures_of_answers_and_iterations_by_hand() -> None:
     failed = answered("", "ac", Retrieved(step=1, query="1", hits=hits("ac")), called(1), problem="The model is gone.")
     missing = answered("Not in the evidence.", "a", Retrieved(step=1, query="1", hits=hits("a")), found=False)
     system = Scripted({"1": TWO_STEPS, "2": ONE_STEP, "3": missing, "4": failed})
-    records = ask_all({"s": system}, questions("1234"), silent, depth=2)
+    records = ask_all({"s": system}, questions("1234"), no_progress, depth=2)
     assert system.shorts == {(True, 2)}
     row = table(records, 2)["s"]
     assert row["R@2"] == 50  # one, two, one and none of two
@@ -115,22 +115,24 @@ def test_measures_of_answers_and_iterations_by_hand() -> None:
 
 
 def test_without_known_answers_there_is_neither_em_nor_f1() -> None:
-    rows = table(ask_all({"s": Scripted({"1": ONE_STEP})}, questions("1", ()), silent))
+    rows = table(ask_all({"s": Scripted({"1": ONE_STEP})}, questions("1", ()), no_progress))
     assert "EM" not in rows["s"]
-    half = ask_all({"s": Scripted({"1": TWO_STEPS, "2": ONE_STEP})}, [*questions("1"), *questions("2", ())], silent)
+    half = ask_all(
+        {"s": Scripted({"1": TWO_STEPS, "2": ONE_STEP})}, [*questions("1"), *questions("2", ())], no_progress
+    )
     assert table(half)["s"]["EM"] == 100
 
 
 def test_an_unknown_price_is_an_unknown_cost() -> None:
     unknown = replace(ONE_STEP, usage=Usage(1, 0, 5, 5, None))
-    row = table(ask_all({"s": Scripted({"1": ONE_STEP, "2": unknown})}, questions("12"), silent))["s"]
+    row = table(ask_all({"s": Scripted({"1": ONE_STEP, "2": unknown})}, questions("12"), no_progress))["s"]
     assert row["cost"] is None
     assert row["calls"] == 1.5
 
 
 def test_one_failing_question_does_not_lose_the_others() -> None:
     replies = {"1": ONE_STEP, "2": ValueError("broken\npieces"), "3": replace(ONE_STEP, problem="A step failed.")}
-    records = ask_all({"s": Scripted(replies)}, questions("123"), silent, threads=2)
+    records = ask_all({"s": Scripted(replies)}, questions("123"), no_progress, threads=2)
     assert [r.question.id for r in records] == ["q1", "q2", "q3"]
     assert [r.error for r in records] == ["", "ValueError: broken", ""]
     assert problems(records) == {"s": {"q3": "A step failed."}}
@@ -147,7 +149,7 @@ def test_threads_ask_at_once_and_wall_time_is_counted_once() -> None:
 
     system = Scripted({str(n): ONE_STEP for n in range(8)}, together)
     started = time.perf_counter()
-    records = ask_all({"s": system}, questions("01234567"), silent, threads=4)
+    records = ask_all({"s": system}, questions("01234567"), no_progress, threads=4)
     taken = time.perf_counter() - started
     assert sum(r.seconds for r in records) > 2 * taken
     row = table(records)["s"]
@@ -175,7 +177,7 @@ def test_a_spent_budget_ends_the_run_and_keeps_what_is_done(tmp_path: Path, in_t
     replies = {"1": ONE_STEP, "2": spent, **{str(n): ONE_STEP for n in range(3, 9)}}
     system, asked = Scripted(replies), questions("12345678")
     with RecordFile(tmp_path, "s", SUBJECT) as log, pytest.raises(BudgetError, match="could cost 2"):
-        ask_all({"s": system}, asked, silent, logs={"s": log})
+        ask_all({"s": system}, asked, no_progress, logs={"s": log})
     assert system.asked == ["1", "2"]
     with RecordFile(tmp_path, "s", SUBJECT) as log:
         assert [log.find(q) is not None for q in asked] == [True, *[False] * 7]
@@ -188,7 +190,7 @@ def test_a_spent_budget_ends_the_run_and_keeps_what_is_done(tmp_path: Path, in_t
 def test_what_fails_every_question_ends_the_run(error: Exception, most: int) -> None:
     system = Scripted({str(n): error for n in range(9)})
     with pytest.raises(type(error)):
-        ask_all({"s": system}, questions("012345678"), silent)
+        ask_all({"s": system}, questions("012345678"), no_progress)
     assert len(system.asked) == most
 
 
@@ -198,7 +200,7 @@ def test_a_model_that_refuses_for_good_ends_the_run_with_the_remedy() -> None:
     answer = replace(ONE_STEP, text="", trace=(failed,), problem=failed.problem)
     system = Scripted({str(n): answer for n in range(9)})
     with pytest.raises(UnavailableError, match="Use another key"):
-        ask_all({"s": system}, questions("012345678"), silent)
+        ask_all({"s": system}, questions("012345678"), no_progress)
     assert len(system.asked) == 3
 
 
@@ -214,11 +216,11 @@ def test_a_run_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
         ask_all({"s": Scripted(replies)}, asked, interrupted, logs={"s": log})
     again = Scripted(replies)
     with RecordFile(tmp_path, "s", SUBJECT) as log:
-        records = ask_all({"s": again}, asked, silent, logs={"s": log})
+        records = ask_all({"s": again}, asked, no_progress, logs={"s": log})
     assert again.asked == ["3", "4"]
     last = Scripted(replies)
     with RecordFile(tmp_path, "s", SUBJECT) as log:
-        repeated = ask_all({"s": last}, asked, silent, logs={"s": log})
+        repeated = ask_all({"s": last}, asked, no_progress, logs={"s": log})
     assert last.asked == ["4"]  # what failed is asked again
     assert [(r.documents, r.ranks) for r in repeated[:3]] == [(r.documents, r.ranks) for r in records[:3]]
     assert repeated[0].answer == records[0].answer
@@ -254,7 +256,7 @@ def test_questions_under_way_end_when_the_run_is_interrupted() -> None:
 
 def test_records_of_answers_say_how_good_they_are(tmp_path: Path) -> None:
     with RecordFile(tmp_path, "s", SUBJECT) as log:
-        ask_all({"s": Scripted({"1": ONE_STEP})}, questions("1"), silent, logs={"s": log})
+        ask_all({"s": Scripted({"1": ONE_STEP})}, questions("1"), no_progress, logs={"s": log})
     row = json.loads(log.path.read_text().splitlines()[1])
     assert (row["answer"]["text"], row["answer"]["EM"], row["answer"]["F1"]) == ("the town Larvik", 0, 0.6667)
     assert row["answer"]["iterations"] == [{"ranks": [None, 1], "calls": 1, "tokens": 15, "ranked": [None, 1]}]
@@ -267,7 +269,7 @@ def test_gold_that_is_part_of_a_document_is_found_by_its_text() -> None:
     answer = Answer(
         "", "Larvik", True, "s", Ranking("", "s", found), (), (Retrieved(step=1, query="", hits=found),), Usage()
     )
-    (record,) = ask_all({"s": Scripted({"1": answer})}, questions("1"), silent, gold_texts=texts)
+    (record,) = ask_all({"s": Scripted({"1": answer})}, questions("1"), no_progress, gold_texts=texts)
     assert (record.documents, record.ranks) == (("long",), (None, 1))
     assert record.answer is not None
     assert record.answer.iterations[0].ranks == (None, 1)
@@ -277,7 +279,7 @@ def test_answers_are_compared_where_both_systems_answer() -> None:
     asked = [*questions("1234"), *questions("5", ())]
     good = {str(n): TWO_STEPS for n in range(1, 6)}
     bad = {str(n): ONE_STEP for n in range(1, 6)}
-    records = ask_all({"good": Scripted(dict(good)), "bad": Scripted(dict(bad))}, asked, silent)
+    records = ask_all({"good": Scripted(dict(good)), "bad": Scripted(dict(bad))}, asked, no_progress)
     found = differences(records, "bad")["good"]
     assert found["EM"].value == 100
     assert found["F1"].value == pytest.approx(100 / 3)

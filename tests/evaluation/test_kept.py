@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_retrieving import Fixed, questions, silent
+from test_retrieving import Fixed, no_progress, questions
 
 from kgrag.evaluation import summary
 from kgrag.evaluation.kept import differ, differences, kept, shared
@@ -17,7 +17,7 @@ SUBJECT = {"dataset": "sea", "embedder": "wordllama", "depth": 15}
 
 def _measure(folder: Path, name: str, system: Fixed, count: int = 3, **subject: object) -> list[Record]:
     with RecordFile(folder, name, {**SUBJECT, **subject}, "ships") as log:
-        return retrieve_all({name: system}, questions(count), silent, logs={name: log})
+        return retrieve_all({name: system}, questions(count), no_progress, logs={name: log})
 
 
 def test_a_folder_tells_what_was_measured(tmp_path: Path) -> None:

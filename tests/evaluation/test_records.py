@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_retrieving import Fixed, questions, silent
+from test_retrieving import Fixed, no_progress, questions
 
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.records import RecordFile
@@ -26,16 +26,16 @@ class Killed(Fixed):
 def test_a_run_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
     asked = questions(5)
     with RecordFile(tmp_path / "runs", "bm25", SUBJECT) as log, pytest.raises(KeyboardInterrupt):
-        retrieve_all({"bm25": Killed("a", "x", "c")}, asked, silent, logs={"bm25": log})
+        retrieve_all({"bm25": Killed("a", "x", "c")}, asked, no_progress, logs={"bm25": log})
     again = Fixed("other")
     with RecordFile(tmp_path / "runs", "bm25", SUBJECT) as log:
         assert [log.find(q) is not None for q in asked] == [True, True, True, False, False]
-        records = retrieve_all({"bm25": again}, asked, silent, logs={"bm25": log})
+        records = retrieve_all({"bm25": again}, asked, no_progress, logs={"bm25": log})
     assert {query for query, _ in again.asked} == {"Question 3?", "Question 4?"}
     assert [r.documents for r in records] == [("a", "x", "c")] * 3 + [("other",)] * 2
     assert records[0].ranks == (1, 3)
     with RecordFile(tmp_path / "runs", "bm25", SUBJECT) as log:
-        assert retrieve_all({"bm25": Fixed()}, asked, silent, logs={"bm25": log}) == [
+        assert retrieve_all({"bm25": Fixed()}, asked, no_progress, logs={"bm25": log}) == [
             replace(r, seconds=round(r.seconds, 6)) for r in records
         ]
 

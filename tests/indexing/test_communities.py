@@ -22,7 +22,11 @@ Make = Callable[..., list[Document]]
 _NAME = "communities"
 _PRICES = dict.fromkeys((*TASKS, "other"), (1.0, 1.0))
 _FINDINGS = [f"Banor Dunor ruled {n} places on the coast, and was ruled by none of the others." for n in range(5)]
-_SUMMARY = " ".join(f"They were built near each other, and {n} of them ruled." for n in range(16))
+_PLACES = "Banor Dunor Ragol Kavan Bavak Torin Meldo Suvat Perin Halgo Vistu Ormek Jatun Cyral Fendo Wexil".split()
+_SUMMARY = " ".join(
+    f"{a} was built near {b} by {n} of them, who ruled."
+    for n, (a, b) in enumerate(zip(_PLACES, _PLACES[5:] + _PLACES[:5], strict=True))
+)
 _REPLY = {"title": "Made places", "summary": _SUMMARY, "findings": _FINDINGS}
 
 

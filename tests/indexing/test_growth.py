@@ -13,7 +13,7 @@ from kgrag.indexing import similar as similar_stage
 from kgrag.indexing.bulk.relations import Mentioned
 from kgrag.indexing.density import record_density, sample_bound
 from kgrag.indexing.digest import digest
-from kgrag.indexing.stage import Work
+from kgrag.indexing.stage import StageContext
 from kgrag.values.types import Document
 
 pytestmark = pytest.mark.long
@@ -72,7 +72,7 @@ def test_the_density_of_a_sample_touches_the_sample(kg: KnowledgeGraph, grown: s
 @pytest.mark.parametrize("sample", [40, 10_000])
 def test_the_density_of_a_sample_is_that_of_a_bulk_load(kg: KnowledgeGraph, grown: str, sample: int) -> None:
     collection = open_collection(kg.graph, grown)
-    with Work(kg.graph, collection, kg.settings, lambda stage, done, total: None) as work:
+    with StageContext(kg.graph, collection, kg.settings, lambda stage, done, total: None) as work:
         record_density(work, sample)
     record = kg.graph.run("look_up/collections", name=grown)[0]["collection"]
     every, apart = Mentioned(), Mentioned()

@@ -20,7 +20,11 @@ Make = Callable[..., list[Document]]
 _NAME = "tree"
 _LOWEST = "MATCH (s:Summary {collection: $collection, level: 1})-[:SUMMARISES]->"
 _PRICES = dict.fromkeys((*TASKS, "other"), (1.0, 1.0))
-_SUMMARY = " ".join(f"They were built near each other, and {n} of them ruled by others." for n in range(12))
+_PLACES = "Banor Dunor Ragol Kavan Bavak Torin Meldo Suvat Perin Halgo Vistu Ormek Jatun Cyral Fendo Wexil".split()
+_SUMMARY = " ".join(
+    f"{a} was built near {b} by {n} of them, who ruled."
+    for n, (a, b) in enumerate(zip(_PLACES, _PLACES[5:] + _PLACES[:5], strict=True))
+)
 _REPLY = {"title": "Made places", "summary": _SUMMARY}
 
 

@@ -158,7 +158,7 @@ def test_errors_go_to_stderr_with_their_remedy_and_code(kgrag: Kgrag) -> None:
     assert kgrag("db", "status", KGRAG_LOCAL="{").exit_code == 2
     result = kgrag("statsu")
     assert result.exit_code == 2
-    assert "Did you mean 'status'?" in result.stderr
+    assert "Did you mean 'db status'?" in result.stderr
 
 
 def test_a_defect_shows_its_traceback_only_on_request(kgrag: Kgrag, monkeypatch: pytest.MonkeyPatch) -> None:
