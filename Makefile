@@ -166,7 +166,7 @@ types: $(VENV)/.ready ## mypy --strict and the direction of imports, on a tree o
 
 docs: $(VENV)/.ready ## Make the pages of docs/ that are made from the source, and the site: build/site/index.html
 	$(BIN)/python -m kgrag.graph.description > docs/SCHEMA.md
-	$(BIN)/kgrag settings --markdown > docs/settings.md
+	$(BIN)/kgrag list settings --markdown > docs/settings.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "To search it, too: $(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site"
 
