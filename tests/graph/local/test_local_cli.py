@@ -100,7 +100,7 @@ def test_logs_shows_the_end(running: LocalServer, kgrag: Kgrag) -> None:
 
 
 def test_logs_follows_until_ctrl_c(running: LocalServer) -> None:
-    command = [sys.executable, "-c", "from kgrag.cli import main; main()", "logs", "-f", "-n", "0"]
+    command = [sys.executable, "-c", "from kgrag.cli import main; main()", "db", "logs", "-f", "-n", "0"]
     follow = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert follow.stdout is not None
     assert follow.stderr is not None
