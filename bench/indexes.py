@@ -56,7 +56,7 @@ def main() -> None:
 
 def _measure(dataset: Path, environment: dict[str, str]) -> dict[str, dict[str, float]]:
     """What kgrag lab eval finds, by retriever; its collection and index are made where they are not there."""
-    command = [sys.executable, "-m", "kgrag", "eval", str(dataset), "--json"]
+    command = [sys.executable, "-m", "kgrag", "lab", "eval", str(dataset), "--json"]
     for name in RETRIEVERS:
         command += ["-r", name]
     run = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)

@@ -16,6 +16,8 @@ from typing import Any
 import httpx
 from load import MIX, READ, WRITTEN, Client, Served
 
+from kgrag.cli import GROUPS
+
 FILES = "files"
 """The collection that the operator keeps in step with a folder."""
 
@@ -241,13 +243,14 @@ class Operator:
         """Run a command; one in four is killed on its way, and every other of these is run again at once."""
         after = None
         if self._chance.random() < 0.25:
-            after = self._chance.uniform(0.1, 1.0) * self._usual.get(arguments[0], 5.0)
+            after = self._chance.uniform(0.1, 1.0) * self._usual.get(_named(arguments), 5.0)
         if self._run(*arguments, kill_after=after) == -9 and self._chance.random() < 0.5:
             self._run(*arguments)
 
     def _run(self, *arguments: str, kill_after: float | None = None) -> int:
         """Run a command, and note what it told; returns how it ended, -9 when it was killed."""
         command = [sys.executable, "-m", "kgrag", *arguments]
+        name = _named(arguments)
         begun = time.perf_counter()
         pipe = subprocess.PIPE
         with subprocess.Popen(command, env=self._env, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe) as process:
@@ -256,13 +259,13 @@ class Operator:
             except subprocess.TimeoutExpired:
                 process.kill()
                 _, raw = process.communicate()
-                self._ledger.kills.append((self._ledger.now, f"kgrag {arguments[0]}", 0.0))
+                self._ledger.kills.append((self._ledger.now, f"kgrag {name}", 0.0))
         seconds, said, ended = time.perf_counter() - begun, raw.decode(errors="replace"), process.returncode
         error, remedy = _told(said) if ended > 0 or "Traceback" in said else ("", "")
         if ended == 0:
-            self._usual[arguments[0]] = seconds
+            self._usual[name] = seconds
         outcome = "ok" if ended == 0 else "killed" if ended == -9 else f"exit {ended}"
-        self._ledger.note("commands", arguments[0], outcome, seconds, error, remedy)
+        self._ledger.note("commands", name, outcome, seconds, error, remedy)
         return ended
 
     def _change(self) -> None:
@@ -284,23 +287,23 @@ class Operator:
             self._perhaps_killed("delete", "--document", path.name, "-c", FILES, "--yes")
 
     def _extract(self) -> None:
-        self._perhaps_killed("extract", "-c", self._chance.choice((FILES, FILES, WRITTEN)))
+        self._perhaps_killed("enrich", "extract", "-c", self._chance.choice((FILES, FILES, WRITTEN)))
 
     def _resolve(self) -> None:
-        self._perhaps_killed("resolve", FILES, "--apply")
+        self._perhaps_killed("enrich", "resolve", FILES, "--apply")
 
     def _tree(self) -> None:
-        self._perhaps_killed("tree", FILES)
+        self._perhaps_killed("enrich", "tree", FILES)
 
     def _communities(self) -> None:
-        self._perhaps_killed("communities", FILES)
+        self._perhaps_killed("enrich", "communities", FILES)
 
     def _repair(self) -> None:
-        self._perhaps_killed("repair", FILES)
+        self._perhaps_killed("db", "repair", FILES)
 
     def _backup(self) -> None:
         with self._ledger.down("Neo4j, by a backup"):
-            self._run("backup", str(self._out / "all.dump"), "--overwrite")
+            self._run("db", "backup", str(self._out / "all.dump"), "--overwrite")
 
     def _export(self) -> None:
         """A collection goes out and comes in under another name."""
@@ -313,7 +316,7 @@ class Operator:
     def _look(self) -> None:
         looks = (
             ("search", self._sentence(), "-c", FILES), ("ask", self._sentence(), "-c", FILES), ("inspect", FILES),
-            ("digest", FILES), ("collections",), ("status",), ("show", self._name(), "-c", FILES),
+            ("inspect", FILES, "--digest"), ("collections",), ("db", "status"), ("show", self._name(), "-c", FILES),
         )  # fmt: skip
         self._run(*self._chance.choice(looks))
 
@@ -332,6 +335,11 @@ class Operator:
 
     def _name(self) -> str:
         return f"{self._chance.choice(_FIRST)} {self._chance.choice(_LAST)}"
+
+
+def _named(arguments: tuple[str, ...]) -> str:
+    """The name of a command, with its group."""
+    return " ".join(arguments[: 2 if arguments[0] in GROUPS else 1])
 
 
 def _told(said: str) -> tuple[str, str]:

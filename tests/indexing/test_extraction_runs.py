@@ -177,7 +177,7 @@ def test_interrupted_and_run_again(
     corpus: str, scripted: Scripted, connect: Connect, neo4j_env: dict[str, str], how: signal.Signals
 ) -> None:
     kg = connect()
-    scripted.delay(0.02)
+    scripted.fail(*[""] * 16, "timeout", "timeout")  # so many it gets, and waits for more when it is interrupted
     env = os.environ | neo4j_env | scripted.env()
     process = subprocess.Popen([sys.executable, "-c", _PROGRAM, corpus], env=env, stderr=subprocess.DEVNULL)
     while len(scripted.calls) < 16:
