@@ -166,7 +166,7 @@ class Attacker:
 _JSON = "application/json"
 _RETRIEVERS = [
     *(f"dense(over_fetch={n})" for n in (10**5, 10**8, 10**12)),
-    *(f"pathrank({name}={n})" for name in ("cap", "hops", "beams", "budget") for n in (10**4, 10**9)),
+    *(f"pathrank({name}={n})" for name in ("cap", "seeds", "names", "places") for n in (10**4, 10**9)),
     *(f"ppr({name}={n})" for name in ("iterations", "damping") for n in (10**9, -1)),
     *(f"naive-ge(bm25, {name}={n})" for name in ("beams", "length", "candidates") for n in (10**6, 10**12)),
     *(f"{'rrf(' * n}bm25{')' * n}" for n in (5, 50, 200)),

@@ -30,8 +30,8 @@ from kgrag.graph.local import LocalServer
 from kgrag.graph.local.backup import backup, restore
 from kgrag.retrieval.base import Query
 from kgrag.settings import IndexingSettings, Settings
+from kgrag.values.documents import Document, Page, Table
 from kgrag.values.events import Answer
-from kgrag.values.types import Document, Page, Table
 
 TARGETS = {"jsonl": "out.jsonl", "jsonl.gz": "out.jsonl.gz", "graphml": "out.graphml", "csv": "out-csv"}
 PASSAGES = (450, 2700)  # 10,000 and 50,000 nodes

@@ -20,7 +20,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.client.searching import Searching
 from kgrag.graph.local import LocalServer
 from kgrag.settings import Settings
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 RETRIEVERS = ("pathrank", "hybrid", "bm25", "dense")
 DEPTHS = (2, 5, 10)

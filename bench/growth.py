@@ -31,7 +31,7 @@ from kgrag.evaluation.plot import drawing, save
 from kgrag.graph.contents import fingerprint
 from kgrag.graph.local import LocalServer
 from kgrag.settings import IndexingSettings, Settings
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 DIMENSION = 64
 RETRIEVERS = ["bm25", "dense", "hybrid", "pathrank"]

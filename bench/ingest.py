@@ -37,8 +37,8 @@ from kgrag.loaders import load
 from kgrag.models.embed import load_embedder
 from kgrag.settings import Settings
 from kgrag.text.tokens import embedding_text
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import NotFoundError
-from kgrag.values.types import Document, Section
 
 BATCH = 2000
 FURTHER = 10

@@ -23,7 +23,7 @@ from kgrag.retrieval.base import Query
 from kgrag.retrieval.beam import Link
 from kgrag.retrieval.knowledge import Knowledge, KnowledgeOptions, TextVectors
 from kgrag.settings import LocalSettings, Settings
-from kgrag.values.types import Triple
+from kgrag.values.documents import Triple
 
 WARM_UP = 20
 Case = tuple[str, list[Triple]]

@@ -24,7 +24,7 @@ from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import reply_schema, shaped
 from kgrag.settings import ChatSettings
 from kgrag.values.errors import ModelError
-from kgrag.values.types import Passage
+from kgrag.values.results import Passage
 
 
 def read_set(folder: Path) -> list[tuple[str, str, list[Passage]]]:

@@ -7,9 +7,10 @@ The first prints for each set, embedder and retriever the recall in per cent amo
 the share of questions with all gold among the first 5 and 10; where a set knows no gold passages, the share of
 questions whose answer is there. `--hops` breaks that down by the hops of the questions.
 
-With `--vary` each option of the first retriever takes each value, the others stay. A row for each: what it changes in
-R@5 and R@10, the mean of the sets with an interval of 95 % (bootstrap of the questions within each set), and the worst
-set. Below each option stands what cross-validation says: for each set the value is chosen by the others (R@5 + R@10).
+With `--vary` each option of the first retriever, or constant of PathRank, takes each value, the others stay. A row for
+each: what it changes in R@5 and R@10, the mean of the sets with an interval of 95 % (bootstrap of the questions within
+each set), and the worst set. Below each option stands what cross-validation says: for each set the value is chosen by
+the others (R@5 + R@10).
 
 What is measured is an Experiment; with --out an interrupted run goes on. KGRAG_HOME and the like apply.
 """
@@ -19,15 +20,20 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.client import KnowledgeGraph
+from kgrag.client import Collection, KnowledgeGraph
 from kgrag.evaluation.experiment import Experiment
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.retrieving import Record
+from kgrag.retrieval.base import Retriever
+from kgrag.retrieval.expression import parse
+from kgrag.retrieval.pathrank import PathRank
+from kgrag.retrieval.pathrank_options import PathRankConstants
 
 RETRIEVERS = ("pathrank", "ppr", "gnn-ret", "hybrid", "dense", "bm25")
 CUTS = (2, 5, 10)
@@ -42,13 +48,29 @@ def values(record: Record) -> list[float]:
     return [*shares, *(float(share == 1) for share in shares[1:])]
 
 
+def varied(name: str, collection: Collection) -> Retriever:
+    """A retriever by its name, which for pathrank may set constants, too: `pathrank(cover=2)`."""
+    parsed = parse(name)
+    options = dict(parsed.options)
+    changed = {key: options.pop(key) for key in options.keys() & {field.name for field in fields(PathRankConstants)}}
+    if parsed.name != PathRank.name or not changed:
+        return collection.retriever(name)
+    constants = replace(PathRankConstants(), **changed)
+    retriever = type("Varied", (PathRank,), {"constants": constants})(collection, **options)
+    retriever.name = str(parsed)
+    return retriever
+
+
 def measured(folder: Path, embedder: str, retrievers: Sequence[str], out: Path | None) -> dict[str, list[Record]]:
     """The records of each retriever on one set, in the order of its questions."""
     data = read_dataset(folder)
     with KnowledgeGraph.connect() as kg:
         collection = data.ingest(kg, embedder=embedder).collection
         experiment = Experiment(
-            retrievers, data, collection=collection, out=None if out is None else out / embedder / data.name
+            [varied(name, collection) for name in retrievers],
+            data,
+            collection=collection,
+            out=None if out is None else out / embedder / data.name,
         )
         found: defaultdict[str, list[Record]] = defaultdict(list)
         for record in experiment.run().records:

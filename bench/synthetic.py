@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from kgrag.models.embed import Vectors, unit
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 
 _SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in ("a", "e", "i", "o", "u")]
 _FIRST, _LAST = 2003, 4999  # primes: names are distinct up to ten million

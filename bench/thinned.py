@@ -17,7 +17,7 @@ from pathlib import Path
 from kgrag.client import Collection, KnowledgeGraph
 from kgrag.evaluation.datasets import Dataset
 from kgrag.evaluation.readers.own import read
-from kgrag.values.types import Document, Problem, Triple
+from kgrag.values.documents import Document, Problem, Triple
 
 SEED = 0
 Draw = Callable[[Document], tuple[Triple, ...]]

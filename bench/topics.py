@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from kgrag import KnowledgeGraph
 from kgrag.client import Collection
 from kgrag.settings import Settings
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 _PARTS = [
     "bar",

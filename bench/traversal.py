@@ -37,7 +37,7 @@ from kgrag.graph.local import LocalServer
 from kgrag.indexing.bulk import BulkReport
 from kgrag.retrieval.base import Query
 from kgrag.settings import IndexingSettings, Settings
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 RETRIEVERS = ("bm25", "hybrid", "pathrank")
 COLLECTION = "bench"

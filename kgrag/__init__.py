@@ -65,6 +65,12 @@ if TYPE_CHECKING:
     from kgrag.retrieval import Top as Top
     from kgrag.runtime.options import Options as Options
     from kgrag.settings import Settings as Settings
+    from kgrag.values.documents import Document as Document
+    from kgrag.values.documents import Page as Page
+    from kgrag.values.documents import Problem as Problem
+    from kgrag.values.documents import Section as Section
+    from kgrag.values.documents import Table as Table
+    from kgrag.values.documents import Triple as Triple
     from kgrag.values.errors import AccessError as AccessError
     from kgrag.values.errors import BudgetError as BudgetError
     from kgrag.values.errors import BusyError as BusyError
@@ -90,27 +96,21 @@ if TYPE_CHECKING:
     from kgrag.values.events import Answer as Answer
     from kgrag.values.events import Citation as Citation
     from kgrag.values.events import Event as Event
+    from kgrag.values.results import CollectionInfo as CollectionInfo
+    from kgrag.values.results import DocumentInfo as DocumentInfo
+    from kgrag.values.results import Filter as Filter
+    from kgrag.values.results import Hit as Hit
+    from kgrag.values.results import IngestReport as IngestReport
+    from kgrag.values.results import Passage as Passage
+    from kgrag.values.results import Ranking as Ranking
+    from kgrag.values.results import RepairReport as RepairReport
+    from kgrag.values.results import Step as Step
+    from kgrag.values.results import Summary as Summary
+    from kgrag.values.results import Usage as Usage
     from kgrag.values.rows import Edge as Edge
     from kgrag.values.rows import Node as Node
     from kgrag.values.rows import Path as Path
     from kgrag.values.rows import Rows as Rows
-    from kgrag.values.types import CollectionInfo as CollectionInfo
-    from kgrag.values.types import Document as Document
-    from kgrag.values.types import DocumentInfo as DocumentInfo
-    from kgrag.values.types import Filter as Filter
-    from kgrag.values.types import Hit as Hit
-    from kgrag.values.types import IngestReport as IngestReport
-    from kgrag.values.types import Page as Page
-    from kgrag.values.types import Passage as Passage
-    from kgrag.values.types import Problem as Problem
-    from kgrag.values.types import Ranking as Ranking
-    from kgrag.values.types import RepairReport as RepairReport
-    from kgrag.values.types import Section as Section
-    from kgrag.values.types import Step as Step
-    from kgrag.values.types import Summary as Summary
-    from kgrag.values.types import Table as Table
-    from kgrag.values.types import Triple as Triple
-    from kgrag.values.types import Usage as Usage
 else:
     __all__, __getattr__, __dir__ = offered(  # `kgrag --help` must not wait for the driver
         __name__,
@@ -137,9 +137,9 @@ else:
             ),
             "values.rows": "Edge Node Path Rows",
             "settings": "Settings",
-            "values.types": (
-                "CollectionInfo Document DocumentInfo Filter Hit IngestReport Page Passage Problem Ranking "
-                "RepairReport Section Step Summary Table Triple Usage"
+            "values.documents": "Document Page Problem Section Table Triple",
+            "values.results": (
+                "CollectionInfo DocumentInfo Filter Hit IngestReport Passage Ranking RepairReport Step Summary Usage"
             ),
         },
         "__version__",

@@ -16,8 +16,8 @@ from kgrag.retrieval.snippet import crop
 from kgrag.text.tokens import caption as shortened
 from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.events import Answer, Linked, Retrieved
+from kgrag.values.results import Passage, Ranking, Scalar
 from kgrag.values.rows import Edge, Node, Path, Rows
-from kgrag.values.types import Passage, Ranking, Scalar
 
 if TYPE_CHECKING:
     from neo4j_viz import VisualizationGraph

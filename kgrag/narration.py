@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from kgrag.retrieval.snippet import crop
+from kgrag.values.documents import Triple
 from kgrag.values.events import (
     Asked,
     Chained,
@@ -20,7 +21,7 @@ from kgrag.values.events import (
     Thought,
     Verified,
 )
-from kgrag.values.types import Hit, Triple, Usage
+from kgrag.values.results import Hit, Usage
 
 ONCE = ("fact", "failed")
 """Labels of lines that are said once in a step."""

@@ -23,9 +23,9 @@ from kgrag.retrieval.trail import trail
 from kgrag.values import events
 from kgrag.values.errors import InputError, KgragError
 from kgrag.values.events import Answer, Answered, Event, Ranked, Retrieved
+from kgrag.values.results import Hit, Passage, Ranking
 from kgrag.values.rows import Edge, Node, Rows
 from kgrag.values.rows import Path as GraphPath
-from kgrag.values.types import Hit, Passage, Ranking
 
 VERSION = 1
 EVENTS: dict[str, type[Event]] = {

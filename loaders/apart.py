@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 from kgrag.loaders.base import MB, BadInput, Item, Reading, Source, check_size, clean_value, one_line
 from kgrag.loaders.grid import numbered
 from kgrag.loaders.outline import Outline
-from kgrag.values.types import Document, Section, Table
+from kgrag.values.documents import Document, Section, Table
 
 MAX_TEXT = 64 * MB
 _MAX_UNPACKED = 1024 * MB

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from kgrag.values.types import Document, Problem
+from kgrag.values.documents import Document, Problem
 
 if TYPE_CHECKING:
     from kgrag.loaders.boilerplate import Boilerplate

@@ -11,7 +11,7 @@ import numpy as np
 from kgrag.loaders.base import BadInput, Item, Source, check_binary, find_bom, one_line, open_file
 from kgrag.loaders.jsonl import BLANK, load_jsonl, parse_line, read_lines
 from kgrag.loaders.named_rows import CORPUS, Columns, row_key
-from kgrag.values.types import Document, Problem, Triple
+from kgrag.values.documents import Document, Problem, Triple
 
 TRIPLES, QUERIES = "triples.jsonl", "queries.jsonl"
 

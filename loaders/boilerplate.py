@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 _SAMPLE = 12  # pages of a folder that are compared
 _FEWEST = 4  # pages that must have it

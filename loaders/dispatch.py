@@ -18,8 +18,9 @@ from kgrag.loaders.reader_processes import Readers
 from kgrag.runtime.document_progress import at
 from kgrag.runtime.plugins import Plugins
 from kgrag.settings import LoadingSettings
+from kgrag.values.documents import Document, FileState, Problem, Scan, Unchanged
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document, FileState, Problem, Progress, Scan, Unchanged
+from kgrag.values.events import Progress
 
 LOADERS: Plugins[Format] = Plugins("kgrag.loaders", "loader")
 """The formats by name; adding one is a module and an entry point."""

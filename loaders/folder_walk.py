@@ -9,7 +9,7 @@ from kgrag.loaders.base import clean
 from kgrag.loaders.benchmark import QUERIES, TRIPLES
 from kgrag.loaders.ignore import Ignore
 from kgrag.loaders.named_rows import CORPUS
-from kgrag.values.types import Problem, Scan
+from kgrag.values.documents import Problem, Scan
 
 
 class Seen:

@@ -6,7 +6,7 @@ from itertools import count
 
 from kgrag.loaders.base import one_line
 from kgrag.loaders.page_lines import caption_number
-from kgrag.values.types import Table
+from kgrag.values.documents import Table
 
 _MAX_SPAN = 200  # columns
 _MAX_FACTOR = 20  # cells that spans may make of each that is there

@@ -16,7 +16,7 @@ from kgrag.loaders.grid import Cell, joined, only_lays_out
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.markup import BREAK, NOTE, prepare
 from kgrag.loaders.outline import Outline
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 _DROPPED = ["script", "style", "noscript", "template", "nav", "footer", "svg", "iframe", "title"]
 _BLOCKS = frozenset(

@@ -21,7 +21,7 @@ from kgrag.loaders.base import (
 )
 from kgrag.loaders.damage import repaired
 from kgrag.loaders.named_rows import Columns, Row, read_rows
-from kgrag.values.types import Problem
+from kgrag.values.documents import Problem
 
 
 def load_jsonl(source: Source, columns: Columns) -> Iterator[Item]:

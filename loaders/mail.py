@@ -17,7 +17,7 @@ from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, one_
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reader_processes import Child, Died, Readers
-from kgrag.values.types import Problem
+from kgrag.values.documents import Problem
 
 _LINE = 1 << 16  # bytes that are looked at at once
 _MAX_DEATHS = 10  # processes that one mailbox may take with it

@@ -13,7 +13,7 @@ from kgrag.loaders.inline import Inline
 from kgrag.loaders.markdown_rules import only_tags, parser, tag_names
 from kgrag.loaders.markup import is_hidden
 from kgrag.loaders.outline import Outline
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 _SIGNS = {"sup": "^", "sub": "_"}
 

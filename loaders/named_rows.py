@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Any
 
 from kgrag.loaders.base import MB, BadInput, Item, Source, clean, clean_value, one_line, plain
-from kgrag.values.types import Document, Problem, Section, Table
+from kgrag.values.documents import Document, Problem, Section, Table
 
 CORPUS = "corpus.jsonl"
 """The passages of a benchmark, whose ids its triples and questions name."""

@@ -8,7 +8,7 @@ from kgrag.loaders.grid import is_caption
 from kgrag.loaders.outline import title_of
 from kgrag.loaders.paged import PagedOutline
 from kgrag.loaders.reader_processes import Readers
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 Block = list[Any]
 

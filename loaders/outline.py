@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kgrag.loaders.base import one_line, plain
 from kgrag.loaders.grid import Cell, as_text, is_caption, lay_out, numbered, table_of
 from kgrag.loaders.inline import ordinal
-from kgrag.values.types import Section, Table
+from kgrag.values.documents import Section, Table
 
 _NAMES = frozenset(("name", "nom", "nome", "nombre", "naam", "bezeichnung"))
 """What the first heading of a manual page says, whatever it is of."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from kgrag.loaders.base import one_line, plain
 from kgrag.loaders.grid import numbered
-from kgrag.values.types import Page, Section, Table
+from kgrag.values.documents import Page, Section, Table
 
 Pieces = Sequence[tuple[int, str]]
 """A block as (page, text), one for each page that it stands on; page 0 where there are no pages."""

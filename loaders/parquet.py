@@ -7,7 +7,7 @@ from typing import Any
 
 from kgrag.loaders.base import MB, BadInput, Format, Item, Source, open_file
 from kgrag.loaders.named_rows import Columns, RowReader, RowTable, is_table
-from kgrag.values.types import Problem
+from kgrag.values.documents import Problem
 
 _BATCH = 64  # rows held at once
 

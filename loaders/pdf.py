@@ -15,7 +15,7 @@ from kgrag.loaders.page_lines import PageLines
 from kgrag.loaders.paged import PagedOutline
 from kgrag.loaders.reader_processes import Child, Deadline, Died, Readers
 from kgrag.loaders.reflow import reflow
-from kgrag.values.types import Document, Problem
+from kgrag.values.documents import Document, Problem
 
 _BLOCK = 4  # pages that a process is given at once
 _ALONE = 12  # pages that are not worth a second process

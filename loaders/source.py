@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgrag.settings import Settings
-from kgrag.values.types import Document, Problem, Progress, Scan, Unchanged
+from kgrag.values.documents import Document, Problem, Scan, Unchanged
+from kgrag.values.events import Progress
 
 if TYPE_CHECKING:
     from kgrag.loaders import Columns

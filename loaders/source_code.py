@@ -3,7 +3,7 @@
 from pathlib import PurePosixPath
 
 from kgrag.loaders.base import BadInput, Format, Source, clean, read_text, whole
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 _SUFFIXES = """
     .asm .bash .bat .bib .c .cc .cfg .clj .cmake .conf .cpp .cs .css .cxx .cypher .dart .el .erl .ex .exs .f90

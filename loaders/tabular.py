@@ -23,7 +23,7 @@ from kgrag.loaders.base import (
 )
 from kgrag.loaders.damage import MARK, told
 from kgrag.loaders.named_rows import Columns, RowReader, is_table
-from kgrag.values.types import Document, Problem, Table
+from kgrag.values.documents import Document, Problem, Table
 
 _LINES = 500  # that are not ASCII, by which an encoding is told
 _UNDECODED = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of bytes that are not UTF-8

@@ -1,7 +1,7 @@
 """Plain text files."""
 
 from kgrag.loaders.base import BadInput, Format, Source, plain, read_text, whole
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 
 def load_text(source: Source) -> Document:

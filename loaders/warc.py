@@ -12,7 +12,7 @@ from kgrag.loaders.base import MB, BadInput, Format, Item, Source, clean, decode
 from kgrag.loaders.damage import repaired
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
-from kgrag.values.types import Document, Problem, Section, Table
+from kgrag.values.documents import Document, Problem, Section, Table
 
 _CHARSET = re.compile(r"charset=[\"']?([\w.:-]+)", re.IGNORECASE)
 _HTML = ("text/html", "application/xhtml+xml")

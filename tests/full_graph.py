@@ -5,6 +5,7 @@ from itertools import pairwise
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.jobs import add_job, cancel_job
 from kgrag.settings import ChatSettings, Settings, TagmeSettings
+from kgrag.values.documents import Document, Page, Section, Table, Triple
 from kgrag.values.events import (
     Answer,
     Chained,
@@ -21,7 +22,7 @@ from kgrag.values.events import (
     Thought,
     Verified,
 )
-from kgrag.values.types import Document, Hit, Page, Ranking, Section, Table, Triple, Usage
+from kgrag.values.results import Hit, Ranking, Usage
 
 LONG_TITLE = "Colin Archer, who built the Fram and many another boat that came home, and where he lived and died"
 QUESTION = "In which small town on the coast of Norway did the man live who designed the ship Fram, and why there?"

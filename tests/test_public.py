@@ -27,6 +27,7 @@ PACKAGES = (
     "kgrag.agents",
     "kgrag.client",
     "kgrag.values.errors",
+    "kgrag.values.documents",
     "kgrag.evaluation",
     "kgrag.values.events",
     "kgrag.indexing.knowledge",
@@ -36,8 +37,8 @@ PACKAGES = (
     "kgrag.passages",
     "kgrag.retrieval",
     "kgrag.values.rows",
+    "kgrag.values.results",
     "kgrag.settings",
-    "kgrag.values.types",
 )
 HOMES = {
     "kgrag.embedders": "kgrag.models",

@@ -15,11 +15,12 @@ from hypothesis import strategies as some
 from pydantic import SecretStr
 
 from kgrag.values import events
+from kgrag.values.documents import Problem, Triple
 from kgrag.values.errors import InputError, ModelError
 from kgrag.values.events import Answer, Answered, Citation, Event, Judged, Retrieved
+from kgrag.values.results import Hit, IngestReport, Passage, Ranking, Step, Usage
 from kgrag.values.rows import Edge, Node, Rows
 from kgrag.values.rows import Path as GraphPath
-from kgrag.values.types import Hit, IngestReport, Passage, Problem, Ranking, Step, Triple, Usage
 from kgrag.wire import (
     EVENTS,
     answer_from_json,

@@ -9,19 +9,19 @@
 // $terms: LIST<MAP> - {stem (between spaces), weight} of the question's words; the weights add up to 1
 // $prefixes: LIST<STRING> - the first five letters of the question's longer words
 // $passages: INTEGER - passages of the collection
-// $beta: FLOAT = 0.25 - weight of shared words
-// $iota: FLOAT = 0.4 - weight of a name's rarity
-// $pi: FLOAT = 0.1 - weight of a question word near the name
-// $tau: FLOAT = 0.3 - weight of being the name's title
-// $nu: FLOAT = 0.1 - weight of being part of the title
-// $kappa: FLOAT = 0.15 - cost of a hop to one of many passages that mention a name, by the log of how many are rivals
-// $rivals: FLOAT = 0.0 - share of a name's passages that are: those that a collection of usual size would not hold
-// $theta: FLOAT = 0.1 - weight of a triple of the source being about the name
+// $word_weight: FLOAT = 0.25 - weight of shared words
+// $rarity: FLOAT = 0.4 - weight of a name's rarity
+// $near: FLOAT = 0.1 - weight of a question word near the name
+// $title: FLOAT = 0.3 - weight of being the name's title
+// $in_title: FLOAT = 0.1 - weight of being part of the title
+// $rivals: FLOAT = 0.15 - cost of a hop to one of many passages that mention a name, by the log of how many are rivals
+// $rival_share: FLOAT = 0.0 - share of a name's passages that are: those that a collection of usual size would not hold
+// $about: FLOAT = 0.1 - weight of a triple of the source being about the name
 // $apart: BOOLEAN = true - whether names that are known from triples alone are no bridges; else all but $dates are
 // $dates: STRING - pattern of names that are only a number or a date
 // $cap: INTEGER = 50 - passages that a bridge may have, unless it is a title
-// $emax: INTEGER = 10 - bridges of a source
-// $keep: INTEGER = 60 - targets of a source
+// $bridges: INTEGER = 10 - bridges of a source
+// $targets: INTEGER = 60 - targets of a source
 // $titled: INTEGER = 5 - passages of a document that its title reaches
 // $links: LIST<STRING> - entities that the question names
 // $same_as: BOOLEAN = true - whether a name leads where the other names of its entity lead
@@ -37,22 +37,22 @@ CALL (source, a, words) {
     AND NOT e.id IN source.skip AND (e.ntit > 0 OR NOT e.normal IN source.own_words)
     AND (m.via <> 'triple' OR (NOT $apart AND (e.ntit > 0 OR NOT e.normal =~ $dates)))
   WITH a, e, m, size(split(e.normal, ' ')) AS length
-  WITH a, e, $iota * log($passages * 1.0 / CASE WHEN e.df > 0 THEN e.df ELSE 1 END) / log($passages + 1.0)
+  WITH a, e, $rarity * log($passages * 1.0 / CASE WHEN e.df > 0 THEN e.df ELSE 1 END) / log($passages + 1.0)
        + CASE WHEN any(p IN m.positions WHERE any(
            i IN range(CASE WHEN p < 6 THEN 0 ELSE p - 6 END, p + length + 1)
-           WHERE (i < p OR i >= p + length) AND left(words[i], 5) IN $prefixes)) THEN $pi ELSE 0.0 END
-       + CASE WHEN m.stated THEN $theta ELSE 0.0 END AS weight
-  ORDER BY weight DESC, e.id LIMIT $emax
+           WHERE (i < p OR i >= p + length) AND left(words[i], 5) IN $prefixes)) THEN $near ELSE 0.0 END
+       + CASE WHEN m.stated THEN $about ELSE 0.0 END AS weight
+  ORDER BY weight DESC, e.id LIMIT $bridges
   WITH a, e AS named, weight
   CALL (named, source) {
     RETURN named AS e, 0.0 AS commoner
     UNION ALL
     MATCH (named)-[:SAME_AS]-(e:Entity) WHERE $same_as AND NOT e.id IN source.skip
-    RETURN e, CASE WHEN e.df > named.df AND named.df > 0 THEN $iota * log(e.df * 1.0 / named.df) / log($passages + 1.0) ELSE 0.0 END AS commoner
+    RETURN e, CASE WHEN e.df > named.df AND named.df > 0 THEN $rarity * log(e.df * 1.0 / named.df) / log($passages + 1.0) ELSE 0.0 END AS commoner
   }
   CALL (a, e, source) {
     MATCH (e)<-[m:MENTIONS]-(x:Passage) WHERE e.df <= $cap AND x <> a
-    RETURN x, false AS is_title, CASE m.via WHEN 'title' THEN $nu ELSE 0.0 END - $kappa * log(1 + e.df * $rivals) AS preference
+    RETURN x, false AS is_title, CASE m.via WHEN 'title' THEN $in_title ELSE 0.0 END - $rivals * log(1 + e.df * $rival_share) AS preference
     UNION ALL
     MATCH (e)<-[t:ABOUT]-(n)
     WITH a, source, t, n ORDER BY t.weight DESC, n.id LIMIT $cap
@@ -63,7 +63,7 @@ CALL (source, a, words) {
       MATCH (n)-[:HAS_PASSAGE]->(x:Passage) WHERE x <> a AND x[$embedding] IS NOT NULL
       RETURN x ORDER BY CASE WHEN COUNT { (n)-[:HAS_PASSAGE]->() } > $titled THEN vector.similarity.cosine(x[$embedding], $vectors[source.vector]) ELSE 0.0 END DESC, x.id LIMIT $titled
     }
-    RETURN x, true AS is_title, $tau * t.weight / (1 + log(CASE WHEN e.ntit > 0 THEN e.ntit ELSE 1 END)) AS preference
+    RETURN x, true AS is_title, $title * t.weight / (1 + log(CASE WHEN e.ntit > 0 THEN e.ntit ELSE 1 END)) AS preference
   }
   RETURN [named.id, CASE WHEN e = named THEN e.name ELSE named.name + ' = ' + e.name END] AS entity, x, weight - commoner + preference AS bridge, CASE WHEN is_title THEN 1 ELSE 0 END AS kind
   UNION ALL
@@ -77,19 +77,19 @@ CALL (source, a, words) {
   }
   WITH a, own, named, e WHERE e.df <= $cap
   MATCH (e)<-[:MENTIONS]-(x:Passage) WHERE x <> a
-  RETURN [own, CASE WHEN e = named THEN e.name ELSE named.name + ' = ' + e.name END] AS entity, x, $iota * log($passages * 1.0 / e.df) / log($passages + 1.0) - $kappa * log(1 + e.df * $rivals) AS bridge, 2 AS kind
+  RETURN [own, CASE WHEN e = named THEN e.name ELSE named.name + ' = ' + e.name END] AS entity, x, $rarity * log($passages * 1.0 / e.df) / log($passages + 1.0) - $rivals * log(1 + e.df * $rival_share) AS bridge, 2 AS kind
 }
 WITH source, x, max([bridge, entity, kind]) AS best
 WITH x, collect({source: source, best: best}) AS ways
 WITH x.id AS id, ways, x[$embedding] AS embedding, [t IN $terms WHERE x.stems CONTAINS t.stem] AS shared
-WITH id, ways, embedding, shared, (2 * vector.similarity.cosine(embedding, $vector) - 1) + $beta * reduce(s = 0.0, t IN shared | s + t.weight) AS base
+WITH id, ways, embedding, shared, (2 * vector.similarity.cosine(embedding, $vector) - 1) + $word_weight * reduce(s = 0.0, t IN shared | s + t.weight) AS base
 UNWIND ways AS way
 WITH way.source AS source, id, base, way.best AS best,
      way.best[0] + (2 * vector.similarity.cosine(embedding, $vectors[way.source.vector]) - 1)
-       + $beta * reduce(s = 0.0, t IN shared | s + coalesce(way.source.weights[t.stem], 0.0)) AS score
+       + $word_weight * reduce(s = 0.0, t IN shared | s + coalesce(way.source.weights[t.stem], 0.0)) AS score
 ORDER BY score DESC, id
 WHERE score IS NOT NULL // what is being removed may have lost its vector
-WITH source, collect([id, best[1][1], best[2], score, base])[0..$keep] AS targets
+WITH source, collect([id, best[1][1], best[2], score, base])[0..$targets] AS targets
 WITH collect({source: source.id, inherited: source.inherited, targets: targets}) AS hops
 CALL (hops) {
   UNWIND CASE WHEN $next > 0 THEN hops ELSE [] END AS hop

@@ -8,21 +8,21 @@
 // $query: STRING - the question's stems for Lucene, or empty
 // $terms: LIST<MAP> - {stem (between spaces), weight} of the question's words; the weights add up to 1
 // $links: LIST<STRING> - entities that the question names
-// $beta: FLOAT = 0.25 - weight of shared words
+// $word_weight: FLOAT = 0.25 - weight of shared words
 // $lexical: FLOAT = 0.0 - what the passage of the best BM25 score is raised by; others by their share of that score
-// $k0: INTEGER = 30 - passages of each index
+// $seeds: INTEGER = 30 - passages of each index
 // $candidates: INTEGER = 120 - over-fetch of the vector index
 // $titled: INTEGER = 5 - passages of a document that its title reaches
 // $most: INTEGER = 50 - documents or passages that a name reaches
 // -> seeds: LIST<MAP> - {id, name, base (score against the question), title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions), about (those of these that one of its triples is about)}, best first
 CALL () {
   WITH $query AS query WHERE query <> ''
-  CALL db.index.fulltext.queryNodes($text_index, query, {limit: $k0}) YIELD node, score
+  CALL db.index.fulltext.queryNodes($text_index, query, {limit: $seeds}) YIELD node, score
   RETURN collect({x: node, score: score}) AS worded
 }
 CALL (worded) {
   CALL db.index.vector.queryNodes($vector_index, $candidates, $vector) YIELD node AS x
-  WITH x, vector.similarity.cosine(x[$embedding], $vector) AS score ORDER BY score DESC, x.id LIMIT $k0
+  WITH x, vector.similarity.cosine(x[$embedding], $vector) AS score ORDER BY score DESC, x.id LIMIT $seeds
   RETURN x
   UNION
   WITH worded
@@ -50,7 +50,7 @@ WITH DISTINCT worded, x, x.stems AS stems
 MATCH (d:Document)-[:HAS_PASSAGE]->(x)
 WITH x.id AS id,
        (2 * vector.similarity.cosine(x[$embedding], $vector) - 1)
-       + $beta * reduce(s = 0.0, t IN $terms | s + CASE WHEN stems CONTAINS t.stem THEN t.weight ELSE 0.0 END)
+       + $word_weight * reduce(s = 0.0, t IN $terms | s + CASE WHEN stems CONTAINS t.stem THEN t.weight ELSE 0.0 END)
        + $lexical * coalesce([hit IN worded WHERE hit.x = x | hit.score / worded[0].score][0], 0.0) AS base,
        x.name AS name, x.title AS title,
        [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] + [(x)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] AS own,

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from kgrag.retrieval.trail import trail
 from kgrag.values.events import Answer
-from kgrag.values.types import Hit, Passage, Ranking
+from kgrag.values.results import Hit, Passage, Ranking
 
 
 class Source(Protocol):

@@ -18,7 +18,7 @@ from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.aio import in_thread
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.values.events import Answer
-from kgrag.values.types import Ranking
+from kgrag.values.results import Ranking
 
 
 class KgragRetriever(BaseRetriever):

@@ -17,7 +17,7 @@ from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.aio import in_thread
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.values.events import Answer
-from kgrag.values.types import Passage, Ranking
+from kgrag.values.results import Passage, Ranking
 
 
 class KgragRetriever(BaseRetriever):

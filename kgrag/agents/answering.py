@@ -19,8 +19,9 @@ from kgrag.models.shown import numbered
 from kgrag.models.tasks import Tasks
 from kgrag.runtime.options import Count, Options
 from kgrag.text.tokens import LETTERS_A_TOKEN
+from kgrag.values.documents import Triple
 from kgrag.values.events import Citation
-from kgrag.values.types import Item, Summary, Triple
+from kgrag.values.results import Item, Summary
 
 OnText = Callable[[str], None]
 

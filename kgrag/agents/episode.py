@@ -10,8 +10,9 @@ from kgrag.models.chat import no_model
 from kgrag.models.shown import numbered
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.retrieval.base import Evidence, Query, Retriever, Scored, Topic
+from kgrag.values.documents import Triple
 from kgrag.values.events import Event
-from kgrag.values.types import Hit, Item, Passage, Summary, Triple
+from kgrag.values.results import Hit, Item, Passage, Summary
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,9 @@ from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.sync_ge import SyncGe
 from kgrag.retrieval.trail import follow
 from kgrag.runtime.options import Count
+from kgrag.values.documents import Triple
 from kgrag.values.events import Judged, Read, Remembered, Rewritten
-from kgrag.values.types import Step, Triple
+from kgrag.values.results import Step
 
 
 class Verdict(BaseModel):

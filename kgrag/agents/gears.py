@@ -21,8 +21,8 @@ from kgrag.retrieval.bridges import named
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.knowledge import Knowledge, KnowledgeOptions, passages_of
 from kgrag.runtime.options import Count
+from kgrag.values.documents import Triple
 from kgrag.values.events import Filtered, Judged, Linked, Read, Remembered, Rewritten
-from kgrag.values.types import Triple
 
 _VERDICT = re.compile(
     r"[\s{*\"'.]*(yes|no)\b[\s}*\"'.:,;-]*(?:next (?:question|query)\s*:)?[\s{\"]*([^{}]*)", re.IGNORECASE

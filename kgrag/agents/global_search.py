@@ -18,7 +18,7 @@ from kgrag.models.parallel import in_parallel
 from kgrag.retrieval.base import Scored, Topic
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Failed, Noted, Retrieved
-from kgrag.values.types import Step
+from kgrag.values.results import Step
 
 _LEAVES = 3  # passages of a report that are cited
 

@@ -22,7 +22,7 @@ from kgrag.text.aliases import without_parenthesis
 from kgrag.text.tokens import join_name, name_words, tokens
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Failed
-from kgrag.values.types import Hit, Step
+from kgrag.values.results import Hit, Step
 
 TASK = "structure"
 _SHOWN = 10  # documents that are named, or read together

@@ -21,9 +21,10 @@ from kgrag.retrieval.context import Searchable, SearchContext
 from kgrag.retrieval.expression import Expression
 from kgrag.retrieval.registry import make_retriever
 from kgrag.runtime.options import resolve
+from kgrag.values.documents import Triple
 from kgrag.values.errors import ConfigurationError, ModelError
 from kgrag.values.events import Answer, Answered, Failed, Looked
-from kgrag.values.types import Hit, Item, Ranking, Triple, Usage
+from kgrag.values.results import Hit, Item, Ranking, Usage
 
 __all__ = ["DEPTH", "Conclusion", "Episode", "Inquiry", "Search", "Strategy"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from kgrag.text.languages import ENGLISH
 from kgrag.text.tokens import tokens
-from kgrag.values.types import Item, Passage, Summary
+from kgrag.values.results import Item, Passage, Summary
 
 _CITATION = re.compile(r"\[\d+\]")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")

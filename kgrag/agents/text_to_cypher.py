@@ -22,8 +22,8 @@ from kgrag.settings import GatewaySettings
 from kgrag.text.tokens import is_content, stems, tokens
 from kgrag.values.errors import DatabaseError, ModelError, RefusedError
 from kgrag.values.events import Called, Event
+from kgrag.values.results import Usage
 from kgrag.values.rows import Rows
-from kgrag.values.types import Usage
 
 TASK = "cypher"
 _ATTEMPTS = 2

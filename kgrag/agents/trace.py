@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from kgrag.models.tasks import Listener
 from kgrag.values.events import Answered, Called, Event
-from kgrag.values.types import Usage
+from kgrag.values.results import Usage
 
 
 @dataclass(slots=True)

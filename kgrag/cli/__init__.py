@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from kgrag import __version__
-from kgrag.cli.console import log_on_stderr, note, print_error
+from kgrag.cli.console import log_on_stderr, note, print_error, warnings_as_notes
 from kgrag.runtime.plugins import Plugins
 from kgrag.values.errors import KgragError
 
@@ -182,5 +182,6 @@ def main(ctx: click.Context, debug: bool, verbose: bool) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a locale without Unicode shows question marks
+    ctx.with_resource(warnings_as_notes())
     if verbose:
         ctx.with_resource(log_on_stderr())

@@ -22,7 +22,7 @@ from kgrag.values.errors import ConfigurationError, KgragError, ModelError
 if TYPE_CHECKING:
     from kgrag.client.searching import Searching
     from kgrag.retrieval.base import Query
-    from kgrag.values.types import Range, Scalar
+    from kgrag.values.results import Range, Scalar
 
 
 @click.command()
@@ -81,7 +81,7 @@ def ask(
     """
     from kgrag.agents.system import check_system
     from kgrag.retrieval.base import Query
-    from kgrag.values.types import Filter
+    from kgrag.values.results import Filter
 
     settings, published = as_paper(load_settings(), paper, quiet=quiet)
     if effort is not None:

@@ -9,7 +9,7 @@ from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import note, print_json, print_pairs, print_table, progress_bars
 
 if TYPE_CHECKING:
-    from kgrag.values.types import CollectionInfo
+    from kgrag.values.results import CollectionInfo
 
 _COLUMNS = ("Document", "Passage", "Triple", "Entity", "Keyword", "Word")
 

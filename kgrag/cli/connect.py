@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from kgrag.client.collection import Collection
     from kgrag.client.federation import Federation
     from kgrag.settings import Settings
-    from kgrag.values.types import Progress, Range, Scalar
+    from kgrag.values.events import Progress
+    from kgrag.values.results import Range, Scalar
 
 F = TypeVar("F", bound=Callable[..., Any])
 _RANGE = re.compile(r"(|-?\d[^.]*(?:\.\d+)?)\.\.(|-?\d.*)")  # of numbers or dates: a text with two dots is a text

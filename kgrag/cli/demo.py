@@ -11,7 +11,7 @@ from kgrag.cli.console import load_settings, print_json, progress_bars
 if TYPE_CHECKING:
     from kgrag.demo import Question
     from kgrag.settings import Settings
-    from kgrag.values.types import Ranking
+    from kgrag.values.results import Ranking
 
 QUESTIONS = 3
 PASSAGES = 6

@@ -18,7 +18,8 @@ from kgrag.values.errors import InputError, NotFoundError
 if TYPE_CHECKING:
     from kgrag.client import KnowledgeGraph
     from kgrag.indexing.bulk import HandOver
-    from kgrag.values.types import IngestReport, Problem
+    from kgrag.values.documents import Problem
+    from kgrag.values.results import IngestReport
 
 _NAMES = 12  # of extensions or encodings that are named
 

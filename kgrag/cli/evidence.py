@@ -11,7 +11,7 @@ from rich.tree import Tree
 from kgrag.cli.console import note, stdout_console
 from kgrag.retrieval.snippet import WIDTH, crop, one_line, snippet
 from kgrag.retrieval.trail import score, trail
-from kgrag.values.types import Passage, Ranking
+from kgrag.values.results import Passage, Ranking
 
 ID_DIGITS = 8
 """How much of a passage's id is shown; `kgrag show` takes as much."""

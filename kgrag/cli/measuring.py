@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli.console import note, print_list, print_table, progress_bars
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 if TYPE_CHECKING:
     from kgrag.client import Collection, KnowledgeGraph

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from kgrag.indexing.tagging import TaggingReport
     from kgrag.runtime.check import Check
     from kgrag.values.errors import ModelError
-    from kgrag.values.types import Progress, Usage
+    from kgrag.values.events import Progress
+    from kgrag.values.results import Usage
 
 
 @contextmanager

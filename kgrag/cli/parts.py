@@ -26,7 +26,7 @@ def retrievers(name: str | None, as_json: bool) -> None:
     kgrag list retrievers
     kgrag list retrievers pathrank                its options: type, default, meaning
     kgrag search "..." --retriever "rrf(hybrid, pathrank)"
-    kgrag search "..." --retriever "rrf(bm25, pathrank(cap=20, omega=0), rrf=30)"
+    kgrag search "..." --retriever "rrf(bm25, pathrank(cap=20, pagerank_weight=0), rrf=30)"
     """
     from kgrag.retrieval.registry import DEFAULT_RETRIEVER, RETRIEVERS
 

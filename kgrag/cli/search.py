@@ -19,7 +19,7 @@ from kgrag.cli.console import note, print_json
 from kgrag.cli.runs import print_drawing
 
 if TYPE_CHECKING:
-    from kgrag.values.types import Range, Scalar
+    from kgrag.values.results import Range, Scalar
 
 
 @click.command()
@@ -69,7 +69,7 @@ def search(
     kgrag search "Who designed the Fram?" --json | jq -r '.hits[].passage.title'
     """
     from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_retriever
-    from kgrag.values.types import Filter
+    from kgrag.values.results import Filter
 
     retriever = check_retriever(retriever or DEFAULT_RETRIEVER)
     only = Filter(where, source, since)

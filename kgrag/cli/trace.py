@@ -22,7 +22,7 @@ from kgrag.cli.evidence import (
 from kgrag.narration import ONCE, lines, topic, usage_text
 from kgrag.retrieval.snippet import crop, one_line
 from kgrag.values.events import Answer, Answered, Called, Event
-from kgrag.values.types import Ranking, Usage
+from kgrag.values.results import Ranking, Usage
 
 EVIDENCE = 8
 """How many of the best passages are shown when they do not hold the answer."""

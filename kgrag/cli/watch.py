@@ -15,7 +15,9 @@ from kgrag.values.errors import DatabaseError
 if TYPE_CHECKING:
     from types import FrameType
 
-    from kgrag.values.types import IngestReport, Problem, Progress
+    from kgrag.values.documents import Problem
+    from kgrag.values.events import Progress
+    from kgrag.values.results import IngestReport
 
 _AGAIN = 10.0  # seconds after which a database that failed is asked again
 

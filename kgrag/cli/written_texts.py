@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kgrag.client.collection import Collection
     from kgrag.indexing.group_texts import WritingReport
     from kgrag.models.estimate import Estimate
-    from kgrag.values.types import Progress
+    from kgrag.values.events import Progress
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -20,8 +20,7 @@ from kgrag.client.graph import KnowledgeGraph
 from kgrag.client.searching import Searching
 from kgrag.runtime import limits
 from kgrag.settings import Settings
-from kgrag.values.events import Answer, Event
-from kgrag.values.types import Progress
+from kgrag.values.events import Answer, Event, Progress
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.types import Filter
+from kgrag.values.results import Filter
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -17,7 +17,8 @@ from kgrag.loaders.source import Source
 from kgrag.models.embed import Embedder
 from kgrag.retrieval.context import SearchContext
 from kgrag.runtime.document_progress import DocumentProgress
-from kgrag.values.types import CollectionInfo, IngestReport, Progress, RepairReport
+from kgrag.values.events import Progress
+from kgrag.values.results import CollectionInfo, IngestReport, RepairReport
 
 if TYPE_CHECKING:
     from kgrag.client.graph import KnowledgeGraph

@@ -19,8 +19,8 @@ from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import Query, Retriever
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_defaults, make_retriever
-from kgrag.values.events import Answer
-from kgrag.values.types import CollectionInfo, DocumentInfo, Filter, Passage, Progress, Ranking
+from kgrag.values.events import Answer, Progress
+from kgrag.values.results import CollectionInfo, DocumentInfo, Filter, Passage, Ranking
 
 if TYPE_CHECKING:
     from kgrag.agents.text_to_cypher import CypherAnswer

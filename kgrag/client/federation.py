@@ -12,7 +12,7 @@ from kgrag.client.searching import Searching
 from kgrag.retrieval.base import Retriever
 from kgrag.retrieval.federated import Federated
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
-from kgrag.values.types import Filter
+from kgrag.values.results import Filter
 
 
 def split_names(names: str) -> tuple[str, ...]:

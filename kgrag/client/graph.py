@@ -27,7 +27,8 @@ from kgrag.models.embed import Embedder
 from kgrag.models.tasks import Tasks
 from kgrag.settings import Settings
 from kgrag.values.errors import NotFoundError
-from kgrag.values.types import CollectionInfo, Passage, Progress, Ranking
+from kgrag.values.events import Progress
+from kgrag.values.results import CollectionInfo, Passage, Ranking
 
 if TYPE_CHECKING:
     from neo4j_viz import VisualizationGraph

@@ -14,7 +14,9 @@ from kgrag.indexing.reembed import discard_old_vectors
 from kgrag.loaders.source import Source, first_document, items_of
 from kgrag.models.embed import DeferredEmbedder, Embedder, load_embedder
 from kgrag.settings import Settings
-from kgrag.values.types import Document, FileState, IngestReport, Problem, Progress, Scan, Unchanged
+from kgrag.values.documents import Document, FileState, Problem, Scan, Unchanged
+from kgrag.values.events import Progress
+from kgrag.values.results import IngestReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,7 +6,7 @@ from cachetools import LRUCache
 
 from kgrag.retrieval.base import Query, Retriever
 from kgrag.retrieval.copies import retrieve_folded
-from kgrag.values.types import Ranking
+from kgrag.values.results import Ranking
 
 
 class Rankings:

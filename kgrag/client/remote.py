@@ -25,8 +25,8 @@ from kgrag.models.tasks import Listener
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.runtime import limits
 from kgrag.values.errors import CancelledError, InputError, ServerError, error_of
-from kgrag.values.events import Answer, Answered, Event
-from kgrag.values.types import CollectionInfo, DocumentInfo, Filter, IngestReport, Passage, Progress, Ranking
+from kgrag.values.events import Answer, Answered, Event, Progress
+from kgrag.values.results import CollectionInfo, DocumentInfo, Filter, IngestReport, Passage, Ranking
 from kgrag.wire import (
     answer_from_json,
     event_from_json,

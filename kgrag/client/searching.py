@@ -19,7 +19,7 @@ from kgrag.retrieval.copies import retrieve_folded
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.runtime import limits
 from kgrag.values.events import Answer
-from kgrag.values.types import Filter, Ranking
+from kgrag.values.results import Filter, Ranking
 
 
 class Searching(ABC):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from kgrag.loaders.dispatch import LOADERS
 from kgrag.loaders.folder_walk import Seen, Walk, file_key
+from kgrag.values.documents import Problem, Scan
 from kgrag.values.errors import InputError
-from kgrag.values.types import Problem, Scan
 
 _FILES, _BYTES = 100, 32 * 1024 * 1024  # of uploads that are sent at once
 

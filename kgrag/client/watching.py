@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgrag.values.errors import BusyError, InputError
-from kgrag.values.types import IngestReport
+from kgrag.values.results import IngestReport
 
 if TYPE_CHECKING:
     from watchfiles import Change

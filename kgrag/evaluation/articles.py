@@ -20,8 +20,10 @@ from kgrag.evaluation.chains import read_documents
 from kgrag.evaluation.datasets import Corpus, Dataset, GoldText, Question
 from kgrag.evaluation.gold import text_ranks
 from kgrag.loaders.base import clean
+from kgrag.values.documents import Document, Problem, Section
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document, Hit, Passage, Problem, Progress, Ranking, Section
+from kgrag.values.events import Progress
+from kgrag.values.results import Hit, Passage, Ranking
 
 _DOC = re.compile(r'<doc\b[^>]*\btitle="([^"]*)"')
 _HEADING = re.compile(r"(={2,6})\s*(.+?)\s*\1")

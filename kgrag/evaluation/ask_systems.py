@@ -14,8 +14,8 @@ from kgrag.evaluation.retrieving import DEPTH, PATIENCE, AnswerRecord, Iteration
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.values.errors import BudgetError, ConfigurationError, DatabaseError, UnavailableError
-from kgrag.values.events import Answer, Called, Event, Failed, Looked, Ranked, Retrieved
-from kgrag.values.types import Progress, Ranking
+from kgrag.values.events import Answer, Called, Event, Failed, Looked, Progress, Ranked, Retrieved
+from kgrag.values.results import Ranking
 
 _GRACE = 2.0  # seconds
 

@@ -20,7 +20,7 @@ from kgrag.retrieval.base import Query
 from kgrag.retrieval.context import SearchContext
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Answer, Answered, Failed, Looked
-from kgrag.values.types import Hit, Passage, Ranking, Step, Usage
+from kgrag.values.results import Hit, Passage, Ranking, Step, Usage
 
 
 class Golden:

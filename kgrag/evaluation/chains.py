@@ -8,8 +8,9 @@ from kgrag.evaluation.datasets import Dataset, GoldText, Question
 from kgrag.indexing.language import sentences
 from kgrag.retrieval.hops import so_far
 from kgrag.text.tokens import embedding_text, is_content, stems, tokens
+from kgrag.values.documents import Document
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document, Progress
+from kgrag.values.events import Progress
 
 Fact = tuple[str, str]
 """The title and text of a passage, or of one of its sentences."""

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from kgrag.settings import IndexingSettings
+from kgrag.values.documents import Document, Problem
 from kgrag.values.errors import InputError
+from kgrag.values.events import Progress
 from kgrag.values.identity import content_hash
-from kgrag.values.types import Document, IngestReport, Problem, Progress
+from kgrag.values.results import IngestReport
 
 if TYPE_CHECKING:
     from kgrag.client import Collection, KnowledgeGraph

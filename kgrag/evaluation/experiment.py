@@ -36,7 +36,7 @@ from kgrag.models.tagme import can_tag
 from kgrag.retrieval.base import Retriever
 from kgrag.settings import Settings
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 By = Literal["type", "hops", "density"]
 

@@ -35,7 +35,8 @@ from kgrag.models.prompts import Prompt
 from kgrag.models.shown import harmless, numbered, titled
 from kgrag.models.tasks import Tasks
 from kgrag.values.errors import InputError, ModelError
-from kgrag.values.types import Progress, Usage
+from kgrag.values.events import Progress
+from kgrag.values.results import Usage
 
 if TYPE_CHECKING:
     from kgrag.client import Collection

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.text.tokens import tokens
-from kgrag.values.types import Document, Ranking
+from kgrag.values.documents import Document
+from kgrag.values.results import Ranking
 
 WORDS = 4  # of a run; fewer would be shared by chance (of the, in the year)
 SHARE = 0.5

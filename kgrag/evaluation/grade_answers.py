@@ -13,7 +13,8 @@ from kgrag.evaluation.graders import AnswerGrader, Marks, SaidAnswer
 from kgrag.evaluation.ledger import Ledger
 from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each
 from kgrag.values.errors import InputError, ModelError
-from kgrag.values.types import Progress, Usage
+from kgrag.values.events import Progress
+from kgrag.values.results import Usage
 
 _STAGE = "marks"
 MARKS = ("correctness", "faithfulness")

@@ -14,7 +14,7 @@ from kgrag.evaluation.retrieving import Grade, Record
 from kgrag.models.tasks import Tasks
 from kgrag.values.errors import BudgetError, ModelError
 from kgrag.values.events import Called, Event
-from kgrag.values.types import Usage
+from kgrag.values.results import Usage
 
 TASK = "grade"
 _UNMARKED = "not marked: "

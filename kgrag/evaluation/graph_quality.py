@@ -23,7 +23,8 @@ from kgrag.retrieval.registry import check_retriever, make_retriever
 from kgrag.retrieval.tfidf import TfIdf
 from kgrag.settings import BRIDGE_CAP
 from kgrag.values.errors import ConfigurationError, InputError
-from kgrag.values.types import Hit, Passage, Progress, Ranking
+from kgrag.values.events import Progress
+from kgrag.values.results import Hit, Passage, Ranking
 
 KINDS: dict[str, tuple[float, ...]] = {
     "keyword": (1, 2, 3, 4, 5, 6, 8, 10),

@@ -9,7 +9,8 @@ from kgrag.evaluation.baselines import BASELINES
 from kgrag.retrieval.base import LAYERS, Layer
 from kgrag.retrieval.registry import check_retriever
 from kgrag.values.errors import KgragError
-from kgrag.values.types import Progress, Usage
+from kgrag.values.events import Progress
+from kgrag.values.results import Usage
 
 
 def spelt(name: str) -> tuple[str, bool]:

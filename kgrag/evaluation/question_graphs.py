@@ -11,7 +11,7 @@ from kgrag.client import Collection
 from kgrag.evaluation.chains import read_documents
 from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.values.errors import NotFoundError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 
 class QuestionGraphs:

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from kgrag.graph.reader import Reader
-from kgrag.values.types import Passage
+from kgrag.values.results import Passage
 
 _TRIED = 24  # passages, drawn at once, of which one is to be tied to another document
 

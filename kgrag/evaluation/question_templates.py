@@ -20,7 +20,7 @@ from kgrag.indexing.language import sentences
 from kgrag.text.languages import Language
 from kgrag.text.names import capitalised_phrases
 from kgrag.text.tokens import normalise, tokens
-from kgrag.values.types import Passage
+from kgrag.values.results import Passage
 
 GAP = "____"
 _FACTS, _TABLES = 100_000, 10_000  # read at most

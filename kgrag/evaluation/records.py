@@ -23,7 +23,7 @@ from kgrag.evaluation.retrieving import AnswerRecord, Grade, Iteration, Record
 from kgrag.retrieval.base import Retriever
 from kgrag.runtime.options import Options
 from kgrag.values.errors import InputError
-from kgrag.values.types import Usage
+from kgrag.values.results import Usage
 
 KEYS = {"identity", "documents", "ranks", "seconds"}
 """What the line of a record has at least."""

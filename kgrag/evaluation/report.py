@@ -15,7 +15,7 @@ from kgrag.evaluation.retrieving import Record
 from kgrag.evaluation.significance import Difference
 from kgrag.evaluation.summary import Group, Iterations, Overlaps, Rows, digits
 from kgrag.evaluation.sweep import Sweep, plot_sweep
-from kgrag.values.types import Usage
+from kgrag.values.results import Usage
 from kgrag.wire import VERSION, plain
 
 NOISE = "noise: the 95 % interval, by a paired bootstrap over the questions, includes 0"

@@ -17,7 +17,8 @@ from kgrag.papers import Paper, PaperRow, PaperTable, override
 from kgrag.retrieval.base import Layer
 from kgrag.settings import Settings
 from kgrag.values.errors import NotFoundError
-from kgrag.values.types import Progress, Usage
+from kgrag.values.events import Progress
+from kgrag.values.results import Usage
 
 _DEPTH = 15
 

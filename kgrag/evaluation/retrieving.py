@@ -13,8 +13,8 @@ from kgrag.evaluation.gold import answer_rank, distinct_documents, text_ranks
 from kgrag.evaluation.metrics import Ranks, ranks_of
 from kgrag.retrieval.base import Query, Retriever
 from kgrag.values.errors import BudgetError, DatabaseError, KgragError
-from kgrag.values.events import Called, Event
-from kgrag.values.types import Progress, Ranking, Usage
+from kgrag.values.events import Called, Event, Progress
+from kgrag.values.results import Ranking, Usage
 
 DEPTH = 15
 """How deep rankings are kept by default, and the `k` that latency is measured at."""

@@ -10,7 +10,7 @@ from kgrag.evaluation.answers import exact_match, f1, structure_match
 from kgrag.evaluation.metrics import Ranks, ndcg_at, perfect_at, recall_at, reciprocal_rank
 from kgrag.evaluation.retrieving import DEPTH, AnswerRecord, Record
 from kgrag.evaluation.significance import Difference, paired_bootstrap
-from kgrag.values.types import Usage
+from kgrag.values.results import Usage
 
 RECALLS = (2, 5, 10, 15)
 PERFECT = 8

@@ -19,7 +19,7 @@ from kgrag.retrieval.base import Query
 from kgrag.retrieval.gfm import Loaded, Surroundings
 from kgrag.settings import GfmTraining
 from kgrag.values.errors import InputError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -17,7 +17,8 @@ from kgrag.retrieval.base import Query
 from kgrag.retrieval.gnn_ret import Edge, GnnRet, Message, Neighbours, distance, nearest, neighbours_of, propagate
 from kgrag.settings import GnnRetTraining
 from kgrag.values.errors import InputError
-from kgrag.values.types import Progress, Ranking
+from kgrag.values.events import Progress
+from kgrag.values.results import Ranking
 
 UNTRAINED, TRAINED, AS_SET = "untrained", "trained", "as set"
 """The systems of a cross-validation; as set: the `alphas` of the settings, where they are other than untrained."""

@@ -20,7 +20,7 @@ from kgrag.models.generator import load_model, prompt_tokens
 from kgrag.models.prompts import Prompt
 from kgrag.settings import NextEvidenceTraining
 from kgrag.values.errors import ConfigurationError, InputError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 NO_EVIDENCE = "(none)"
 _IGNORED = -100  # the label of a token that is not learned

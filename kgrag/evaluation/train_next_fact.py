@@ -22,7 +22,7 @@ from kgrag.indexing.neighbours import nearest
 from kgrag.models.embed import Vectors, sentence_transformer, unit
 from kgrag.settings import NextFactTraining
 from kgrag.values.errors import ConfigurationError, InputError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 NEIGHBOURS = (1, 2, 5, 10, 20)
 """How many neighbours each seed has where SF-EM is measured."""

@@ -17,7 +17,7 @@ from kgrag.models.embed import embed_questions
 from kgrag.retrieval.gnn_ret import GnnRet, Message, Neighbours, distance, neighbours_of, propagate
 from kgrag.settings import RgnnTraining
 from kgrag.values.errors import InputError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 Array = NDArray[np.float64]
 _FEWEST = 2

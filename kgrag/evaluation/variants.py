@@ -9,8 +9,8 @@ from itertools import count, islice
 
 from kgrag.evaluation.datasets import Corpus, Dataset, GoldText, Question
 from kgrag.text.languages import STOP_WORDS
+from kgrag.values.documents import Document, Problem, Section
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document, Problem, Section
 
 _WORD = re.compile(r"[^\W\d_]{4,}")  # a letter fewer makes a shorter word another word
 

@@ -13,7 +13,7 @@ from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.contents import Fingerprint, NodeRecord, contents
 from kgrag.values.errors import InputError, MismatchError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 _STEP = 1000  # nodes and edges between reports
 

@@ -16,7 +16,7 @@ from kgrag.graph.contents import LABELS, LOCAL, Fingerprint, Item, NodeRecord, v
 from kgrag.graph.counts import count_nodes
 from kgrag.graph.holding import collection_lock
 from kgrag.values.errors import InputError, MismatchError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 _NODES = 1000  # a transaction
 _EDGES = 5000

@@ -11,7 +11,7 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
 from kgrag.values import identity
 from kgrag.values.errors import InputError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 PREFIX = "import-"
 _BATCH = 2000

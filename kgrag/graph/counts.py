@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
-from kgrag.values.types import CollectionInfo
+from kgrag.values.results import CollectionInfo
 
 READ = 100_000
 """Nodes of a label up to which their edges are read. For more, the store's own counts are asked for, by a statement

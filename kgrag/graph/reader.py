@@ -15,7 +15,7 @@ from kgrag.graph.metadata import as_text, from_properties
 from kgrag.passages import PassageIndex
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.identity import document_id, entity_id
-from kgrag.values.types import DocumentInfo, Filter, Passage, Scalar
+from kgrag.values.results import DocumentInfo, Filter, Passage, Scalar
 
 Row = dict[str, Any]
 Scores = list[tuple[str, float]]

@@ -14,6 +14,7 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.queries import catalogue
 from kgrag.graph.schema import check_schema
 from kgrag.text.tokens import caption
+from kgrag.values.documents import Triple
 from kgrag.values.errors import NotFoundError
 from kgrag.values.events import (
     Answer,
@@ -35,7 +36,7 @@ from kgrag.values.events import (
     Verified,
 )
 from kgrag.values.identity import node_id
-from kgrag.values.types import Ranking, Triple
+from kgrag.values.results import Ranking
 
 _Row = dict[str, Any]
 _SHORTEST = 6  # digits of a run's id that name it

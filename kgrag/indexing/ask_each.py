@@ -11,7 +11,7 @@ from kgrag.graph.connection import Graph
 from kgrag.models.parallel import in_parallel
 from kgrag.values.errors import BudgetError, ModelError, UnavailableError
 from kgrag.values.events import Called, Event
-from kgrag.values.types import Usage
+from kgrag.values.results import Usage
 
 Result = TypeVar("Result")
 Source = Mapping[str, Any]

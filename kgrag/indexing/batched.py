@@ -28,7 +28,8 @@ from kgrag.models.tasks import reply_schema, shaped
 from kgrag.runtime import limits
 from kgrag.settings import Settings
 from kgrag.values.errors import BudgetError, MismatchError, ModelError
-from kgrag.values.types import Progress, Usage
+from kgrag.values.events import Progress
+from kgrag.values.results import Usage
 
 _STAGE = "batch"
 _GROUP = 64  # replies written at once

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from kgrag.indexing.language import sentences
 from kgrag.settings import IndexingSettings
-from kgrag.values.types import Document, Section, Table
+from kgrag.values.documents import Document, Section, Table
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]{{1,24}}|[^\w\s]")

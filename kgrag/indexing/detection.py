@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from kgrag.settings import Settings
 from kgrag.text.languages import check_language, is_known
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 T = TypeVar("T")
 

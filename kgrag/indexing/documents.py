@@ -24,7 +24,7 @@ from kgrag.text.tokens import (
     title_stems,
 )
 from kgrag.values import identity
-from kgrag.values.types import Document, Triple
+from kgrag.values.documents import Document, Triple
 
 _DATES = ("date", "published", "publication_date", "created")
 

@@ -15,7 +15,7 @@ from kgrag.models.facts import repeats_example
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.tokens import caption, content_stems, name_stems, normalise, stems, words_of
 from kgrag.values import identity
-from kgrag.values.types import Triple
+from kgrag.values.documents import Triple
 
 _PRONOUNS = frozenset(
     """i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself it

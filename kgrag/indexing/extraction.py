@@ -27,7 +27,8 @@ from kgrag.models.shown import harmless, titled
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
 from kgrag.values.errors import ModelError
-from kgrag.values.types import Progress, Usage
+from kgrag.values.events import Progress
+from kgrag.values.results import Usage
 
 TASK = "extract"
 _STAGE = "extraction"

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationInfo, model_validator
 from kgrag.models.facts import TRIPLES, triple_of
 from kgrag.models.reply_text import json_in
 from kgrag.text.tokens import normalise
-from kgrag.values.types import Triple
+from kgrag.values.documents import Triple
 
 NONE = frozenset(("", "none", "null", "n a", "unknown", "unspecified", "undefined"))
 """What models write in place of a name."""

@@ -22,7 +22,7 @@ from kgrag.indexing.statistics import count_statistics
 from kgrag.indexing.synonyms import link_synonyms
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 
 def _mentions(work: StageContext) -> None:

@@ -15,7 +15,8 @@ from kgrag.indexing.summaries import EXTRACTED, Said
 from kgrag.models.budget import HIGH, LOW
 from kgrag.models.tasks import Tasks
 from kgrag.values.errors import ModelError
-from kgrag.values.types import Progress, Usage
+from kgrag.values.events import Progress
+from kgrag.values.results import Usage
 
 _BATCH = 200  # texts written at once
 

@@ -9,7 +9,7 @@ from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.passages import PassageIndex, open_index
 from kgrag.settings import Settings
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 _BATCH = 1000
 _STAGE = "passage index"

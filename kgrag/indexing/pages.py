@@ -8,7 +8,7 @@ from typing import Any
 from kgrag.graph.connection import Transaction
 from kgrag.text.tokens import caption
 from kgrag.values import identity
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 _ROWS = 1000  # a statement
 

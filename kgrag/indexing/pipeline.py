@@ -23,8 +23,10 @@ from kgrag.indexing.preparing import PendingDocument, Preparing
 from kgrag.models.embed import Embedder
 from kgrag.runtime.document_progress import at
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, FileState, Problem, Replaced, Scan, Unchanged
+from kgrag.values.events import Progress
 from kgrag.values.identity import content_hash, document_id
-from kgrag.values.types import Document, FileState, IngestReport, Problem, Progress, Replaced, Scan, Unchanged
+from kgrag.values.results import IngestReport
 
 _LOG = logging.getLogger(__name__)
 Items = Iterable[Document | Problem | Unchanged]

@@ -10,7 +10,7 @@ from kgrag.indexing.vectors import embedded
 from kgrag.models.embed import Embedder
 from kgrag.settings import IndexingSettings
 from kgrag.text.languages import Language
-from kgrag.values.types import Document, Problem, Replaced
+from kgrag.values.documents import Document, Problem, Replaced
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
-from kgrag.values.types import FileState, Scan
+from kgrag.values.documents import FileState, Scan
 
 _BATCH = 1000  # files
 

@@ -15,7 +15,8 @@ from kgrag.models.embed import Embedder
 from kgrag.runtime import limits
 from kgrag.settings import Settings
 from kgrag.text.tokens import embedding_text
-from kgrag.values.types import Problem, Progress
+from kgrag.values.documents import Problem
+from kgrag.values.events import Progress
 
 _LOG = logging.getLogger(__name__)
 _BATCH = 512

@@ -10,8 +10,8 @@ from kgrag.indexing.finish import finish
 from kgrag.indexing.index_sync import index_of
 from kgrag.settings import Settings
 from kgrag.values.errors import NotFoundError
+from kgrag.values.events import Progress
 from kgrag.values.identity import document_id
-from kgrag.values.types import Progress
 
 
 def delete_documents(

@@ -13,7 +13,9 @@ from kgrag.indexing.reembed import add_vectors, discard_old_vectors, without_vec
 from kgrag.indexing.synonyms import is_fit
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
-from kgrag.values.types import Problem, Progress, RepairReport
+from kgrag.values.documents import Problem
+from kgrag.values.events import Progress
+from kgrag.values.results import RepairReport
 
 _BATCH = 5000
 

@@ -13,7 +13,7 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import describe
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 _LOG = logging.getLogger(__name__)
 Row = dict[str, Any]

@@ -26,8 +26,8 @@ from kgrag.settings import Settings, TagmeSettings
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.tokens import normalise, tokens
 from kgrag.values.errors import ModelError
+from kgrag.values.events import Progress
 from kgrag.values.identity import entity_id
-from kgrag.values.types import Progress
 
 OF = " of "
 """Stands in a version before what is linked to."""

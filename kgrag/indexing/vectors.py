@@ -4,8 +4,8 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from kgrag.models.embed import Embedder, embed_each, listed, shown
+from kgrag.values.documents import Problem
 from kgrag.values.errors import ModelError
-from kgrag.values.types import Problem
 
 _LOG = logging.getLogger(__name__)
 

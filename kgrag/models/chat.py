@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.types import Usage
+from kgrag.values.results import Usage
 
 
 @dataclass(frozen=True, slots=True)

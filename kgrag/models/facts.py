@@ -13,7 +13,8 @@ from pydantic import BaseModel, model_validator
 
 from kgrag.models.shown import numbered
 from kgrag.models.tasks import Tasks
-from kgrag.values.types import Passage, Triple
+from kgrag.values.documents import Triple
+from kgrag.values.results import Passage
 
 _KEYS = (("subject", "head", "s"), ("predicate", "relation", "p"), ("object", "tail", "o"))
 TRIPLES: Mapping[str, Any] = {

@@ -24,7 +24,7 @@ from kgrag.runtime import limits
 from kgrag.runtime.spans import span
 from kgrag.settings import ChatSettings, Settings
 from kgrag.values.errors import ModelError
-from kgrag.values.types import Usage
+from kgrag.values.results import Usage
 
 if TYPE_CHECKING:
     import openai

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from kgrag.values.types import Item, Passage, Summary
+from kgrag.values.results import Item, Passage, Summary
 
 _TAG = re.compile(r"[<＜﹤](?=\s*/?\s*(?:passage|text)\b)|<(?=\|)|(?<=\|)>", re.IGNORECASE)
 """What could end the frame around a passage or a text, or is a sign of a chat template."""

@@ -16,7 +16,7 @@ from kgrag.models.shown import fewer, passages_in
 from kgrag.runtime import limits
 from kgrag.values.errors import ModelError, TooLongError
 from kgrag.values.events import Called, Event
-from kgrag.values.types import Usage
+from kgrag.values.results import Usage
 
 Listener = Callable[[Event], None]
 Shape = TypeVar("Shape", bound=BaseModel)

@@ -17,7 +17,7 @@ from kgrag.runtime.options import Count, Options, resolve
 from kgrag.runtime.spans import span
 from kgrag.settings import BRIDGE_CAP
 from kgrag.values.errors import ConfigurationError, InputError, MismatchError
-from kgrag.values.types import Filter, Hit, Passage, Ranking, Step
+from kgrag.values.results import Filter, Hit, Passage, Ranking, Step
 
 __all__ = [
     "BRIDGE_CAP",
@@ -170,7 +170,7 @@ class Retriever(ABC):
     def __init__(self, *on: Searchable, **options: Any) -> None:
         """Over a collection or other retrievers. Raises ConfigurationError for options that it does not have."""
         kind = type(self)
-        self.given = options
+        self.given = options = kind.options.current(options)
         self.context = on[0].context if on else _nothing(kind.name)
         parts = tuple(part for part in on if isinstance(part, Retriever))
         self.settings = kind.check(options, parts, self.context.defaults)

@@ -19,7 +19,7 @@ from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.trail import follow
 from kgrag.runtime.options import Count
-from kgrag.values.types import Step
+from kgrag.values.results import Step
 
 _OVER_FETCH = 8  # the index errs among near equals, and misses outliers when it is asked for few
 

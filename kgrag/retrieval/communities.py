@@ -17,7 +17,7 @@ from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.linking import link_question
 from kgrag.retrieval.trail import follow
 from kgrag.runtime.options import Count
-from kgrag.values.types import Step
+from kgrag.values.results import Step
 
 
 class CommunitiesOptions(FusionOptions, SummaryOptions):

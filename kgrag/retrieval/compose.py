@@ -10,7 +10,7 @@ from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, Vector
 from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.second_stage import rank_step
 from kgrag.runtime.options import Count, Options
-from kgrag.values.types import Step
+from kgrag.values.results import Step
 
 
 def reciprocal_rank_fusion(rankings: Sequence[Sequence[Scored]], constant: float) -> list[Scored]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kgrag.retrieval.base import Query, Retriever
-from kgrag.values.types import Hit, Passage, Ranking
+from kgrag.values.results import Hit, Passage, Ranking
 
 _WORDS = 12
 """A text of at least so many words is a copy under any heading; a shorter one says something else under another."""

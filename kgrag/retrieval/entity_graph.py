@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.trail import follow
-from kgrag.values.types import Step
+from kgrag.values.results import Step
 
 _MENTIONS, _TITLED, _TRIPLE, _SIMILAR = "MENTIONS", "ABOUT", "", "SIMILAR"
 """The types of edges; a triple is an edge between its two entities."""

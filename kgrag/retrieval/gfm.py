@@ -28,7 +28,7 @@ from kgrag.retrieval.trail import follow
 from kgrag.runtime.options import Count, Options
 from kgrag.settings import GfmTraining
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.types import Step
+from kgrag.values.results import Step
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -24,7 +24,7 @@ from kgrag.retrieval.base import Layer, Query, Retriever, Scored, VectorOptions
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.trail import follow
 from kgrag.runtime.options import Count
-from kgrag.values.types import Step
+from kgrag.values.results import Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,10 @@ from kgrag.retrieval.entity_graph import EntityGraph, WholeGraph, best
 from kgrag.retrieval.trail import follow
 from kgrag.runtime.options import Count, Options
 from kgrag.text.tokens import normalise
+from kgrag.values.documents import Triple
 from kgrag.values.events import Recognised
 from kgrag.values.identity import entity_id
-from kgrag.values.types import Step, Triple
+from kgrag.values.results import Step
 
 
 class Names(BaseModel):

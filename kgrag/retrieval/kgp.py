@@ -33,7 +33,7 @@ from kgrag.runtime.options import Options
 from kgrag.text.tokens import LETTERS_A_TOKEN, embedding_text
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.events import Imagined
-from kgrag.values.types import Passage, Step
+from kgrag.values.results import Passage, Step
 
 _LETTERS = 4000  # of a path's text that a guide is given
 _FEW = 5  # passages of a name, where words or an encoder guide: the more there are, the more lead astray

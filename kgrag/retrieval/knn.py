@@ -13,7 +13,7 @@ from rapidfuzz.distance import Levenshtein
 from kgrag.retrieval.base import FusionOptions, Query, Retriever, Scored, VectorOptions
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.runtime.options import Count
-from kgrag.values.types import Step
+from kgrag.values.results import Step
 
 
 class KnnOptions(FusionOptions, VectorOptions):

@@ -25,7 +25,8 @@ from kgrag.retrieval.context import SearchContext
 from kgrag.runtime.options import Count
 from kgrag.text.languages import Language
 from kgrag.text.tokens import normalise, stems, text_words, tokens
-from kgrag.values.types import Filter, Step, Triple
+from kgrag.values.documents import Triple
+from kgrag.values.results import Filter, Step
 
 _KEPT = 50_000  # vectors of texts: 50 MB of 256 numbers
 _TRIED = 10  # facts that a text may be linked to, of which the best that fits is taken

@@ -15,7 +15,7 @@ from kgrag.models.embed import embed_questions
 from kgrag.retrieval.base import Query, Retriever, Scored, VectorOptions
 from kgrag.retrieval.hops import so_far
 from kgrag.runtime.options import Count
-from kgrag.values.types import Step
+from kgrag.values.results import Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from kgrag.retrieval.linking import Link, LinkedQuestion
 from kgrag.retrieval.trail import follow
 from kgrag.text.aliases import without_parenthesis
 from kgrag.text.tokens import stems, words_of
-from kgrag.values.types import Step
+from kgrag.values.results import Step
 
 Hop = tuple[str, str, int]
 """Source, the name of the entity that leads on, and how it ties the target: MENTIONED, TITLE or BACK."""
@@ -58,8 +58,8 @@ class Walk:
     vector: list[float]
     clause: OuterClause
     names_apart: bool
-    beta: float
-    off: float
+    word_weight: float
+    hop_cost: float
     sparse: float = 0.0
     strength: float = 0.0
     passages: dict[str, Visited] = field(default_factory=dict)

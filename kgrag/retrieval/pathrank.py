@@ -15,14 +15,13 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from kgrag.graph.lucene import question_words
 from kgrag.models.embed import embed_questions
-from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
+from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.clauses import outer_clause
 from kgrag.retrieval.coverage import Candidates, covering
 from kgrag.retrieval.linking import Link, LinkedQuestion, link_question, prefixes
@@ -37,79 +36,10 @@ from kgrag.retrieval.name_walk import (
     spent_words,
     trail_to,
 )
-from kgrag.runtime.options import Count, Options, Weight
+from kgrag.retrieval.pathrank_options import PathRankConstants, PathRankOptions
 from kgrag.text.names import number_or_date
 from kgrag.text.tokens import name_words, tokens
-from kgrag.values.types import Step
-
-
-class PathRankOptions(Options):
-    """Options of the PathRank recipe, one set for all collections."""
-
-    k0: Count = Field(30, description="seeds from the vector index, and from the full-text index")
-    candidates: Count = Field(120, description="vector index candidates for these, scored again exactly")
-    width: Annotated[tuple[Count, ...], Field(max_length=5)] = Field(
-        (10, 10), description="K: passages expanded in each hop"
-    )
-    cap: Count = Field(BRIDGE_CAP, description="passages that a name may have to serve as a bridge")
-    emax: int = Field(10, ge=1, le=1_000, description="names that lead on from a passage")
-    keep: Count = Field(60, description="passages that one passage leads to")
-    titled: int = Field(5, ge=1, le=1_000, description="passages of a long document that its title reaches")
-    beta: Weight = Field(0.25, description="weight of shared words beside the cosine")
-    lambda_title: Weight = Field(1.0, description="bonus of a passage whose title the question names")
-    crowding: float = Field(
-        0.5,
-        ge=0,
-        le=1_000,
-        description="how that bonus falls with the k-th passage of one title: k to the power of minus this",
-    )
-    lambda_mention: Weight = Field(0.4, description="bonus of a passage that mentions a name without a title")
-    gamma: Weight = Field(0.5, description="share of the source's score that goes on to the target")
-    off: Weight = Field(0.6, description="cost of a hop")
-    iota: Weight = Field(0.4, description="weight of a name's rarity")
-    pi: Weight = Field(0.1, description="weight of a question word near the name")
-    tau: Weight = Field(0.3, description="weight of being the name's title")
-    nu: Weight = Field(0.1, description="weight of the name being part of the title")
-    kappa: float = Field(
-        0.15,
-        ge=0,
-        le=1_000,
-        description="cost, in large collections, of a hop to one of many passages that mention a name",
-    )
-    usual: int = Field(10_000, ge=1, le=1_000_000_000, description="passages of a collection from which it is large")
-    omega: Weight = Field(0.15, description="weight of log10 of the personalised PageRank")
-    pagerank_passages: Count = Field(120, description="passages in the personalised PageRank")
-    pagerank_seeds: Count = Field(5, description="passages that it is reset to")
-    damping: float = Field(0.5, gt=0, lt=1, description="its damping")
-    same_as: bool = Field(True, description="whether a name leads where other names of its entity lead")
-    dens: Weight = Field(
-        0.8,
-        description="name density under which words count more and paths less, and names of triples lead on",
-    )
-    slack: Weight = Field(1.5, description="how much more and less")
-    theta: Weight = Field(0.1, description="weight of a triple of the source being about the name")
-    lambda_fact: Weight = Field(0.8, description="bonus of a passage a triple of which is about a name without a title")
-    clause: float = Field(
-        0.25, gt=0, le=1, description="share of the unnamed words' weight that the outer clause has at least"
-    )
-    decay: float = Field(0.6, gt=0, le=1, description="weight of an unnamed word by the one before it")
-    mu: float = Field(
-        0.6, ge=0, le=1_000, description="weight of the outer clause's vector beside the rest of the question's"
-    )
-    mu_words: float = Field(0.6, ge=0, le=1, description="share of the weight of words that the outer clause has")
-    places: int = Field(
-        15, ge=0, le=1_000, description="places of a list that are filled as a set, where the question is long; 0: none"
-    )
-    order_words: tuple[Count, Count] = Field(
-        (3, 6), description="unnamed words with which the set begins to count, and counts in full"
-    )
-    cover: Weight = Field(2.8, description="weight there of the question's words that no passage before has")
-    tie: Weight = Field(0.3, description="weight there of a rare name shared with a passage before")
-    led: Weight = Field(0.3, description="weight there of being on the path to a passage before")
-    outer: Weight = Field(0.35, description="weight there of what answers the outer clause")
-    ends: int = Field(3, ge=0, le=1_000, description="passages that answer it best, which have a place kept")
-    end_place: int = Field(4, ge=0, le=1_000, description="places before those kept for them")
-    lexical: Weight = Field(1.0, description="weight of BM25 where words count more, in that much more")
+from kgrag.values.results import Step
 
 
 class PathRank(Retriever):
@@ -119,34 +49,35 @@ class PathRank(Retriever):
     summary = "walks from the question's names over the names that passages mention; multi-hop, no model"
     uses = ("names", "words", "vectors")
     options = PathRankOptions
+    constants: ClassVar[PathRankConstants] = PathRankConstants()
     settings: PathRankOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; the trail is the path of names and passages."""
-        s = self.settings
+        s, c = self.settings, self.constants
         question = link_question(self.context, query.text, s.same_as)
         if not question.words:
             return []
-        apart = question.density0 >= s.dens
-        few = 0.0 if apart or s.dens <= 0 else max(0.0, 1 - question.density / s.dens)
-        sparse = s.slack * few * s.dens
+        apart = question.density0 >= c.density
+        few = 0.0 if apart or c.density <= 0 else max(0.0, 1 - question.density / c.density)
+        sparse = c.slack * few * c.density
         if few:  # there a name may be what all passages are about
             question = replace(question, links=tuple(_faded(question, link, few) for link in question.links))
         vector = query.vector(self.context.embedder)
-        clause = outer_clause(question, s.clause, s.decay)
+        clause = outer_clause(question, c.clause, c.decay)
         strength = (1 - few) * clause.strength(
-            *s.order_words
+            *c.order_words
         )  # a clause ends at names, so where these are few it fades
-        walk = Walk(question, vector, clause, apart, s.beta + sparse, s.off + sparse, sparse, strength)
-        self._seed(walk, query, s)
+        walk = Walk(question, vector, clause, apart, s.word_weight + sparse, s.hop_cost + sparse, sparse, strength)
+        self._seed(walk, query)
         done: set[str] = set()
         for hop, width in enumerate(s.width):
             best = sorted(walk.passages, key=lambda x: (-walk.passages[x].score, x))[:width]
             sources = [x for x in best if x not in done]
             done.update(sources)
-            self._hop(walk, sources, hop, s)
-        final = self._pagerank(walk, s)
-        final = self._order(walk, {x: score for x, score in final.items() if score > 0}, s)  # others show no evidence
+            self._hop(walk, sources, hop)
+        final = self._pagerank(walk)
+        final = self._order(walk, {x: score for x, score in final.items() if score > 0})  # others show no evidence
         ranked = list(final)
         if query.filter:
             allowed = self.context.reader.passing(ranked, query.filter)
@@ -154,7 +85,8 @@ class PathRank(Retriever):
         trails = self._trails(walk, ranked[:n])
         return [Scored(x, final[x], trails[x]) for x in ranked[:n]]
 
-    def _seed(self, walk: Walk, query: Query, s: PathRankOptions) -> None:
+    def _seed(self, walk: Walk, query: Query) -> None:
+        s, c = self.settings, self.constants
         links = walk.question.links
         collection = self.context.reader.collection
         rows = self.context.row(
@@ -166,33 +98,34 @@ class PathRank(Retriever):
             vector=walk.vector,
             terms=walk.question.terms(),
             links=sorted({link.entity for link in links}),
-            beta=walk.beta,
-            lexical=s.lexical * walk.sparse,
-            k0=s.k0,
-            candidates=s.candidates,
-            titled=s.titled,
+            word_weight=walk.word_weight,
+            lexical=c.lexical * walk.sparse,
+            seeds=s.seeds,
+            candidates=c.candidates,
+            titled=c.titled,
             most=s.cap,
         )["seeds"]
         for row in rows:
             walk.passages[row["id"]] = Visited(row["base"], row["base"])
             walk.details[row["id"]] = row
         for link in links:
-            for x, bonus in _bonuses(link, rows, s):
+            for x, bonus in _bonuses(link, rows, s.cap, c):
                 passage = walk.passages[x]
                 if bonus > passage.bonus:
                     passage.bonus, passage.named_by = bonus, link
         for passage in walk.passages.values():
             passage.score = passage.base + passage.bonus
 
-    def _hop(self, walk: Walk, ids: Sequence[str], hop: int, s: PathRankOptions) -> None:
+    def _hop(self, walk: Walk, ids: Sequence[str], hop: int) -> None:
+        s, c = self.settings, self.constants
         if not ids:
             return
         linked = sorted({link.entity for link in walk.question.links})
         dropped = {x: spent_words(walk, x) for x in ids}
         texts = {x: walk.question.text(dropped[x]) for x in ids}
         distinct = list(dict.fromkeys(texts.values()))
-        vectors = self._vectors(walk, distinct, s)
-        inherited = {x: s.gamma * walk.passages[x].score - walk.off for x in ids}
+        vectors = self._vectors(walk, distinct)
+        inherited = {x: s.inherited * walk.passages[x].score - walk.hop_cost for x in ids}
         sources = []
         language = walk.question.language
         for x in ids:
@@ -203,7 +136,7 @@ class PathRank(Retriever):
                 {
                     "id": x,
                     "vector": distinct.index(texts[x]),
-                    "weights": rest_weights(walk, dropped[x], s.mu_words),
+                    "weights": rest_weights(walk, dropped[x], c.clause_words),
                     "own": own,
                     "own_words": sorted(words),
                     "skip": skip,
@@ -219,20 +152,20 @@ class PathRank(Retriever):
             terms=walk.question.terms(),
             prefixes=prefixes(walk.question.words, language),
             passages=max(2, walk.question.passages),
-            beta=walk.beta,
-            iota=s.iota,
-            pi=s.pi,
-            tau=s.tau,
-            nu=s.nu,
-            kappa=s.kappa,
-            rivals=max(0.0, 1 - s.usual / max(1, walk.question.passages)),
-            theta=s.theta,
+            word_weight=walk.word_weight,
+            rarity=c.rarity,
+            near=c.near,
+            title=c.is_title,
+            in_title=c.in_title,
+            rivals=c.rivals,
+            rival_share=max(0.0, 1 - c.large / max(1, walk.question.passages)),
+            about=c.about,
             apart=walk.names_apart,
             dates=number_or_date(walk.question.language),
             cap=s.cap,
-            emax=s.emax,
-            keep=s.keep,
-            titled=s.titled,
+            bridges=s.names,
+            targets=s.targets,
+            titled=c.titled,
             links=linked,
             same_as=walk.question.tied,
             next=max(s.width[hop + 1 :], default=0),
@@ -256,8 +189,9 @@ class PathRank(Retriever):
                 if not passage.dropped:
                     passage.dropped = dropped[step[0]]
 
-    def _vectors(self, walk: Walk, texts: Sequence[str], s: PathRankOptions) -> list[list[float]]:
+    def _vectors(self, walk: Walk, texts: Sequence[str]) -> list[list[float]]:
         """The unit vectors [n, d] of rests of the question; those that lack words lean to the outer clause."""
+        c = self.constants
         outer, whole = walk.clause.text, walk.question.text()
         new = [text for text in dict.fromkeys([*texts, outer]) if text not in walk.embedded]
         walk.embedded.update(zip(new, embed_questions(self.context.embedder, new), strict=True))
@@ -265,15 +199,16 @@ class PathRank(Retriever):
         for text in texts:
             vector = walk.embedded[text]
             if text != whole:
-                vector = vector + s.mu * walk.embedded[outer]
+                vector = vector + c.clause_vector * walk.embedded[outer]
                 vector /= max(float(np.linalg.norm(vector)), 1e-9)
             vectors.append(vector.tolist())
         return vectors
 
-    def _pagerank(self, walk: Walk, s: PathRankOptions) -> dict[str, float]:
-        """Path scores plus omega log10 of the personalised PageRank on the passages at hand and their names."""
+    def _pagerank(self, walk: Walk) -> dict[str, float]:
+        """Path scores plus the weighted log10 of the personalised PageRank on the passages at hand and their names."""
+        s, c = self.settings, self.constants
         order = sorted(walk.passages, key=lambda x: (-walk.passages[x].score, x))
-        top = order[: s.pagerank_passages]
+        top = order[: c.pagerank_passages]
         node = {x: i for i, x in enumerate(top)}
         links = walk.question.links
         linked = sorted({link.entity for link in links})
@@ -313,7 +248,7 @@ class PathRank(Retriever):
         np.logical_or.at(mentioned, (rows, columns), np.array(borne) == 0)
         walk.ties = mentioned[:, tying]  # a title ties its own passages alone
         level = [walk.passages[x].base + walk.passages[x].bonus for x in top]
-        hubs = sorted(range(len(top)), key=lambda i: (-level[i], top[i]))[: s.pagerank_seeds]
+        hubs = sorted(range(len(top)), key=lambda i: (-level[i], top[i]))[: c.pagerank_seeds]
         reset = np.zeros(sum(edges.shape))
         reset[hubs] = [max(level[i] - level[hubs[-1]], 1e-3) for i in hubs]
         for link in links:
@@ -321,13 +256,16 @@ class PathRank(Retriever):
                 reset[len(top) + e] += link.weight / math.sqrt(max(1, int(np.count_nonzero(edges[:, e]))))
         rank = pagerank(edges, reset, s.damping)[: len(top)]
         shares = np.log10(rank / rank.max() + 1e-6)
-        return {x: score + s.omega * (float(shares[node[x]]) if x in node else -6) for x, score in scores.items()}
+        return {
+            x: score + s.pagerank_weight * (float(shares[node[x]]) if x in node else -6) for x, score in scores.items()
+        }
 
-    def _order(self, walk: Walk, final: Mapping[str, float], s: PathRankOptions) -> dict[str, float]:
+    def _order(self, walk: Walk, final: Mapping[str, float]) -> dict[str, float]:
         """All passages with their scores, best first: those of a long question as a set (kgrag.retrieval.coverage).
 
         Scores fall: the best goes to the first place, and so on.
         """
+        s, c = self.settings, self.constants
         ranked = sorted(final, key=lambda x: (-final[x], x))
         best = [x for x in ranked if x in walk.outer]
         if not best:
@@ -338,16 +276,16 @@ class PathRank(Retriever):
         scores = np.array([final[x] for x in best])
         mass = {term["stem"]: term["weight"] for term in walk.question.terms()}
         found = Candidates(
-            alone=scores + walk.strength * s.outer * answers,
+            alone=scores + walk.strength * c.outer * answers,
             end=scores + walk.strength * answers,
             words=np.array([[stem in walk.outer[x].sentences for stem in mass] for x in best], bool),
-            mass=walk.strength * s.cover * np.array(list(mass.values())),
+            mass=walk.strength * c.cover * np.array(list(mass.values())),
             names=walk.ties[[at[x] for x in best]],
             titles=np.unique([walk.outer[x].title for x in best], return_inverse=True)[1],
             parents=parents,
         )
-        tie, led = walk.strength * s.tie, walk.strength * s.led
-        again = [best[i] for i in covering(found, s.places, tie, led, s.ends, s.end_place)]
+        tie, led = walk.strength * c.tie, walk.strength * c.led
+        again = [best[i] for i in covering(found, s.places, tie, led, c.ends, c.end_place)]
         falling = dict(zip(again, sorted(found.alone.tolist(), reverse=True), strict=True))
         least = falling[again[-1]]
         return falling | {x: min(final[x], least) for x in ranked if x not in falling}
@@ -367,7 +305,7 @@ def _faded(question: LinkedQuestion, link: Link, few: float) -> Link:
     return replace(link, weight=link.weight * min(1.0, 2 * rarest) ** (4 * few))
 
 
-def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], s: PathRankOptions) -> list[tuple[str, float]]:
+def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], cap: int, c: PathRankConstants) -> list[tuple[str, float]]:
     """What a link adds to the passages that it leads to: the best few of its title, or of those that mention it."""
     titled = []
     for row in rows:
@@ -379,16 +317,16 @@ def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], s: PathRankOptions) 
         ambiguity = 1 + math.log(max(1, link.titles))
         same: Counter[str] = Counter()
         found = []
-        for _, x, w, title in titled[: s.titled]:
+        for _, x, w, title in titled[: c.titled]:
             same[title] += 1
-            found.append((x, s.lambda_title * link.weight * w / ambiguity * same[title] ** -s.crowding))
+            found.append((x, c.title * link.weight * w / ambiguity * same[title] ** -c.crowding))
         return found
     mentioned = sorted((-row["base"], row["id"]) for row in rows if link.entity in row["mentioned"])
-    if not mentioned or len(mentioned) > s.cap or link.titles:
+    if not mentioned or len(mentioned) > cap or link.titles:
         return []
     about = sorted((-row["base"], row["id"]) for row in rows if link.entity in row["about"])
     return [
         (x, most * link.weight / (1 + math.log(len(its))))
-        for its, most in ((mentioned, s.lambda_mention), (about, s.lambda_fact))
-        for _, x in its[: s.titled]
+        for its, most in ((mentioned, c.mention), (about, c.fact))
+        for _, x in its[: c.titled]
     ]

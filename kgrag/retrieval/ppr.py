@@ -18,7 +18,7 @@ from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.entity_graph import EntityGraph, WholeGraph, best
 from kgrag.retrieval.linking import link_question
 from kgrag.runtime.options import Count, Options
-from kgrag.values.types import Step
+from kgrag.values.results import Step
 
 _Places = Mapping[str, tuple[int, int]]
 """Id of a seed entity -> its node, and how many passages mention it."""

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from kgrag.retrieval.base import Evidence, Layer, Query, Retriever, Scored, SummaryOptions, Topic
 from kgrag.runtime.options import Count
-from kgrag.values.types import Step
+from kgrag.values.results import Step
 
 
 class RaptorOptions(SummaryOptions):

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from kgrag.retrieval.base import Query, Retriever, Scored
-from kgrag.values.types import Passage, Step
+from kgrag.values.results import Passage, Step
 
 ONE_AT_A_TIME = threading.Lock()
 """Held while a model in this process reads: threads of torch side by side would fight over the cores."""

@@ -16,8 +16,8 @@ from kgrag.retrieval.beam import BeamOptions, base_ranking, expand
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.context import Searchable
 from kgrag.runtime.options import Count
+from kgrag.values.documents import Triple
 from kgrag.values.events import Linked, Read
-from kgrag.values.types import Triple
 
 _WORDED = 10  # triples of each ranking that a hybrid link fuses
 

@@ -19,7 +19,7 @@ from kgrag.retrieval.linking import MOST_WORDS
 from kgrag.runtime.options import Count, Options
 from kgrag.text.tokens import is_content, stems, words_of
 from kgrag.values.identity import word_id
-from kgrag.values.types import Step
+from kgrag.values.results import Step
 
 
 class TfIdfOptions(Options):

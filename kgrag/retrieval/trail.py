@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from kgrag.values.types import Hit, Step
+from kgrag.values.results import Hit, Step
 
 ORIGIN = "question"
 """Where a path through the graph begins."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 PATIENCE = 2.0
 """Seconds without news after which it is said how far the work on a document is."""

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from kgrag.runtime.files import disk_errors, locked, require_space
 from kgrag.values.errors import ConfigurationError, LocalServerError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 if TYPE_CHECKING:
     import httpx

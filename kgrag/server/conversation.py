@@ -15,7 +15,7 @@ from kgrag.models.tasks import Listener, Tasks
 from kgrag.retrieval.base import Query
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Answer, Citation
-from kgrag.values.types import Usage
+from kgrag.values.results import Usage
 
 _TURNS = 6  # messages before the last one that a follow-up question is understood from
 _LONGEST = 1500  # characters of each

@@ -43,7 +43,7 @@ from kgrag.server.route_context import Called, Caller
 from kgrag.server.web.addresses import address
 from kgrag.values.errors import InputError, NotFoundError
 from kgrag.values.events import Answered
-from kgrag.values.types import Passage, Usage
+from kgrag.values.results import Passage, Usage
 
 PREFIX = "/v1"
 router = APIRouter(prefix=PREFIX, tags=["openai"])

@@ -12,8 +12,8 @@ from kgrag.drawing import HIDDEN
 from kgrag.graph.queries import Parameter, Query
 from kgrag.retrieval.trail import trail
 from kgrag.values.events import Answer
+from kgrag.values.results import CollectionInfo, Passage, Ranking
 from kgrag.values.rows import Edge, Node, Path, Rows
-from kgrag.values.types import CollectionInfo, Passage, Ranking
 from kgrag.wire import plain
 
 _LEAST = 200  # characters that a text keeps, however many there are

@@ -3,11 +3,15 @@
 An event says in which `step` of the agent's loop it happened, counting from 1; 0 is outside of the loop.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from kgrag.values.documents import Triple
 from kgrag.values.html_table import html_table, paragraphs
-from kgrag.values.types import Hit, Passage, Ranking, Triple, Usage
+from kgrag.values.results import Hit, Passage, Ranking, Usage
+
+Progress = Callable[[str, int, int | None], None]
+"""Called as progress(stage, done, total); total is None while it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 
 def node_id(*parts: str | int) -> str:

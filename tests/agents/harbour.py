@@ -1,6 +1,6 @@
 """A small coast, its facts as triples, among letters of no interest."""
 
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 
 TEXTS = {
     "Fjord Queen": "The Fjord Queen was a steamer under captain Ole Brandvik.",

@@ -1,6 +1,6 @@
 """Documents with pages, tables and headings, and what questions about them should be answered with."""
 
-from kgrag.values.types import Document, Page, Section, Table
+from kgrag.values.documents import Document, Page, Section, Table
 
 PLACES = "Ancud Bodo Cobh Dover Esbjerg Faro Galway Husavik Ilulissat Jelsa Kotor Larvik".split()
 

@@ -14,9 +14,9 @@ from kgrag.client import KnowledgeGraph
 from kgrag.papers import find_paper
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.registry import RETRIEVERS, make_retriever
+from kgrag.values.documents import Triple
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Asked, Chained, Failed, Ranked, Retrieved
-from kgrag.values.types import Triple
 
 QUESTION = "Where did the captain of the Fjord Queen grow up?"
 HOME = Triple("Ole Brandvik", "grew up in", "Nordvika")

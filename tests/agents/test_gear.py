@@ -11,8 +11,9 @@ from kgrag.client import KnowledgeGraph
 from kgrag.papers import find_paper
 from kgrag.retrieval.base import Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
+from kgrag.values.documents import Triple
 from kgrag.values.events import Called, Failed, Judged, Linked, Read, Remembered, Retrieved, Rewritten
-from kgrag.values.types import Step, Triple
+from kgrag.values.results import Step
 
 QUESTION = "Which fish is the river known for at whose mouth the captain of the Fjord Queen grew up?"
 _CAPTAIN = ["Ole Brandvik", "captain of", "Fjord Queen"]
@@ -185,7 +186,7 @@ def test_without_triples(talking: KnowledgeGraph, scripted: Scripted, collection
 
 def test_over_pathrank_and_within_some_documents(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     _two_steps(scripted)
-    from kgrag.values.types import Filter
+    from kgrag.values.results import Filter
 
     answer = talking[coast].ask(QUESTION, system="gear+pathrank", short=True, filter=Filter(where={"n": len("Stilla")}))
     assert {hit.passage.title for hit in answer.ranking} == {"Stilla"}

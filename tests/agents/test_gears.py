@@ -16,9 +16,10 @@ from kgrag.retrieval.beam import Link
 from kgrag.retrieval.knowledge import Knowledge, KnowledgeOptions, TextVectors, names_in, passages_of
 from kgrag.retrieval.trail import trail
 from kgrag.text.languages import ENGLISH
+from kgrag.values.documents import Triple
 from kgrag.values.errors import ConfigurationError, MismatchError
 from kgrag.values.events import Failed, Filtered, Judged, Linked, Read, Remembered, Retrieved, Rewritten
-from kgrag.values.types import Filter, Triple
+from kgrag.values.results import Filter
 
 WORLD, BARE = "test_world", "test-bare-coast"
 QUESTION = "Which fish is the river known for at whose mouth the captain of the Fjord Queen grew up?"

@@ -10,7 +10,7 @@ from kgrag.models.chat import Message
 from kgrag.server.conversation import reply
 from kgrag.settings import Settings
 from kgrag.values.events import Answer
-from kgrag.values.types import Filter, Ranking
+from kgrag.values.results import Filter, Ranking
 
 pytestmark = pytest.mark.long
 

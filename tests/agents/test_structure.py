@@ -12,9 +12,10 @@ from shelf import PLACES, manual, minutes, page_text, report
 from kgrag.agents.lookup import Lookup
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
+from kgrag.values.documents import Document, Page, Section, Table
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.events import Called, Looked
-from kgrag.values.types import Document, Filter, Page, Section, Table
+from kgrag.values.results import Filter
 
 pytestmark = pytest.mark.long
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 COLLECTION = "structure-headings"
 TEXTS = {

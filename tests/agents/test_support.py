@@ -10,7 +10,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.tasks import Tasks
 from kgrag.retrieval.registry import make_retriever
-from kgrag.values.types import Passage, Summary
+from kgrag.values.results import Passage, Summary
 
 _FRAM = "The Fram was designed by Colin Archer in Larvik, and launched on 26 October 1892."
 FRAM = Passage("p1", "d1", "Fram (ship)", _FRAM)

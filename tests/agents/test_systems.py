@@ -9,7 +9,7 @@ from kgrag.agents.system import check_system, retriever_of
 from kgrag.client import KnowledgeGraph
 from kgrag.values.errors import ConfigurationError, KgragError, NotFoundError
 from kgrag.values.events import Answer, Answered, Event, Failed, Retrieved, Thought
-from kgrag.values.types import Passage
+from kgrag.values.results import Passage
 
 QUESTION = "Where did the captain of the Fjord Queen grow up?"
 

@@ -9,7 +9,8 @@ import pytest
 from kgrag.client import KnowledgeGraph
 from kgrag.drawing import drawing, visualise
 from kgrag.graph.browser import style
-from kgrag.values.types import Document, Hit, Passage, Ranking, Section, Step
+from kgrag.values.documents import Document, Section
+from kgrag.values.results import Hit, Passage, Ranking, Step
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -9,7 +9,7 @@ from analyst import Analyst
 from kgrag.client import KnowledgeGraph
 from kgrag.graph import favourites
 from kgrag.graph.saved import saved_queries
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 
 pytestmark = pytest.mark.browser
 

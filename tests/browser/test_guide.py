@@ -14,8 +14,8 @@ from kgrag.graph import schema
 from kgrag.graph.browser import style
 from kgrag.graph.collections import open_collection
 from kgrag.settings import Settings
+from kgrag.values.documents import Triple
 from kgrag.values.events import Answer, Citation, Judged, Read, Retrieved, Rewritten
-from kgrag.values.types import Triple
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ from scripted import Scripted
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.runs import drawing
 from kgrag.settings import Settings
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 
 pytestmark = pytest.mark.browser
 

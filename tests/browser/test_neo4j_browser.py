@@ -9,7 +9,7 @@ from analyst import Analyst, QueryFailed, reads_as
 
 from kgrag.client import KnowledgeGraph
 from kgrag.settings import Settings
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 
 pytestmark = pytest.mark.browser
 

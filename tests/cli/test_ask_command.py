@@ -10,7 +10,7 @@ from command_line import CommandLine
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 from kgrag.wire import answer_from_json
 
 QUESTION = "Where did the designer of the Fram live?"

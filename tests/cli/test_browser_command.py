@@ -20,7 +20,7 @@ from kgrag.graph.browser import GUIDE, STYLE, demo_guide, guide, steps, style
 from kgrag.graph.collections import open_collection
 from kgrag.graph.description import describe
 from kgrag.settings import Settings
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 
 @pytest.fixture(scope="module")

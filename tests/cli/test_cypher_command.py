@@ -12,7 +12,7 @@ import pytest
 from command_line import CommandLine
 
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 
 DOCUMENTS = [
     Document(

@@ -12,7 +12,7 @@ from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.settings import Settings
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 QUESTION = "Which shipwright had a workshop in Larvik?"
 ANSWER = "Colin Archer, the shipwright [1]."

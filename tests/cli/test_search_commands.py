@@ -6,7 +6,7 @@ import pytest
 from command_line import CommandLine
 
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 
 def test_search_shows_title_and_text_and_why_on_request(cli: CommandLine, ships: str, kg: KnowledgeGraph) -> None:

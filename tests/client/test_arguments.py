@@ -6,8 +6,8 @@ import pytest
 
 from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, DatabaseError
-from kgrag.values.types import Document, Section
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from scripted import Scripted
 
 from kgrag.client import AsyncKnowledgeGraph
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.events import Answer
-from kgrag.values.types import Document, Section
 
 SHIPS = [Document(f"s{n}", (Section(f"Ship {n} was designed by Colin Archer."),), f"Ship {n}") for n in range(3)]
 

@@ -13,9 +13,9 @@ from kgrag.models.embed import WordLlamaEmbedder
 from kgrag.retrieval.bm25 import Bm25
 from kgrag.runtime.limits import limited
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import CancelledError, DeadlineError, MismatchError, NotFoundError
 from kgrag.values.events import Answered, Asked, Retrieved
-from kgrag.values.types import Document, Section
 
 SHIPS = [
     Document("fram", (Section("The Fram was designed by Colin Archer."),), "Fram"),

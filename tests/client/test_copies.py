@@ -7,7 +7,7 @@ import pytest
 from kgrag.adapters import found
 from kgrag.cli.evidence import print_ranking
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 from kgrag.wire import ranking_from_json, to_json
 
 _POLICY = "A journey is paid when it was asked for two weeks before, and when the tickets are handed in."

@@ -11,8 +11,8 @@ from kgrag.client import KnowledgeGraph
 from kgrag.client.federation import Federation
 from kgrag.graph.local import LocalServer
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Page, Section
 from kgrag.values.errors import ConfigurationError, DatabaseError, NotFoundError
-from kgrag.values.types import Document, Page, Section
 
 SHIPS = {
     "Fram": "The Fram was a wooden ship, designed by Colin Archer for Nansen's drift through the ice.",

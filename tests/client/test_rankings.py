@@ -8,7 +8,8 @@ import pytest
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.connection import Graph
 from kgrag.settings import Settings
-from kgrag.values.types import Document, Filter, Section
+from kgrag.values.documents import Document, Section
+from kgrag.values.results import Filter
 
 pytestmark = pytest.mark.alone
 

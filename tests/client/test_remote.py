@@ -12,6 +12,7 @@ from served import Served, finish_late
 
 from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import (
     AccessError,
     CancelledError,
@@ -23,9 +24,9 @@ from kgrag.values.errors import (
     ServerError,
 )
 from kgrag.values.events import Answer, Answered, Event, Retrieved
+from kgrag.values.results import Filter
 from kgrag.values.rows import Edge, Node
 from kgrag.values.rows import Path as GraphPath
-from kgrag.values.types import Document, Filter, Section
 
 Either = KnowledgeGraph | RemoteKnowledgeGraph
 _NAME = "ships of the coast"

@@ -14,8 +14,8 @@ from kgrag.graph.queries import catalogue
 from kgrag.graph.routes import open_route
 from kgrag.models.endpoint import Endpoint
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, DatabaseError, KgragError, NotFoundError
-from kgrag.values.types import Document, Section
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 from kgrag.wire import rows_from_json, to_json
 
 COLLECTION = "unknown-names"

@@ -22,10 +22,11 @@ from kgrag.graph.saved import defaults, fill, find_query, from_text, saved_queri
 from kgrag.graph.schema import collection_indexes
 from kgrag.loaders import load
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Page, Section, Table, Triple
 from kgrag.values.errors import ConfigurationError, NotFoundError
 from kgrag.values.events import Answer, Answered, Citation, Linked, Retrieved
+from kgrag.values.results import Hit, Ranking
 from kgrag.values.rows import Node, Path
-from kgrag.values.types import Document, Hit, Page, Ranking, Section, Table, Triple
 
 pytestmark = pytest.mark.long
 

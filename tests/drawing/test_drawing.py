@@ -8,10 +8,11 @@ from hypothesis import strategies as some
 
 from kgrag.drawing import QUESTION, Drawing, DrawnNode, drawing, visualise
 from kgrag.retrieval.trail import follow
+from kgrag.values.documents import Triple
 from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.events import Answer, Citation, Judged, Linked, Read, Retrieved, Rewritten
+from kgrag.values.results import Hit, Passage, Ranking, Step
 from kgrag.values.rows import Edge, Node, Path, Rows
-from kgrag.values.types import Hit, Passage, Ranking, Step, Triple
 
 ASKED = "Where did the designer of the Fram live?"
 NEXT = "Where did Colin Archer live?"

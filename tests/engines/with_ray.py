@@ -14,8 +14,8 @@ from kgrag.client import KnowledgeGraph
 from kgrag.engines.on_ray import Ray
 from kgrag.indexing.digest import digest
 from kgrag.settings import EngineSettings, Settings
+from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import KgragError
-from kgrag.values.types import Document, Section, Triple
 
 _PASSAGES = 400
 

@@ -12,8 +12,8 @@ from kgrag.evaluation.articles import articles, read_articles
 from kgrag.evaluation.datasets import Dataset
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.variants import sentences
+from kgrag.values.documents import Document
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document
 
 FRAM = (
     "Fram is a ship.\nThe Fram was built for the ice. She was designed by Colin Archer.\n\n== Voyages ==\n"

@@ -20,7 +20,7 @@ from kgrag.evaluation.summary import differences, errors, iterations, problems, 
 from kgrag.models.tasks import Listener
 from kgrag.values.errors import BudgetError, ConfigurationError, DatabaseError, UnavailableError
 from kgrag.values.events import Answer, Called, Event, Failed, Ranked, Retrieved
-from kgrag.values.types import Hit, Passage, Ranking, Usage
+from kgrag.values.results import Hit, Passage, Ranking, Usage
 
 SUBJECT = {"corpus": "abc", "depth": 15}
 

@@ -8,8 +8,8 @@ from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.readers import read_dataset
 from kgrag.papers import find_paper
 from kgrag.settings import IndexingSettings
+from kgrag.values.documents import Document
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document
 
 
 def test_reads_questions_and_corpus(tmp_path: Path) -> None:

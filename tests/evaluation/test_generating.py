@@ -20,8 +20,8 @@ from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.taxonomy import FORMULATIONS, draw_kind
 from kgrag.settings import Settings
 from kgrag.text.languages import ENGLISH
+from kgrag.values.documents import Document, Section, Table, Triple
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document, Section, Table, Triple
 
 pytestmark = pytest.mark.long
 

@@ -1,6 +1,7 @@
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.gold import answer_rank, text_ranks, unanswerable
-from kgrag.values.types import Document, Hit, Passage, Problem, Ranking, Section
+from kgrag.values.documents import Document, Problem, Section
+from kgrag.values.results import Hit, Passage, Ranking
 
 FRAM = "The Fram was designed by Colin Archer for the polar ice, and Nansen took her north in the year 1893."
 LARVIK = "Larvik is a town on the coast of Norway, where the yard of the Archer family stood for a long time."

@@ -16,7 +16,7 @@ from kgrag.evaluation.summary import differences, problems, table
 from kgrag.models.chat import Message, Reply
 from kgrag.models.tasks import Tasks
 from kgrag.values.errors import BudgetError, ModelError
-from kgrag.values.types import Usage
+from kgrag.values.results import Usage
 
 
 class Marker:

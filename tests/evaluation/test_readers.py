@@ -24,8 +24,8 @@ from kgrag.evaluation.datasets import Dataset
 from kgrag.evaluation.readers import FORMATS, read_dataset, recognise
 from kgrag.evaluation.readers import row_files as rows
 from kgrag.evaluation.variants import sentences
+from kgrag.values.documents import Document
 from kgrag.values.errors import InputError, NotFoundError
-from kgrag.values.types import Document
 
 
 def documents(dataset: Dataset) -> dict[str, Document]:

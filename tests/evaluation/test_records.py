@@ -9,7 +9,7 @@ from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.records import RecordFile
 from kgrag.evaluation.retrieving import Record, retrieve_all
 from kgrag.values.errors import InputError
-from kgrag.values.types import Ranking
+from kgrag.values.results import Ranking
 
 SUBJECT = {"corpus": "abc", "embedder": "wordllama", "depth": 15}
 

@@ -6,7 +6,7 @@ from kgrag.evaluation.metrics import ranks_of
 from kgrag.evaluation.retrieving import Record, retrieve_all
 from kgrag.evaluation.summary import Rows, differences, errors, measures, table, tables_by
 from kgrag.values.errors import DatabaseError
-from kgrag.values.types import Hit, Passage, Ranking
+from kgrag.values.results import Hit, Passage, Ranking
 
 
 class Fixed:

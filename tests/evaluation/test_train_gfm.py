@@ -17,7 +17,7 @@ from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.retrieval.relation_graph import RelationGraph
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.types import Filter
+from kgrag.values.results import Filter
 
 _NAME = "gfm"
 _FAMILIES = "Brandvik Solheim Hauge Moen Aune Lunde Holm Dahl Berge Strand Vik Lien Sunde Myhre Foss Eide".split()

@@ -8,8 +8,8 @@ from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.variants import join, lower, merge, typo
 from kgrag.indexing.chunking import chunk
 from kgrag.settings import IndexingSettings
+from kgrag.values.documents import Document
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document
 
 
 def ask(text: str, id: str = "q") -> Question:

@@ -11,7 +11,7 @@ import pytest
 
 from kgrag.client import KnowledgeGraph
 from kgrag.settings import Settings
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.long
 

@@ -13,7 +13,7 @@ import pytest
 
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.contents import fingerprint
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.slow
 

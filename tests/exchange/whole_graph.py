@@ -3,8 +3,8 @@
 from typing import Any
 
 from kgrag.client import KnowledgeGraph
+from kgrag.values.documents import Document, Page, Section, Table, Triple
 from kgrag.values.events import Answer, Citation, Linked, Retrieved, Rewritten
-from kgrag.values.types import Document, Page, Section, Table, Triple
 
 QUESTION = "Who came from Tromsø to the Ångström Tower?"
 DOCUMENTS = [

@@ -11,8 +11,8 @@ from pydantic import SecretStr
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.connection import Graph, translated
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, DatabaseError, MismatchError
-from kgrag.values.types import Document, Section
 
 
 def _uri(settings: Settings) -> str:

@@ -7,7 +7,7 @@ from kgrag.graph import counts
 from kgrag.graph.collections import open_collection
 from kgrag.graph.description import describe
 from kgrag.graph.queries import catalogue
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 
 FRAM = Document(
     "fram",

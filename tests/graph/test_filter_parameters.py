@@ -7,7 +7,7 @@ import pytest
 
 from kgrag.graph.reader import _filter
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.types import Filter
+from kgrag.values.results import Filter
 
 
 def test_values_are_compared_as_cypher_writes_them() -> None:

@@ -17,8 +17,8 @@ from kgrag.graph import schema
 from kgrag.graph.holding import collection_lock
 from kgrag.indexing.resolution.resolve import NamePair
 from kgrag.runtime.limits import limited
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import BusyError, CancelledError
-from kgrag.values.types import Document, Section
 
 _BOAT = Document("boat", (Section("The boat was built in Larvik."),), "boat")
 _HOLDS = """

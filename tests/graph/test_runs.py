@@ -11,6 +11,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.graph import schema
 from kgrag.graph.runs import drawing
 from kgrag.indexing.digest import digest
+from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import MismatchError, NotFoundError
 from kgrag.values.events import (
     Answer,
@@ -31,7 +32,7 @@ from kgrag.values.events import (
     Thought,
     Verified,
 )
-from kgrag.values.types import CollectionInfo, Document, Hit, Ranking, Section, Triple, Usage
+from kgrag.values.results import CollectionInfo, Hit, Ranking, Usage
 
 FACT = Triple("Fram", "designed by", "Colin Archer")
 HOME = Triple("Colin Archer", "lived in", "Larvik")

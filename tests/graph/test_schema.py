@@ -21,8 +21,8 @@ from kgrag.models.embed import Vectors, unit
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.registry import make_retriever
 from kgrag.settings import IndexingSettings, Settings
+from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import ConfigurationError, MismatchError, NotFoundError
-from kgrag.values.types import Document, Section, Triple
 
 DOCUMENT = Document("a", (Section("Alpha lies on the Beta."),), "Alpha")
 

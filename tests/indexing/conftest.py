@@ -8,7 +8,7 @@ import pytest
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 
 _WORDS = [
     f"{a}{b}" for a in ("ba", "du", "ke", "lo", "mi", "ra", "su", "ti") for b in ("nor", "lim", "vak", "pes", "gol")

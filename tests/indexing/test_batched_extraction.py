@@ -13,8 +13,8 @@ from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.indexing.digest import digest
+from kgrag.values.documents import Document
 from kgrag.values.errors import BudgetError, MismatchError
-from kgrag.values.types import Document
 
 pytestmark = pytest.mark.long
 Make = Callable[..., list[Document]]

@@ -24,8 +24,8 @@ from kgrag.graph.local import LocalServer, bulk
 from kgrag.indexing.bulk import BulkReport
 from kgrag.indexing.digest import digest
 from kgrag.settings import LocalSettings, Settings
+from kgrag.values.documents import Document, Page, Section, Table, Triple
 from kgrag.values.errors import ConfigurationError, LocalServerError, MismatchError
-from kgrag.values.types import Document, Page, Section, Table, Triple
 
 pytestmark = pytest.mark.long
 

@@ -22,8 +22,8 @@ from kgrag.graph.local.java import find_java
 from kgrag.graph.schema import index_states
 from kgrag.indexing.digest import digest
 from kgrag.settings import LocalSettings, Settings
+from kgrag.values.documents import Document
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document
 
 pytestmark = pytest.mark.long
 

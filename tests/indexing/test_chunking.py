@@ -4,7 +4,7 @@ import pytest
 
 from kgrag.indexing.chunking import chunk, count_tokens
 from kgrag.settings import IndexingSettings
-from kgrag.values.types import Document, Section, Table
+from kgrag.values.documents import Document, Section, Table
 
 TEXT = "One two three. Four five six. Seven eight nine."  # three times four tokens
 

@@ -12,8 +12,9 @@ from kgrag.client import KnowledgeGraph
 from kgrag.indexing.communities.leiden import communities
 from kgrag.indexing.digest import digest
 from kgrag.models.budget import HIGH
+from kgrag.values.documents import Document, Section
 from kgrag.values.events import Noted
-from kgrag.values.types import Document, Filter, Section
+from kgrag.values.results import Filter
 from kgrag.wire import answer_from_json, to_json
 
 pytestmark = pytest.mark.long

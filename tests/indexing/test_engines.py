@@ -10,7 +10,8 @@ from scripted import Scripted
 from kgrag.client import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.settings import EngineSettings
-from kgrag.values.types import Document, IngestReport, Section
+from kgrag.values.documents import Document, Section
+from kgrag.values.results import IngestReport
 
 pytestmark = pytest.mark.long
 Make = Callable[..., list[Document]]

@@ -12,7 +12,7 @@ from scripted import Scripted
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.digest import digest
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 
 pytestmark = pytest.mark.long
 

@@ -10,7 +10,7 @@ from kgrag.models.chat import Reply
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import shaped
 from kgrag.text.languages import language_of
-from kgrag.values.types import Usage
+from kgrag.values.results import Usage
 
 _ENTITIES = [{"name": "Fram", "aliases": ["the ship"]}, {"name": "Colin Archer", "aliases": ["Archer"]}, "Nansen"]
 

@@ -14,8 +14,8 @@ from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.indexing.digest import digest
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import BudgetError, ConfigurationError, UnavailableError
-from kgrag.values.types import Document, Section
 
 pytestmark = pytest.mark.long
 

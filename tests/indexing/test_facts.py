@@ -10,7 +10,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.graph import schema
 from kgrag.indexing.digest import digest
 from kgrag.indexing.mentions import Facts
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 
 
 def _document(title: str, text: str, *triples: tuple[str, str, str]) -> Document:

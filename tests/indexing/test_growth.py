@@ -14,7 +14,7 @@ from kgrag.indexing.bulk.relations import Mentioned
 from kgrag.indexing.density import record_density, sample_bound
 from kgrag.indexing.digest import digest
 from kgrag.indexing.stage import StageContext
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 pytestmark = pytest.mark.long
 

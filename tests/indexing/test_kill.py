@@ -18,7 +18,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.graph.local import LocalServer
 from kgrag.indexing.digest import digest
 from kgrag.settings import Settings
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 pytestmark = pytest.mark.slow
 Make = Callable[..., list[Document]]

@@ -14,7 +14,7 @@ from scripted import TASKS, Scripted
 from kgrag.client import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.models.budget import HIGH
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 pytestmark = pytest.mark.slow
 

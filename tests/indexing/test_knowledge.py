@@ -20,8 +20,8 @@ from kgrag.indexing.digest import digest
 from kgrag.indexing.knowledge import Selection, _lines, format_of
 from kgrag.indexing.knowledge.wikidata import WikidataReader, time
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import InputError, KgragError, MismatchError
-from kgrag.values.types import Document, Section
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 from wikidata import entity_lines, odd_lines

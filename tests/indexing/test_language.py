@@ -8,8 +8,8 @@ import spacy
 from kgrag.client import KnowledgeGraph
 from kgrag.indexing.language import _sentencizer, named_entities, sentences
 from kgrag.settings import IndexingSettings, Settings
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.types import Document, Section
 
 TEXTS = {
     "a": "They varnish with tung oil every spring.",

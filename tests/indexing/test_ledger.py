@@ -11,7 +11,7 @@ from queries_run import queries_run
 from kgrag.client import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.models.embed import Vectors, WordLlamaEmbedder
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.long
 

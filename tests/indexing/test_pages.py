@@ -14,8 +14,8 @@ from kgrag.indexing import document_writer as writer
 from kgrag.indexing.chunking import chunk
 from kgrag.indexing.digest import digest
 from kgrag.settings import IndexingSettings
+from kgrag.values.documents import Document, Page, Section, Table
 from kgrag.values.identity import content_hash
-from kgrag.values.types import Document, Page, Section, Table
 
 pytestmark = pytest.mark.long
 

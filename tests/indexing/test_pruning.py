@@ -12,8 +12,9 @@ from kgrag.client import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.loaders import Columns
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document, IngestReport, Section
+from kgrag.values.results import IngestReport
 
 
 def write(folder: Path, **texts: str) -> None:

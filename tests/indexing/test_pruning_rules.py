@@ -3,7 +3,7 @@
 import pytest
 
 from kgrag.indexing.pruning import _files_of, _is_gone, _lies_in, _places
-from kgrag.values.types import Scan
+from kgrag.values.documents import Scan
 
 
 @pytest.mark.parametrize(

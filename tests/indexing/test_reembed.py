@@ -11,8 +11,8 @@ from kgrag.client import KnowledgeGraph
 from kgrag.graph import collections
 from kgrag.models.embed import Vectors, WordLlamaEmbedder, unit
 from kgrag.settings import Settings
+from kgrag.values.documents import Document
 from kgrag.values.errors import MismatchError
-from kgrag.values.types import Document
 
 pytestmark = pytest.mark.long
 

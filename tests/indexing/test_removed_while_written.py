@@ -8,8 +8,8 @@ import pytest
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.indexing.document_writer import Batch, write_batch
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import MismatchError
-from kgrag.values.types import Document, Section
 
 
 def batch(collection: Collection, id: str) -> Batch:

@@ -10,7 +10,7 @@ from kgrag.graph import collections
 from kgrag.graph.counts import collection_info
 from kgrag.indexing.finish import finish
 from kgrag.settings import IndexingSettings, Settings
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 
 pytestmark = pytest.mark.long
 

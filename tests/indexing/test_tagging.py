@@ -16,8 +16,8 @@ from tagging import TOKEN, LocalTagme
 from kgrag.client import KnowledgeGraph
 from kgrag.graph import connection
 from kgrag.indexing.digest import digest
+from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import ConfigurationError, UnavailableError
-from kgrag.values.types import Document, Section, Triple
 
 pytestmark = pytest.mark.long
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 from kgrag.indexing.titles import Titles
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.long
 

@@ -12,7 +12,8 @@ from kgrag.indexing.digest import digest
 from kgrag.indexing.tree.clusters import LEAST, soft_clusters
 from kgrag.models.budget import HIGH
 from kgrag.models.embed import unit
-from kgrag.values.types import Document, Filter, Section
+from kgrag.values.documents import Document, Section
+from kgrag.values.results import Filter
 
 pytestmark = pytest.mark.long
 

@@ -15,7 +15,8 @@ from kgrag.indexing.bulk import write_files
 from kgrag.models.embed import OpenAIEmbedder
 from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.settings import EmbeddingSettings, Settings
-from kgrag.values.types import Document, Filter, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
+from kgrag.values.results import Filter
 
 pytestmark = pytest.mark.long
 

@@ -4,8 +4,8 @@ import pytest
 
 from kgrag.client import KnowledgeGraph
 from kgrag.indexing import document_writer as writer
+from kgrag.values.documents import Document, Section
 from kgrag.values.identity import document_id
-from kgrag.values.types import Document, Section
 
 
 def test_a_removal_that_is_broken_off_takes_the_seal_first(

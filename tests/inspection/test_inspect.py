@@ -18,8 +18,8 @@ from kgrag.inspection.html import html
 from kgrag.inspection.result import Finding, Inspection
 from kgrag.models.embed import Vectors
 from kgrag.settings import IndexingSettings
+from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import ConfigurationError, MismatchError, NotFoundError
-from kgrag.values.types import Document, Section, Triple
 
 FLEET = "inspected <fleet>"
 SAME = "The harbour office keeps the log of every ship that calls at the port of Larvik."

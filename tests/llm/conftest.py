@@ -15,7 +15,7 @@ import pytest
 
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.settings import ChatSettings
-from kgrag.values.types import Passage
+from kgrag.values.results import Passage
 
 ENVIRONMENT = Path(__file__).parents[2] / ".venv-llm"
 _TEXTS = {

@@ -23,7 +23,8 @@ from kgrag.models.facts import Facts, lines
 from kgrag.models.prompts import load_prompt
 from kgrag.models.shown import numbered
 from kgrag.retrieval.hipporag import Kept, Names
-from kgrag.values.types import Passage, Triple
+from kgrag.values.documents import Triple
+from kgrag.values.results import Passage
 
 SHAPES: Mapping[str, type[BaseModel]] = {
     "check-question": Checked, "claims": Claims, "correctness": Correctness, "critique": Critique,

@@ -21,8 +21,8 @@ from kgrag.models.shown import numbered
 from kgrag.models.tasks import Tasks, reply_schema, shaped
 from kgrag.runtime.limits import limited
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import CancelledError, ModelError
-from kgrag.values.types import Document, Section
 
 pytestmark = pytest.mark.llm
 

@@ -19,7 +19,7 @@ from made_pdfs import Maker, prose
 
 from kgrag.loaders import load
 from kgrag.settings import LoadingSettings
-from kgrag.values.types import Document, Problem
+from kgrag.values.documents import Document, Problem
 
 QUICK = LoadingSettings(processes=1, memory_mb=512, page_seconds=10, file_seconds=30)
 

@@ -11,7 +11,7 @@ import pytest
 from kgrag.client import Collection, KnowledgeGraph
 from kgrag.loaders import load
 from kgrag.loaders.page_lines import caption_number
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 pytestmark = pytest.mark.slow
 

@@ -22,7 +22,7 @@ from pptx.util import Inches
 
 from kgrag.loaders import load
 from kgrag.loaders.grid import Cell, lay_out, table_of
-from kgrag.values.types import Document, Problem, Table
+from kgrag.values.documents import Document, Problem, Table
 
 
 def read(path: Path) -> tuple[Document, list[str]]:

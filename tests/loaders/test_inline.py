@@ -6,7 +6,7 @@ import pytest
 
 from kgrag.loaders import load
 from kgrag.loaders.inline import Inline, Node, formula, ordinal
-from kgrag.values.types import Document, Table
+from kgrag.values.documents import Document, Table
 
 
 def read(path: Path, text: str) -> Document:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kgrag.loaders import LOADERS, load
 from kgrag.loaders.base import clean
-from kgrag.values.types import Document, Problem
+from kgrag.values.documents import Document, Problem
 
 SNIPPETS = st.sampled_from(
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kgrag.loaders import load
-from kgrag.values.types import Document, Problem, Triple
+from kgrag.values.documents import Document, Problem, Triple
 
 
 def lines(path: Path, *values: object) -> None:

@@ -10,8 +10,8 @@ from odfdo import Header, List, ListItem, Paragraph, Table
 
 from kgrag.loaders import load
 from kgrag.settings import LoadingSettings
-from kgrag.values import types
-from kgrag.values.types import Document, Problem, Section
+from kgrag.values.documents import Document, Problem, Section
+from kgrag.values.documents import Table as PageTable
 
 CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
 <rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>"""
@@ -103,7 +103,7 @@ def test_rtf(tmp_path: Path) -> None:
     assert "no RTF" in problem(tmp_path / "b.rtf")
 
 
-TABLE = types.Table(1, (("Ship", "Built"), ("Fram", "1892")), "Dates")
+TABLE = PageTable(1, (("Ship", "Built"), ("Fram", "1892")), "Dates")
 
 
 def test_inline_content_notes_and_tables_of_rtf(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from kgrag.loaders import load
 from kgrag.loaders.dispatch import Load
 from kgrag.settings import LoadingSettings
-from kgrag.values.types import Document, Problem, Section, Table
+from kgrag.values.documents import Document, Problem, Section, Table
 
 
 def write(path: Path, content: str | bytes) -> Path:

@@ -8,8 +8,8 @@ import pytest
 from kgrag.loaders import Columns, load
 from kgrag.loaders.dispatch import Load
 from kgrag.settings import LoadingSettings
+from kgrag.values.documents import Document, Problem
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document, Problem
 
 
 def tree(root: Path, *names: str) -> Path:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kgrag.loaders import load
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 TEXT = "Copies the file and its mode. If the target exists, it is replaced without a question. " * 4
 PAGES = {

@@ -12,7 +12,7 @@ import pytest
 from pptx.util import Inches
 
 from kgrag.loaders import load
-from kgrag.values.types import Document, Problem, Table
+from kgrag.values.documents import Document, Problem, Table
 
 SHIPS = (("Ship", "Built"), ("Fram", "1892"), ("Maud", "1916"))
 

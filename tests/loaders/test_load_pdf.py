@@ -14,7 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from kgrag.loaders import load
 from kgrag.settings import LoadingSettings
-from kgrag.values.types import Document, Problem, Table
+from kgrag.values.documents import Document, Problem, Table
 
 ONE = LoadingSettings(processes=1)
 

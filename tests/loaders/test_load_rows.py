@@ -8,7 +8,7 @@ import pytest
 from kgrag.indexing.chunking import chunk
 from kgrag.loaders import Columns, load
 from kgrag.settings import IndexingSettings
-from kgrag.values.types import Document, Problem, Table
+from kgrag.values.documents import Document, Problem, Table
 
 
 def rows(path: Path, content: str | bytes, **options: object) -> tuple[list[Document], list[tuple[str, str]]]:

@@ -14,7 +14,7 @@ from warcio.warcwriter import WARCWriter
 
 from kgrag.client import KnowledgeGraph
 from kgrag.loaders import Columns, load
-from kgrag.values.types import Document, Problem
+from kgrag.values.documents import Document, Problem
 
 PAGES = {
     "https://ships.example/fram": "<html><head><title>Fram</title></head><body><p>She drifted.</p></body></html>",

@@ -10,7 +10,7 @@ from kgrag.loaders import load
 from kgrag.loaders.dispatch import Load
 from kgrag.loaders.ignore import Ignore
 from kgrag.settings import LoadingSettings
-from kgrag.values.types import Document, Problem
+from kgrag.values.documents import Document, Problem
 
 
 def tree(root: Path, *names: str, **ignored: str) -> Path:

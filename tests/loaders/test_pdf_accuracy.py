@@ -7,7 +7,7 @@ import pytest
 from made_pdfs import HEIGHT, Maker, prose, words
 
 from kgrag.loaders import load
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 Rows = list[tuple[str, ...]]
 

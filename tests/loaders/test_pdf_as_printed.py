@@ -9,7 +9,7 @@ from made_pdfs import HEIGHT, LEADING, Maker, prose, type3_pdf
 from kgrag.loaders import load
 from kgrag.loaders.page_lines import caption_number
 from kgrag.settings import LoadingSettings
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 
 def read(path: Path) -> Document:

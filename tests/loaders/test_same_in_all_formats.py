@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kgrag.indexing.chunking import chunk
 from kgrag.loaders import load
 from kgrag.settings import IndexingSettings
-from kgrag.values.types import Document, Problem
+from kgrag.values.documents import Document, Problem
 
 NOTE = "[1] The note about the mill, 3^4."
 FIRST = (

@@ -16,7 +16,7 @@ from made_features import FEATURES, Block, Code, Feature, Items, Mark, Para, Tas
 
 from kgrag.indexing.chunking import table_chunks
 from kgrag.loaders import load
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 WRITERS: Mapping[str, Callable[..., None]] = {
     ".md": made_markup.markdown,

@@ -14,7 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 from kgrag.loaders import Columns
 from kgrag.loaders.dispatch import Load
 from kgrag.loaders.fingerprint import Fingerprint
-from kgrag.values.types import Document, FileState, Problem, Unchanged
+from kgrag.values.documents import Document, FileState, Problem, Unchanged
 
 HOUR = 3600
 

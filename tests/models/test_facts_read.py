@@ -5,7 +5,8 @@ from typing import Any
 
 from kgrag.models.facts import Facts, key, read
 from kgrag.models.prompts import load_prompt
-from kgrag.values.types import Passage, Triple
+from kgrag.values.documents import Triple
+from kgrag.values.results import Passage
 
 PASSAGES = [Passage("p", "d", "Fram", "Colin Archer built the Fram.")]
 

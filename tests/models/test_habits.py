@@ -22,7 +22,7 @@ from kgrag.models.tasks import Tasks
 from kgrag.runtime.limits import limited
 from kgrag.settings import ChatSettings, EmbeddingSettings
 from kgrag.values.errors import BudgetError, DeadlineError, ModelError, UnavailableError
-from kgrag.values.types import Passage
+from kgrag.values.results import Passage
 
 PASSAGES = [Passage("p1", "d1", "Fram", "Colin Archer designed the Fram."), Passage("p2", "d2", "Maud", "A ship.")]
 ASKED = [Message("system", "Be short."), Message("user", "Who designed the Fram?")]

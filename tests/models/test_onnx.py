@@ -14,8 +14,8 @@ from kgrag.client import KnowledgeGraph
 from kgrag.models.embed import CachedEmbedder, DeferredEmbedder, Embedder, embed_questions, load_embedder
 from kgrag.models.onnx import MINILM, OnnxEmbedder, fetched
 from kgrag.runtime.jars import sha256
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, LocalServerError
-from kgrag.values.types import Document, Section
 
 TEXTS = ["A ship in the ice", "A vessel among floes", "Quarterly tax return", "", "船が氷の中に", "ice " * 2000]
 

@@ -22,7 +22,7 @@ from kgrag.models.chat_cache import Kept, ReplyCache
 from kgrag.models.openai_chat import OpenAIChat, load_chat
 from kgrag.settings import ChatSettings, Settings
 from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
-from kgrag.values.types import Usage
+from kgrag.values.results import Usage
 
 
 class TestRequest:

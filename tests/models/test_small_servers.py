@@ -25,7 +25,7 @@ from kgrag.runtime.limits import limited
 from kgrag.settings import ChatSettings, Settings
 from kgrag.values.errors import CancelledError, ModelError, TooLongError
 from kgrag.values.events import Called, Event
-from kgrag.values.types import Passage
+from kgrag.values.results import Passage
 
 __all__ = ["weak"]
 

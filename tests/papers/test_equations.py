@@ -19,7 +19,8 @@ from kgrag.retrieval.kgp import Kgp, KgpOptions
 from kgrag.retrieval.naive_ge import NaiveGe, NaiveGeOptions
 from kgrag.retrieval.sync_ge import SyncGe, SyncGeOptions
 from kgrag.settings import Settings
-from kgrag.values.types import Passage, Triple
+from kgrag.values.documents import Triple
+from kgrag.values.results import Passage
 
 FACTS = (Triple("a", "b", "c"), Triple("d", "e", "f"))
 

@@ -13,7 +13,7 @@ from kgrag.retrieval.base import SummaryOptions
 from kgrag.retrieval.kgp import Kgp
 from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.settings import Settings
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 PAPER = find_paper("gnn-ret")
 ROWS = {row.label: row for row in PAPER.table("1").rows if row.label != "Direct"}

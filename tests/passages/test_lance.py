@@ -14,14 +14,15 @@ from kgrag.indexing.index_sync import difference, index_of
 from kgrag.models.embed import Vectors, WordLlamaEmbedder, unit
 from kgrag.passages.lance import LanceIndex
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import DatabaseError, MismatchError, NotFoundError
-from kgrag.values.types import Document, Filter, Section
+from kgrag.values.results import Filter
 
 pytestmark = pytest.mark.long
 KILLED = """
 import os, signal, sys
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 def progress(stage, done, total):
     if stage == "passage index" and done == int(sys.argv[1]):

@@ -13,8 +13,9 @@ from kgrag.client import KnowledgeGraph
 from kgrag.demo import corpus, questions
 from kgrag.indexing.index_sync import index_of
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import DatabaseError, MismatchError
-from kgrag.values.types import Document, Filter, Section
+from kgrag.values.results import Filter
 
 pytestmark = pytest.mark.long
 DOCUMENTS = [Document(n, (Section(f"{n} lies in Norway."),), n) for n in ("Larvik", "Bergen")]

@@ -8,7 +8,7 @@ from extending import Installed, package
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 RETRIEVERS, EMBEDDERS = "kgrag.retrievers", "kgrag.embedders"
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from kgrag import demo
 from kgrag.loaders import load
-from kgrag.values.types import Document
+from kgrag.values.documents import Document
 
 BENCH = Path(os.environ.get("KGRAG_BENCH") or Path(__file__).parents[3] / "shared" / "bench")
 FILES = ("corpus", "queries", "triples")

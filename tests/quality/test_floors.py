@@ -23,8 +23,8 @@ from kgrag.settings import Settings
 pytestmark = [pytest.mark.quality, pytest.mark.timeout(900)]
 ORACLE = Path(__file__).parents[2] / "bench" / "oracle_brain.py"
 THREADS = 2  # the questions of a retriever are asked one after another
-HARMED = "pathrank(iota=0)"
-"""The rarity of a name counts for nothing."""
+HARMED = "pathrank(names=1)"
+"""One name alone leads on from a passage."""
 
 Found = dict[str, dict[str, floors.Found]]
 

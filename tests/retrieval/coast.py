@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 TEXTS = {
     "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik, who had come up from deck hand.",

@@ -14,8 +14,9 @@ from kgrag.graph.lucene import escape
 from kgrag.retrieval.base import Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, InputError, NotFoundError
-from kgrag.values.types import Document, Filter, Section, Step
+from kgrag.values.results import Filter, Step
 
 _NAME = "retrieval-base"
 _PLAIN = [name for name, entry in RETRIEVERS.items() if not entry.needs]  # nothing but the graph

@@ -16,7 +16,7 @@ from kgrag.papers import find_paper
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.beam import Beam, BeamOptions, Link, beam_search, best, source_passages
 from kgrag.retrieval.context import SearchContext
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 
 _QUESTION = "Where?"
 _DIMENSION = 8

@@ -10,8 +10,9 @@ from made_models import late_interaction
 
 from kgrag.client import KnowledgeGraph
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.types import Document, Filter, Section
+from kgrag.values.results import Filter
 
 _NAME = "colbert"
 _TEXTS = {

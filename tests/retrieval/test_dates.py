@@ -9,7 +9,8 @@ import pytest
 from kgrag.cli.connect import _where
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.schema import MIGRATIONS
-from kgrag.values.types import Document, Filter, Range, Scalar, Section
+from kgrag.values.documents import Document, Section
+from kgrag.values.results import Filter, Range, Scalar
 
 _METADATA: dict[str, dict[str, Scalar]] = {
     "day": {"date": "2024-03-05", "year": 2024, "weight": 9},

@@ -12,8 +12,9 @@ from kgrag.client import KnowledgeGraph
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.gnn_ret import Edge, GnnRet, Memory, distance, nearest, neighbours_of, propagate, remember
 from kgrag.retrieval.registry import check_retriever
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.types import Document, Filter, Section
+from kgrag.values.results import Filter
 
 _NAME = "gnn-ret"
 _TITLES = ("Fjord Queen", "Ole Brandvik", "Nordvika", "Stilla", "Marta Holm")

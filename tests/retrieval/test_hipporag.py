@@ -13,9 +13,10 @@ from kgrag.client import KnowledgeGraph
 from kgrag.retrieval import HippoRag, HippoRag2
 from kgrag.retrieval.base import Query
 from kgrag.settings import IndexingSettings, Settings
+from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import ConfigurationError, ModelError
 from kgrag.values.events import Event, Failed, Recognised
-from kgrag.values.types import Document, Filter, Ranking, Section, Triple
+from kgrag.values.results import Filter, Ranking
 
 _NAME = "hipporag"
 _QUESTION = "Which river meets the sea where the captain of the Fjord Queen grew up?"

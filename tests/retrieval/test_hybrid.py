@@ -3,7 +3,8 @@
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Filter, Section
+from kgrag.values.documents import Document, Section
+from kgrag.values.results import Filter
 
 _QUESTION = "Where was the designer of the Fram born?"
 _TEXTS = {

@@ -12,8 +12,9 @@ from kgrag.retrieval.base import Query
 from kgrag.retrieval.tfidf import cosines
 from kgrag.retrieval.trail import trail
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.types import Document, Filter, Section
+from kgrag.values.results import Filter
 
 _NAME = "kgp"
 _QUESTION = "Which painter had a studio in the home town of the captain of the steamer Fjord Queen?"

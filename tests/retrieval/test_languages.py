@@ -10,8 +10,8 @@ import pytest
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.digest import digest
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, MismatchError
-from kgrag.values.types import Document, Section
 
 pytestmark = pytest.mark.long
 

@@ -7,7 +7,7 @@ import pytest
 from kgrag.client import KnowledgeGraph
 from kgrag.graph import schema
 from kgrag.indexing.digest import digest
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 _NAME = "manuals"
 _FILLER = "The shell reads a line and does what it says there, one after the other, until nothing is left of it. " * 12

@@ -16,7 +16,7 @@ from kgrag.retrieval.base import Query
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.mdr import Mdr
 from kgrag.retrieval.trail import trail
-from kgrag.values.types import Filter
+from kgrag.values.results import Filter
 
 _NAME = "mdr"
 _QUESTION = "Where did the captain of the Fjord Queen grow up?"

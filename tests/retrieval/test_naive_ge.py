@@ -7,7 +7,8 @@ from queries_run import queries_of
 
 from kgrag.client import KnowledgeGraph
 from kgrag.retrieval.trail import trail
-from kgrag.values.types import Document, Filter, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
+from kgrag.values.results import Filter
 
 _NAME = "naive-ge"
 _QUESTION = "Where did the captain of the Fjord Queen spend his childhood?"

@@ -1,7 +1,9 @@
 """PathRank on a small graph: the walk, its trail, and names that are misspelt, in lower case, or not there at all."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from coast import TEXTS, coast_documents
@@ -9,7 +11,10 @@ from queries_run import queries_of
 
 from kgrag.client import KnowledgeGraph
 from kgrag.retrieval.linking import link_question
-from kgrag.values.types import Document, Filter, Section, Triple
+from kgrag.retrieval.pathrank import PathRank
+from kgrag.retrieval.pathrank_options import PathRankConstants
+from kgrag.values.documents import Document, Section, Triple
+from kgrag.values.results import Filter
 
 _NAME = "pathrank"
 
@@ -19,6 +24,19 @@ def coast(kg: KnowledgeGraph) -> Iterator[str]:
     kg[_NAME].ingest(coast_documents())
     yield _NAME
     kg[_NAME].delete()
+
+
+Constants = Callable[..., None]
+
+
+@pytest.fixture
+def constants(monkeypatch: pytest.MonkeyPatch) -> Constants:
+    """Sets constants of PathRank for the rest of a test, the others to what they are."""
+
+    def change(**changes: Any) -> None:
+        monkeypatch.setattr(PathRank, "constants", replace(PathRankConstants(), **changes))
+
+    return change
 
 
 _QUESTION = "Which painter worked in the home town of the captain of the Fjord Queen?"
@@ -79,12 +97,16 @@ def test_at_most_eight_round_trips(kg: KnowledgeGraph, coast: str) -> None:
     assert len(calls) <= 8, calls
 
 
-def test_a_long_question_is_listed_as_a_set(kg: KnowledgeGraph, coast: str) -> None:
+def test_a_long_question_is_listed_as_a_set(kg: KnowledgeGraph, coast: str, constants: Constants) -> None:
     """Of the passages on the way the one with a painter in its town gains most; scores fall with the list."""
-    walked, listed = (
-        {h.passage.title: h.score for h in kg[coast].search(_QUESTION, retriever=r, k=20)}
-        for r in ("pathrank(places=0)", "pathrank(cover=0, tie=0, led=0, ends=0)")
-    )
+
+    def scores(retriever: str) -> dict[str, float]:
+        return {h.passage.title: h.score for h in kg[coast].search(_QUESTION, retriever=retriever, k=20)}
+
+    walked = scores("pathrank(places=0)")
+    constants(cover=0, tie=0, led=0, ends=0)
+    listed = scores("pathrank")
+    constants()
     assert list(listed.values()) == sorted(listed.values(), reverse=True)
     gains = {title: listed[title] - walked[title] for title in list(walked)[:3]}
     assert max(gains, key=lambda title: gains[title]) == "Nordvika"
@@ -93,7 +115,7 @@ def test_a_long_question_is_listed_as_a_set(kg: KnowledgeGraph, coast: str) -> N
     assert [(h.passage.id, h.score) for h in one] == [(h.passage.id, h.score) for h in two]
 
 
-def test_what_a_set_says_again_comes_later(kg: KnowledgeGraph, collection_name: str) -> None:
+def test_what_a_set_says_again_comes_later(kg: KnowledgeGraph, collection_name: str, constants: Constants) -> None:
     """A passage that repeats the words of the first falls behind one that brings the question's other words."""
     texts = {
         "Quay": "The Quay was designed by Ole Brandvik, an engineer who studied bridges in his youth.",
@@ -107,7 +129,9 @@ def test_what_a_set_says_again_comes_later(kg: KnowledgeGraph, collection_name: 
     def titles(retriever: str) -> list[str]:
         return [h.passage.title for h in kg[collection_name].search(question, retriever=retriever, k=4)]
 
-    alone, listed = titles("pathrank(cover=0, tie=0, led=0, ends=0)"), titles("pathrank")
+    listed = titles("pathrank")
+    constants(cover=0, tie=0, led=0, ends=0)
+    alone = titles("pathrank")
     assert alone.index("Quay road") < alone.index("Solheim")
     assert listed.index("Solheim") < listed.index("Quay road")
 
@@ -161,8 +185,8 @@ def test_a_heading_of_a_long_document_is_a_title(kg: KnowledgeGraph, collection_
     assert ranking.hits[0].score > ranking.hits[1].score + 0.5
 
 
-def test_a_name_within_the_title_is_preferred(kg: KnowledgeGraph, collection_name: str) -> None:
-    """A path to a passage whose title holds the bridge gains about `nu`; rivals of large collections cost."""
+def test_a_name_within_the_title_is_preferred(kg: KnowledgeGraph, collection_name: str, constants: Constants) -> None:
+    """A path to a passage whose title holds the bridge gains about `in_title`; rivals of large collections cost."""
     texts = {
         "Quay": "The Quay was built by Ole Brandvik of Nordvika.",
         "Nordvika harbour": "It lies in the bay, says Kari Aune.",
@@ -172,18 +196,19 @@ def test_a_name_within_the_title_is_preferred(kg: KnowledgeGraph, collection_nam
     kg[collection_name].ingest([Document(title, (Section(text),), title) for title, text in texts.items()])
     question = "Where does the harbour of the builder of the Quay lie, in the bay?"
 
-    def bridged(expression: str) -> float:
-        hits = kg[collection_name].search(question, retriever=expression, k=4)
+    def bridged(**changes: float) -> float:
+        constants(lexical=0, **changes)
+        hits = kg[collection_name].search(question, retriever="pathrank", k=4)
         return next(h.why[-1].score or 0.0 for h in hits if h.passage.title == "Nordvika harbour")
 
-    assert bridged("pathrank(nu=0.1, lexical=0)") == pytest.approx(bridged("pathrank(nu=0, lexical=0)") + 0.1, abs=0.01)
+    assert bridged(in_title=0.1) == pytest.approx(bridged(in_title=0) + 0.1, abs=0.01)
     # three texts mention Nordvika, three quarters of which a collection of one passage would not hold
     rivals = 0.1 * math.log(1 + 3 * 0.75)
-    large, small = (bridged(f"pathrank(lexical=0, usual=1, kappa={kappa})") for kappa in ("0.1", "0"))
+    large, small = (bridged(large=1, rivals=cost) for cost in (0.1, 0))
     assert small - large == pytest.approx(rivals, abs=0.01)
 
 
-def test_names_that_triples_alone_know(kg: KnowledgeGraph, collection_name: str) -> None:
+def test_names_that_triples_alone_know(kg: KnowledgeGraph, collection_name: str, constants: Constants) -> None:
     """They lead on only where texts have few names; links lead to them anyway, and what a triple is about counts."""
     facts = {
         "Quay": ("It was built by a man from the north.", Triple("Quay", "built by", "Ole Brandvik")),
@@ -193,21 +218,20 @@ def test_names_that_triples_alone_know(kg: KnowledgeGraph, collection_name: str)
     }
     kg[collection_name].ingest([Document(t, (Section(x),), t, triples=(f,)) for t, (x, f) in facts.items()])
 
-    def found(question: str, retriever: str) -> dict[str, tuple[float, list[str]]]:
+    def found(question: str, retriever: str, **changes: float) -> dict[str, tuple[float, list[str]]]:
+        constants(**changes)
         hits = kg[collection_name].search(question, retriever=retriever, k=4)
         return {h.passage.title: (h.score, [s.name for s in h.why if s.label == "Entity"]) for h in hits}
 
     question = "Which tree was planted by the builder of the Quay?"
-    assert found(question, "pathrank(dens=1, slack=0, lexical=0, places=0)")["Alder"][1] == ["Quay", "Ole Brandvik"]
-    assert "Alder" not in found(question, "pathrank(dens=0, places=0)")
+    plain = {"density": 1, "slack": 0, "lexical": 0}
+    assert found(question, "pathrank(places=0)", **plain)["Alder"][1] == ["Quay", "Ole Brandvik"]
+    assert "Alder" not in found(question, "pathrank(places=0)", density=0)
     when = "Which tree was planted when the Pier was opened?"
-    assert "Birch" not in found(when, "pathrank(dens=1, slack=0, lexical=0, places=0)")  # dates never lead on
+    assert "Birch" not in found(when, "pathrank(places=0)", **plain)  # dates never lead on
 
-    one, none = (
-        found(question, f"pathrank(dens=1, slack=0, lexical=0, places=0, theta={theta})")["Alder"][0]
-        for theta in (0.1, 0)
-    )
+    one, none = (found(question, "pathrank(places=0)", **plain, about=about)["Alder"][0] for about in (0.1, 0))
     assert one - none == pytest.approx(0.1, abs=0.03)
-    linked, less = (found("Who was Ole Brandvik?", f"pathrank(dens=0, lambda_fact={most})") for most in (0.8, 0))
+    linked, less = (found("Who was Ole Brandvik?", "pathrank", density=0, fact=most) for most in (0.8, 0))
     assert linked["Quay"][1] == ["Ole Brandvik"]
     assert linked["Quay"][0] - less["Quay"][0] == pytest.approx(0.4 / (1 + math.log(2)), abs=0.03)

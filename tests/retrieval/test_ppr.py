@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Filter, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
+from kgrag.values.results import Filter
 
 _NAME, _PLAIN = "ppr", "ppr without triples"
 _TEXTS: dict[str, tuple[str, tuple[tuple[str, str, str], ...]]] = {

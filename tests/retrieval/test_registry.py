@@ -10,8 +10,8 @@ from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.naive_ge import NaiveGe
 from kgrag.retrieval.pathrank import PathRank
 from kgrag.retrieval.registry import RETRIEVERS, check_defaults, check_retriever, make_retriever
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, KgragError, NotFoundError
-from kgrag.values.types import Document, Section
 
 
 @pytest.mark.parametrize("name", RETRIEVERS)
@@ -27,7 +27,9 @@ def test_nested_parts_and_options_are_read() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["rrf(hybrid, pathrank(cap=20, width=(8, 8, 4)))", "pathrank(omega=0.0)", "bm25"])
+@pytest.mark.parametrize(
+    "text", ["rrf(hybrid, pathrank(cap=20, width=(8, 8, 4)))", "pathrank(pagerank_weight=0.0)", "bm25"]
+)
 def test_the_standard_spelling_reads_as_itself(text: str) -> None:
     assert check_retriever(text) == text
 
@@ -70,6 +72,19 @@ def test_an_unknown_name_is_refused_wherever_it_stands() -> None:
 def test_a_wrong_option_is_refused_with_what_there_is(text: str, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         check_retriever(text)
+
+
+def test_the_old_name_of_an_option_does_for_a_release() -> None:
+    """It means the new one, in an expression and in a setting, and names it."""
+    context = SearchContext(None, load_embedder("wordllama"), {"pathrank": {"keep": 9}})  # type: ignore[arg-type]
+    with pytest.warns(FutureWarning, match="The option '(k0' is 'seeds|keep' is 'targets)' now") as told:
+        retriever = make_retriever("pathrank(k0=12)", context)
+    assert isinstance(retriever, PathRank)
+    assert (retriever.settings.seeds, retriever.settings.targets) == (12, 9)
+    assert retriever.name == "pathrank(seeds=12)"
+    assert len(told) == 2
+    with pytest.raises(ConfigurationError, match="no option 'kappa'"):
+        check_retriever("pathrank(kappa=1)")
 
 
 def test_options_reach_the_retriever_that_has_them(kg: KnowledgeGraph, collection_name: str) -> None:
@@ -136,7 +151,7 @@ def test_a_cut_and_a_concatenation(kg: KnowledgeGraph, collection_name: str) -> 
 
 def test_settings_from_the_environment_are_kept_where_an_option_says_nothing() -> None:
     context = SearchContext(None, load_embedder("wordllama"), {"pathrank": {"cap": 9}, "rrf": 30})  # type: ignore[arg-type]
-    retriever = make_retriever("pathrank(omega=0)", context)
+    retriever = make_retriever("pathrank(pagerank_weight=0)", context)
     assert isinstance(retriever, PathRank)
     assert retriever.settings.cap == 9
     fused = make_retriever("rrf(pathrank)", context)

@@ -11,7 +11,7 @@ import pytest
 from kgrag.client import KnowledgeGraph
 from kgrag.retrieval.base import PAUSES
 from kgrag.retrieval.registry import RETRIEVERS
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.long
 

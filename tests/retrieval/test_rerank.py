@@ -15,8 +15,9 @@ from kgrag.client import KnowledgeGraph
 from kgrag.retrieval import PathRank, Rerank
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 from kgrag.text.tokens import words_of
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
-from kgrag.values.types import Document, Filter, Section
+from kgrag.values.results import Filter
 
 _NAME = "rerank"
 _TEXTS = {

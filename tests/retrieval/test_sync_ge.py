@@ -8,9 +8,10 @@ from scripted import Scripted
 from kgrag.client import KnowledgeGraph
 from kgrag.retrieval.base import Query
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Event, Linked, Read
-from kgrag.values.types import Document, Filter, Section, Triple
+from kgrag.values.results import Filter
 
 _NAME = "sync-ge"
 _QUESTION = "Where did the captain of the Fjord Queen spend his childhood?"

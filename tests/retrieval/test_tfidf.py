@@ -7,7 +7,8 @@ import pytest
 
 from kgrag.client import KnowledgeGraph
 from kgrag.retrieval.trail import trail
-from kgrag.values.types import Document, Filter, Section
+from kgrag.values.documents import Document, Section
+from kgrag.values.results import Filter
 
 _NAME = "tfidf"
 _TEXTS = {

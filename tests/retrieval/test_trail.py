@@ -1,5 +1,5 @@
 from kgrag.retrieval.trail import score, trail
-from kgrag.values.types import Hit, Passage, Step
+from kgrag.values.results import Hit, Passage, Step
 
 
 def hit(*why: Step) -> Hit:

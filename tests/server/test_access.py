@@ -12,7 +12,7 @@ from served import Served
 from kgrag.client import KnowledgeGraph
 from kgrag.server.jobs import Jobs
 from kgrag.server.keys import ROLES, Role
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 _NOTES, _SECRET, _NOWHERE = "notes of the coast", "letters home", "not there"
 _QUESTION = {"question": "Where was Kari born?"}

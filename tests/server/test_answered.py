@@ -11,7 +11,7 @@ import pytest
 
 from kgrag.server.answered import Answers
 from kgrag.values.events import Answer, Retrieved
-from kgrag.values.types import Ranking
+from kgrag.values.results import Ranking
 
 _ASKED = ("key", "ships", "single+bm25", "model", "Who built the Fram?")
 

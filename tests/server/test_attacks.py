@@ -12,7 +12,7 @@ from served import Served
 
 from kgrag.client import KnowledgeGraph
 from kgrag.server.jobs import Jobs
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.long
 

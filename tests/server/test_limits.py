@@ -14,7 +14,7 @@ from scripted import Scripted
 from served import Served
 
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 _NOTES = "limited notes"
 _ASK = {"question": "Where is the ship?", "system": "single+bm25"}

@@ -15,8 +15,8 @@ from scripted import Scripted
 from kgrag.client import KnowledgeGraph
 from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system
 from kgrag.server.mcp import Tools, mcp_server
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import KgragError
-from kgrag.values.types import Document, Section
 
 _SHIPS = "ships of the coast"
 _SECRET = "letters"
@@ -163,7 +163,7 @@ def test_the_logging_of_the_program_stays_as_it_is(kg: KnowledgeGraph, monkeypat
 
 
 def test_options_that_are_numbers_or_fixed_words_are_taken() -> None:
-    for asked in ("pathrank(cap=20, omega=0)", "sync-ge(bm25, link=hybrid)", "rrf(bm25, dense) % 5"):
+    for asked in ("pathrank(cap=20, pagerank_weight=0)", "sync-ge(bm25, link=hybrid)", "rrf(bm25, dense) % 5"):
         assert check_asked_retriever(asked) == asked
     assert check_asked_system("gear(first_read=expanded, steps=2)+pathrank(width=(5, 5))")
     with pytest.raises(KgragError, match="cannot be set here"):

@@ -14,8 +14,9 @@ from kgrag.client import KnowledgeGraph
 from kgrag.models.chat import Message
 from kgrag.server.conversation import is_chore, rest, steady, with_sources
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section
 from kgrag.values.events import Answer, Citation
-from kgrag.values.types import Document, Passage, Ranking, Section
+from kgrag.values.results import Passage, Ranking
 
 _SHIPS = "ships: of the coast"
 _LETTERS = "letters of Kari"

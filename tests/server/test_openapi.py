@@ -10,7 +10,7 @@ from served import Served
 
 from kgrag.client import KnowledgeGraph
 from kgrag.server.jobs import Jobs
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 _NAME = "made-up requests"
 _EXAMPLES = 15  # of each route

@@ -13,8 +13,8 @@ from scripted import Scripted
 from served import Served
 
 from kgrag.client import KnowledgeGraph
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import NotFoundError
-from kgrag.values.types import Document, Section
 
 _NAME = "replies"
 _QUESTION = "Where was the captain of the Fjord Queen born?"

@@ -16,7 +16,7 @@ from scripted import Scripted
 from served import Served
 
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 from kgrag.wire import answer_from_json, event_from_json, ranking_from_json, to_json
 
 _SHIPS = "ships over http"

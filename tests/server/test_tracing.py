@@ -14,7 +14,7 @@ from scripted import Scripted
 from served import Served
 
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 _TRACE = "0af7651916cd43dd8448eb211c80319c"
 

@@ -11,7 +11,7 @@ from kgrag.text.letters import fold
 from kgrag.text.names import capitalised_phrases, find_names
 from kgrag.text.sentences import passage_sentences, split_sentences
 from kgrag.text.tokens import name_stems, normalise, passage_stems, question_stems, stems, tokens, words_of
-from kgrag.values.types import Document, Problem, Section
+from kgrag.values.documents import Document, Problem, Section
 
 GERMAN, RUSSIAN, CHINESE, FRENCH, ARABIC, SPANISH = map(language_of, ("de", "ru", "zh", "fr", "ar", "es"))
 

@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 from kgrag.values.events import Answer, Citation
+from kgrag.values.results import Hit, Passage, Ranking
 from kgrag.values.rows import Node, Rows
-from kgrag.values.types import Hit, Passage, Ranking
 
 _HOSTILE = "<script>alert('x')</script> & \"more\""
 

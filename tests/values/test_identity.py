@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from kgrag.values import identity
+from kgrag.values.documents import Document, FileState, Section, Triple
 from kgrag.values.identity import content_hash, node_id
-from kgrag.values.types import Document, FileState, Section, Triple
 
 
 def test_ids_tell_collections_kinds_and_parts_apart() -> None:

@@ -13,8 +13,8 @@ from kgrag.evaluation.datasets import Corpus, Dataset, Format, Question
 from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, text_of
 from kgrag.evaluation.readers.row_files import json_lines, tsv_rows
 from kgrag.loaders.base import clean, one_line
+from kgrag.values.documents import Document, Problem, Section
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document, Problem, Section
 
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
 EXPECTED = f"a folder with {CORPUS} (_id, title, text), {QUERIES} (_id, text) and {QRELS}/test.tsv"

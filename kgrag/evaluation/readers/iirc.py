@@ -17,8 +17,8 @@ from kgrag.evaluation.datasets import Corpus, Dataset, Format, GoldText, Questio
 from kgrag.evaluation.readers.passages import checked, id_of, list_of, passage_key, question_of, text_of
 from kgrag.evaluation.readers.row_files import json_pairs, json_rows
 from kgrag.loaders.base import clean, one_line
+from kgrag.values.documents import Document, Problem, Section
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document, Problem, Section
 
 ARTICLES = "context_articles.json"
 EXPECTED = f"a .json file whose items hold title, text, links and questions, with {ARTICLES} beside it"

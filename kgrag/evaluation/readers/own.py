@@ -18,8 +18,8 @@ from kgrag.evaluation.readers.row_files import json_lines
 from kgrag.loaders import load
 from kgrag.loaders.base import clean
 from kgrag.settings import LoadingSettings
+from kgrag.values.documents import Document, Problem
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document, Problem
 
 CORPUS, QUERIES, TRIPLES = "corpus.jsonl", "queries.jsonl", "triples.jsonl"
 DOCUMENTS = "documents"

@@ -12,8 +12,8 @@ from typing import Any
 from kgrag.evaluation.datasets import Corpus, Dataset, Question
 from kgrag.loaders.base import BadInput, clean, one_line
 from kgrag.loaders.named_rows import row_key
+from kgrag.values.documents import Document, Problem, Section
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document, Problem, Section
 
 _REFERENCE = re.compile(r"#(\d+)")
 

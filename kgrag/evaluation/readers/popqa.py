@@ -15,8 +15,8 @@ from kgrag.evaluation.readers import beir
 from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, text_of
 from kgrag.evaluation.readers.row_files import tsv_rows
 from kgrag.text.tokens import normalise
+from kgrag.values.documents import Document
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document
 
 CORPUS = "corpus.jsonl"
 EXPECTED = f"a .tsv file with the columns question, possible_answers and s_wiki_title, with {CORPUS} beside it"

@@ -17,8 +17,8 @@ from kgrag.evaluation.readers.row_files import json_rows
 from kgrag.loaders.base import BadInput, clean, one_line
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline
+from kgrag.values.documents import Document, Problem, Section
 from kgrag.values.errors import InputError
-from kgrag.values.types import Document, Problem, Section
 
 EXPECTED = "a file of JSON Lines with article_id, title, article and questions (question, options, gold_label)"
 _FORM = (

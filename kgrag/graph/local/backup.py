@@ -19,7 +19,7 @@ from kgrag.graph.local.bulk import Note
 from kgrag.graph.local.server import LocalServer
 from kgrag.runtime.files import free_bytes, megabytes, require_space
 from kgrag.values.errors import DatabaseError, InputError, LocalServerError, MismatchError, NotFoundError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 _MAGIC = (b"DZV1", b"DGV1")  # a dump, compressed by Zstandard or by gzip
 _BYTES = re.compile(r"^Bytes: (\d+)$", re.MULTILINE)

@@ -22,7 +22,7 @@ from kgrag.graph.counts import count_nodes
 from kgrag.graph.local.home import Home
 from kgrag.runtime.files import require_space, write_atomic
 from kgrag.values.errors import DatabaseError, LocalServerError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 _ADMIN_TOOL = "org.neo4j.cli.AdminTool"
 ARGUMENTS = "neo4j-admin.args"

@@ -22,7 +22,7 @@ from kgrag.runtime.files import disk_errors, locked, require_space
 from kgrag.runtime.jars import JarStore
 from kgrag.settings import Settings
 from kgrag.values.errors import ConfigurationError, DatabaseError, LocalServerError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 _LOG = logging.getLogger(__name__)
 

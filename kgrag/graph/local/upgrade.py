@@ -10,7 +10,7 @@ from kgrag.graph.local.server import LocalServer
 from kgrag.runtime.files import require_space
 from kgrag.settings import Settings
 from kgrag.values.errors import LocalServerError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 _START_TIMEOUT = 24 * 3600.0  # seconds; the first start may rewrite the whole database
 

@@ -26,8 +26,10 @@ from kgrag.indexing.pipeline import ingest
 from kgrag.models.embed import Embedder
 from kgrag.runtime.files import disk_errors, locked
 from kgrag.settings import Settings
+from kgrag.values.documents import Document, Problem
 from kgrag.values.errors import ConfigurationError, InputError, MismatchError
-from kgrag.values.types import Document, IngestReport, Problem, Progress
+from kgrag.values.events import Progress
+from kgrag.values.results import IngestReport
 
 
 @dataclass(frozen=True, slots=True)

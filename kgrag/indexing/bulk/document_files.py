@@ -32,8 +32,9 @@ from kgrag.models.embed import Embedder, embed_each
 from kgrag.settings import Settings
 from kgrag.text.languages import language_of
 from kgrag.text.tokens import name_stems
+from kgrag.values.documents import Document, Problem
+from kgrag.values.events import Progress
 from kgrag.values.identity import content_hash, document_id, keyword_id, word_id
-from kgrag.values.types import Document, Problem, Progress
 
 _GROUP = 128  # documents
 _HERE = ("words", "mentions", "keywords", "similar")  # stages whose work is done before the import

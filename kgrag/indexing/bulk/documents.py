@@ -17,8 +17,8 @@ from kgrag.indexing.vectors import unembedded
 from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.settings import IndexingSettings
 from kgrag.text.languages import language_of
+from kgrag.values.documents import Document, Problem
 from kgrag.values.identity import keyword_id
-from kgrag.values.types import Document, Problem
 
 _PAGES = {label: [column.partition(":")[0] for column in NODES[label]] for label in ("Page", "Table")}
 

@@ -23,7 +23,7 @@ from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
 from kgrag.text.tokens import caption
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 _LAID = 200  # communities written at once
 _REMOVED = 5000  # removed at once

@@ -16,7 +16,7 @@ from kgrag.models.facts import lines
 from kgrag.models.shown import titled
 from kgrag.models.tasks import Tasks
 from kgrag.text.tokens import caption
-from kgrag.values.types import Triple
+from kgrag.values.documents import Triple
 
 TASK = "report"
 TOKENS = 8000

@@ -31,7 +31,7 @@ from kgrag.settings import Settings
 from kgrag.text.languages import Language, language_of
 from kgrag.text.tokens import normalise
 from kgrag.values.errors import InputError
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 __all__ = ["KnowledgeReport", "Selection"]
 

@@ -16,8 +16,8 @@ from kgrag.indexing.knowledge.store import EntityRow, FactRow, Store
 from kgrag.settings import IndexingSettings
 from kgrag.text.languages import Language
 from kgrag.text.tokens import caption, name_stems, normalise
+from kgrag.values.events import Progress
 from kgrag.values.identity import entity_id, node_id
-from kgrag.values.types import Progress
 
 _T = TypeVar("_T")
 _EVERY = 50_000

@@ -28,7 +28,8 @@ from kgrag.models.tasks import Tasks
 from kgrag.settings import BRIDGE_CAP, ChatSettings
 from kgrag.text.tokens import normalise
 from kgrag.values.errors import ModelError
-from kgrag.values.types import Progress, Usage
+from kgrag.values.events import Progress
+from kgrag.values.results import Usage
 
 _LOG = logging.getLogger(__name__)
 DOUBTFUL = 0.5

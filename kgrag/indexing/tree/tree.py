@@ -27,8 +27,8 @@ from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
 from kgrag.text.tokens import caption
+from kgrag.values.events import Progress
 from kgrag.values.identity import node_id
-from kgrag.values.types import Progress
 
 LEVELS = 5
 """Most levels of summaries (RAPTOR, its code)."""

@@ -19,7 +19,7 @@ from kgrag.server.events import MEDIA_TYPE, Events, EventStream
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Caller, Named
 from kgrag.values.events import Answer, Answered, Event
-from kgrag.values.types import Filter
+from kgrag.values.results import Filter
 from kgrag.wire import to_json, written_since
 
 router = APIRouter(tags=["ask"])

@@ -8,7 +8,7 @@ from kgrag.server.api.shapes import holds, replies
 from kgrag.server.failures import Reply
 from kgrag.server.keys import Access
 from kgrag.server.route_context import Called, Named
-from kgrag.values.types import CollectionInfo
+from kgrag.values.results import CollectionInfo
 from kgrag.wire import to_json
 
 router = APIRouter(tags=["collections"])

@@ -14,7 +14,7 @@ from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Caller, Named
 from kgrag.server.uploads import Upload, Uploads, checked_name
 from kgrag.values.errors import TooLargeError
-from kgrag.values.types import DocumentInfo
+from kgrag.values.results import DocumentInfo
 
 router = APIRouter(tags=["documents"])
 

@@ -12,7 +12,7 @@ from kgrag.server.api.passages import Id
 from kgrag.server.api.shapes import holds
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Named
-from kgrag.values.types import Passage
+from kgrag.values.results import Passage
 
 router = APIRouter(tags=["drawings"])
 

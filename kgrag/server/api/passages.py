@@ -9,7 +9,7 @@ from kgrag.server import pictures
 from kgrag.server.api.shapes import Responses, holds
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Named
-from kgrag.values.types import Passage
+from kgrag.values.results import Passage
 from kgrag.wire import to_json
 
 router = APIRouter(tags=["passages"])

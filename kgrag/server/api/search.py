@@ -14,7 +14,7 @@ from kgrag.server.api.forms import Among, Expression, Form, Question, Seconds
 from kgrag.server.api.shapes import holds, replies
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Caller, Named
-from kgrag.values.types import Filter, Ranking
+from kgrag.values.results import Filter, Ranking
 from kgrag.wire import to_json
 
 router = APIRouter(tags=["search"])

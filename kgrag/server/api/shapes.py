@@ -12,8 +12,8 @@ from pydantic import BaseModel, Discriminator, create_model
 
 from kgrag import wire
 from kgrag.values.events import Answer, Ranked, Retrieved
+from kgrag.values.results import Hit, Passage, Ranking, Step
 from kgrag.values.rows import Rows
-from kgrag.values.types import Hit, Passage, Ranking, Step
 
 Responses = dict[int | str, dict[str, Any]]
 

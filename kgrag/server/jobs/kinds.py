@@ -14,8 +14,9 @@ from kgrag.indexing.pruning import find_gone
 from kgrag.loaders.base import clean
 from kgrag.models.tagme import check_tagme
 from kgrag.server.uploads import Uploads
+from kgrag.values.documents import Scan
 from kgrag.values.errors import ConfigurationError, InputError, KgragError, NotFoundError
-from kgrag.values.types import Progress, Scan
+from kgrag.values.events import Progress
 from kgrag.wire import plain
 
 _LISTED = 500  # entries of a list in a result

@@ -28,7 +28,7 @@ from kgrag.server.jobs import kinds as work
 from kgrag.server.uploads import Uploads
 from kgrag.settings import Settings
 from kgrag.values.errors import KgragError, error_of
-from kgrag.values.types import Progress
+from kgrag.values.events import Progress
 
 _LOG = logging.getLogger(__name__)
 _MB = 1024 * 1024

@@ -11,7 +11,7 @@ from kgrag.server.web.drop_files import Dropping
 from kgrag.server.web.frame import frame, heading
 from kgrag.server.web.job_progress import JobList
 from kgrag.server.web.session import Session
-from kgrag.values.types import CollectionInfo
+from kgrag.values.results import CollectionInfo
 
 _COUNTS = ("Document", "Passage", "Entity", "Triple", "Page", "Table")
 _LEVELS = {"error": "negative", "warning": "warning", "note": "grey-8"}

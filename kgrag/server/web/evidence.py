@@ -9,7 +9,7 @@ from kgrag.retrieval.snippet import snippet
 from kgrag.retrieval.trail import trail
 from kgrag.server.web.addresses import address
 from kgrag.values.events import Answer
-from kgrag.values.types import Hit, Passage
+from kgrag.values.results import Hit, Passage
 
 Open = Callable[[Passage, str], Awaitable[None]]
 """What happens when a passage is chosen, for the sake of a text: a question and perhaps its answer."""

@@ -18,7 +18,7 @@ from kgrag.server.web.passage import opener
 from kgrag.server.web.session import Session
 from kgrag.values.errors import CancelledError
 from kgrag.values.events import Answer, Answered, Called, Event
-from kgrag.values.types import Ranking, Usage
+from kgrag.values.results import Ranking, Usage
 
 _LINE = 300  # characters of a line of a step
 

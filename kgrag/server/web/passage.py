@@ -17,7 +17,7 @@ from kgrag.server.web.evidence import LONG, Open
 from kgrag.server.web.frame import frame, heading
 from kgrag.server.web.session import Session
 from kgrag.values.errors import InputError, NotFoundError
-from kgrag.values.types import Passage
+from kgrag.values.results import Passage
 
 _NAME = 120  # characters of a neighbour's name
 

@@ -25,8 +25,8 @@ from kgrag.server.pictures import Picture, file_of
 from kgrag.server.route_context import Serving
 from kgrag.values.errors import AccessError, NotFoundError
 from kgrag.values.events import Answer, Event
+from kgrag.values.results import CollectionInfo, Passage, Ranking
 from kgrag.values.rows import Rows
-from kgrag.values.types import CollectionInfo, Passage, Ranking
 
 
 class Session:

@@ -13,7 +13,7 @@ from gateway_attacks import SECRET
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.local import LocalServer
 from kgrag.settings import Settings
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 
 DOCUMENTS = [
     Document(

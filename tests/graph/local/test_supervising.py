@@ -16,7 +16,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.graph.local import LocalServer
 from kgrag.graph.local.supervising import Supervisor
 from kgrag.settings import Settings
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 MakeSettings = Callable[..., Settings]
 pytestmark = pytest.mark.long

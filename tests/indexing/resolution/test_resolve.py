@@ -15,7 +15,7 @@ from kgrag.retrieval import PathRank, Ppr
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.beam import BeamOptions, beam_search
 from kgrag.retrieval.linking import link_question
-from kgrag.values.types import Document, Section, Triple
+from kgrag.values.documents import Document, Section, Triple
 
 COLLECTION = "resolved"
 _TEXTS = {

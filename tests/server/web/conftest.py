@@ -15,7 +15,7 @@ from scripted import Scripted
 from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.datasets import Corpus, Dataset, Question
 from kgrag.evaluation.experiment import Experiment
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -10,7 +10,7 @@ import pytest
 from pages import SHIPS, Visit
 
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.browser
 

@@ -15,7 +15,7 @@ from scripted import Scripted
 from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.kept import kept
 from kgrag.server.keys import Keys
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -12,7 +12,7 @@ from pages import Application, Visit, Visitor
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.values.types import Document, Section
+from kgrag.values.documents import Document, Section
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

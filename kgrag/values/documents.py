@@ -1,0 +1,186 @@
+"""Documents, as loaders make them, and what reading files says of these: frozen dataclasses."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A stretch of a document under one heading; `heading` is the path of headings, "Guide > Install", or empty.
+
+    `breaks`: (where in the text, number of the page that begins there), in order; empty where there are no pages.
+    """
+
+    text: str
+    heading: str = ""
+    breaks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page, slide or sheet; `number` counts from 1, `label` is what the document calls it ("iv"), or empty.
+
+    `text` is what stands on it, without its tables.
+    """
+
+    number: int
+    text: str
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """How a page is cited: "p. 3", with a label that is no number "p. 3 (iv)"."""
+        plain = not self.label or self.label == str(self.number)
+        return f"p. {self.number}" if plain else f"p. {self.number} ({self.label})"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; `number` counts from 1 in its document, the first of the rows is its head.
+
+    `page` to `last_page` is where it stands, 0 in a document without pages.
+    """
+
+    number: int
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    page: int = 0
+    last_page: int = 0
+
+    @property
+    def name(self) -> str:
+        """Its caption, or "Table 2"."""
+        return self.caption or f"Table {self.number}"
+
+    @property
+    def markdown(self) -> str:
+        """The table in Markdown; a line break in a cell is a space."""
+        width = max(map(len, self.rows), default=0)
+        lines = []
+        for row in self.rows:
+            cells = [" ".join(cell.split()).replace("|", "\\|") for cell in row]
+            lines.append("| " + " | ".join(cells + [""] * (width - len(cells))) + " |")
+        return "\n".join([*lines[:1], "|" + " --- |" * width, *lines[1:]]) if lines else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A fact (subject, predicate, object) that one passage states."""
+
+    subject: str
+    predicate: str
+    object: str
+
+    @property
+    def text(self) -> str:
+        """The triple as the text that is embedded and searched: "subject predicate object"."""
+        return f"{self.subject} {self.predicate} {self.object}"
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """The file that a document was read from, as it was then.
+
+    `key`: the file's own; `root`: the folder in which that is a path, empty where it is absolute. `fingerprint`: the
+    format that read it, its size, time and hash (see `kgrag.loaders.fingerprint`). `documents`: how many documents the
+    whole file gave; on the last of them alone, else 0, and 0 on all of a file that could not be read without problems.
+    `problems`: those that it will have whenever it is read, on the last of them, too, as lines "PLACE<tab>MESSAGE":
+    the place in the file.
+    """
+
+    key: str
+    root: str = ""
+    fingerprint: str = ""
+    documents: int = 0
+    problems: str = ""
+
+    @property
+    def path(self) -> str:
+        """Where it lay."""
+        return f"{self.root}/{self.key}" if self.root else self.key
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document as a loader yields it.
+
+    `key` is the user's own id or path, unique in a collection. `metadata` holds scalars or JSON-able values.
+    `triples` are facts that were extracted elsewhere; each is attached to the passage that mentions its names.
+    `file`: what it was read from, if that was a file; no part of its content.
+    """
+
+    key: str
+    sections: tuple[Section, ...]
+    title: str = ""
+    source: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    triples: tuple[Triple, ...] = ()
+    pages: tuple[Page, ...] = ()
+    tables: tuple[Table, ...] = ()
+    file: FileState | None = field(default=None, compare=False)
+
+    @property
+    def text(self) -> str:
+        """All sections' text, a blank line between them."""
+        return "\n\n".join(s.text for s in self.sections)
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A file that was not read, because the collection holds its documents as they are.
+
+    `recorded`: what the collection has of it, which differs from `file` when it was touched, copied or moved.
+    """
+
+    file: FileState
+    recorded: FileState
+
+
+@dataclass(slots=True)
+class Scan:
+    """What a load has seen of files and folders, complete when the load is through.
+
+    `files`: every file that is there by its key -> the fingerprint with which it was read whole, else "". `folders`:
+    those that were walked, by the beginning of their files' keys, and `empty` those without any file; `unreadable`:
+    parts of them that could not be looked into; `missing`: paths that do not exist. `root`: as in FileState; `moved`:
+    other roots that its files had before. `skipped`: number of files that no loader reads, by extension; `converted`:
+    number of files by the legacy encoding that they are in; `unsettled`: files that were left for later.
+    """
+
+    root: str = ""
+    files: dict[str, str] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    moved: set[str] = field(default_factory=set)
+    skipped: dict[str, int] = field(default_factory=dict)
+    converted: dict[str, int] = field(default_factory=dict)
+    unsettled: int = 0
+
+    def root_of(self, key: str) -> str:
+        """The folder in which the key of a file is a path; empty for an absolute path."""
+        return "" if PurePath(key).is_absolute() else self.root
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A document that another took the place of, because it has the same key: where they came from."""
+
+    key: str
+    before: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in the input that could not be read; `place` is a path, with ":LINE" where a line is to blame.
+
+    `lasting`: part of the file, such as a scanned page; the file need not be read again to find the same.
+    """
+
+    place: str
+    message: str
+    lasting: bool = False
