@@ -15,11 +15,11 @@ from kgrag.client.federation import Federation, checked, split_names
 from kgrag.client.models import Models
 from kgrag.client.rankings import Rankings
 from kgrag.graph import collections as registry
-from kgrag.graph import reader, runs, schema
+from kgrag.graph import reader, runs
+from kgrag.graph.collections import DEFAULT_COLLECTION as DEFAULT_COLLECTION
 from kgrag.graph.collections import Collection as Record
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import collection_info
-from kgrag.graph.holding import check_idle, collection_lock
 from kgrag.graph.routes import open_route, route, routed
 from kgrag.graph.runs import Run
 from kgrag.models.chat import no_model
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from kgrag.loaders.source import Source
     from kgrag.values.events import Answer
     from kgrag.values.rows import Rows
-
-DEFAULT_COLLECTION = registry.DEFAULT_COLLECTION
 
 
 class KnowledgeGraph:
@@ -222,8 +220,7 @@ class KnowledgeGraph:
 
     def __contains__(self, name: object) -> bool:
         """Whether there is a collection of that name. Raises TypeError for what is no text."""
-        home = self.home(checked(name))
-        return any(found.name == name for found in registry.list_collections(home.graph))
+        return any(its.name == name for its in registry.list_collections(self.home(checked(name)).graph))
 
     def among(self, names: str) -> Collection | Federation:
         """What a text names to be searched: a collection, or several with commas between, "manuals, notes".
@@ -351,16 +348,9 @@ class KnowledgeGraph:
         Interrupted while it counts words and names, `repair` or the next ingest of a collection goes on. Raises
         BusyError, unless the database is up to date, while somebody works on a collection.
         """
-        from kgrag.indexing.finish import finish
+        from kgrag.indexing.migrate import migrate
 
-        if schema.is_current(self.graph):
-            return []
-        check_idle(self.graph)
-        done = schema.migrate(self.graph)
-        for collection in registry.list_collections(self.graph) if done else ():
-            with collection_lock(self.graph, collection.name, "migrate"):
-                finish(self.graph, collection, self.settings, no_progress)
-        return done
+        return migrate(self.graph, self.settings)
 
     def import_export(
         self, source: str, collection: str | None = None, progress: Progress | None = None
@@ -372,10 +362,8 @@ class KnowledgeGraph:
         """
         from kgrag.exchange.importing import import_export
 
-        def home(name: str) -> Graph:
-            return self.home(name).graph
-
-        return import_export(home, source, collection, progress or no_progress, self.settings.old_vectors_seconds)
+        patience = self.settings.old_vectors_seconds
+        return import_export(lambda n: self.home(n).graph, source, collection, progress or no_progress, patience)
 
     def tasks(self) -> Tasks | None:
         """The language model of the settings with its prompts; None when none is configured. Shared by all callers."""
@@ -383,8 +371,7 @@ class KnowledgeGraph:
 
     def language_model(self) -> Tasks:
         """The same. Raises ConfigurationError when none is configured."""
-        tasks = self.tasks()
-        if tasks is None:
+        if (tasks := self.tasks()) is None:
             raise no_model()
         return tasks
 

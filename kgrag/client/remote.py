@@ -16,15 +16,16 @@ from kgrag.client.arguments import check_asked, named
 from kgrag.client.building import no_progress
 from kgrag.client.federation import checked, split_names
 from kgrag.client.http import Http, Json
+from kgrag.client.remote_jobs import RemoteJobs
 from kgrag.client.stream import Stream
 from kgrag.client.uploading import named_files, parts
-from kgrag.graph.jobs import Job, State
+from kgrag.graph.jobs import Job
 from kgrag.graph.runs import Run
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.runtime import limits
-from kgrag.values.errors import CancelledError, InputError, ServerError, error_of
+from kgrag.values.errors import InputError, ServerError
 from kgrag.values.events import Answer, Answered, Event, Progress
 from kgrag.values.results import CollectionInfo, DocumentInfo, Filter, IngestReport, Passage, Ranking
 from kgrag.wire import (
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 _KEYS = 100  # documents that one request names
 
 
-class RemoteKnowledgeGraph:
+class RemoteKnowledgeGraph(RemoteJobs):
     """The collections of a server. Safe to share between threads; close it, or use `with`.
 
     >>> with RemoteKnowledgeGraph("https://kgrag.example.org", key) as kg:
@@ -59,7 +60,7 @@ class RemoteKnowledgeGraph:
 
         Nothing is sent yet. Raises ConfigurationError without httpx, or for what is no address.
         """
-        self.http = Http(url, key)
+        super().__init__(Http(url, key))
 
     def __repr__(self) -> str:
         return f"RemoteKnowledgeGraph({self.http.url!r})"
@@ -124,41 +125,6 @@ class RemoteKnowledgeGraph:
         from kgrag.drawing import drawing, visualise
 
         return visualise(drawing(self.cypher(what, parameters) if isinstance(what, str) else what))
-
-    def jobs(self, collection: str | None = None, state: State | None = None, limit: int = 50) -> list[Job]:
-        """The jobs of the collections that the key may see, newest first."""
-        asked = {"collection": collection, "state": state, "limit": limit}
-        given = {name: value for name, value in asked.items() if value is not None}
-        return from_json(list[Job], self.http.request("GET", "jobs", params=given)["jobs"])
-
-    def job(self, id: str) -> Job:
-        """The job of that id as it is now. Raises NotFoundError."""
-        return from_json(Job, self.http.request("GET", _job(id)))
-
-    def cancel(self, id: str) -> Job:
-        """Cancel a job; what it has written stays."""
-        return from_json(Job, self.http.request("DELETE", _job(id)))
-
-    def retry(self, id: str) -> Job:
-        """Have a job that failed or was cancelled go on where it stopped."""
-        return from_json(Job, self.http.request("POST", f"{_job(id)}/retry"))
-
-    def watch(self, id: str) -> Iterator[Job]:
-        """The job now and at each change, until it has ended."""
-        for _, form in self.http.events("GET", f"{_job(id)}/events"):
-            yield from_json(Job, form)
-
-    def finished(self, job: Job, progress: Progress | None = None) -> Job:
-        """The job once it is done. Raises what it failed with, CancelledError if it was cancelled."""
-        for now in self.watch(job.id):
-            job = now
-            if progress is not None and now.state == "running" and now.stage:
-                progress(now.stage, now.done, now.total)
-        if job.state == "failed":
-            raise error_of(job.error_kind, job.error, job.remedy)
-        if job.state != "done":
-            raise CancelledError("The job was cancelled.", "Retry it to go on.")
-        return job
 
 
 class RemoteSearching:
@@ -384,7 +350,3 @@ def _question(question: str, k: int, filter: Filter | None, knowledge: Sequence[
 
 def _path(collection: str) -> str:
     return f"collections/{quote(collection, safe='')}"
-
-
-def _job(id: str) -> str:
-    return f"jobs/{quote(id, safe='')}"

@@ -1,16 +1,10 @@
 """The schema: constraints and indexes of the database, those of each collection, and the versions they went through."""
 
-import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import Fulltext, NodeKind, describe
-from kgrag.graph.metadata import to_properties
-from kgrag.text.languages import language_of
-from kgrag.text.sentences import passage_sentences
-from kgrag.text.tokens import LONGEST_NAME, caption, passage_stems, title_stems
 from kgrag.values.errors import MismatchError
 
 SCHEMA_VERSION = 10
@@ -24,20 +18,20 @@ def ensure_schema(graph: Graph) -> None:
     A new label of the registry gets its own the next time that somebody writes. Raises MismatchError when the database
     was written by an older or newer schema.
     """
-    version, described = _stored(graph)
+    version, described = stored_state(graph)
     check_version(version)
     if version is None:
-        _unique(graph, "Schema")
+        unique_key(graph, "Schema")
         graph.run("write/set_version", version=SCHEMA_VERSION)
-    _describe(graph, described)
+    keep_description(graph, described)
 
 
 def stored_version(graph: Graph) -> int | None:
     """The schema version of the database, or None when kgrag never wrote to it."""
-    return _stored(graph)[0]
+    return stored_state(graph)[0]
 
 
-def _stored(graph: Graph) -> tuple[int | None, str | None]:
+def stored_state(graph: Graph) -> tuple[int | None, str | None]:
     """The schema version of the database, and the digest of the description that it holds."""
     records = graph.run("schema/version")
     return (records[0]["version"], records[0]["described"]) if records else (None, None)
@@ -45,10 +39,10 @@ def _stored(graph: Graph) -> tuple[int | None, str | None]:
 
 def is_current(graph: Graph) -> bool:
     """Whether nothing is left to migrate: the database has this version's schema and describes it."""
-    return _stored(graph) == (SCHEMA_VERSION, describe().digest())
+    return stored_state(graph) == (SCHEMA_VERSION, describe().digest())
 
 
-def _describe(graph: Graph, described: str | None) -> None:
+def keep_description(graph: Graph, described: str | None) -> None:
     """Unless the Schema node holds this description of the graph, make what it names, and keep it there."""
     description = describe()
     if described == description.digest():
@@ -58,7 +52,7 @@ def _describe(graph: Graph, described: str | None) -> None:
         if described:  # as an older kgrag made them
             for number in graph.run("write/no_spare_indexes")[0]["numbers"]:
                 drop_collection_indexes(graph, number)
-        for collection in _collections(graph) if described else ():
+        for collection in collections_held(graph) if described else ():
             number, labels = collection["number"], indexed_labels(collection)
             ensure_fulltext_indexes(graph, number, labels)
             ensure_vector_indexes(graph, number, collection["dimension"], collection["embedding"], labels)
@@ -89,33 +83,12 @@ def version_mismatch(version: int) -> MismatchError:
     )
 
 
-def migrate(graph: Graph) -> list[str]:
-    """Bring the database to the current schema version, step by step; returns what was done, nothing if up to date.
-
-    Each step can be run again after it was interrupted; the version is recorded after each. Raises MismatchError for
-    a database of a newer version.
-    """
-    _unique(graph, "Schema")
-    stored, described = _stored(graph)
-    version = stored or 0
-    if version > SCHEMA_VERSION:
-        raise version_mismatch(version)
-    done: list[str] = []
-    for target in range(version + 1, SCHEMA_VERSION + 1):
-        description, step = MIGRATIONS[target]
-        step(graph)
-        graph.run("write/set_version", version=target)
-        done.append(f"{target - 1} -> {target}: {description}")
-    _describe(graph, described)
-    return done
-
-
 def ensure_shared_indexes(graph: Graph) -> None:
     """Make the constraints and indexes that all collections share, unless they are there."""
 
     def make(tx: Transaction) -> None:
         for node in describe().nodes:
-            _unique(tx, node.label)
+            unique_key(tx, node.label)
             for index, properties in _ranges(node).items():
                 tx.run("schema/range", label=node.label, properties=properties, index=index)
             for index, name in _texts(node).items():
@@ -125,18 +98,13 @@ def ensure_shared_indexes(graph: Graph) -> None:
     await_all(graph)
 
 
-def _shared_indexes(graph: Graph) -> None:
-    """Versions 1, 3 and 4: the constraints and indexes that all collections share."""
-    with graph.exclusively():
-        ensure_shared_indexes(graph)
-
-
 def await_all(graph: Graph) -> None:
     """Wait until all indexes of the database answer. Raises DatabaseError if they do not in a day."""
     graph.run("schema/await", seconds=_PATIENCE)
 
 
-def _unique(graph: Graph | Transaction, label: str) -> None:
+def unique_key(graph: Graph | Transaction, label: str) -> None:
+    """Make the constraint that no two nodes of a label have the same key, unless it is there."""
     key = describe().node(label).key
     graph.run("schema/unique", label=label, properties=[key], index=f"{label.lower()}_{key}")
 
@@ -158,7 +126,7 @@ def _texts(node: NodeKind) -> dict[str, str]:
     return {f"{node.label.lower()}_{name}": name for name in node.texts}
 
 
-def _collections(graph: Graph) -> list[dict[str, Any]]:
+def collections_held(graph: Graph) -> list[dict[str, Any]]:
     """The properties of the collections, but for those that are being removed."""
     found = [record["collection"] for record in graph.run("look_up/collections", name=None)]
     return [collection for collection in found if not collection.get("removing")]
@@ -168,105 +136,6 @@ def indexed_labels(collection: Mapping[str, Any]) -> tuple[str, ...]:
     """The labels of nodes whose indexes a collection has, from the properties of its node."""
     found = collection.get("indexed") or ()
     return describe().labels("indexed") if found is True else tuple(found)  # once all were made at the start
-
-
-def _entity_vectors(graph: Graph) -> None:
-    """Version 2: vector indexes over entities; which names are similar is found when the next ingest finishes."""
-    for collection in _collections(graph):
-        name = collection["name"]
-        with graph.exclusively():
-            number, dimension, embedding = (collection[key] for key in ("number", "dimension", "embedding"))
-            ensure_vector_indexes(graph, number, dimension, embedding, indexed_labels(collection))
-        graph.run("stages/due_named_entities", collection=name, stage="similar")
-        graph.run("write/migrated_collection", name=name, version=2)
-
-
-def _names(graph: Graph) -> None:
-    """Version 5: long names are shortened, for another property holds the whole text; runs keep their question so."""
-    graph.run("write/run_questions")
-    rows = [
-        {"element": r["element"], "name": _shortened(r["name"], r["ordinal"])}
-        for r in graph.stream("look_up/long_names", longest=LONGEST_NAME)
-    ]
-    for start in range(0, len(rows), 5000):
-        graph.run("write/names", rows=rows[start : start + 5000])
-    for collection in _collections(graph):
-        graph.run("write/migrated_collection", name=collection["name"], version=5)
-
-
-def _searched(graph: Graph, version: int) -> None:
-    """Versions 6, 8 and 9: headings and symbols are searched, since version 8 titles also by themselves, and names are
-    told by new rules: all are counted again.
-
-    What counts them is the finish of an ingest, which goes on from the marks that this leaves.
-    """
-    for collection in _collections(graph):
-        name, number = collection["name"], collection["number"]
-        language = language_of(collection.get("language") or "en")
-        graph.run("write/uncount_words", collection=name)
-        graph.run("write/uncount_names", collection=name)
-        rows = [
-            {
-                "id": r["id"],
-                "stems": passage_stems(r["title"], r["text"], r["section"], language),
-                "title_stems": title_stems(r["title"], language),
-            }
-            for r in graph.stream("look_up/passage_texts", collection=name)
-        ]
-        for start in range(0, len(rows), 1000):
-            graph.run("write/recount_passages", rows=rows[start : start + 1000])
-        with graph.exclusively():  # an index of the same name stays what it was
-            graph.run("schema/drop_index", index=index_name("passage_stems", number))
-            ensure_fulltext_indexes(graph, number, indexed_labels(collection))
-        graph.run("write/migrated_collection", name=name, version=version)
-
-
-def _sentences(graph: Graph) -> None:
-    """Version 7: passages have their sentences in stems; names of triples are looked for in texts no longer, and
-    mentions say what triples are about: where there are triples, the finish of an ingest finds the mentions again.
-    """
-    while rows := graph.run("look_up/without_sentences", limit=5000):
-        graph.run(
-            "write/sentences",
-            rows=[{"id": r["id"], "sentences": passage_sentences(r["title"], r["text"])} for r in rows],
-        )
-    for collection in _collections(graph):
-        name = collection["name"]
-        if graph.run("inspect/layers", collection=name, layers=["triples"])[0]["found"]:
-            graph.run("stages/due_all_passages", collection=name, stage="mentions")
-        graph.run("write/migrated_collection", name=name, version=7)
-
-
-def _lists(graph: Graph) -> None:
-    """Version 10: lists of a document's metadata are properties, in which filters look."""
-    rows = [
-        {"id": r["id"], "properties": to_properties(json.loads(r["metadata"]))}
-        for r in graph.stream("look_up/other_metadata")
-    ]
-    for start in range(0, len(rows), 5000):
-        graph.run("write/metadata", rows=rows[start : start + 5000])
-    for collection in _collections(graph):
-        graph.run("write/migrated_collection", name=collection["name"], version=10)
-
-
-def _shortened(name: str, ordinal: int | None) -> str:
-    prefix = "" if ordinal is None else f"{ordinal + 1} · "
-    return prefix + caption(name.removeprefix(prefix)) if name.startswith(prefix) else caption(name)
-
-
-MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
-    1: ("constraints, and indexes by collection and by work left", _shared_indexes),
-    2: ("vector indexes over entities; the next ingest into a collection finds its similar names", _entity_vectors),
-    3: ("constraints and indexes for kept runs and their steps", _shared_indexes),
-    4: ("constraints and indexes for pages and tables", _shared_indexes),
-    5: ("long names are shortened", _names),
-    6: ("headings and symbols are searched, and names found by new rules", partial(_searched, version=6)),
-    7: ("sentences in stems; names are found again where there are triples", _sentences),
-    8: ("titles are a field of their own; names found by new rules", partial(_searched, version=8)),
-    9: ("names found by new rules", partial(_searched, version=9)),
-    10: ("filters look into lists of metadata", _lists),
-}
-"""Schema version -> what the step to it does, and the step."""
 
 
 def index_name(kind: str, number: int) -> str:

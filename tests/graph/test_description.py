@@ -12,7 +12,7 @@ from scripted import Scripted
 from tagging import LocalTagme
 
 from kgrag.client import KnowledgeGraph
-from kgrag.graph import schema
+from kgrag.graph import migrations, schema
 from kgrag.graph.description import Property, describe
 from kgrag.settings import Settings
 from kgrag.text.tokens import LONGEST_NAME
@@ -141,7 +141,7 @@ def test_the_database_describes_itself(kg: KnowledgeGraph) -> None:
     schema.ensure_schema(kg.graph)  # nothing changed: nothing is written
     assert _rows(kg, query)[0]["labels"] == ["kept"]
     _rows(kg, "MATCH (s:Schema) SET s.described = 'of another version'")
-    schema.migrate(kg.graph)
+    migrations.migrate(kg.graph)
     assert _rows(kg, query) == [lines]
 
 
@@ -166,7 +166,7 @@ def test_long_names_of_version_4_are_shortened(kg: KnowledgeGraph, full: str) ->
     )
     try:
         kg.graph.run("write/set_version", version=4)
-        done = schema.migrate(kg.graph)
+        done = migrations.migrate(kg.graph)
     finally:
         kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
     assert done[0] == "4 -> 5: long names are shortened"

@@ -8,7 +8,7 @@ import neo4j
 import pytest
 
 from kgrag.client import KnowledgeGraph
-from kgrag.graph import schema
+from kgrag.graph import migrations, schema
 from kgrag.graph.runs import drawing
 from kgrag.indexing.digest import digest
 from kgrag.values.documents import Document, Section, Triple
@@ -282,7 +282,7 @@ def test_version_2_becomes_version_3(kg: KnowledgeGraph, ships: str) -> None:
             assert "kgrag db migrate" in error.value.remedy
         assert kg.migrate()[0].startswith("2 -> 3")
     finally:
-        schema.migrate(kg.graph)
+        migrations.migrate(kg.graph)
     assert len(_rows(kg, made)) == 4
     assert _info(kg, ships).schema_version == schema.SCHEMA_VERSION
     assert kg[ships].save(answer) and kg[ships].search("Fram").hits

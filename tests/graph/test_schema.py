@@ -10,7 +10,7 @@ import pytest
 from neighbours import similar
 
 from kgrag.client import KnowledgeGraph
-from kgrag.graph import collections, queries, schema
+from kgrag.graph import collections, migrations, queries, schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import collection_info
 from kgrag.graph.reader import Reader
@@ -37,7 +37,7 @@ def test_schema_is_idempotent(kg: KnowledgeGraph) -> None:
     schema.ensure_schema(kg.graph)
     before = _indexes(kg)
     schema.ensure_schema(kg.graph)
-    schema.MIGRATIONS[1][1](kg.graph)
+    migrations.MIGRATIONS[1][1](kg.graph)
     assert _indexes(kg) == before
     assert {"passage_id", "entity_id", "passage_todo", "collection_name", "document_collection_key"} <= before
 
@@ -81,7 +81,7 @@ def test_a_collection_is_opened_in_one_round_trip(kg: KnowledgeGraph, collection
 
 
 def test_every_version_has_a_step() -> None:
-    assert sorted(schema.MIGRATIONS) == list(range(1, schema.SCHEMA_VERSION + 1))
+    assert sorted(migrations.MIGRATIONS) == list(range(1, schema.SCHEMA_VERSION + 1))
 
 
 @pytest.mark.alone
@@ -125,7 +125,7 @@ def _write_as_version_1(kg: KnowledgeGraph, name: str, documents: list[Document]
         patch.setattr(schema, "SCHEMA_VERSION", 1)
         patch.setattr(finish, "link_synonyms", lambda work: None)
         patch.setitem(known, "write/entities", entities)
-        schema.MIGRATIONS[1][1](kg.graph)
+        migrations.MIGRATIONS[1][1](kg.graph)
         kg.graph.run("write/set_version", version=1)
         kg[name].ingest(documents)
         found = collections.open_collection(kg.graph, name)

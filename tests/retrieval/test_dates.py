@@ -8,7 +8,7 @@ import pytest
 
 from kgrag.cli.connect import _where
 from kgrag.client import KnowledgeGraph
-from kgrag.graph.schema import MIGRATIONS
+from kgrag.graph.migrations import MIGRATIONS
 from kgrag.values.documents import Document, Section
 from kgrag.values.results import Filter, Range, Scalar
 

@@ -9,8 +9,9 @@ from typing import Any
 import neo4j
 from neo4j.exceptions import BrokenRecordError, Neo4jError
 
-from kgrag.graph.connection import Graph, unreadable_words
+from kgrag.graph.connection import Graph
 from kgrag.graph.description import EdgeKind, NodeKind, describe
+from kgrag.graph.driver_errors import unreadable_words
 from kgrag.graph.gateway.cost_guards import MARK, guarded, unguarded
 from kgrag.graph.gateway.growth import Growth, check_walked
 from kgrag.graph.gateway.lexer import Statement

@@ -1,0 +1,150 @@
+"""Migrations: what brings a database of an older schema to the current one, version by version."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+
+from kgrag.graph.connection import Graph
+from kgrag.graph.metadata import to_properties
+from kgrag.graph.schema import (
+    SCHEMA_VERSION,
+    collections_held,
+    ensure_fulltext_indexes,
+    ensure_shared_indexes,
+    ensure_vector_indexes,
+    index_name,
+    indexed_labels,
+    keep_description,
+    stored_state,
+    unique_key,
+    version_mismatch,
+)
+from kgrag.text.languages import language_of
+from kgrag.text.sentences import passage_sentences
+from kgrag.text.tokens import LONGEST_NAME, caption, passage_stems, title_stems
+
+
+def migrate(graph: Graph) -> list[str]:
+    """Bring the database to the current schema version, step by step; returns what was done, nothing if up to date.
+
+    Each step can be run again after it was interrupted; the version is recorded after each. Raises MismatchError for
+    a database of a newer version.
+    """
+    unique_key(graph, "Schema")
+    stored, described = stored_state(graph)
+    version = stored or 0
+    if version > SCHEMA_VERSION:
+        raise version_mismatch(version)
+    done: list[str] = []
+    for target in range(version + 1, SCHEMA_VERSION + 1):
+        description, step = MIGRATIONS[target]
+        step(graph)
+        graph.run("write/set_version", version=target)
+        done.append(f"{target - 1} -> {target}: {description}")
+    keep_description(graph, described)
+    return done
+
+
+def _shared_indexes(graph: Graph) -> None:
+    """Versions 1, 3 and 4: the constraints and indexes that all collections share."""
+    with graph.exclusively():
+        ensure_shared_indexes(graph)
+
+
+def _entity_vectors(graph: Graph) -> None:
+    """Version 2: vector indexes over entities; which names are similar is found when the next ingest finishes."""
+    for collection in collections_held(graph):
+        name = collection["name"]
+        with graph.exclusively():
+            number, dimension, embedding = (collection[key] for key in ("number", "dimension", "embedding"))
+            ensure_vector_indexes(graph, number, dimension, embedding, indexed_labels(collection))
+        graph.run("stages/due_named_entities", collection=name, stage="similar")
+        graph.run("write/migrated_collection", name=name, version=2)
+
+
+def _names(graph: Graph) -> None:
+    """Version 5: long names are shortened, for another property holds the whole text; runs keep their question so."""
+    graph.run("write/run_questions")
+    rows = [
+        {"element": r["element"], "name": _shortened(r["name"], r["ordinal"])}
+        for r in graph.stream("look_up/long_names", longest=LONGEST_NAME)
+    ]
+    for start in range(0, len(rows), 5000):
+        graph.run("write/names", rows=rows[start : start + 5000])
+    for collection in collections_held(graph):
+        graph.run("write/migrated_collection", name=collection["name"], version=5)
+
+
+def _searched(graph: Graph, version: int) -> None:
+    """Versions 6, 8 and 9: headings and symbols are searched, since version 8 titles also by themselves, and names are
+    told by new rules: all are counted again.
+
+    What counts them is the finish of an ingest, which goes on from the marks that this leaves.
+    """
+    for collection in collections_held(graph):
+        name, number = collection["name"], collection["number"]
+        language = language_of(collection.get("language") or "en")
+        graph.run("write/uncount_words", collection=name)
+        graph.run("write/uncount_names", collection=name)
+        rows = [
+            {
+                "id": r["id"],
+                "stems": passage_stems(r["title"], r["text"], r["section"], language),
+                "title_stems": title_stems(r["title"], language),
+            }
+            for r in graph.stream("look_up/passage_texts", collection=name)
+        ]
+        for start in range(0, len(rows), 1000):
+            graph.run("write/recount_passages", rows=rows[start : start + 1000])
+        with graph.exclusively():  # an index of the same name stays what it was
+            graph.run("schema/drop_index", index=index_name("passage_stems", number))
+            ensure_fulltext_indexes(graph, number, indexed_labels(collection))
+        graph.run("write/migrated_collection", name=name, version=version)
+
+
+def _sentences(graph: Graph) -> None:
+    """Version 7: passages have their sentences in stems; names of triples are looked for in texts no longer, and
+    mentions say what triples are about: where there are triples, the finish of an ingest finds the mentions again.
+    """
+    while rows := graph.run("look_up/without_sentences", limit=5000):
+        graph.run(
+            "write/sentences",
+            rows=[{"id": r["id"], "sentences": passage_sentences(r["title"], r["text"])} for r in rows],
+        )
+    for collection in collections_held(graph):
+        name = collection["name"]
+        if graph.run("inspect/layers", collection=name, layers=["triples"])[0]["found"]:
+            graph.run("stages/due_all_passages", collection=name, stage="mentions")
+        graph.run("write/migrated_collection", name=name, version=7)
+
+
+def _lists(graph: Graph) -> None:
+    """Version 10: lists of a document's metadata are properties, in which filters look."""
+    rows = [
+        {"id": r["id"], "properties": to_properties(json.loads(r["metadata"]))}
+        for r in graph.stream("look_up/other_metadata")
+    ]
+    for start in range(0, len(rows), 5000):
+        graph.run("write/metadata", rows=rows[start : start + 5000])
+    for collection in collections_held(graph):
+        graph.run("write/migrated_collection", name=collection["name"], version=10)
+
+
+def _shortened(name: str, ordinal: int | None) -> str:
+    prefix = "" if ordinal is None else f"{ordinal + 1} · "
+    return prefix + caption(name.removeprefix(prefix)) if name.startswith(prefix) else caption(name)
+
+
+MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
+    1: ("constraints, and indexes by collection and by work left", _shared_indexes),
+    2: ("vector indexes over entities; the next ingest into a collection finds its similar names", _entity_vectors),
+    3: ("constraints and indexes for kept runs and their steps", _shared_indexes),
+    4: ("constraints and indexes for pages and tables", _shared_indexes),
+    5: ("long names are shortened", _names),
+    6: ("headings and symbols are searched, and names found by new rules", partial(_searched, version=6)),
+    7: ("sentences in stems; names are found again where there are triples", _sentences),
+    8: ("titles are a field of their own; names found by new rules", partial(_searched, version=8)),
+    9: ("names found by new rules", partial(_searched, version=9)),
+    10: ("filters look into lists of metadata", _lists),
+}
+"""Schema version -> what the step to it does, and the step."""

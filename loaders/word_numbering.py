@@ -1,0 +1,75 @@
+"""The numbers of lists in Word: which a paragraph is of, and what stands before it."""
+
+from collections import defaultdict
+from typing import Any
+
+from kgrag.loaders.inline import ordinal
+from kgrag.loaders.office_parts import (
+    child,
+    tag,
+    value,
+)
+
+_KINDS = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I"}
+
+
+class WordNumbering:
+    """The lists of a document, and where each of them is."""
+
+    def __init__(self, elements: list[Any]) -> None:
+        abstract = {value(e, "abstractNumId"): e for e in elements if tag(e) == "abstractNum"}
+        self._lists: dict[str, tuple[str, dict[int, Any]]] = {}  # a number -> the list that it is of, and its levels
+        self._starts: dict[str, dict[int, int]] = {}  # a number -> level -> where it begins anew
+        self._at: dict[str, dict[int, int]] = defaultdict(dict)
+        self._begun: set[tuple[str, int]] = set()
+        for element in elements:
+            named = child(element, "abstractNumId")
+            if tag(element) != "num" or named is None:
+                continue
+            number, of = value(element, "numId") or "", value(named, "val") or ""
+            levels = {int(value(e, "ilvl") or 0): e for e in abstract.get(of, ()) if tag(e) == "lvl"}
+            for override in (e for e in element if tag(e) == "lvlOverride"):
+                level = int(value(override, "ilvl") or 0)
+                if (start := child(override, "startOverride")) is not None:
+                    self._starts.setdefault(number, {})[level] = int(value(start, "val") or 1)
+                if (own := child(override, "lvl")) is not None:
+                    levels[level] = own
+            self._lists[number] = of, levels
+
+    def level(self, number: str, style: str) -> int:
+        """The level of a list that paragraphs of a style have."""
+        levels = self._lists.get(number, ("", {}))[1]
+        return next((level for level, form in levels.items() if _word(form, "pStyle") == style), 0)
+
+    def marker(self, listed: tuple[str, int] | None) -> str | None:
+        """What stands before the next paragraph of a list, "- " or "3. ", indented by its level; None for no list."""
+        if listed is None or listed[0] == "0":
+            return None
+        number, level = listed
+        of, levels = self._lists.get(number, ("", {}))
+        indent = "  " * min(level, 20)
+        if level not in levels or _word(levels[level], "numFmt") in ("bullet", "none"):
+            return f"{indent}- "
+        at = self._at[of]
+        if (number, level) not in self._begun and level in self._starts.get(number, {}):
+            at[level] = self._starts[number][level]
+        else:
+            at[level] = at[level] + 1 if level in at else int(_word(levels[level], "start") or 1)
+        self._begun.add((number, level))
+        for deeper in [other for other in at if other > level]:
+            del at[deeper]
+        shown = _word(levels[level], "lvlText") or f"%{level + 1}."
+        for other in range(9):
+            if f"%{other + 1}" in shown:
+                form = levels.get(other, levels[level])
+                start = int(_word(form, "start") or 1)
+                kind = "1" if child(levels[level], "isLgl") is not None else _KINDS.get(_word(form, "numFmt"), "1")
+                text = ordinal(at.get(other, start), kind)
+                shown = shown.replace(f"%{other + 1}", text)
+        return f"{indent}{shown} "
+
+
+def _word(level: Any, name: str) -> str:
+    """A setting of a list's level."""
+    found = child(level, name)
+    return "" if found is None else value(found, "val") or ""
