@@ -10,13 +10,13 @@ from kgrag.values.events import (
     Event,
     Failed,
     Filtered,
-    Imagined,
+    HypotheticalPassage,
     Judged,
-    Looked,
     Read,
     Recognised,
     Remembered,
     Retrieved,
+    StructureLookup,
     SubAnswered,
     Thought,
     Verified,
@@ -40,7 +40,7 @@ def topic(event: Event) -> str:
 def lines(event: Event) -> Iterator[tuple[str, str]]:
     """What an event says, as (label, text)."""
     match event:
-        case Looked(name=name):
+        case StructureLookup(name=name):
             yield "place", name
         case Retrieved(hits=hits):
             yield "found", _titles(hits)
@@ -55,7 +55,7 @@ def lines(event: Event) -> Iterator[tuple[str, str]]:
             yield "not yet", why
         case SubAnswered(question=question, answer=answer):
             yield "answer", f"{question} {answer}"
-        case Imagined(text=text):
+        case HypotheticalPassage(text=text):
             yield "wanted", text
         case Chained(text=text):
             yield "chain", text

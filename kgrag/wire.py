@@ -31,9 +31,9 @@ VERSION = 1
 EVENTS: dict[str, type[Event]] = {
     kind.__name__: kind
     for kind in (
-        events.Called, events.Asked, events.Looked, events.Retrieved, events.Read, events.Linked, events.Remembered,
-        events.Judged, events.Thought, events.Rewritten, events.Failed, events.Answered, events.Ranked,
-        events.SubAnswered, events.Imagined, events.Chained, events.Verified, events.Filtered,
+        events.Called, events.Asked, events.StructureLookup, events.Retrieved, events.Read, events.Linked,
+        events.Remembered, events.Judged, events.Thought, events.Rewritten, events.Failed, events.Answered,
+        events.Ranked, events.SubAnswered, events.HypotheticalPassage, events.Chained, events.Verified, events.Filtered,
         events.Recognised, events.Noted,
     )
 }  # fmt: skip

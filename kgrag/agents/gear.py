@@ -205,7 +205,8 @@ class _Gear(Episode):
         k, texts = self.settings.link, [" ".join(fact.text.split()) for fact in facts]
         stated = [reciprocal_rank_fusion(rankings, constant) for rankings in zip(*self._stating(texts, k), strict=True)]
         if only:
-            allowed = self.sync.context.reader.passing(sorted({x.id for ranking in stated for x in ranking}), only)
+            ids = sorted({x.id for ranking in stated for x in ranking})
+            allowed = self.sync.context.reader.matching_filter(ids, only)
             stated = [[x for x in ranking if x.id in allowed] for ranking in stated]
         linked = []
         for text, ranking in zip(texts, stated, strict=True):

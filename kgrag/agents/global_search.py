@@ -137,7 +137,7 @@ class _GlobalSearch(Episode):
             leaves=_LEAVES,
         )["found"]
         if query.filter:
-            allowed = context.reader.passing([leaf["id"] for r in found for leaf in r["leaves"]], query.filter)
+            allowed = context.reader.matching_filter([leaf["id"] for r in found for leaf in r["leaves"]], query.filter)
             found = [r for r in found if any(leaf["id"] in allowed for leaf in r["leaves"])]
         if self.settings.reports is not None:
             found = next(iter(_batches(found, self.settings.reports)), [])

@@ -26,7 +26,7 @@ from kgrag.values.results import Hit, Step
 
 TASK = "structure"
 _SHOWN = 10  # documents that are named, or read together
-_LONGEST_NAME = 8  # words
+_MOST_WORDS = 8  # words
 _LETTERS = 12_000  # of a page or table that is read as a whole
 Row = dict[str, Any]
 _Reading = tuple[str, Step, str | None]  # a passage's id, what holds it, and the text read in place of its own, if any
@@ -129,10 +129,10 @@ def _known(context: SearchContext, query: Query, question: Question, headings: S
     language = context.reader.collection.language
     words, written = name_words(tokens(query.text, language), language), query.text.split()
     names = {
-        join_name(words[i:j], language) for j in range(1, len(words) + 1) for i in range(max(0, j - _LONGEST_NAME), j)
+        join_name(words[i:j], language) for j in range(1, len(words) + 1) for i in range(max(0, j - _MOST_WORDS), j)
     }
     ends = [j for j, word in enumerate(written, 1) if re.search(r"\w\.\w{2,5}\W*$", word)]
-    files = {" ".join(written[i:j]).strip("\"'“”‘’,;:?!.()") for j in ends for i in range(max(0, j - _LONGEST_NAME), j)}
+    files = {" ".join(written[i:j]).strip("\"'“”‘’,;:?!.()") for j in ends for i in range(max(0, j - _MOST_WORDS), j)}
     worded = sorted({p.label.lower() for heading in headings for p in heading.parts})
     kinds = sorted(question.kinds | {"page", "table"})
     rows = context.reader.structured_documents(kinds, sorted(names), sorted(files), worded, query.filter)

@@ -23,7 +23,7 @@ from kgrag.retrieval.registry import make_retriever
 from kgrag.runtime.options import resolve
 from kgrag.values.documents import Triple
 from kgrag.values.errors import ConfigurationError, ModelError
-from kgrag.values.events import Answer, Answered, Failed, Looked
+from kgrag.values.events import Answer, Answered, Failed, StructureLookup
 from kgrag.values.results import Hit, Item, Ranking, Usage
 
 __all__ = ["DEPTH", "Conclusion", "Episode", "Inquiry", "Search", "Strategy"]
@@ -182,7 +182,7 @@ class Strategy(ABC):
             else:
                 hits = place.hits
                 for kind, name, text in place.places:
-                    trace.add(Looked(kind=kind, name=name, text=text))
+                    trace.add(StructureLookup(kind=kind, name=name, text=text))
                 if not place.content:
                     reply = ModelAnswer(place.text, place.found)
                 else:

@@ -106,7 +106,7 @@ def digest(collection: str, whole: bool, as_json: bool) -> None:
         from kgrag.graph.contents import fingerprint
         from kgrag.indexing.digest import digest as compute
 
-        graph = kg.home(collection).graph
+        graph = kg.database_for(collection).graph
         open_collection(graph, collection)
         if whole:
             found = fingerprint(graph, collection)

@@ -184,7 +184,7 @@ def choose_collections(kg: "KnowledgeGraph", names: str | None, *, save: bool) -
     """The same, or several collections as one, named with commas between; of these no run can be kept (`save`)."""
     from kgrag.client.collection import Collection
 
-    found = kg.among(choose_collection(kg, names))
+    found = kg.select(choose_collection(kg, names))
     if save and not isinstance(found, Collection):
         raise click.UsageError("--save keeps a run in the graph of one collection: name one, or leave it out.")
     return found

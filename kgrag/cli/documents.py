@@ -313,7 +313,7 @@ def _confirm(kg: "KnowledgeGraph", collection: str, documents: Sequence[str]) ->
     from kgrag.graph.collections import DOCUMENTS, open_collection
     from kgrag.graph.counts import collection_info
 
-    graph = kg.home(collection).graph
+    graph = kg.database_for(collection).graph
     found = open_collection(graph, collection)
     if documents:
         what = f"{number(len(set(documents)), 'document')} of collection {collection}"

@@ -227,12 +227,12 @@ class AsyncKnowledgeGraph:
 
     __iter__ = None  # nor `in`: neither can be awaited, and both would ask __getitem__ for 0, 1, 2 and so on
 
-    async def among(self, names: str) -> AsyncCollection | AsyncSearching:
+    async def select(self, names: str) -> AsyncCollection | AsyncSearching:
         """See KnowledgeGraph."""
         found = await in_thread(self.sync.among, names)
         return AsyncCollection(found) if isinstance(found, Collection) else AsyncSearching(found)
 
-    async def home(self, collection: str) -> Self:
+    async def database_for(self, collection: str) -> Self:
         """See KnowledgeGraph."""
         return type(self)(await in_thread(self.sync.home, collection))
 

@@ -211,7 +211,7 @@ class KnowledgeGraph:
             return Federation([self[each] for each in name])
         with self._lock:
             if name not in self._collections:
-                self._collections[name] = Collection(self.home(name), name)
+                self._collections[name] = Collection(self.database_for(name), name)
             return self._collections[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -220,19 +220,19 @@ class KnowledgeGraph:
 
     def __contains__(self, name: object) -> bool:
         """Whether there is a collection of that name. Raises TypeError for what is no text."""
-        return any(its.name == name for its in registry.list_collections(self.home(checked(name)).graph))
+        return any(its.name == name for its in registry.list_collections(self.database_for(checked(name)).graph))
 
-    def among(self, names: str) -> Collection | Federation:
+    def select(self, names: str) -> Collection | Federation:
         """What a text names to be searched: a collection, or several with commas between, "manuals, notes".
 
         A collection whose name holds a comma is found by its whole name.
         """
         several = split_names(names)
-        if len(several) < 2 or registry.find_collection(self.home(names).graph, names) is not None:
+        if len(several) < 2 or registry.find_collection(self.database_for(names).graph, names) is not None:
             return self[names]
         return self[several]
 
-    def home(self, collection: str) -> "KnowledgeGraph":
+    def database_for(self, collection: str) -> "KnowledgeGraph":
         """The database that a collection lies in: this one, unless a route of the settings leads elsewhere.
 
         Raises DatabaseError when that does not answer.
@@ -254,7 +254,7 @@ class KnowledgeGraph:
 
     def collections(self) -> list[CollectionInfo]:
         """Every collection with its counts, also those that routes lead to."""
-        return [collection_info(self.home(found.name).graph, found) for found in self.records()]
+        return [collection_info(self.database_for(found.name).graph, found) for found in self.records()]
 
     def records(self) -> list[Record]:
         """The same as they are recorded, without counts."""
@@ -314,7 +314,7 @@ class KnowledgeGraph:
 
         Raises NotFoundError if there is none, or if several collections have one.
         """
-        places = self._databases() if collection is None else [(None, self.home(collection))]
+        places = self._databases() if collection is None else [(None, self.database_for(collection))]
         found = [(kg, *each) for _, kg in places for each in reader.find_passages(kg.graph, text, collection)]
         if not found:
             raise NotFoundError(f"No passage {text!r}.", "`kgrag search … --json` shows the ids of passages.")
@@ -362,8 +362,8 @@ class KnowledgeGraph:
         """
         from kgrag.exchange.importing import import_export
 
-        patience = self.settings.old_vectors_seconds
-        return import_export(lambda n: self.home(n).graph, source, collection, progress or no_progress, patience)
+        patience, progress = self.settings.old_vectors_seconds, progress or no_progress
+        return import_export(lambda n: self.database_for(n).graph, source, collection, progress, patience)
 
     def tasks(self) -> Tasks | None:
         """The language model of the settings with its prompts; None when none is configured. Shared by all callers."""

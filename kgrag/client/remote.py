@@ -95,8 +95,8 @@ class RemoteKnowledgeGraph(RemoteJobs):
         """Whether the key may see a collection of that name. Raises TypeError for what is no text."""
         return checked(name) in list(self)
 
-    def among(self, names: str) -> "RemoteCollection | RemoteSearching":
-        """What a text names to be searched; see `KnowledgeGraph.among`."""
+    def select(self, names: str) -> "RemoteCollection | RemoteSearching":
+        """What a text names to be searched; see `KnowledgeGraph.select`."""
         several = split_names(names)
         return self[names] if len(several) < 2 or names in self else self[several]
 

@@ -14,7 +14,7 @@ from kgrag.evaluation.retrieving import DEPTH, PATIENCE, AnswerRecord, Iteration
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.values.errors import BudgetError, ConfigurationError, DatabaseError, UnavailableError
-from kgrag.values.events import Answer, Called, Event, Failed, Looked, Progress, Ranked, Retrieved
+from kgrag.values.events import Answer, Called, Event, Failed, Progress, Ranked, Retrieved, StructureLookup
 from kgrag.values.results import Ranking
 
 _GRACE = 2.0  # seconds
@@ -185,7 +185,7 @@ def record_of(
         answer.usage,
         began,
         answer.problem if answer.text else "",
-        tuple(e.text for e in answer.trace if isinstance(e, Looked) and e.text) if question.structure else (),
+        tuple(e.text for e in answer.trace if isinstance(e, StructureLookup) and e.text) if question.structure else (),
     )
     if not answer.text:
         return failed(name, question, answer.problem or "no answer", seconds, said)

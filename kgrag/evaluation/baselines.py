@@ -19,7 +19,7 @@ from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.context import SearchContext
 from kgrag.values.errors import ModelError
-from kgrag.values.events import Answer, Answered, Failed, Looked
+from kgrag.values.events import Answer, Answered, Failed, StructureLookup
 from kgrag.values.results import Hit, Passage, Ranking, Step, Usage
 
 
@@ -56,7 +56,7 @@ class Golden:
         passages = self._gold(self._questions[question], depth)
         tasks = self._tasks.with_listener(trace.add)
         for text in self._questions[question].structure:
-            trace.add(Looked(kind="gold", name="", text=text))
+            trace.add(StructureLookup(kind="gold", name="", text=text))
         said, problem = ModelAnswer("", False), ""
         try:
             items = [[passage] for passage in passages]
@@ -141,7 +141,7 @@ class LookUp:
         trace, started = Trace(listener), time.perf_counter()
         found = look_up(self._index, Query(question), None, depth)
         for kind, name, text in found.places if found is not None else ():
-            trace.add(Looked(kind=kind, name=name, text=text))
+            trace.add(StructureLookup(kind=kind, name=name, text=text))
         return Answer(
             question=question,
             text=found.text if found is not None else "It names no page, table or section.",

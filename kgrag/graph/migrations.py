@@ -21,7 +21,7 @@ from kgrag.graph.schema import (
 )
 from kgrag.text.languages import language_of
 from kgrag.text.sentences import passage_sentences
-from kgrag.text.tokens import LONGEST_NAME, caption, passage_stems, title_stems
+from kgrag.text.tokens import LONGEST_CAPTION, caption, passage_stems, title_stems
 
 
 def migrate(graph: Graph) -> list[str]:
@@ -67,7 +67,7 @@ def _names(graph: Graph) -> None:
     graph.run("write/run_questions")
     rows = [
         {"element": r["element"], "name": _shortened(r["name"], r["ordinal"])}
-        for r in graph.stream("look_up/long_names", longest=LONGEST_NAME)
+        for r in graph.stream("look_up/long_names", longest=LONGEST_CAPTION)
     ]
     for start in range(0, len(rows), 5000):
         graph.run("write/names", rows=rows[start : start + 5000])

@@ -208,7 +208,7 @@ class Reader:
         row = self.row("retrieve/entity_captions", entities=entities, passages=sorted(set(passages)))
         return dict(row["names"])
 
-    def passing(self, ids: list[str], only: Filter) -> set[str]:
+    def matching_filter(self, ids: list[str], only: Filter) -> set[str]:
         """Those of some passages whose documents pass a filter."""
         return set(self.row("retrieve/passing", ids=ids, **_filter(only))["ids"])
 
@@ -219,7 +219,7 @@ class Reader:
         reach = max(reach, _FILTER_CANDIDATES)
         while True:
             found = find(reach)
-            there = self.passing([id for id, _ in found], only)
+            there = self.matching_filter([id for id, _ in found], only)
             passing = [hit for hit in found if hit[0] in there][:limit]
             if len(passing) == limit or len(found) < reach:
                 return passing

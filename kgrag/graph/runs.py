@@ -22,7 +22,7 @@ from kgrag.values.events import (
     Event,
     Failed,
     Filtered,
-    Imagined,
+    HypotheticalPassage,
     Judged,
     Linked,
     Noted,
@@ -185,7 +185,7 @@ def _properties(number: int, events: Sequence[Event]) -> _Row:
                 said["thought"] = text
             case SubAnswered(question=question, answer=answer):
                 said.setdefault("sub_answers", []).append(f"{question} | {answer}")
-            case Imagined(text=text):
+            case HypotheticalPassage(text=text):
                 said.setdefault("imagined", []).append(text)
             case Chained(text=text):
                 said["chain"] = text

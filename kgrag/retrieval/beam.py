@@ -113,7 +113,7 @@ def expand(
     """
     found = source_passages(beam_search(context, query, settings, passages=passages, triples=triples))
     if query.filter and found:
-        allowed = context.reader.passing([x.id for x in found], query.filter)
+        allowed = context.reader.matching_filter([x.id for x in found], query.filter)
         found = [x for x in found if x.id in allowed]
     return reciprocal_rank_fusion([base, found], settings.rrf) if found else list(base)
 

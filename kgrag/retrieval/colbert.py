@@ -95,7 +95,7 @@ class Colbert(Retriever):
         for start in range(0, len(order), _PART):
             part = [int(i) for i in order[start : start + _PART]]
             if query.filter:
-                allowed = reader.passing([index.ids[i] for i in part], query.filter)
+                allowed = reader.matching_filter([index.ids[i] for i in part], query.filter)
                 part = [i for i in part if index.ids[i] in allowed]
             best += part
             if len(best) >= n:

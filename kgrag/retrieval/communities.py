@@ -72,7 +72,7 @@ class Communities(Retriever):
         )
         named, joined = _named(row["named"]), _joined(row["joined"])
         if query.filter:
-            allowed = reader.passing([x.id for x in (*named, *joined)], query.filter)
+            allowed = reader.matching_filter([x.id for x in (*named, *joined)], query.filter)
             named, joined = ([x for x in its if x.id in allowed] for its in (named, joined))
         rankings = (named[:depth], joined[:depth], self._dense.rank(query, depth))
         found = reciprocal_rank_fusion(rankings, s.rrf)

@@ -169,6 +169,6 @@ def best(context: SearchContext, query: Query, scores: Mapping[str, float], n: i
     """The best `n` passages that the question's filter lets pass, with their scores; none with a score of 0."""
     ranked = sorted((x for x in scores if scores[x] > 0), key=lambda x: (-scores[x], x))
     if query.filter:
-        allowed = context.reader.passing(ranked, query.filter)
+        allowed = context.reader.matching_filter(ranked, query.filter)
         ranked = [x for x in ranked if x in allowed]
     return [(x, scores[x]) for x in ranked[:n]]

@@ -206,7 +206,7 @@ class Gfm(Retriever):
             limit=_ALL if query.filter else max(n, 1),
         )["found"]
         if query.filter:
-            allowed = self.context.reader.passing([x for x, *_ in found], query.filter)
+            allowed = self.context.reader.matching_filter([x for x, *_ in found], query.filter)
             found = [row for row in found if row[0] in allowed]
         found = found[:n]
         if not found:

@@ -232,7 +232,7 @@ class GnnRet(Retriever):
             query.memory[self] = memory
             fitting = self._add_up(memory, query, n)
         elif query.filter:
-            passing = reader.passing(list(states), query.filter)
+            passing = reader.matching_filter(list(states), query.filter)
             fitting = {id: state for id, state in states.items() if id in passing}
             for id, score in reader.vector(vector, n, over_fetch, query.filter):
                 fitting.setdefault(id, State(distance(score), ()))
@@ -251,7 +251,7 @@ class GnnRet(Retriever):
         scores = dict(reader.vector(unit, n + len(moved), self.settings.over_fetch, query.filter))
         open_ = [id for id in moved if id not in scores]
         if query.filter and open_:
-            passing = reader.passing(open_, query.filter)
+            passing = reader.matching_filter(open_, query.filter)
             open_ = [id for id in open_ if id in passing]
         if open_:
             scores |= dict(reader.nearest_of(open_, unit, len(open_)))

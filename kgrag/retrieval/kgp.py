@@ -32,7 +32,7 @@ from kgrag.retrieval.trail import follow
 from kgrag.runtime.options import Options
 from kgrag.text.tokens import LETTERS_A_TOKEN, embedding_text
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.events import Imagined
+from kgrag.values.events import HypotheticalPassage
 from kgrag.values.results import Passage, Step
 
 _LETTERS = 4000  # of a path's text that a guide is given
@@ -145,7 +145,7 @@ class Kgp(Retriever):
         starts = [Path((x.id,), x.why, x.score) for x in seeds]
         found = self._walk(query, starts[: s.budget]) if s.hops is None else self._follow(query, starts, s.hops)
         if query.filter:
-            allowed = self.context.reader.passing([x.id for x in found], query.filter)
+            allowed = self.context.reader.matching_filter([x.id for x in found], query.filter)
             found = [x for x in found if x.id in allowed]
             paths = ([id for id in path if id in allowed] for path in query.memory.get(self) or ())
             query.memory[self] = [path for path in paths if path]
@@ -265,7 +265,7 @@ class Kgp(Retriever):
         wanted = self._written(query, evidence) if self.settings.guide == "generator" else self._said(query, evidence)
         if query.listener is not None:
             for text in wanted:
-                query.listener(Imagined(text=text))
+                query.listener(HypotheticalPassage(text=text))
         return wanted
 
     def _written(self, query: Query, evidence: Sequence[str]) -> list[str]:

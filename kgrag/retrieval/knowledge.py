@@ -252,7 +252,7 @@ def passages_of(
         queries=[question_words(text, reader.collection.language) for text in texts],
         limit=_FITTING if only else 1,
     )["found"]
-    allowed = reader.passing(sorted({row["id"] for rows in found for row in rows}), only) if only else None
+    allowed = reader.matching_filter(sorted({row["id"] for rows in found for row in rows}), only) if only else None
     passages: dict[str, Scored] = {}
     for text, rows in zip(texts, found, strict=True):
         row = next((row for row in rows if allowed is None or row["id"] in allowed), None)

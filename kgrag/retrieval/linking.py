@@ -13,7 +13,7 @@ from rapidfuzz import fuzz
 from kgrag.graph.lucene import escape
 from kgrag.retrieval.context import SearchContext
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.names import LONGEST_NAME, QUESTION_WORDS
+from kgrag.text.names import LONGEST_CAPTION, QUESTION_WORDS
 from kgrag.text.symbols import symbols
 from kgrag.text.tokens import Token, is_content, join_name, name_words, stems, text_words, tokens
 from kgrag.values.identity import entity_id, word_id
@@ -89,7 +89,7 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
     stemmed = stems(text_words(words, language), language)
     named = name_words(words, language)
     signs = symbols(text)[:MOST_WORDS]
-    spans = [(i, i + n) for i in range(len(words)) for n in range(1, min(LONGEST_NAME, len(words) - i) + 1)]
+    spans = [(i, i + n) for i in range(len(words)) for n in range(1, min(LONGEST_CAPTION, len(words) - i) + 1)]
     normal = {span: join_name(named[slice(*span)], language) for span in spans}
     inflected = {span: " ".join(stemmed[slice(*span)]) for span in spans}
     known = reader.question(
@@ -109,7 +109,7 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
     i = 0
     while i < len(words):
         length = 0
-        for n in range(min(LONGEST_NAME, len(words) - i), 0, -1):
+        for n in range(min(LONGEST_CAPTION, len(words) - i), 0, -1):
             span = (i, i + n)
             found = _link(words, span, exact.get(normal[span]), titles.get(inflected[span]), language, uncased)
             if found is not None:

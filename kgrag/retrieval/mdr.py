@@ -72,7 +72,7 @@ class Mdr(Retriever):
         for start in starts:
             found.setdefault(start.ids[0], start.why)
         if query.filter:
-            allowed = reader.passing(list(found), query.filter)
+            allowed = reader.matching_filter(list(found), query.filter)
             found = {id: why for id, why in found.items() if id in allowed}
         query.memory[self] = [its for chain in chains if (its := [id for id in chain.ids if id in found])]
         return [Scored(id, 1 / rank, why) for rank, (id, why) in enumerate(list(found.items())[:n], 1)]

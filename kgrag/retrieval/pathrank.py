@@ -80,7 +80,7 @@ class PathRank(Retriever):
         final = self._order(walk, {x: score for x, score in final.items() if score > 0})  # others show no evidence
         ranked = list(final)
         if query.filter:
-            allowed = self.context.reader.passing(ranked, query.filter)
+            allowed = self.context.reader.matching_filter(ranked, query.filter)
             ranked = [x for x in ranked if x in allowed]
         trails = self._trails(walk, ranked[:n])
         return [Scored(x, final[x], trails[x]) for x in ranked[:n]]

@@ -63,7 +63,7 @@ class Raptor(Retriever):
             scored.append(Scored(row["id"], score, (*way, Step("resembles the question", "Passage", "", row["score"]))))
         scored.sort(key=lambda x: (-x.score, x.id))
         if query.filter:
-            allowed = reader.passing([x.id for x in scored], query.filter)
+            allowed = reader.matching_filter([x.id for x in scored], query.filter)
             scored = [x for x in scored if x.id in allowed]
             rows = [row for row in rows if row["id"] in allowed]
         if s.shown == "summaries":

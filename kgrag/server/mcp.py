@@ -168,7 +168,7 @@ class Tools:
         if names is None or names in self.scope:
             return self._collection(names)
         if not self.scope:
-            return self.kg.among(names)
+            return self.kg.select(names)
         several = split_names(names)
         return Federation([self._collection(name) for name in several]) if several else self._collection(names)
 

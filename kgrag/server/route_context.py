@@ -72,11 +72,11 @@ class Caller:
         only that may be.
         """
         self.access.check(role, name)
-        if not new and self.access.collections and find_collection(self.kg.home(name).graph, name) is None:
+        if not new and self.access.collections and find_collection(self.kg.database_for(name).graph, name) is None:
             raise hidden(name, self.access.collections)
         return self.kg[name]
 
-    def among(self, names: tuple[str, ...]) -> Federation:
+    def select(self, names: tuple[str, ...]) -> Federation:
         """Several collections as one, all of which the caller may see; to be called in a thread."""
         return Federation([self.collection(name) for name in names])
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.names import LONGEST_NAME, begins_sentence, names_something, without_initials
+from kgrag.text.names import LONGEST_CAPTION, begins_sentence, names_something, without_initials
 from kgrag.text.tokens import normalise, tokens
 
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
@@ -156,7 +156,7 @@ def _may_name(heading: str, language: Language) -> bool:
     """Whether a heading may name something: it is short, its first and last word capitals."""
     words = tokens(_PARENTHESIS.sub("", heading), language) if 1 < len(heading) <= _LONGEST_HEADING else []
     return (
-        0 < len(words) <= LONGEST_NAME
+        0 < len(words) <= LONGEST_CAPTION
         and not _NO_NAME.search(heading)
         and not _CAPTION.match(heading)
         and words[0].is_capital

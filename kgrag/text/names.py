@@ -12,7 +12,7 @@ from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.letters import Memo
 from kgrag.text.tokens import Token, join_name, name_words
 
-LONGEST_NAME = 14  # words
+LONGEST_CAPTION = 14  # words
 _NO_INITIALS = "aioey"  # words of one letter
 _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin ibn al ben zu y for in on at".split())
 _JOINING_WORDS = frozenset("and y for in on at of".split())
@@ -237,7 +237,7 @@ def find_names(
     first = beyond = 0  # among the capitals
     while first < len(capitals):
         i = capitals[first]
-        while beyond < len(capitals) and capitals[beyond] < i + LONGEST_NAME:
+        while beyond < len(capitals) and capitals[beyond] < i + LONGEST_CAPTION:
             beyond += 1
         begin = begins[i]
         for last in range(beyond - 1, first, -1):

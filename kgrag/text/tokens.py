@@ -24,7 +24,7 @@ _UNPARTED = re.compile(f"[{_WIDE}]")
 _UNPARTED_GAP = re.compile(f"(?<=[{_WIDE}]) (?=[{_WIDE}])")
 _PARTICLES = frozenset("的了是在和与或及之其这那哪谁吗呢吧么着们被把而于个什何")
 
-LONGEST_NAME = 80
+LONGEST_CAPTION = 80
 """Characters of a node's name."""
 LETTERS_A_TOKEN = 4
 """How many letters a token counts for where budgets of tokens are kept without a tokenizer."""
@@ -171,13 +171,13 @@ def embedding_text(*parts: str) -> str:
 
 
 def caption(text: str) -> str:
-    """`text` as the name of a node: on one line, and cut after a word when it is longer than LONGEST_NAME."""
+    """`text` as the name of a node: on one line, and cut after a word when it is longer than LONGEST_CAPTION."""
     text = " ".join(text.split())
-    if len(text) <= LONGEST_NAME:
+    if len(text) <= LONGEST_CAPTION:
         return text
-    cut = text[:LONGEST_NAME].rpartition(" ")[0]
-    if len(cut) < LONGEST_NAME // 2:  # one long word, such as an address
-        cut = text[: LONGEST_NAME - 1]
+    cut = text[:LONGEST_CAPTION].rpartition(" ")[0]
+    if len(cut) < LONGEST_CAPTION // 2:  # one long word, such as an address
+        cut = text[: LONGEST_CAPTION - 1]
     return cut.rstrip(" ,;:.-–—") + "…"
 
 

@@ -40,7 +40,7 @@ class Asked(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked(Event):
+class StructureLookup(Event):
     """A page, table or section that the question names was looked up; `name` begins with its document.
 
     `text` is what stands there, empty where it was only counted or listed.
@@ -132,7 +132,7 @@ class SubAnswered(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imagined(Event):
+class HypotheticalPassage(Event):
     """A passage as the model would like to find it next, which is then searched for."""
 
     text: str

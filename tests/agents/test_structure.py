@@ -14,7 +14,7 @@ from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 from kgrag.values.documents import Document, Page, Section, Table
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.events import Called, Looked
+from kgrag.values.events import Called, StructureLookup
 from kgrag.values.results import Filter
 
 pytestmark = pytest.mark.long
@@ -304,7 +304,7 @@ def test_no_model_is_asked_for_a_page(
     for client in (kg, talking):
         answer = client[solo].ask("What does table 2 on page 5 say?")
         assert (answer.text, answer.found, answer.problem) == (markdown(2), True, "")
-        assert [(e.kind, e.name) for e in answer.trace if isinstance(e, Looked)] == [
+        assert [(e.kind, e.name) for e in answer.trace if isinstance(e, StructureLookup)] == [
             ("table", "report.pdf, Table 2: Ships of Cobh")
         ]
         assert not any(isinstance(e, Called) for e in answer.trace)
@@ -368,7 +368,7 @@ def test_it_can_be_switched_off(talking: KnowledgeGraph, scripted: Scripted, sol
     scripted.say("answer", "Bodo [1].")
     answer = talking[solo].ask("What does page 3 say?", system="single(structure=false)+bm25")
     assert answer.text == "Bodo [1]."
-    assert not any(isinstance(e, Looked) for e in answer.trace)
+    assert not any(isinstance(e, StructureLookup) for e in answer.trace)
 
 
 def test_the_model_decides_when_the_rules_do_not(talking: KnowledgeGraph, scripted: Scripted, solo: str) -> None:

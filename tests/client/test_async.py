@@ -76,7 +76,7 @@ def test_several_collections_are_awaited_as_one(
                 both = kg[collection_name, other]
                 found = await both.search("Colin Archer", k=5)
                 assert {hit.passage.collection for hit in found} == {collection_name, other}
-                assert await (await kg.among(f"{collection_name}, {other}")).search("Colin Archer", k=5) == found
+                assert await (await kg.select(f"{collection_name}, {other}")).search("Colin Archer", k=5) == found
                 answer = await both.ask("Who designed Ship 1?")
                 assert (answer.text, answer.system) == ("Colin Archer [1].", "single+pathrank")
                 assert (await both.system()).name == "single+pathrank"

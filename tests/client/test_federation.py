@@ -91,12 +91,12 @@ def test_several_are_asked_and_cited(graph_settings: Settings, scripted: Scripte
 def test_names_with_commas_are_taken_apart_unless_they_are_one(
     kg: KnowledgeGraph, names: tuple[str, str], collection_name: str
 ) -> None:
-    assert kg.among("our ships, our bakery").name == "our ships,our bakery"
-    assert kg.among(" our ships").name == " our ships"
+    assert kg.select("our ships, our bakery").name == "our ships,our bakery"
+    assert kg.select(" our ships").name == " our ships"
     one = f"{collection_name}, our ships"
     kg[one].ingest(documents({"Egg": "An egg."}))
     try:
-        assert [hit.passage.title for hit in kg.among(one).search("an egg")] == ["Egg"]
+        assert [hit.passage.title for hit in kg.select(one).search("an egg")] == ["Egg"]
     finally:
         kg[one].delete()
 
@@ -131,8 +131,8 @@ def test_a_route_leads_to_the_database_of_a_collection(
     secret = graph_settings.neo4j_password
     assert secret is not None and secret.get_secret_value() not in repr(settings)
     with KnowledgeGraph.connect(settings=settings) as client:
-        assert client.home("our ships") is client.home("our bakery") is not client
-        assert client.home("others") is client and client["our ships"].kg is client.home("our ships")
+        assert client.database_for("our ships") is client.database_for("our bakery") is not client
+        assert client.database_for("others") is client and client["our ships"].kg is client.database_for("our ships")
         assert found(client[names], "the Fram and rye bread") == found(kg[names], "the Fram and rye bread")
         assert {*names} <= {info.name for info in client.collections()}
         assert len({info.name for info in client.collections()}) == len(client.collections())

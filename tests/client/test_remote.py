@@ -114,8 +114,8 @@ def test_several_collections_are_searched_and_asked_as_one(
         place = "What does the section on Rowing and sculling say?"
         assert there.look_up(place) == here.look_up(place)
         assert there.look_up(place) is not None
-        assert remote.among(f"{_NAME}, towns").search(_QUESTION) == here.search(_QUESTION)
-        assert remote.among(_NAME).name == _NAME
+        assert remote.select(f"{_NAME}, towns").search(_QUESTION) == here.search(_QUESTION)
+        assert remote.select(_NAME).name == _NAME
         answer = there.ask(_QUESTION)
         assert _same(answer) == _same(here.ask(_QUESTION)) and answer.system == "single+pathrank"
         with pytest.raises(ConfigurationError, match="walks the graph of one collection"):

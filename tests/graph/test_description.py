@@ -15,7 +15,7 @@ from kgrag.client import KnowledgeGraph
 from kgrag.graph import migrations, schema
 from kgrag.graph.description import Property, describe
 from kgrag.settings import Settings
-from kgrag.text.tokens import LONGEST_NAME
+from kgrag.text.tokens import LONGEST_CAPTION
 
 NAME = "described"
 
@@ -116,7 +116,7 @@ def test_every_node_has_a_name_that_reads(kg: KnowledgeGraph, full: str) -> None
     for row in rows:
         assert row["name"] and row["name"] == row["name"].strip(), row
         assert any(c.isalpha() for c in row["name"]) or {"Word", "Keyword", "Entity"} & set(row["labels"]), row
-        assert len(row["name"]) <= LONGEST_NAME + len("10 · ") or "Entity" in row["labels"], row
+        assert len(row["name"]) <= LONGEST_CAPTION + len("10 · ") or "Entity" in row["labels"], row
     passages = [row for row in rows if "Passage" in row["labels"] and row["title"] == LONG_TITLE]
     beginning = "Colin Archer, who built the Fram and many another boat that came home, and"
     assert {row["name"] for row in passages} == {f"{row['ordinal'] + 1} · {beginning}…" for row in passages}

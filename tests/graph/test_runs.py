@@ -21,7 +21,7 @@ from kgrag.values.events import (
     Citation,
     Failed,
     Filtered,
-    Imagined,
+    HypotheticalPassage,
     Judged,
     Linked,
     Read,
@@ -182,7 +182,7 @@ def test_what_a_step_said_beside_its_searches(kg: KnowledgeGraph, ships: str) ->
     trace = (
         SubAnswered(step=1, question=NEXT, answer="Larvik"),
         SubAnswered(step=1, question=QUESTION, answer="unknown"),
-        Imagined(step=1, text="Archer lived by the sea."),
+        HypotheticalPassage(step=1, text="Archer lived by the sea."),
         Chained(step=1, text="Fram -> Archer -> Larvik"),
         Verified(step=1, ids=(archer, fram)),
         Filtered(step=1, kept=(archer,), dropped=(fram,)),

@@ -71,7 +71,7 @@ async def ask(caller: Called, request: Request, collection: Named, asked: Asking
 @router.post("/ask", responses=_AMONG)
 async def ask_among(caller: Called, request: Request, asked: AskingAmong) -> Response:
     """The same from the passages of several collections; each says its `collection`."""
-    strategy = await caller.work(lambda: _strategy(caller, caller.among(asked.collections), asked))
+    strategy = await caller.work(lambda: _strategy(caller, caller.select(asked.collections), asked))
     return await _answered(caller, request, asked, strategy)
 
 

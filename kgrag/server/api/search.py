@@ -62,7 +62,7 @@ async def search(caller: Called, collection: Named, asked: Searching) -> Reply:
 async def search_among(caller: Called, asked: SearchingAmong) -> Reply:
     """The passages of several collections that answer a question best; each says its `collection`."""
     return await caller.work(
-        lambda: Reply(to_json(_ranking(caller, caller.among(asked.collections), asked))), deadline=asked.deadline
+        lambda: Reply(to_json(_ranking(caller, caller.select(asked.collections), asked))), deadline=asked.deadline
     )
 
 
