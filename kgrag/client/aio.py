@@ -229,12 +229,12 @@ class AsyncKnowledgeGraph:
 
     async def select(self, names: str) -> AsyncCollection | AsyncSearching:
         """See KnowledgeGraph."""
-        found = await in_thread(self.sync.among, names)
+        found = await in_thread(self.sync.select, names)
         return AsyncCollection(found) if isinstance(found, Collection) else AsyncSearching(found)
 
     async def database_for(self, collection: str) -> Self:
         """See KnowledgeGraph."""
-        return type(self)(await in_thread(self.sync.home, collection))
+        return type(self)(await in_thread(self.sync.database_for, collection))
 
     close = _graph(KnowledgeGraph.close)
     collections = _graph(KnowledgeGraph.collections)
