@@ -13,7 +13,7 @@ from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
 from kgrag.retrieval.base import Query
 from kgrag.server.allowed_parts import check_asked_system
-from kgrag.server.api.forms import Among, Expression, Form, Question
+from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm
 from kgrag.server.api.shapes import Responses, replies
 from kgrag.server.events import MEDIA_TYPE, Events, EventStream
 from kgrag.server.failures import Reply
@@ -25,7 +25,7 @@ from kgrag.wire import to_json, written_since
 router = APIRouter(tags=["ask"])
 
 
-class Asking(Form):
+class AskRequest(RequestForm):
     """A question. `short`: a few words without citations; `choices`: the answer is one of these.
 
     `save`: keep it as a run (role write).
@@ -41,10 +41,10 @@ class Asking(Form):
     save: bool = False
 
 
-class AskingAmong(Asking):
+class AskCollectionsRequest(AskRequest):
     """A question to several collections as one; of these no run is kept."""
 
-    collections: Among
+    collections: CollectionNames
     save: Literal[False] = False
 
 
@@ -54,7 +54,7 @@ _AMONG: Responses = {200: replies(Answer)[200] | _EVENTS}
 
 
 @router.post("/collections/{collection}/ask", responses=_RESPONSES)
-async def ask(caller: Called, request: Request, collection: Named, asked: Asking) -> Response:
+async def ask(caller: Called, request: Request, collection: Named, asked: AskRequest) -> Response:
     """An answer that the server's language model writes from passages that it cites.
 
     With `Accept: text/event-stream` each step is an event as it happens, named by its type, and the last is the answer,
@@ -69,14 +69,14 @@ async def ask(caller: Called, request: Request, collection: Named, asked: Asking
 
 
 @router.post("/ask", responses=_AMONG)
-async def ask_among(caller: Called, request: Request, asked: AskingAmong) -> Response:
+async def ask_collections(caller: Called, request: Request, asked: AskCollectionsRequest) -> Response:
     """The same from the passages of several collections; each says its `collection`."""
     strategy = await caller.work(lambda: _strategy(caller, caller.select(asked.collections), asked))
     return await _answered(caller, request, asked, strategy)
 
 
 async def _answered(
-    caller: Caller, request: Request, asked: Asking, strategy: Strategy, collection: str | None = None
+    caller: Caller, request: Request, asked: AskRequest, strategy: Strategy, collection: str | None = None
 ) -> Response:
     """The answer, streamed to those who take it so; kept in the collection, if that is asked for."""
 
@@ -93,7 +93,7 @@ async def _answered(
     return Reply(await caller.work(lambda: answer(None), workers=caller.serving.asks))
 
 
-def _strategy(caller: Caller, chosen: Collection | Federation, asked: Asking) -> Strategy:
+def _strategy(caller: Caller, chosen: Collection | Federation, asked: AskRequest) -> Strategy:
     """What answers, over collections that are there, once all that is asked for may be."""
     if asked.system is not None:
         check_asked_system(asked.system)

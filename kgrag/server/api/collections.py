@@ -34,7 +34,7 @@ async def collection(caller: Called, collection: Named) -> Reply:
 
 
 @router.delete("/collections/{collection}", status_code=202, responses=JOB)
-async def delete(caller: Called, collection: Named) -> Reply:
+async def delete_collection(caller: Called, collection: Named) -> Reply:
     """Have a job delete a collection with all it holds, and the files that were uploaded to it (role admin)."""
 
     def asked() -> Reply:

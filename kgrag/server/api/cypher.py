@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 from kgrag.graph.queries import Parameter
 from kgrag.graph.saved import saved_queries
 from kgrag.server.allowed_parts import is_of_a_collection, saved_rows
-from kgrag.server.api.forms import Form
+from kgrag.server.api.forms import RequestForm
 from kgrag.server.api.shapes import holds, replies, shape
 from kgrag.server.failures import Reply
 from kgrag.server.replies import open_parameters
@@ -24,7 +24,7 @@ _QUERY: Any = shape("SavedQuery", name=str, purpose=str, parameters=list[Paramet
 QueryName = Annotated[str, Path(description="name of a saved query", min_length=1, max_length=100)]
 
 
-class Statement(Form):
+class CypherRequest(RequestForm):
     """Cypher that reads; `collection` is $collection, where that stands there."""
 
     statement: Annotated[str, Field(min_length=1)]
@@ -32,14 +32,14 @@ class Statement(Form):
     collection: str | None = None
 
 
-class Arguments(Form):
-    """Arguments of a saved query; those left out take their defaults."""
+class SavedQueryRequest(RequestForm):
+    """SavedQueryRequest of a saved query; those left out take their defaults."""
 
     parameters: Parameters = Field(default_factory=dict)
 
 
 @router.post("/cypher", responses=_ROWS)
-async def cypher(caller: Called, asked: Statement) -> Reply:
+async def cypher(caller: Called, asked: CypherRequest) -> Reply:
     """The rows of a statement, through the gateway that lets nothing write; for keys of all collections."""
     caller.access.check_all()
     named = {} if asked.collection is None else {"collection": asked.collection}
@@ -68,19 +68,19 @@ async def queries(caller: Called) -> Reply:
 
 
 @router.post("/queries/{name}", responses=_ROWS)
-async def query(caller: Called, name: QueryName, asked: Arguments) -> Reply:
+async def saved_query(caller: Called, name: QueryName, asked: SavedQueryRequest) -> Reply:
     """The rows of a saved query on the whole database; for keys of all collections."""
     caller.access.check_all()
     return await _rows(caller, name, asked, None)
 
 
 @router.post("/collections/{collection}/queries/{name}", responses=_ROWS)
-async def query_of(caller: Called, collection: Named, name: QueryName, asked: Arguments) -> Reply:
+async def collection_query(caller: Called, collection: Named, name: QueryName, asked: SavedQueryRequest) -> Reply:
     """The rows of a saved query on a collection."""
     return await _rows(caller, name, asked, collection)
 
 
-async def _rows(caller: Caller, name: str, asked: Arguments, collection: str | None) -> Reply:
+async def _rows(caller: Caller, name: str, asked: SavedQueryRequest, collection: str | None) -> Reply:
     def rows() -> Reply:
         chosen = None if collection is None else caller.collection(collection).name
         return Reply(to_json(saved_rows(caller.kg, name, asked.parameters, chosen)))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, File, Query, UploadFile
 from pydantic import Field
 
-from kgrag.server.api.forms import Form
+from kgrag.server.api.forms import RequestForm
 from kgrag.server.api.jobs import JOB, submitted
 from kgrag.server.api.shapes import holds, shape
 from kgrag.server.failures import Reply
@@ -23,17 +23,17 @@ _UPLOAD: Any = shape("HeldUpload", Upload, without=("path",))
 Key = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
-class Text(Form):
+class NamedText(RequestForm):
     """A text, read as if it were a file of that name, whose ending says what it is: .md, .html, .txt, ..."""
 
     name: Annotated[str, Field(min_length=1, max_length=500)]
     text: str
 
 
-class Texts(Form):
-    """Texts that become documents. `language`: of a new collection, found out if it is not given."""
+class TextsRequest(RequestForm):
+    """TextsRequest that become documents. `language`: of a new collection, found out if it is not given."""
 
-    texts: Annotated[tuple[Text, ...], Field(min_length=1, max_length=10_000)]
+    texts: Annotated[tuple[NamedText, ...], Field(min_length=1, max_length=10_000)]
     language: Annotated[str | None, Field(pattern="^[a-z]{2,3}$")] = None
 
 
@@ -54,7 +54,7 @@ async def upload(
 
 
 @router.post("/collections/{collection}/texts", status_code=202, responses=JOB)
-async def add_texts(caller: Called, collection: Named, given: Texts) -> Reply:
+async def add_texts(caller: Called, collection: Named, given: TextsRequest) -> Reply:
     """The same with texts in place of files (role write)."""
 
     texts = [(text.name, text.text.encode()) for text in given.texts]
@@ -78,7 +78,7 @@ async def documents(
 
 
 @router.delete("/collections/{collection}/documents", status_code=202, responses=JOB)
-async def delete(
+async def delete_documents(
     caller: Called, collection: Named, key: Annotated[list[Key], Query(min_length=1, max_length=100)]
 ) -> Reply:
     """Have a job delete documents with their uploads (role write)."""
@@ -86,7 +86,7 @@ async def delete(
 
 
 @router.delete("/collections/{collection}/uploads", status_code=202, responses=JOB)
-async def prune(
+async def prune_documents(
     caller: Called, collection: Named, name: Annotated[list[Key], Query(min_length=1, max_length=100)]
 ) -> Reply:
     """Hold these files no longer, and have a job delete the documents of all files that are not held (role write)."""

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from kgrag.client import KnowledgeGraph
 from kgrag.drawing import Drawing, DrawnEdge, DrawnNode, drawing
 from kgrag.server.allowed_parts import saved_rows
-from kgrag.server.api.cypher import Arguments, QueryName
+from kgrag.server.api.cypher import QueryName, SavedQueryRequest
 from kgrag.server.api.passages import Id
 from kgrag.server.api.shapes import holds
 from kgrag.server.failures import Reply
@@ -20,7 +20,7 @@ _DRAWING = holds("Drawing", nodes=list[DrawnNode], edges=list[DrawnEdge])
 
 
 @router.get("/collections/{collection}/drawings/search", responses=_DRAWING)
-async def of_search(
+async def draw_search(
     caller: Called,
     collection: Named,
     question: Annotated[str, Query(min_length=1, max_length=10_000)],
@@ -31,7 +31,7 @@ async def of_search(
 
 
 @router.get("/collections/{collection}/drawings/passage", responses=_DRAWING)
-async def of_passage(
+async def draw_passage(
     caller: Called, collection: Named, id: Id, edges: Annotated[int, Query(ge=1, le=100)] = 10
 ) -> Reply:
     """A passage and what is beside it, at most so many edges of each kind."""
@@ -39,7 +39,7 @@ async def of_passage(
 
 
 @router.post("/collections/{collection}/drawings/queries/{name}", responses=_DRAWING)
-async def of_query(caller: Called, collection: Named, name: QueryName, asked: Arguments) -> Reply:
+async def draw_query(caller: Called, collection: Named, name: QueryName, asked: SavedQueryRequest) -> Reply:
     """The nodes and edges that a saved query finds: `around` an entity, a `run`, a `document`, ..."""
 
     def drawn() -> Drawing:

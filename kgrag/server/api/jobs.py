@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field, JsonValue
 
 from kgrag.graph.jobs import Job, State, no_job
-from kgrag.server.api.forms import Form
+from kgrag.server.api.forms import RequestForm
 from kgrag.server.api.shapes import holds, replies
 from kgrag.server.events import Events, EventStream
 from kgrag.server.failures import Reply
@@ -24,7 +24,7 @@ _LOOK = 0.5  # seconds between looks at a job that is watched
 Id = Annotated[str, Path(min_length=1, max_length=64, description="id of a job")]
 
 
-class Asked(Form):
+class JobRequest(RequestForm):
     """A job: ingest, extract, tag, resolve, tree, communities, delete or prune, with its options."""
 
     kind: Annotated[str, Field(min_length=1, max_length=50)]
@@ -32,7 +32,7 @@ class Asked(Form):
 
 
 @router.post("/collections/{collection}/jobs", status_code=202, responses=JOB)
-async def submit(caller: Called, collection: Named, asked: Asked) -> Reply:
+async def submit_job(caller: Called, collection: Named, asked: JobRequest) -> Reply:
     """Ask for a job (role write; admin to delete a whole collection)."""
     return await caller.work(lambda: submitted(caller, collection, asked.kind, asked.parameters))
 
@@ -56,20 +56,20 @@ async def job(caller: Called, id: Id) -> Reply:
 
 
 @router.get("/jobs/{id}/events", responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}})
-async def events(caller: Called, id: Id) -> Response:
+async def job_events(caller: Called, id: Id) -> Response:
     """The job now and at each change, as server-sent events, until it has ended."""
     await caller.work(lambda: _seen(caller, id))
     return EventStream(_changes(caller, id))
 
 
 @router.delete("/jobs/{id}", responses=_NOW)
-async def cancel(caller: Called, id: Id) -> Reply:
+async def cancel_job(caller: Called, id: Id) -> Reply:
     """Cancel a job; what it has written stays (role write)."""
     return Reply(to_json(await caller.work(lambda: caller.serving.jobs.cancel(_seen(caller, id, "write").id))))
 
 
 @router.post("/jobs/{id}/retry", responses=_NOW)
-async def retry(caller: Called, id: Id) -> Reply:
+async def retry_job(caller: Called, id: Id) -> Reply:
     """Have a job that failed or was cancelled go on (role write)."""
     return Reply(to_json(await caller.work(lambda: caller.serving.jobs.retry(_seen(caller, id, "write").id))))
 

@@ -28,7 +28,7 @@ async def run(caller: Called, collection: Named, id: Id) -> Reply:
 
 
 @router.delete("/collections/{collection}/runs/{id}", responses=replies(Run))
-async def delete(caller: Called, collection: Named, id: Id) -> Reply:
+async def delete_run(caller: Called, collection: Named, id: Id) -> Reply:
     """Delete a run (role write)."""
 
     def deleted() -> Run:

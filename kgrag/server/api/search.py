@@ -10,7 +10,7 @@ from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.server.allowed_parts import check_asked_retriever
-from kgrag.server.api.forms import Among, Expression, Form, Question, Seconds
+from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm, Seconds
 from kgrag.server.api.shapes import holds, replies
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Caller, Named
@@ -20,7 +20,7 @@ from kgrag.wire import to_json
 router = APIRouter(tags=["search"])
 
 
-class Searching(Form):
+class SearchRequest(RequestForm):
     """A search. `save`: keep it as a run (role write)."""
 
     question: Question
@@ -32,14 +32,14 @@ class Searching(Form):
     save: bool = False
 
 
-class SearchingAmong(Searching):
+class SearchCollectionsRequest(SearchRequest):
     """A search of several collections as one; of these no run is kept."""
 
-    collections: Among
+    collections: CollectionNames
     save: Literal[False] = False
 
 
-class Looking(Form):
+class LookUpRequest(RequestForm):
     """A question that names a page, a table or a section."""
 
     question: Question
@@ -47,7 +47,7 @@ class Looking(Form):
 
 
 @router.post("/collections/{collection}/search", responses=replies(Ranking, may={"run": str}))
-async def search(caller: Called, collection: Named, asked: Searching) -> Reply:
+async def search(caller: Called, collection: Named, asked: SearchRequest) -> Reply:
     """The passages that answer a question best, each with the trail that led to it."""
 
     def found() -> Reply:
@@ -59,14 +59,14 @@ async def search(caller: Called, collection: Named, asked: Searching) -> Reply:
 
 
 @router.post("/search", responses=replies(Ranking))
-async def search_among(caller: Called, asked: SearchingAmong) -> Reply:
+async def search_collections(caller: Called, asked: SearchCollectionsRequest) -> Reply:
     """The passages of several collections that answer a question best; each says its `collection`."""
     return await caller.work(
         lambda: Reply(to_json(_ranking(caller, caller.select(asked.collections), asked))), deadline=asked.deadline
     )
 
 
-def _ranking(caller: Caller, chosen: Collection | Federation, asked: Searching) -> Ranking:
+def _ranking(caller: Caller, chosen: Collection | Federation, asked: SearchRequest) -> Ranking:
     return chosen.search(
         asked.question,
         k=asked.k,
@@ -76,8 +76,8 @@ def _ranking(caller: Caller, chosen: Collection | Federation, asked: Searching) 
     )
 
 
-@router.post("/collections/{collection}/look-up", responses=holds("LookUp", lookup=Lookup | None))
-async def look_up(caller: Called, collection: Named, asked: Looking) -> Reply:
+@router.post("/collections/{collection}/look-up", responses=holds("LookUpReply", lookup=Lookup | None))
+async def look_up(caller: Called, collection: Named, asked: LookUpRequest) -> Reply:
     """What stands on a page, in a table or in a section; `lookup` is null where the question names none of these."""
     found = await caller.work(lambda: caller.collection(collection).look_up(asked.question, filter=asked.filter))
     return Reply({"lookup": found})

@@ -48,9 +48,15 @@ _FORMS: dict[type, dict[str, Any]] = {  # what is not sent by its fields alone
 
 
 def replies(kind: type, *, code: int = 200, may: dict[str, Any] | None = None) -> Responses:
-    """A value of that kind with `version`; `may`: what it may have besides."""
+    """A value of that kind with `version`; `may`: what it may have besides, which has a name of its own in OpenAPI."""
     without = ("values",) if kind is Rows else ()
-    made = shape(f"{kind.__name__}Reply", kind, without=without, version=Literal[wire.VERSION], **_FORMS.get(kind, {}))
+    made = shape(
+        f"{'Saved' if may else ''}{kind.__name__}Reply",
+        kind,
+        without=without,
+        version=Literal[wire.VERSION],
+        **_FORMS.get(kind, {}),
+    )
     optional: dict[str, Any] = {key: (its, None) for key, its in (may or {}).items()}
     return {code: {"model": create_model(made.__name__, __base__=made, **optional) if optional else made}}
 

@@ -1,0 +1,82 @@
+"""Clients that other tools generate from /openapi.json: whole, strictly typed, and they work."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import Scripted
+from served import Served
+
+from kgrag.client import KnowledgeGraph
+from kgrag.values.documents import Document, Section
+
+pytestmark = pytest.mark.adapters
+
+_NAME = "generated clients"
+_QUESTION = "Who was the captain of the Fjord Queen?"
+_ANSWER = "It was Ole Brandvik [1]."
+_TEXTS = {
+    "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik.",
+    "Ole Brandvik": "Ole Brandvik was born in Nordvika.",
+}
+_HERE = Path(__file__).parent / "openapi"
+_TOOLS = Path(__file__).parents[2] / ".venv-openapi"
+
+
+@pytest.fixture(scope="module")
+def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    kg[_NAME].ingest([Document(title, (Section(text),), title) for title, text in _TEXTS.items()])
+    settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
+    with KnowledgeGraph.connect(settings=settings) as other, Served(other, tmp_path_factory.mktemp("keys")) as server:
+        server.key("everything", "write")
+        yield server
+    kg[_NAME].delete()
+
+
+@pytest.fixture
+def document(served: Served, tmp_path: Path) -> Path:
+    """What the server says of itself."""
+    with served.client("everything") as client:
+        path = tmp_path / "openapi.json"
+        path.write_bytes(client.get("/openapi.json").content)
+    return path
+
+
+def _run(*command: str | Path, cwd: Path) -> str:
+    run = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    assert run.returncode == 0, run.stdout[-5000:]
+    return run.stdout
+
+
+def _check(kg: KnowledgeGraph, said: str) -> None:
+    found: dict[str, Any] = json.loads(said.splitlines()[-1])
+    assert found["titles"] == [hit.passage.title for hit in kg[_NAME].search(_QUESTION, k=2)]
+    assert found["answer"] == _ANSWER
+    assert found["kinds"][-1] == "Answered" and "Retrieved" in found["kinds"]
+    assert found["refused"]
+
+
+def test_typescript(kg: KnowledgeGraph, served: Served, scripted: Scripted, document: Path, tmp_path: Path) -> None:
+    scripted.say("answer", _ANSWER)
+    (tmp_path / "node_modules").symlink_to(_TOOLS / "node_modules")
+    (tmp_path / "client.ts").write_text((_HERE / "client.ts").read_text())
+    (tmp_path / "package.json").write_text('{"type": "commonjs"}')
+    tools = _TOOLS / "node_modules" / ".bin"
+    _run(tools / "openapi-typescript", document, "-o", "schema.d.ts", "--default-non-nullable=false", cwd=tmp_path)
+    strict = ("--strict", "--target", "es2022", "--module", "commonjs", "--moduleResolution", "node10")
+    _run(tools / "tsc", *strict, "--types", "node", "client.ts", cwd=tmp_path)
+    key = served.tokens["everything"]
+    _check(kg, _run("node", "client.js", served.url, key, _NAME, _QUESTION, cwd=tmp_path))
+
+
+def test_python(kg: KnowledgeGraph, served: Served, scripted: Scripted, document: Path, tmp_path: Path) -> None:
+    scripted.say("answer", _ANSWER)
+    tools = _TOOLS / "bin"
+    made = _run(tools / "openapi-python-client", "generate", "--path", document, "--meta", "none", cwd=tmp_path)
+    assert "Unable to" not in made and "omitted" not in made, made
+    (tmp_path / "client.py").write_text((_HERE / "client.py").read_text())
+    key = served.tokens["everything"]
+    _check(kg, _run(tools / "python", "client.py", served.url, key, _NAME, _QUESTION, cwd=tmp_path))
