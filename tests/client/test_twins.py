@@ -59,7 +59,7 @@ MISSING = {
         "connect": HERE,
         "delete_runs": PER_COLLECTION,
         "embedder": HERE,
-        "home": HERE,
+        "database_for": HERE,
         "import_export": COMMANDS,
         "import_knowledge": COMMANDS,
         "language_model": HERE,
