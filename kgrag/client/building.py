@@ -181,7 +181,7 @@ class Building:
     def resolve(
         self, *, apply: bool = False, ask: bool = False, score: float = 0.8, progress: Progress | None = None
     ) -> "Resolution":
-        """Find the names that are one entity's, and with `apply` tie them by SAME_AS edges, which searches follow.
+        """Find duplicate entities, and with `apply` tie them by SAME_AS edges, which searches follow.
 
         `score`: from which a pair counts; `ask`: a language model decides doubtful pairs. Run again after an ingest it
         writes what has changed; what a model said is kept with `apply`. `unresolve` takes all back. Raises

@@ -219,7 +219,7 @@ def overlaps_sheet(baseline: str, found: Overlaps, who: str = "retriever") -> Sh
     lines = [
         (name, *(f"{v:.1f}" if isinstance(v, float) else str(v) for v in row.values())) for name, row in found.items()
     ]
-    return Sheet(f"questions that are right, in per cent, beside {baseline}", (who, *head), tuple(lines))
+    return Sheet(f"% correct, compared with {baseline}", (who, *head), tuple(lines))
 
 
 def matrix_sheet(rows: Rows) -> Sheet | None:

@@ -65,7 +65,7 @@ def ask_each(
 
     `write` is given replies by id, some at a time, in the caller's thread; `report` how many there are so far, and of
     how many. No further one is begun once the budget is used up, the server is out of reach, or
-    many fail in a row. Whatever happens, what was received is written. Raises what is no ModelError.
+    many fail in a row. Whatever happens, what was received is written. Re-raises errors other than ModelError.
     """
     outcome = Outcome()
     waiting: dict[str, Result] = {}

@@ -202,7 +202,7 @@ def test_ranks_matrix_and_cutoffs(command: Command, folder: Path, tmp_path: Path
     arguments = [*grid, "--at", 1, "--at", 5, "--baseline", "single+bm25", "--ranks", path]
     text = command("lab", "eval", folder, *arguments).stdout
     assert "F1 by strategy and retriever" in text
-    assert "questions that are right, in per cent, beside single+bm25" in text
+    assert "% correct, compared with single+bm25" in text
     for name in ("single+bm25", "ircot+bm25", "single+dense", "ircot+dense"):
         assert name in text
     head = text.splitlines()[1]

@@ -17,7 +17,7 @@ _COUNTS = ("Document", "Passage", "Entity", "Triple", "Page", "Table")
 _LEVELS = {"error": "negative", "warning": "warning", "note": "grey-8"}
 _WORK = (
     ("extract", "Extract facts", "A language model reads the passages and lists what they state."),
-    ("resolve", "Tie names", "Names that are one entity's are tied, by rules."),
+    ("resolve", "Tie names", "Duplicate entities are tied, by rules."),
     ("tree", "Build topics", "Summaries of passages that are alike."),
     ("communities", "Find communities", "Groups of names that stand together."),
 )
