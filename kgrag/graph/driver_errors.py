@@ -72,12 +72,8 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
             ) from error
         if isinstance(error, Neo4jError) and "TransactionTimedOut" in (error.code or ""):
             raise limits.passed() from error
-        if isinstance(error, Neo4jError) and (missing := _NO_INDEX.search(error.message or "")):
-            raise MismatchError(
-                f"The index {missing[1]} is missing.",
-                f"It comes with the first {missing[1].partition('_')[0]} of a collection. "
-                "Where there is one, make again what is missing: kgrag db repair",
-            ) from error
+        if isinstance(error, Neo4jError) and (missing := missing_index(error.message or "")):
+            raise missing from error
         if isinstance(error, Neo4jError) and (unreadable := unreadable_words(error.message or "")):
             raise unreadable from error
         if isinstance(error, Neo4jError) and _OTHER_LENGTH.search(error.message or ""):
@@ -89,6 +85,17 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
             hint = tls_hint(self._uri, error) if isinstance(error, DriverError) else ""
             remedy = hint or "The server's log says more: `kgrag db logs`."
             raise DatabaseError(f"Neo4j failed: {error}", remedy) from error
+
+
+def missing_index(message: str) -> MismatchError | None:
+    """The error for an index that a collection does not have, if that is what the server's message is about."""
+    if (missing := _NO_INDEX.search(message)) is None:
+        return None
+    return MismatchError(
+        f"The index {missing[1]} is missing.",
+        f"It comes with the first {missing[1].partition('_')[0]} of a collection. "
+        "Where there is one, make again what is missing: kgrag db repair",
+    )
 
 
 def unreadable_words(message: str) -> InputError | None:

@@ -23,7 +23,7 @@ from kgrag.graph.schema import collection_indexes
 from kgrag.loaders import load
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Page, Section, Table, Triple
-from kgrag.values.errors import ConfigurationError, NotFoundError
+from kgrag.values.errors import ConfigurationError, MismatchError, NotFoundError
 from kgrag.values.events import Answer, Answered, Citation, Linked, Retrieved
 from kgrag.values.results import Hit, Ranking
 from kgrag.values.rows import Node, Path
@@ -227,6 +227,12 @@ def test_what_does_not_fit_a_query_is_refused(kg: KnowledgeGraph, analysed: str)
     assert fill(hubs, {"limit": 3}) == {"collection": "default", "limit": 3}
     with pytest.raises(NotFoundError, match="no collection 'nowhere'"):
         kg.saved_query("hubs", collection="nowhere")
+
+
+def test_a_search_of_what_a_collection_does_not_have_says_so(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest([Document("a", (Section("The Fram was built in Larvik."),), "Fram")])
+    with pytest.raises(MismatchError, match=r"triple_embedding_c\d+ is missing.\n.*with the first triple"):
+        kg[collection_name].saved_query("nearest_triples")
 
 
 def test_what_a_query_asks_of_the_demo_is_told_elsewhere(kg: KnowledgeGraph, analysed: str) -> None:

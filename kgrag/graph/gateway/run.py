@@ -11,7 +11,7 @@ from neo4j.exceptions import BrokenRecordError, Neo4jError
 
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import EdgeKind, NodeKind, describe
-from kgrag.graph.driver_errors import unreadable_words
+from kgrag.graph.driver_errors import missing_index, unreadable_words
 from kgrag.graph.gateway.cost_guards import MARK, guarded, unguarded
 from kgrag.graph.gateway.growth import Growth, check_walked
 from kgrag.graph.gateway.lexer import Statement
@@ -160,8 +160,8 @@ def _explained(error: Neo4jError, limits: GatewaySettings) -> KgragError | None:
             f"Neo4j does not take the statement: {_complaint(message)}",
             "It is read as Cypher 5, by every server: write WITH for LET, WHERE for FILTER, UNWIND for FOR.",
         )
-    if unreadable := unreadable_words(message):
-        return unreadable
+    if known := missing_index(message) or unreadable_words(message):
+        return known
     if "ClientError" in code:
         return StatementError(f"Neo4j does not take the statement: {_complaint(message)}", "Correct it and try again.")
     return None
