@@ -8,7 +8,7 @@ SOURCES := $(wildcard pyproject.toml constraints.txt)
 unexport PYTHONDONTWRITEBYTECODE
 COMMA := ,
 
-.PHONY: help setup demo test test-quality test-long test-both test-versions test-local mutants coverage test-all test-newest test-models test-llm test-browser test-adapters test-slow screenshots bench bench-retrieval soak lint types docs check clean
+.PHONY: help setup demo test test-quality test-long test-both test-versions test-local mutants coverage test-all test-newest test-models test-llm test-browser test-adapters test-slow screenshots bench bench-retrieval soak lint types docs dist check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -177,6 +177,10 @@ docs: $(VENV)/.ready ## Make the pages of docs/ that are made from the source, a
 	$(BIN)/kgrag list settings --markdown > docs/settings.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "To search it, too: $(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site"
+
+dist: $(VENV)/.ready ## The package as it is published: dist/*.whl and dist/*.tar.gz
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
 
 check: lint types test ## Everything that is quick
 

@@ -145,6 +145,6 @@ else:
         "__version__",
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # whoever wants to read the log adds one
