@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from kgrag.agents.nearest_sentences import nearest_sentences
 from kgrag.agents.not_found import says_not_found
 from kgrag.agents.support import unsupported
 from kgrag.models.facts import lines
@@ -54,6 +55,9 @@ class AnswerOptions(Options):
         ge=1,
         le=1_000_000,
         description="of these no more than so many tokens, of 4 characters (GNN-Ret, section 4.1: 3500)",
+    )
+    sentences: int = Field(
+        0, ge=0, le=1_000, description="of each passage show so many sentences, those nearest to the question; 0: all"
     )
     reason: bool = Field(True, description="work a short answer out in a line of its own first, which is not shown")
     effort: Literal["low", "medium", "high"] = Field(
@@ -117,7 +121,8 @@ def answer(
         return answer_closed(tasks, question, settings, short=short, on_text=on_text, choices=choices)
     parts = [f"Question: {question}"] if settings.repeat else []
     parts += [f"Known facts:\n{lines(facts)}"] if facts else []
-    shown, language = "\n\n".join([*parts, numbered(items)]).strip(), settings.language
+    read = nearest_sentences(items, question, settings.sentences) if settings.sentences else items
+    shown, language = "\n\n".join([*parts, numbered(read)]).strip(), settings.language
     if choices:
         prompt, letters = "answer-choice", _lettered(choices)
         return _choice(tasks.text("answer", prompt=prompt, passages=shown, question=question, choices=letters), choices)
