@@ -27,8 +27,9 @@ from kgrag.values.results import Item, Summary
 OnText = Callable[[str], None]
 
 NOT_FOUND = "Not in the evidence."
-_EFFORTS = {"low": (0.5, 3, False), "high": (1.5, 8, True)}
-"""Effort -> share of the usual steps, passages that the answer is read from, whether it is worked out in sentences."""
+_EFFORTS = {"low": (0.5, 3, False, 3), "high": (1.5, 8, True, 0)}
+"""Effort -> share of the usual steps, passages that the answer is read from, whether it is worked out in sentences, and
+how many sentences of a passage are shown."""
 UNCITED = "(No passage is cited for this.)"
 """What is said after an answer that cites nothing, though it should."""
 
@@ -62,7 +63,7 @@ class AnswerOptions(Options):
     reason: bool = Field(True, description="work a short answer out in a line of its own first, which is not shown")
     effort: Literal["low", "medium", "high"] = Field(
         "medium",
-        description="low: half the steps, 3 passages of `evidence`, no `reason`; high: half as many steps again, and 8",
+        description="low: half the steps, 3 `sentences` of 3 passages, no `reason`; high: half as many again, and 8",
     )
     words: int = Field(6, ge=0, le=1_000, description="length of a short answer, 0: any (GEAR, appendix J.3)")
     abstain: bool = Field(True, description="say so when the evidence lacks the answer; false: always answer")
@@ -79,12 +80,12 @@ def effort_options(options: type[AnswerOptions], effort: object) -> dict[str, An
     """What an effort stands for: values of options that are not set otherwise."""
     if effort not in _EFFORTS:
         return {}
-    share, evidence, reason = _EFFORTS[str(effort)]
+    share, evidence, reason, sentences = _EFFORTS[str(effort)]
     scaled: dict[str, Any] = {}
     for name in ("steps", "rounds"):
         if name in options.model_fields:
             scaled[name] = max(1, ceil(share * options.model_fields[name].default))
-    return {**scaled, "evidence": evidence, "reason": reason}
+    return {**scaled, "evidence": evidence, "reason": reason, "sentences": sentences}
 
 
 @dataclass(frozen=True, slots=True)

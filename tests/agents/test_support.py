@@ -93,6 +93,7 @@ def test_effort(talking: KnowledgeGraph, coast: str) -> None:
     assert [each.settings.steps for each in (low, usual, high)] == [2, 4, 6]
     assert [each.settings.evidence for each in (low, usual, high)] == [3, 5, 8]
     assert [each.settings.reason for each in (low, usual, high)] == [False, True, True]
+    assert [each.settings.sentences for each in (usual, low, high)] == [0, 3, 0]
     assert Gear(talking[coast], effort="low", steps=3).settings.steps == 3
     assert [each.at_most()[0] for each in (low, usual, high)] == [6, 14, 22]
     assert Single(talking[coast]).at_most() == (1, 500 + 5 * 200)
