@@ -105,18 +105,21 @@ FRAMEWORKS := langchain llama-index haystack neo4j-graphrag ray
 		install -c constraints.txt -e '.[$*]'
 	@touch $@
 
-# What generates clients from /openapi.json
+# What generates clients from /openapi.json; that of TypeScript needs Node
 .venv-openapi/.ready:
 	$(PYTHON) -m venv .venv-openapi
 	.venv-openapi/bin/python -m pip --disable-pip-version-check -q install openapi-python-client==0.29.1
+	@touch $@
+
+.venv-openapi/.npm: .venv-openapi/.ready
 	npm install --prefix .venv-openapi --no-fund --no-audit --silent \
 		openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3 @types/node@20
 	@touch $@
 
 test-adapters: $(VENV)/.ready .venv-openapi/.ready $(FRAMEWORKS:%=.venv-%/.ready) ## Tests inside other frameworks, each in an environment of its own
-	$(BIN)/python -m pytest -m adapters
+	$(BIN)/python -m pytest -m "adapters and not slow"
 
-test-slow: $(VENV)/.models ## Kills, a hundred thousand passages, property tests with new examples
+test-slow: $(VENV)/.models .venv-openapi/.npm ## Kills, a hundred thousand passages, property tests with new examples
 	$(BIN)/python -m pytest -m slow --timeout=3600
 	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=new
 

@@ -59,6 +59,7 @@ def _check(kg: KnowledgeGraph, said: str) -> None:
     assert found["refused"]
 
 
+@pytest.mark.slow
 def test_typescript(kg: KnowledgeGraph, served: Served, scripted: Scripted, document: Path, tmp_path: Path) -> None:
     scripted.say("answer", _ANSWER)
     (tmp_path / "node_modules").symlink_to(_TOOLS / "node_modules")
