@@ -4,9 +4,9 @@ import time
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
-from kgrag import __version__
 from kgrag.exchange.files import FORMATS, STREAM, format_of, size_of, writing
 from kgrag.exchange.form import Footer, Header
 from kgrag.graph.collections import Collection
@@ -54,7 +54,7 @@ def export(
     header = Header(
         collection=collection.name,
         schema_version=collection.schema_version,
-        kgrag=__version__,
+        kgrag=version("kgrag"),
         export=uuid.uuid4().hex,
         exported=datetime.now(UTC).isoformat(timespec="seconds"),
         embeddings=embeddings,

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 from html import escape
+from importlib.metadata import version
 from importlib.resources import files
 from string import Template
 
-from kgrag import __version__
 from kgrag.inspection.result import Distribution, Finding, Inspection
 
 _CODE = re.compile(r"`([^`]*)`")
@@ -25,7 +25,7 @@ def html(found: Inspection) -> str:
         title=escape(found.collection),
         facts=escape(f"{found.embedder}, {found.dimension} dimensions, schema version {found.schema_version}"),
         when=f"{datetime.now().astimezone():%Y-%m-%d %H:%M}",
-        version=__version__,
+        version=version("kgrag"),
         state="healthy" if found.healthy else "unhealthy",
         verdict="All indexes answer, no work is left." if found.healthy else "Something is to be done.",
         findings="".join(map(_finding, found.findings)) or "<p>Nothing else was found.</p>",
