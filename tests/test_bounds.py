@@ -59,7 +59,7 @@ def test_requests() -> None:
             found += _unbounded([p["schema"] for p in operation.get("parameters", ())], path)
             found += _unbounded(operation.get("requestBody", {}), path)
             sent |= _named(operation.get("requestBody", {}), forms)
-    assert {"Searching", "Asking", "Chat", "Statement"} < sent
+    assert {"SearchRequest", "AskRequest", "Chat", "CypherRequest"} < sent
     assert found + [place for form in sent for place in _unbounded(forms[form], form)] == []
 
 

@@ -24,6 +24,7 @@ from kgrag.values.errors import (
 )
 
 _OTHER_LENGTH = re.compile(r"Index query vector has \d+ dimensions|vectors do not have the same number of dimensions")
+_OWN_INDEX = re.compile(r"([a-z]+)_\w+_c\d+")
 _NO_INDEX = re.compile(r"There is no such (?:fulltext|vector) schema index: (\w+)")
 
 
@@ -91,11 +92,11 @@ def missing_index(message: str) -> MismatchError | None:
     """The error for an index that a collection does not have, if that is what the server's message is about."""
     if (missing := _NO_INDEX.search(message)) is None:
         return None
-    return MismatchError(
-        f"The index {missing[1]} is missing.",
-        f"It comes with the first {missing[1].partition('_')[0]} of a collection. "
-        "Where there is one, make again what is missing: kgrag db repair",
-    )
+    if (own := _OWN_INDEX.fullmatch(missing[1])) is None:
+        remedy = "`kgrag cypher indexes` lists those that there are."
+    else:
+        remedy = f"It comes with the first {own[1]} of a collection. Where there is one, make it again: kgrag db repair"
+    return MismatchError(f"The index {missing[1]} is missing.", remedy)
 
 
 def unreadable_words(message: str) -> InputError | None:

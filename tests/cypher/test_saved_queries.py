@@ -23,7 +23,7 @@ from kgrag.graph.schema import collection_indexes
 from kgrag.loaders import load
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Page, Section, Table, Triple
-from kgrag.values.errors import ConfigurationError, MismatchError, NotFoundError
+from kgrag.values.errors import ConfigurationError, NotFoundError, StatementError
 from kgrag.values.events import Answer, Answered, Citation, Linked, Retrieved
 from kgrag.values.results import Hit, Ranking
 from kgrag.values.rows import Node, Path
@@ -229,10 +229,14 @@ def test_what_does_not_fit_a_query_is_refused(kg: KnowledgeGraph, analysed: str)
         kg.saved_query("hubs", collection="nowhere")
 
 
-def test_a_search_of_what_a_collection_does_not_have_says_so(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg[collection_name].ingest([Document("a", (Section("The Fram was built in Larvik."),), "Fram")])
-    with pytest.raises(MismatchError, match=r"triple_embedding_c\d+ is missing.\n.*with the first triple"):
-        kg[collection_name].saved_query("nearest_triples")
+@pytest.mark.parametrize(
+    ("index", "remedy"),
+    [("triple_embedding_c987654", "with the first triple"), ("nowhere", "kgrag cypher indexes")],
+)
+def test_a_search_in_an_index_that_is_missing_says_so(kg: KnowledgeGraph, index: str, remedy: str) -> None:
+    statement = f"CALL db.index.vector.queryNodes('{index}', 5, [1.0]) YIELD node RETURN node"
+    with pytest.raises(StatementError, match=rf"^The index {index} is missing\.\n.*{remedy}"):
+        kg.cypher(statement)
 
 
 def test_what_a_query_asks_of_the_demo_is_told_elsewhere(kg: KnowledgeGraph, analysed: str) -> None:

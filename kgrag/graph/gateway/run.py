@@ -160,8 +160,10 @@ def _explained(error: Neo4jError, limits: GatewaySettings) -> KgragError | None:
             f"Neo4j does not take the statement: {_complaint(message)}",
             "It is read as Cypher 5, by every server: write WITH for LET, WHERE for FILTER, UNWIND for FOR.",
         )
-    if known := missing_index(message) or unreadable_words(message):
-        return known
+    if missing := missing_index(message):
+        return StatementError(missing.message, missing.remedy)
+    if unreadable := unreadable_words(message):
+        return unreadable
     if "ClientError" in code:
         return StatementError(f"Neo4j does not take the statement: {_complaint(message)}", "Correct it and try again.")
     return None
