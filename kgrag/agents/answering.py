@@ -115,14 +115,15 @@ def answer(
     called with what there is of an answer that is not short. Raises ModelError.
     """
     facts = facts if settings.facts else ()
-    items = within(items, settings.tokens)
+    read = nearest_sentences(items, question, settings.sentences) if settings.sentences else items
+    read = within(read, settings.tokens)
+    items = items[: len(read)]
     if not items and not facts:
         if settings.abstain:
             return ModelAnswer(NOT_FOUND, False)
         return answer_closed(tasks, question, settings, short=short, on_text=on_text, choices=choices)
     parts = [f"Question: {question}"] if settings.repeat else []
     parts += [f"Known facts:\n{lines(facts)}"] if facts else []
-    read = nearest_sentences(items, question, settings.sentences) if settings.sentences else items
     shown, language = "\n\n".join([*parts, numbered(read)]).strip(), settings.language
     if choices:
         prompt, letters = "answer-choice", _lettered(choices)

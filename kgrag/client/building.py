@@ -17,7 +17,7 @@ from kgrag.loaders.source import Source
 from kgrag.models.embed import Embedder
 from kgrag.retrieval.context import SearchContext
 from kgrag.runtime.document_progress import DocumentProgress
-from kgrag.values.events import Progress
+from kgrag.values.events import Progress, no_progress
 from kgrag.values.results import CollectionInfo, IngestReport, RepairReport
 
 if TYPE_CHECKING:
@@ -33,10 +33,6 @@ if TYPE_CHECKING:
 B = TypeVar("B", bound="Building")
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def no_progress(stage: str, done: int, total: int | None) -> None:
-    """Report no progress."""
 
 
 def by_one(kind: str) -> Callable[[Callable[Concatenate["B", P], R]], Callable[Concatenate["B", P], R]]:

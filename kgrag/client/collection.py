@@ -7,7 +7,7 @@ from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEFAULT_SYSTEM, make_system
 from kgrag.client.arguments import check_part
-from kgrag.client.building import Building, no_progress
+from kgrag.client.building import Building
 from kgrag.client.rankings import Rankings
 from kgrag.client.searching import Searching
 from kgrag.graph import reader, runs, schema
@@ -19,7 +19,7 @@ from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import Query, Retriever
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_defaults, make_retriever
-from kgrag.values.events import Answer, Progress
+from kgrag.values.events import Answer, Progress, no_progress
 from kgrag.values.results import CollectionInfo, DocumentInfo, Filter, Passage, Ranking
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from pydantic import SecretStr
 
-from kgrag.client.building import no_progress
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation, checked, split_names
 from kgrag.client.models import Models
@@ -27,7 +26,7 @@ from kgrag.models.embed import Embedder
 from kgrag.models.tasks import Tasks
 from kgrag.settings import Settings
 from kgrag.values.errors import NotFoundError
-from kgrag.values.events import Progress
+from kgrag.values.events import Progress, no_progress
 from kgrag.values.results import CollectionInfo, Passage, Ranking
 
 if TYPE_CHECKING:

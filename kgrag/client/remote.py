@@ -13,7 +13,6 @@ from urllib.parse import quote
 from kgrag.agents.lookup import Lookup
 from kgrag.agents.system import DEPTH
 from kgrag.client.arguments import check_asked, named
-from kgrag.client.building import no_progress
 from kgrag.client.federation import checked, split_names
 from kgrag.client.http import Http, Json
 from kgrag.client.remote_jobs import RemoteJobs
@@ -26,7 +25,7 @@ from kgrag.models.tasks import Listener
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.runtime import limits
 from kgrag.values.errors import InputError, ServerError
-from kgrag.values.events import Answer, Answered, Event, Progress
+from kgrag.values.events import Answer, Answered, Event, Progress, no_progress
 from kgrag.values.results import CollectionInfo, DocumentInfo, Filter, IngestReport, Passage, Ranking
 from kgrag.wire import (
     answer_from_json,

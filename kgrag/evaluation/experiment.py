@@ -14,7 +14,6 @@ from typing import Any, Literal, Protocol
 from kgrag import __version__
 from kgrag.agents.strategy import Strategy
 from kgrag.client import Collection
-from kgrag.client.building import no_progress
 from kgrag.evaluation import layers
 from kgrag.evaluation import records as kept_records
 from kgrag.evaluation.ask_systems import ask_all
@@ -36,7 +35,7 @@ from kgrag.models.tagme import can_tag
 from kgrag.retrieval.base import Retriever
 from kgrag.settings import Settings
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.events import Progress
+from kgrag.values.events import Progress, no_progress
 
 By = Literal["type", "hops", "density"]
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from kgrag.client.building import no_progress
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.gold import text_ranks
 from kgrag.evaluation.plot import check_plot, drawing, save
@@ -23,7 +22,7 @@ from kgrag.retrieval.registry import check_retriever, make_retriever
 from kgrag.retrieval.tfidf import TfIdf
 from kgrag.settings import BRIDGE_CAP
 from kgrag.values.errors import ConfigurationError, InputError
-from kgrag.values.events import Progress
+from kgrag.values.events import Progress, no_progress
 from kgrag.values.results import Hit, Passage, Ranking
 
 KINDS: dict[str, tuple[float, ...]] = {

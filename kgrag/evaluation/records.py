@@ -40,11 +40,14 @@ def check_folder(folder: Path) -> None:
 
 
 def in_force(part: object) -> dict[str, Any]:
-    """The options in force of a retriever or a system and, under the same names as there, of all that it works with.
+    """The options in force and the constants of a retriever or a system and, under the same names as there, of all that
+    it works with.
 
-    Its name has only those that were given; a default may be another one tomorrow, or in a package of that name.
+    Its name has only the options that were given; a default may be another one tomorrow, or in a package of that name.
     """
     found: dict[str, Any] = {"class": type(part).__qualname__}
+    if isinstance(part, Retriever) and part.constants is not None:
+        found["constants"] = asdict(part.constants)
     for name, value in getattr(part, "__dict__", {}).items():
         if isinstance(value, Options):
             found[name] = value.model_dump(mode="json")

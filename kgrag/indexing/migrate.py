@@ -6,6 +6,7 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.holding import check_idle, collection_lock
 from kgrag.indexing.finish import finish
 from kgrag.settings import Settings
+from kgrag.values.events import no_progress
 
 
 def migrate(graph: Graph, settings: Settings) -> list[str]:
@@ -19,5 +20,5 @@ def migrate(graph: Graph, settings: Settings) -> list[str]:
     done = migrations.migrate(graph)
     for collection in list_collections(graph) if done else ():
         with collection_lock(graph, collection.name, "migrate"):
-            finish(graph, collection, settings, lambda *_: None)
+            finish(graph, collection, settings, no_progress)
     return done

@@ -160,6 +160,8 @@ class Retriever(ABC):
     calls: ClassVar[int] = 0
     scale: Scale = "rank"
 
+    constants: ClassVar[Any] = None
+    """What no option changes, as a dataclass; records depend on it."""
     settings: Options
     """The options in force."""
 

@@ -21,17 +21,18 @@ def make_retriever(expression: str | Expression, context: "SearchContext") -> "R
     """
     parsed = parse(expression) if isinstance(expression, str) else expression
     kind = RETRIEVERS.find(parsed.name)
+    options = kind.options.current(dict(parsed.options))
     if parsed.parts:
-        kind.check(dict(parsed.options), parsed.parts)
+        kind.check(options, parsed.parts)
     parts: list[Searchable] = [make_retriever(part, context) for part in parsed.parts]
-    return kind(*(parts or [context]), **dict(parsed.options))
+    return kind(*(parts or [context]), **options)
 
 
 def check_retriever(expression: str) -> str:
-    """The expression in its standard spelling. Raises as `make_retriever` does, without a graph."""
-    parsed = parse(expression)
-    _check(parsed)
-    return str(parsed)
+    """The expression in its standard spelling, options by their present names. Raises as `make_retriever` does, without
+    a graph.
+    """
+    return str(_checked(parse(expression)))
 
 
 def check_defaults(defaults: "dict[str, object]") -> None:
@@ -46,7 +47,8 @@ def check_defaults(defaults: "dict[str, object]") -> None:
             )
 
 
-def _check(expression: Expression) -> None:
-    RETRIEVERS.find(expression.name).check(dict(expression.options), expression.parts)
-    for part in expression.parts:
-        _check(part)
+def _checked(expression: Expression) -> Expression:
+    kind = RETRIEVERS.find(expression.name)
+    options = kind.options.current(dict(expression.options))
+    kind.check(options, expression.parts)
+    return Expression(expression.name, tuple(map(_checked, expression.parts)), tuple(options.items()))

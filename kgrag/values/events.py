@@ -14,6 +14,10 @@ Progress = Callable[[str, int, int | None], None]
 """Called as progress(stage, done, total); total is None while it is not known."""
 
 
+def no_progress(stage: str, done: int, total: int | None) -> None:
+    """Report no progress."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """Something that happened in a step."""

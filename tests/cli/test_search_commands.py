@@ -1,5 +1,6 @@
 """kgrag search, show, retrievers."""
 
+import json
 import subprocess
 
 import pytest
@@ -172,6 +173,12 @@ def test_show_caps_each_kind_of_edge(cli: CommandLine, ships: str) -> None:
 
 def test_show_of_nothing(cli: CommandLine, ships: str) -> None:
     assert "No passage 'no-such'" in cli("show", "no-such", code=4).stderr
+
+
+def test_the_old_name_of_an_option_is_told_in_one_line(cli: CommandLine, ships: str) -> None:
+    run = cli("search", "Fram", "-c", ships, "-r", "pathrank(k0=20)", "--json")
+    assert run.stderr == "The option 'k0' is 'seeds' now; the old name goes with the next release.\n"
+    assert json.loads(run.stdout)["retriever"] == "pathrank(seeds=20)"
 
 
 def test_retrievers_are_listed_without_a_database(cli: CommandLine) -> None:

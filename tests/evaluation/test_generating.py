@@ -13,7 +13,6 @@ from scripted import TASKS, Scripted
 
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
-from kgrag.client.building import no_progress
 from kgrag.evaluation.drafts import Draft, select
 from kgrag.evaluation.generating import estimate, generate
 from kgrag.evaluation.readers import read_dataset
@@ -22,6 +21,7 @@ from kgrag.settings import Settings
 from kgrag.text.languages import ENGLISH
 from kgrag.values.documents import Document, Section, Table, Triple
 from kgrag.values.errors import InputError
+from kgrag.values.events import no_progress
 
 pytestmark = pytest.mark.long
 

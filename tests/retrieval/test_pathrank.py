@@ -10,6 +10,7 @@ from coast import TEXTS, coast_documents
 from queries_run import queries_of
 
 from kgrag.client import KnowledgeGraph
+from kgrag.evaluation.records import in_force
 from kgrag.retrieval.linking import link_question
 from kgrag.retrieval.pathrank import PathRank
 from kgrag.retrieval.pathrank_options import PathRankConstants
@@ -134,6 +135,16 @@ def test_what_a_set_says_again_comes_later(kg: KnowledgeGraph, collection_name: 
     alone = titles("pathrank")
     assert alone.index("Quay road") < alone.index("Solheim")
     assert listed.index("Solheim") < listed.index("Quay road")
+
+
+def test_what_is_recorded_depends_on_the_constants(kg: KnowledgeGraph, coast: str, constants: Constants) -> None:
+    """A run that goes on takes no record that was made with another constant."""
+    retriever = kg[coast].retriever("pathrank")
+    before = in_force(retriever)
+    constants(cover=1.5)
+    assert before != in_force(retriever)
+    constants()
+    assert before == in_force(retriever)
 
 
 def test_filter(kg: KnowledgeGraph, coast: str) -> None:

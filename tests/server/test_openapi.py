@@ -57,7 +57,7 @@ def test_the_schema_says_how_errors_look_and_that_there_are_keys(served: Served)
     form = schema["components"]["schemas"]["ErrorReply"]
     assert refused.keys() == form["properties"].keys() == set(form["required"])
     operations = {f"{method} {path}": its for path, routes in schema["paths"].items() for method, its in routes.items()}
-    assert len(operations) > 35
+    assert len({its["operationId"] for its in operations.values()}) == len(operations) > 35
     for name, its in operations.items():
         if "/api/" in name:
             assert its["security"] == [{"HTTPBearer": []}], name

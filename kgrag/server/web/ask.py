@@ -14,7 +14,7 @@ def add(serving: Serving) -> None:
     """Serve the page."""
 
     @ui.page("/ask")
-    async def ask(request: Request, collection: str = "", q: str = "", system: str = "", anew: bool = False) -> None:
+    async def ask(request: Request, collection: str = "", q: str = "", system: str = "", fresh: bool = False) -> None:
         async with frame(serving, request, "Ask") as session:
             name, names = await session.choose(collection)
             with ui.element("form").classes("panel flex flex-col gap-2") as form:
@@ -27,14 +27,14 @@ def add(serving: Serving) -> None:
             asking = Asking(session)
             stop.on_click(asking.stop).bind_visibility_from(asking, "busy")
 
-            async def answer(*, anew: bool = False) -> None:
+            async def answer(*, fresh: bool = False) -> None:
                 text = question.value.strip()
                 if not text:
                     return
                 shown = address("ask", collection=name, q=text, system=how.value)
                 ui.navigate.history.replace(shown)
-                await asking.ask(text, name, how.value, anew=anew)
+                await asking.ask(text, name, how.value, fresh=fresh)
 
             form.on("submit.prevent", answer)
             if q:
-                await answer(anew=anew)
+                await answer(fresh=fresh)

@@ -38,17 +38,18 @@ class Asking:
         if self._task is not None:
             self._task.cancel()
 
-    async def ask(self, question: str, collection: str, system: str, *, anew: bool = False) -> None:
+    async def ask(self, question: str, collection: str, system: str, *, fresh: bool = False) -> None:
         """Answer a question, or with a system that begins with SEARCH, find passages for it.
 
-        What was answered before is shown again, unless it is asked `anew`. An error is told where the answer would be.
+        What was answered before is shown again, unless a `fresh` answer is wanted. An error is told where the answer
+        would be.
         """
         self.stop()
         self._panel.clear()
         if system.startswith(SEARCH):
             work = self._search(question, collection, system.removeprefix(SEARCH))
         else:
-            work = self._answer(question, collection, system, anew)
+            work = self._answer(question, collection, system, fresh)
         self._task = task = asyncio.create_task(work)
         self.busy = True
         try:
@@ -76,8 +77,8 @@ class Asking:
             self._found(ranking, collection)
             self._draw(drawing(ranking), collection)
 
-    async def _answer(self, question: str, collection: str, system: str, anew: bool) -> None:
-        kept = None if anew else await self._session.answered(question, collection, system)
+    async def _answer(self, question: str, collection: str, system: str, fresh: bool) -> None:
+        kept = None if fresh else await self._session.answered(question, collection, system)
         if kept is not None:
             self._again(*kept, collection, system)
             return
@@ -105,8 +106,8 @@ class Asking:
         with self._panel:
             with ui.row().classes("items-center gap-3"):
                 ui.label(f"Answered {when.astimezone():%Y-%m-%d %H:%M}.").classes("quiet")
-                anew = ui.button("Ask anew", icon="refresh").props("flat dense no-caps")
-            anew.on_click(lambda: self.ask(answer.question, collection, system, anew=True))
+                again = ui.button("Ask again", icon="refresh").props("flat dense no-caps")
+            again.on_click(lambda: self.ask(answer.question, collection, system, fresh=True))
             steps = _Steps(open=False)
         for event in answer.trace:
             steps.hear(event)

@@ -33,7 +33,7 @@ def add(serving: Serving) -> None:
             with ui.element("section").classes("panel flex flex-col gap-1"):
                 heading(its.question)
                 _said(its)
-                ui.link("Ask it again", address("ask", collection=its.collection, q=its.question, anew=1))
+                ui.link("Ask it again", address("ask", collection=its.collection, q=its.question, fresh=1))
             heading("How it came about")
             picture(await session.saved_query("run", {"run": its.id}, its.collection), session, its.collection)
 

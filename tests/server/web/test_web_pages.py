@@ -44,7 +44,7 @@ def test_an_answer_is_kept_and_shown_again(visit: Visit, scripted: Scripted) -> 
     page.get_by_role("link", name=QUESTION).first.wait_for()
 
 
-def test_an_answer_is_shown_again_and_asked_anew_at_a_click_alone(
+def test_an_answer_is_shown_again_and_asked_again_at_a_click_alone(
     chromium: Browser, collections: None, neo4j_env: dict[str, str], scripted: Scripted, tmp_path: Path
 ) -> None:
     scripted.say("answer", "In Molde [1].", "In Molde, once more [1].")
@@ -54,14 +54,14 @@ def test_an_answer_is_shown_again_and_asked_anew_at_a_click_alone(
         page = visitor.page
         visitor.go(place)
         page.get_by_text(re.compile("^In Molde $")).wait_for()
-        assert not page.get_by_role("button", name="Ask anew").count()
+        assert not page.get_by_role("button", name="Ask again").count()
         paid = len(scripted.calls)
         page.reload()
         page.get_by_text(re.compile(r"^Answered 2\d\d\d-")).wait_for()
         page.get_by_text(re.compile("^In Molde $")).wait_for()
         visitor.go("/runs")
         page.go_back()
-        page.get_by_role("button", name="Ask anew").wait_for()
+        page.get_by_role("button", name="Ask again").wait_for()
         page.get_by_text("Steps", exact=True).click()
         page.get_by_text(re.compile("^found$")).first.wait_for()
         assert len(scripted.calls) == paid
@@ -73,13 +73,13 @@ def test_an_answer_is_shown_again_and_asked_anew_at_a_click_alone(
         page.get_by_role("dialog").get_by_text("Page 3 of 8").wait_for()
         assert len(scripted.calls) == paid
         visitor.go(place)
-        page.get_by_role("button", name="Ask anew").click()
+        page.get_by_role("button", name="Ask again").click()
         page.get_by_text("In Molde, once more").wait_for()
         assert not page.get_by_role("button", name="Stop").count()
         assert len(scripted.calls) > paid
         page.reload()
         page.get_by_text("In Molde, once more").wait_for()
-        assert page.get_by_role("button", name="Ask anew").count()
+        assert page.get_by_role("button", name="Ask again").count()
     assert (tmp_path / "answers.sqlite3").stat().st_mode & 0o777 == 0o600
 
 
