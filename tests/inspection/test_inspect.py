@@ -196,7 +196,7 @@ def test_damage_is_found_and_the_remedies_work(kg: KnowledgeGraph, collection_na
 
     with pytest.raises(MismatchError, match=f"passage_stems_c{number} is missing") as refused:
         kg[collection_name].search("Colin Archer", retriever="bm25")
-    assert refused.value.remedy.endswith("make again what is missing: kgrag db repair")
+    assert refused.value.remedy.endswith("make it again: kgrag db repair")
     assert f"kgrag db repair {collection_name}" in _finding(damaged, "indexes missing").remedy
     report = kg[collection_name].repair()
     assert (report.indexes, dict(report.vectors)) == ((f"passage_stems_c{number}",), {"passages": 1})
