@@ -257,6 +257,11 @@ def look(kind: str, name: str) -> tuple[str, float]:
     return _looks().get((kind, "Run" if name == QUESTION else name), (_GREY, _DIAMETER * _SCALE))
 
 
+def looks() -> dict[str, str]:
+    """The colour of each label and type of relationship, in the words of the graph."""
+    return {name: colour for (_, name), (colour, _) in _looks().items()} | {QUESTION: look("node", QUESTION)[0]}
+
+
 @cache
 def _looks() -> dict[tuple[str, str], tuple[str, float]]:
     found = {}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Problem, Scan, Unchanged
+from kgrag.values.errors import InputError
 from kgrag.values.events import Progress
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def items_of(
 ) -> tuple[Items, int | None, Scan | None]:
     """Documents from paths, which are loaded together, or as they are; how many, if that is known; and of paths a scan.
 
-    The options are those of `kgrag.loaders.dispatch.Load`.
+    The options are those of `kgrag.loaders.dispatch.Load`. Raises InputError for paths and documents in one list.
     """
     if isinstance(source, str | Path):
         source = [source]
@@ -41,14 +42,29 @@ def items_of(
     if isinstance(first, str | Path):
         from kgrag.loaders.dispatch import Load
 
-        paths = [first, *(item for item in stream if isinstance(item, str | Path))]
+        others = list(stream)
+        if mixed := next((item for item in others if not isinstance(item, str | Path)), None):
+            raise _mixed(mixed)
+        paths = [first, *(item for item in others if isinstance(item, str | Path))]
         found = Load(
             paths, columns=columns, max_file_mb=settings.max_file_mb, loading=settings.loading, root=root,
             known=known, settle=settle, missing_ok=missing_ok, names=names, progress=progress,
         )  # fmt: skip
         return found, None, found.scan
-    documents: Iterator[Document | Problem] = (item for item in stream if not isinstance(item, str | Path))
-    return chain([] if first is None else [first], documents), total, None
+    return chain([] if first is None else [first], _documents(stream)), total, None
+
+
+def _documents(items: Iterator[str | Path | Document | Problem]) -> Iterator[Document | Problem]:
+    for item in items:
+        if isinstance(item, str | Path):
+            raise _mixed(item)
+        yield item
+
+
+def _mixed(item: object) -> InputError:
+    return InputError(
+        f"Paths and documents are mixed: {str(item)[:100]!r} is of the other kind.", "Give each by itself."
+    )
 
 
 def first_document(items: Items) -> tuple[Items, tuple[Problem, ...]]:

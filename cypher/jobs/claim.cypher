@@ -1,12 +1,15 @@
 // Begin the job that is next, if there is one: of each collection one at a time, and one whose process died before the
-// others, unless it was to be cancelled; never what a program does by itself. The Schema node's lock keeps two that look
-// for work apart.
+// others, unless it was to be cancelled; never what a program does by itself, nor what is to begin later. The Schema
+// node's lock keeps two that look for work apart.
 // mode: write
 // $holder: STRING - who begins it
 // $seconds: INTEGER - how long it is left to them
 // -> job: MAP - its properties; no row when there is nothing to do
 MATCH (s:Schema {id: 'kgrag'})
-WHERE EXISTS { (w:Job) WHERE w.state = 'queued' OR w.state = 'running' AND w.lease < datetime() AND w.outside IS NULL }
+WHERE EXISTS {
+  (w:Job) WHERE w.state = 'queued' AND coalesce(w.begins <= datetime(), true)
+    OR w.state = 'running' AND w.lease < datetime() AND w.outside IS NULL
+}
 SET s.touched = datetime()
 WITH s
 CALL (s) {
@@ -16,7 +19,8 @@ CALL (s) {
 }
 WITH s
 MATCH (j:Job)
-WHERE (j.state = 'queued' OR j.state = 'running' AND j.lease < datetime() AND j.outside IS NULL)
+WHERE (j.state = 'queued' AND coalesce(j.begins <= datetime(), true)
+       OR j.state = 'running' AND j.lease < datetime() AND j.outside IS NULL)
   AND NOT EXISTS { (o:Job {collection: j.collection, state: 'running'}) WHERE o <> j AND o.lease >= datetime() }
 WITH j ORDER BY j.state DESC, j.created, j.id LIMIT 1
 SET j.died = j.died + CASE j.state WHEN 'running' THEN 1 ELSE 0 END

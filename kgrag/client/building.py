@@ -1,7 +1,7 @@
 """What makes a collection, changes it and removes it: documents, facts, topics, entities, vectors."""
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
@@ -191,12 +191,19 @@ class Building:
             found = self._documents()
             return resolve(self.kg.graph, found, chat, progress or no_progress, sure=score, tasks=tasks, apply=apply)
 
-    def decide(self, names: "NamePair", *, same: bool) -> None:
-        """Say that two names which `resolve` found are one entity's, or not; a later `resolve` keeps to it."""
-        from kgrag.indexing.resolution.resolve import decide
+    def decide(self, names: "NamePair | Iterable[NamePair]", *, same: bool) -> None:
+        """Say of pairs that `resolve` found whether their names are one entity's; a later `resolve` keeps to it."""
+        from kgrag.indexing.resolution.resolve import NamePair, decide
 
+        pairs = [names] if isinstance(names, NamePair) else names
         with collection_lock(self.kg.graph, self.name, "decide"):
-            decide(self.kg.graph, self._documents(), names, same=same)
+            decide(self.kg.graph, self._documents(), pairs, same=same)
+
+    def name_contexts(self, pairs: "Sequence[NamePair]") -> list[tuple[str, str]]:
+        """For each pair that `resolve` found a sentence with the first name, and one with the other; empty if none."""
+        from kgrag.indexing.resolution.contexts import contexts
+
+        return contexts(self.kg.graph, pairs)
 
     @by_one("unresolve")
     def unresolve(self) -> int:

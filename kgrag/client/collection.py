@@ -10,7 +10,7 @@ from kgrag.client.arguments import check_part
 from kgrag.client.building import Building
 from kgrag.client.rankings import Rankings
 from kgrag.client.searching import Searching
-from kgrag.graph import reader, runs, schema
+from kgrag.graph import examples, reader, runs, schema
 from kgrag.graph.counts import collection_info
 from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
@@ -20,7 +20,7 @@ from kgrag.retrieval.base import Query, Retriever
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_defaults, make_retriever
 from kgrag.values.events import Answer, Progress, no_progress
-from kgrag.values.results import CollectionInfo, DocumentInfo, Filter, Passage, Ranking
+from kgrag.values.results import CollectionInfo, DocumentContents, DocumentInfo, Filter, Passage, Ranking
 
 if TYPE_CHECKING:
     from kgrag.agents.text_to_cypher import CypherAnswer
@@ -83,9 +83,17 @@ class Collection(Building, Searching):
         """A passage by (the beginning of) its id, or the first one of a document by key or title."""
         return self.kg.passage(text, collection=self.name)
 
+    def document(self, key: str, *, limit: int = 1000) -> DocumentContents:
+        """The passages and tables of a document by its key, at most `limit` of each. Raises NotFoundError."""
+        return reader.document(self.kg.graph, self._record(), key, limit)
+
     def save(self, answer: Answer | Ranking) -> str:
         """Keep an answer, or a search, as a Run with its Steps, linked to what they found; returns the run's id."""
         return runs.save_run(self.kg.graph, self._record().name, answer)
+
+    def rate(self, run: str, *, good: bool | None, remark: str = "") -> None:
+        """Note on a kept answer whether it is good, None for no opinion, and why. Raises NotFoundError."""
+        runs.rate_run(self.kg.graph, self.name, run, good, remark)
 
     def runs(self) -> list[Run]:
         """The answers that are kept, newest first."""
@@ -98,9 +106,23 @@ class Collection(Building, Searching):
         """Its embedder and its counts."""
         return collection_info(self.kg.graph, self._record())
 
-    def documents(self, *, after: str = "", limit: int = 100) -> list[DocumentInfo]:
-        """At most `limit` documents in the order of their keys, those behind the key `after`."""
-        return reader.documents(self.kg.graph, self._record().name, after, limit)
+    def documents(self, *, after: str = "", limit: int = 100, search: str = "") -> list[DocumentInfo]:
+        """At most `limit` documents in the order of their keys, those behind the key `after`.
+
+        `search`: words, or parts of some, each of which stands in the key or the title.
+        """
+        return reader.documents(self.kg.graph, self._record().name, after, limit, search)
+
+    def names(self, text: str, *, limit: int = 8) -> list[tuple[str, int]]:
+        """(name, passages that mention it) of at most `limit` names with the words of a text, the last perhaps begun.
+
+        Those with the very words come first, then those of most passages: "norw" gives Norway before Norwegian Sea.
+        """
+        return reader.names_like(self.kg.graph, self._record(), text, limit)
+
+    def example_questions(self) -> list[str]:
+        """At most three questions that its facts and names suggest, made without a language model; none if empty."""
+        return examples.example_questions(self.kg.graph, self._record().name)
 
     def inspect(self, *, near: float = 0.98) -> "Inspection":
         """What it looks like: counts, distributions, coverage, and findings with their remedies.

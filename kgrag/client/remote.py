@@ -26,7 +26,7 @@ from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.runtime import limits
 from kgrag.values.errors import InputError, ServerError
 from kgrag.values.events import Answer, Answered, Event, Progress, no_progress
-from kgrag.values.results import CollectionInfo, DocumentInfo, Filter, IngestReport, Passage, Ranking
+from kgrag.values.results import CollectionInfo, DocumentContents, DocumentInfo, Filter, IngestReport, Passage, Ranking
 from kgrag.wire import (
     answer_from_json,
     event_from_json,
@@ -254,9 +254,22 @@ class RemoteCollection(RemoteSearching):
         """A passage by (the beginning of) its id, or the first one of a document by key or title."""
         return from_json(Passage, self._get("passage", id=text, edges=0)["passage"])
 
-    def documents(self, *, after: str = "", limit: int = 100) -> list[DocumentInfo]:
-        """At most `limit` documents in the order of their keys, those behind the key `after`."""
-        return from_json(list[DocumentInfo], self._get("documents", after=after, limit=limit)["documents"])
+    def documents(self, *, after: str = "", limit: int = 100, search: str = "") -> list[DocumentInfo]:
+        """At most `limit` documents in the order of their keys, those behind the key `after`; see `Collection`."""
+        found = self._get("documents", after=after, limit=limit, search=search)
+        return from_json(list[DocumentInfo], found["documents"])
+
+    def document(self, key: str, *, limit: int = 1000) -> DocumentContents:
+        """The passages and tables of a document by its key, at most `limit` of each. Raises NotFoundError."""
+        return from_json(DocumentContents, self._get("document", key=key, limit=limit))
+
+    def names(self, text: str, *, limit: int = 8) -> list[tuple[str, int]]:
+        """(name, passages that mention it) of at most `limit` names with the words of a text; see `Collection`."""
+        return [(found["name"], found["passages"]) for found in self._get("names", q=text, limit=limit)["names"]]
+
+    def example_questions(self) -> list[str]:
+        """At most three questions that its facts and names suggest."""
+        return from_json(list[str], self._get("examples")["questions"])
 
     def runs(self) -> list[Run]:
         """The answers that are kept, newest first."""

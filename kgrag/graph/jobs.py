@@ -27,7 +27,7 @@ class Job:
 
     `error` and `remedy` say why it failed, `error_kind` is the class of that error, and `result` what came of it;
     `attempt`: how often it was begun, `died`: how often a process that worked on it died since it was last asked for;
-    `owner`: who asked for it.
+    `owner`: who asked for it; `begins`: when it is to begin, if not as soon as it can.
     """
 
     id: str
@@ -48,6 +48,7 @@ class Job:
     ended: str = ""
     attempt: int = 0
     died: int = 0
+    begins: str = ""
 
     @property
     def over(self) -> bool:
@@ -55,8 +56,10 @@ class Job:
         return self.state in ENDED
 
 
-def add_job(graph: Graph, kind: str, collection: str, parameters: Mapping[str, Any], owner: str = "") -> Job:
-    """Ask for a job. The last 1,000 are kept; what has not ended is kept in any case."""
+def add_job(
+    graph: Graph, kind: str, collection: str, parameters: Mapping[str, Any], owner: str = "", seconds: int = 0
+) -> Job:
+    """Ask for a job, which waits so long. The last 1,000 are kept; what has not ended is kept in any case."""
     properties = {
         "name": caption(f"{kind} {collection}"),
         "collection": collection,
@@ -64,7 +67,8 @@ def add_job(graph: Graph, kind: str, collection: str, parameters: Mapping[str, A
         "parameters": json.dumps(parameters, ensure_ascii=False),
         "owner": owner,
     }
-    return job_of(graph.run("jobs/add", id=uuid.uuid4().hex, properties=properties, kept=KEPT)[0]["job"])
+    found = graph.run("jobs/add", id=uuid.uuid4().hex, properties=properties, seconds=seconds, kept=KEPT)
+    return job_of(found[0]["job"])
 
 
 def find_job(graph: Graph, id: str) -> Job:
@@ -129,7 +133,7 @@ def end_job(
 
 def job_of(properties: Mapping[str, Any]) -> Job:
     """A job from the properties of its node."""
-    times = {name: properties.get(name) for name in ("created", "started", "ended")}
+    times = {name: properties.get(name) for name in ("created", "started", "ended", "begins")}
     return Job(
         id=properties["id"],
         kind=properties["kind"],

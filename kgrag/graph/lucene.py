@@ -3,12 +3,15 @@
 import re
 
 from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.letters import fold
 from kgrag.text.tokens import question_stems
 
 _SPECIAL = re.compile(r'[+\-&|!(){}\[\]^"~*?:\\/<>=]')
 _OPERATORS = frozenset(("AND", "OR", "NOT"))
 _LONGEST = 20_000  # characters of a question
 _QUOTED = re.compile(r"[\\\"]")
+_SPELT = str.maketrans({"æ": "ae", "œ": "oe", "þ": "th", "ð": "d"})
+_EDGES = re.compile(r"^\W+|\W+$")
 _ESCAPED = r"\\\g<0>"
 TITLE = 0.5
 """What a word of a passage's title counts besides what it counts as one of its text: our own choice, on MuSiQue and
@@ -28,6 +31,19 @@ def escape(text: str) -> str:
             if len(words) == _MOST_WORDS:
                 break
     return " ".join(words)
+
+
+def begun_words(text: str) -> str:
+    """`text` as a query for names that have all its words, the last of which may be only begun; empty as `escape` is.
+
+    The analyzer of names folds whole words alone, so the beginning of one is folded here as it does that.
+    """
+    words = [_EDGES.sub("", word) for word in escape(text).split()]
+    if not words:
+        return ""
+    *whole, last = words
+    begun = dict.fromkeys((last.lower(), fold(last.lower().translate(_SPELT))))
+    return " ".join([*(f'+"{word}"' for word in whole), f'+("{last}" {" ".join(f"{part}*" for part in begun)})'])
 
 
 def question_terms(text: str, language: Language = ENGLISH) -> list[str]:

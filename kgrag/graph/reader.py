@@ -3,24 +3,25 @@
 What a search needs comes as one record that holds a list: a hundred records are a hundred messages to be taken apart.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC
 from math import inf
 from typing import Any
 
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
-from kgrag.graph.lucene import TITLE, escape, question_terms, question_words
+from kgrag.graph.lucene import TITLE, begun_words, escape, question_terms, question_words
 from kgrag.graph.metadata import as_text, from_properties
 from kgrag.passages import PassageIndex
-from kgrag.values.errors import ConfigurationError
+from kgrag.values.errors import ConfigurationError, NotFoundError
 from kgrag.values.identity import document_id, entity_id
-from kgrag.values.results import DocumentInfo, Filter, Passage, Scalar
+from kgrag.values.results import DocumentContents, DocumentInfo, DocumentTable, Filter, Passage, Scalar
 
 Row = dict[str, Any]
 Scores = list[tuple[str, float]]
 _FILTER_CANDIDATES = 1000  # nearest passages that a filter is tried on before the filtered set is scanned
 _SCANNED = 100_000  # passages of a collection that are scanned where the vector index is unsure
+_NAMES = 1000  # names that fit what was typed, of which those of most passages are given
 _NEEDED = {"key", "name", "collection"}  # of a document, by those who read its passages
 
 
@@ -263,10 +264,42 @@ def find_passages(graph: Graph, text: str, collection: str | None) -> list[tuple
     return [(r["id"], r["collection"]) for r in records]
 
 
-def documents(graph: Graph, collection: str, after: str, limit: int) -> list[DocumentInfo]:
-    """At most `limit` documents in the order of their keys, those behind the key `after`."""
-    records = graph.run("look_up/documents", collection=collection, after=after, limit=limit)
-    return [DocumentInfo(**{**dict(r), "updated": r["updated"].to_native()}) for r in records]
+def document(graph: Graph, collection: Collection, key: str, limit: int) -> DocumentContents:
+    """What a document holds, at most `limit` passages and tables. Raises NotFoundError for an unknown key."""
+    found = graph.run("look_up/document_contents", collection=collection.name, key=key, limit=limit)
+    if not found:
+        raise NotFoundError(f"There is no document {key!r}.", "`kgrag list documents` lists them.")
+    passages = Reader(graph, collection).passages(found[0]["ids"])
+    kept = tuple(passages[id] for id in found[0]["ids"] if id in passages)
+    tables = tuple(DocumentTable(**each) for each in found[0]["tables"])
+    return DocumentContents(key, found[0]["passages"], kept, tables)
+
+
+def documents(graph: Graph, collection: str, after: str, limit: int, search: str = "") -> list[DocumentInfo]:
+    """At most `limit` documents in the order of their keys, those behind the key `after`.
+
+    `search`: words, or parts of some, each of which stands in the key or the title.
+    """
+    words = search.lower().split()
+    records = graph.run("look_up/documents", collection=collection, after=after, words=words, limit=limit)
+    return [DocumentInfo(**{**dict(r), **_of_document(r)}) for r in records]
+
+
+def _of_document(row: Mapping[str, Any]) -> dict[str, Any]:
+    problems = (row["problems"] or "").splitlines()
+    return {"updated": row["updated"].to_native(), "file": row["file"] or "", "problems": tuple(problems)}
+
+
+def names_like(graph: Graph, collection: Collection, text: str, limit: int) -> list[tuple[str, int]]:
+    """(name, passages that mention it) of names that have the words of a text, the last of which may be only begun."""
+    query = begun_words(text)
+    if not query:
+        return []
+    index = collection.index("entity_name")
+    return [
+        (r["name"], r["passages"])
+        for r in graph.run("look_up/names_like", index=index, query=query, reach=_NAMES, limit=limit)
+    ]
 
 
 def neighbourhood(graph: Graph, id: str, limit: int) -> list[dict[str, Any]]:

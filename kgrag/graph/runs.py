@@ -44,7 +44,10 @@ _SHORTEST = 6  # digits of a run's id that name it
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A kept run at a glance; `cost` is None where a price was unknown, `problem` says what failed, if anything."""
+    """A kept run at a glance; `cost` is None where a price was unknown, `problem` says what failed, if anything.
+
+    `good`: what somebody thinks of the answer, None where nobody said so, and `remark` why.
+    """
 
     id: str
     collection: str
@@ -59,6 +62,8 @@ class Run:
     calls: int
     tokens: int
     cost: float | None
+    good: bool | None = None
+    remark: str = ""
 
 
 def save_run(graph: Graph, collection: str, answer: Answer | Ranking) -> str:
@@ -106,6 +111,12 @@ def _of_search(ranking: Ranking) -> Answer:
 def list_runs(graph: Graph, collection: str | None = None) -> list[Run]:
     """The runs that are kept of a collection, or of all, newest first."""
     return [_run(r["run"], r["steps"]) for r in graph.run("look_up/runs", collection=collection)]
+
+
+def rate_run(graph: Graph, collection: str, id: str, good: bool | None, remark: str) -> None:
+    """Note what somebody thinks of a run of a collection. Raises NotFoundError for one that is not kept."""
+    if not graph.run("write/rate_run", id=id, collection=collection, good=good, remark=remark or None):
+        raise NotFoundError(f"There is no run {id!r}.", "`kgrag list runs` lists the ids.")
 
 
 def list_all(graphs: Iterable[Graph]) -> list[tuple[Run, Graph]]:
@@ -235,4 +246,6 @@ def _run(properties: _Row, steps: int) -> Run:
         calls=properties["calls"],
         tokens=properties["tokens"],
         cost=properties.get("cost"),
+        good=properties.get("good"),
+        remark=properties.get("remark", ""),
     )

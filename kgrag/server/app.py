@@ -14,8 +14,25 @@ from starlette.routing import Route
 from kgrag import __version__
 from kgrag.client import KnowledgeGraph
 from kgrag.server import openai, openai_forms
-from kgrag.server.answered import Answers
-from kgrag.server.api import ask, collections, cypher, documents, drawings, health, jobs, passages, runs, search
+from kgrag.server.api import (
+    ask,
+    collections,
+    conversations,
+    cypher,
+    documents,
+    drawings,
+    evaluations,
+    health,
+    jobs,
+    names,
+    passages,
+    runs,
+    search,
+    server_keys,
+    start,
+)
+from kgrag.server.asking import Asking
+from kgrag.server.conversations import Conversations
 from kgrag.server.entrance import LOOPBACK, Guard
 from kgrag.server.failures import ERRORS, Reply, add_handlers
 from kgrag.server.jobs import Jobs
@@ -33,7 +50,8 @@ _GRACE = 10  # seconds that requests under way have when the server ends
 _KEEP_ALIVE = 75  # seconds; longer than clients and proxies keep a connection, or they ask while it is being closed
 _ROUTERS = (
     collections.router, documents.router, jobs.router, search.router, ask.router, passages.router, cypher.router,
-    drawings.router, runs.router,
+    drawings.router, runs.router, names.router, conversations.router, start.router, evaluations.router,
+    server_keys.router,
 )  # fmt: skip
 
 
@@ -49,12 +67,14 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     )
     pictures = Pictures(kg.settings.loading)
     metrics, tracing, work = Metrics(), Tracing(), Jobs(kg, options.job_workers)
-    answers = Answers(keys.path.with_name("answers.sqlite3"), options.answers)
+    kept = Conversations(keys.path.with_name("conversations.sqlite3"), options.answers)
+    asking = Asking(kept, asks, workers)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         with tracing, workers, asks, statements, pictures, work:
             yield
+            await asking.close()
 
     app = FastAPI(
         title="kgrag",
@@ -66,7 +86,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
         default_response_class=Reply,
         lifespan=lifespan,
     )
-    app.state.serving = Serving(kg, keys, options, workers, asks, statements, metrics, pictures, work, answers)
+    app.state.serving = Serving(kg, keys, options, workers, asks, statements, metrics, pictures, work, kept, asking)
     bearer = Depends(HTTPBearer(auto_error=False, description="A key, where the server has keys"))  # Guard checks it
     api = APIRouter(prefix=API, responses=ERRORS, dependencies=[bearer])
     for router in _ROUTERS:

@@ -73,15 +73,20 @@ def reply(name: str, system: Strategy, tasks: Tasks, messages: Sequence[Message]
         answer = tasks.chat(list(messages), task="title")
         return Said(without_pictures(answer.text), usage=answer.usage)
     question = spoken[-1].content
-    if before := spoken[:-1][-_TURNS:]:
-        history = "\n".join(f"{m.role.capitalize()}: {m.content[:_LONGEST]}" for m in before)
-        question = tasks.with_listener(meter).text("follow-up", history=history, question=question)
+    if before := spoken[:-1]:
+        question = understood(tasks.with_listener(meter), before, question)
     found = system.ask(Query(question), stream=hear is not None, listener=hear)
     if found.problem and not found.text:
         raise ModelError(found.problem)
     if found.problem:
         found = replace(found, text=f"{found.text}\n\n{_IN_PART}")
     return replace(with_sources(found), usage=found.usage + meter.total)
+
+
+def understood(tasks: Tasks, before: Sequence[Message], question: str) -> str:
+    """A question that says by itself what it asks after what was said `before`. Raises ModelError."""
+    history = "\n".join(f"{m.role.capitalize()}: {m.content[:_LONGEST]}" for m in before[-_TURNS:])
+    return tasks.text("follow-up", history=history, question=question)
 
 
 def is_chore(messages: Sequence[Message]) -> bool:

@@ -26,6 +26,9 @@ COOKIE = "kgrag_session"
 """The cookie that the web application's login sets; its value is the id of a session."""
 LOGIN = "/login"
 
+ASSETS = "/assets"
+"""Scripts and styles of the pages, which hold no data."""
+
 _OPEN = ("/healthz", "/readyz", LOGIN)
 DOORS = ("/api/", "/v1/", "/mcp", "/metrics", "/openapi.json")
 """Beginnings of the addresses of programs, which are not led to a page."""
@@ -102,7 +105,7 @@ def access_of(connection: HTTPConnection) -> Access:
 
 def is_open(path: str) -> bool:
     """Whether anybody may ask for this path."""
-    return path in _OPEN
+    return path in _OPEN or path.startswith(f"{ASSETS}/")
 
 
 def _locked(connection: HTTPConnection) -> Response:

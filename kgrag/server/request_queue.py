@@ -34,7 +34,7 @@ class Workers:
         self._threads = ThreadPoolExecutor(most, "kgrag-serve")
         self._free = most
         self._most_waiting = waiting
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: deque[_Place] = deque()
         self._deadline = deadline
         self._budget = budget
 
@@ -74,21 +74,28 @@ class Workers:
             gone.cancel()
             starting.cancel()
 
-    async def stream(self, call: Callable[[Callable[[Any], None]], T]) -> AsyncGenerator[Any]:
+    async def stream(
+        self, call: Callable[[Callable[[Any], None]], T], waiting: Callable[[int], None] | None = None
+    ) -> AsyncGenerator[Any]:
         """What a call tells, as it tells it, and last its result; closing the generator ends it.
 
-        The call has begun when this returns. Raises BusyError as `run` does.
+        The call has begun when this returns. Raises BusyError as `run` does; with `waiting` it waits as long as it
+        takes, is told how many are before it, and its deadline begins when it does.
         """
         loop = asyncio.get_running_loop()
         heard: asyncio.Queue[Any] = asyncio.Queue()
-        running = await self._start(lambda: call(lambda told: _put(loop, heard, told)), self._deadline)
+        running = await self._start(lambda: call(lambda told: _put(loop, heard, told)), self._deadline, waiting)
         return _heard(running, heard)
 
-    async def _start(self, call: Callable[[], T], seconds: float) -> "_Running[T]":
+    async def _start(
+        self, call: Callable[[], T], seconds: float, waiting: Callable[[int], None] | None = None
+    ) -> "_Running[T]":
         """Begin a call, once there is a place, with what is left of its seconds."""
         cancelled = threading.Event()
         until = time.monotonic() + seconds
-        await self._place(min(seconds, _PATIENCE))
+        await self._place(None if waiting else min(seconds, _PATIENCE), waiting)
+        if waiting:
+            until = time.monotonic() + seconds
 
         def limited() -> T:
             with limits.limited(until - time.monotonic(), self._budget, cancelled):
@@ -99,7 +106,7 @@ class Workers:
         future.add_done_callback(lambda _: _in_loop(loop, self._leave))  # also of one that was cancelled before
         return _Running(asyncio.wrap_future(future), cancelled)
 
-    async def _place(self, seconds: float) -> None:
+    async def _place(self, seconds: float | None, waiting: Callable[[int], None] | None) -> None:
         """Wait for a place, first come, first served. Raises BusyError."""
         if self._free:
             self._free -= 1
@@ -108,19 +115,22 @@ class Workers:
             raise BusyError(
                 f"The server works on as much as it can, and {len(self._waiting)} more wait.", "Try again in a moment."
             )
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        place = _Place(asyncio.get_running_loop().create_future(), waiting)
         self._waiting.append(place)
+        place.tell(len(self._waiting))
         try:
-            await asyncio.wait((place,), timeout=seconds)
+            await asyncio.wait((place.free,), timeout=seconds)
         except asyncio.CancelledError:  # the client left
-            if place.done():
+            if place.free.done():
                 self._leave()
             else:
                 self._waiting.remove(place)
+                self._tell()
             raise
-        if not place.done():
+        if not place.free.done():
             before = self._waiting.index(place)
             self._waiting.remove(place)
+            self._tell()
             raise BusyError(
                 f"No place came free in {seconds:.0f} s; {before} waited before this.", "Try again in a moment."
             )
@@ -128,9 +138,27 @@ class Workers:
     def _leave(self) -> None:
         """Give a place to who waits longest."""
         if self._waiting:
-            self._waiting.popleft().set_result(None)
+            self._waiting.popleft().free.set_result(None)
+            self._tell()
         else:
             self._free += 1
+
+    def _tell(self) -> None:
+        """Tell those who wait where they stand now."""
+        for number, place in enumerate(self._waiting, 1):
+            place.tell(number)
+
+
+@dataclass(eq=False, slots=True)
+class _Place:
+    """Somebody who waits: `free` is done when it is their turn, `heard` is told where they stand, from 1."""
+
+    free: "asyncio.Future[None]"
+    heard: Callable[[int], None] | None
+
+    def tell(self, number: int) -> None:
+        if self.heard is not None:
+            self.heard(number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from kgrag.client import KnowledgeGraph
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
 from kgrag.graph.collections import find_collection
-from kgrag.server.answered import Answers
+from kgrag.server.asking import Asking
+from kgrag.server.conversations import Conversations
 from kgrag.server.entrance import access_of
 from kgrag.server.jobs import Jobs
 from kgrag.server.keys import Access, Keys, Role, hidden
@@ -27,7 +28,7 @@ class Serving:
     """What one application serves; `pages`: the web application, too.
 
     `asks` answer questions, and `statements` run Cypher, so that neither keeps searches and pages waiting.
-    `answers`: those that pages have shown.
+    `conversations` are kept, `asking` answers what is asked in them.
     """
 
     kg: KnowledgeGraph
@@ -39,7 +40,8 @@ class Serving:
     metrics: Metrics
     pictures: Pictures
     jobs: Jobs
-    answers: Answers
+    conversations: Conversations
+    asking: Asking
     pages: bool = False
 
 

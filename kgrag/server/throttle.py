@@ -16,7 +16,6 @@ from kgrag.values.errors import BusyError, InputError, KgragError, TooLargeError
 _KB, _MB = 1024, 1024 * 1024
 _FORM = 4 * _KB
 _UPLOADS = re.compile(r"/api/v1/collections/[^/]+/documents")
-_ASSETS = "/_nicegui/"  # scripts and styles, of which a page has many
 _BURST = 0.25  # of a minute's requests may come at once
 _LEAST = 20.0
 
@@ -64,7 +63,7 @@ class Throttle:
 
     def _refused(self, scope: Scope) -> tuple[KgragError | None, int | None]:
         access = scope.get("state", {}).get("access")
-        counted = isinstance(access, Access) and not is_open(scope["path"]) and not scope["path"].startswith(_ASSETS)
+        counted = isinstance(access, Access) and not is_open(scope["path"])
         if counted and (seconds := self._wait(access.name)) > 0:
             return BusyError("This key asks too often.", "Ask less often, or set KGRAG_SERVE__RATE.", seconds), 429
         length = Headers(scope=scope).get("content-length", "0")

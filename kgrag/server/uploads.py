@@ -108,6 +108,12 @@ class Uploads:
         except FileNotFoundError:
             raise NotFoundError(f"Nothing is uploaded under the name {name!r}.", "Upload it first.") from None
 
+    def holds(self, collection: str, name: str) -> bool:
+        """Whether a file of that name is held."""
+        with suppress(NotFoundError, InputError):
+            return bool(self.find(collection, name))
+        return False
+
     def list(self, collection: str) -> list[Upload]:
         """What is held of a collection, by name."""
         found = []

@@ -32,5 +32,5 @@ class ServeOptions(BaseModel):
     job_workers: int = Field(1, ge=1, le=16, description="jobs that run side by side")
     job_memory_mb: int = Field(4096, ge=256, description="memory that the process of a job may need")
     job_seconds: float = Field(86_400.0, gt=0, description="seconds that a job may take")
-    answers: int = Field(500, ge=0, description="answers that the pages keep, to show them again; 0: none")
+    answers: int = Field(5000, ge=1, description="questions that the pages keep, with their answers; older ones go")
     evaluations: Path | None = Field(None, description="folder of `kgrag lab eval --out`, whose runs the pages show")

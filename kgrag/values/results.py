@@ -210,7 +210,11 @@ class RepairReport:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A document at a glance, with how many passages, pages and tables it has; `updated`: when it was last written."""
+    """A document at a glance, with how many passages, pages and tables it has; `updated`: when it was last written.
+
+    `file`: what it was read from, by its key; empty where that was no file. `problems`: what could not be read of that
+    file, on the last of its documents.
+    """
 
     key: str
     title: str
@@ -219,6 +223,8 @@ class DocumentInfo:
     pages: int
     tables: int
     updated: datetime
+    file: str = ""
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,3 +238,23 @@ class CollectionInfo:
     counts: Mapping[str, int]
     finished: bool
     kind: str = "documents"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTable:
+    """A table of a document, as Markdown; `page` is None in a document without pages."""
+
+    number: int
+    caption: str
+    page: int | None
+    markdown: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentContents:
+    """What a document holds, in its order: passages, of which there are `number` in all, and tables."""
+
+    key: str
+    number: int
+    passages: tuple[Passage, ...]
+    tables: tuple[DocumentTable, ...] = ()

@@ -20,6 +20,7 @@ HERE = "concerns the database or the models of this machine; a server has its ow
 MADE_HERE = "an object of this process; a server is told its name with each call"
 JOB = "a server does it as a job: submit(KIND, {...}), which finished(job) waits for"
 NO_ROUTE = "the server has no route for it"
+PAGES = "the server's route has a form of its own, as pages need it"
 PER_COLLECTION = "the server's route is one of a collection: kg[NAME] has it"
 ROWS = "the server sends rows as JSON, without embeddings and plans"
 COMMANDS = "is run by whoever keeps the server"
@@ -35,13 +36,15 @@ MISSING = {
         "build_communities": JOB,
         "build_tree": JOB,
         "context": MADE_HERE,
-        "decide": NO_ROUTE,
-        "estimate_communities": NO_ROUTE,
-        "estimate_extraction": NO_ROUTE,
-        "estimate_tree": NO_ROUTE,
+        "decide": PAGES,
+        "estimate_communities": PAGES,
+        "estimate_extraction": PAGES,
+        "estimate_tree": PAGES,
         "export": NO_ROUTE,
+        "name_contexts": PAGES,
         "extract": JOB,
         "question_parameters": NO_ROUTE,
+        "rate": PAGES,
         "rankings": MADE_HERE,
         "reembed": COMMANDS,
         "remove_communities": NO_ROUTE,

@@ -15,6 +15,7 @@ from kgrag.server.keys import ROLES, Role
 from kgrag.values.documents import Document, Section
 
 _NOTES, _SECRET, _NOWHERE = "notes of the coast", "letters home", "not there"
+_DECISION = {"one": "Kari", "other": "Ola", "same": True}
 _QUESTION = {"question": "Where was Kari born?"}
 _KEYS: dict[str, tuple[Role, tuple[str, ...]]] = {
     "reads all": ("read", ()),
@@ -56,10 +57,30 @@ _ROUTES = [
     Case("POST", "/api/v1/queries/{name}", all=True, options=_json()),
     Case("POST", "/api/v1/search", options=_json(**_QUESTION, collections=[])),
     Case("POST", "/api/v1/ask", then=(400,), options=_json(**_QUESTION, collections=[])),  # no model is configured
+    Case("GET", "/api/v1/start"),
+    Case("POST", "/api/v1/turns", then=(202,), options=_json(**_QUESTION, collections=[])),
+    Case("GET", "/api/v1/turns/{id}", then=(404,)),
+    Case("GET", "/api/v1/turns/{id}/events", then=(404,)),
+    Case("GET", "/api/v1/turns/{id}/result", then=(404,)),
+    Case("GET", "/api/v1/turns/{id}/drawing", then=(404,)),
+    Case("POST", "/api/v1/turns/{id}/stop", then=(404,)),
+    Case("POST", "/api/v1/turns/{id}/opinion", then=(404,), options=_json(good=True)),
+    Case("GET", "/api/v1/conversations"),
+    Case("GET", "/api/v1/conversations/{id}", then=(404,)),
+    Case("DELETE", "/api/v1/conversations/{id}", then=(404,)),
+    Case("GET", "/api/v1/opinions", "admin", all=True),
+    Case("GET", "/api/v1/spending", "admin", all=True),
+    Case("GET", "/api/v1/evaluations"),
+    Case("GET", "/api/v1/evaluations/{id}", then=(404,)),
+    Case("GET", "/api/v1/evaluations/{id}/beside/{other}", then=(404,)),
+    Case("GET", "/api/v1/keys", "admin", all=True),
+    Case("POST", "/api/v1/keys", "admin", all=True, then=(400,), options=_json(name="rules all", role="read")),  # taken
+    Case("DELETE", "/api/v1/keys/{name}", "admin", all=True, then=(404,)),
     Case("GET", _C),
     Case("DELETE", f"{_C}", "admin", then=(404,)),  # of what does not exist
     Case("GET", f"{_C}/inspect"),
     Case("GET", f"{_C}/documents"),
+    Case("GET", f"{_C}/document", options={"params": {"key": "Kari"}}),
     Case("POST", f"{_C}/documents", "write", then=(202,), options={"files": {"files": ("kari.md", b"Kari again.")}}),
     Case("DELETE", f"{_C}/documents", "write", then=(202,), options={"params": {"key": "nobody.md"}}),
     Case("POST", f"{_C}/texts", "write", then=(202,), options=_json(texts=[{"name": "kari.md", "text": "Kari."}])),
@@ -76,6 +97,11 @@ _ROUTES = [
     Case("GET", f"{_C}/drawings/search", options={"params": _QUESTION}),
     Case("GET", f"{_C}/drawings/passage", options={"params": {"id": "Kari"}}),
     Case("POST", f"{_C}/drawings/queries/{{query}}", then=(200, 400), options=_json()),
+    Case("GET", f"{_C}/names", options={"params": {"q": "kari"}}),
+    Case("GET", f"{_C}/name-pairs"),
+    Case("POST", f"{_C}/name-pairs", "write", then=(404,), options=_json(decisions=[_DECISION])),  # it is no pair
+    Case("GET", f"{_C}/examples"),
+    Case("GET", f"{_C}/estimates/{{kind}}", "write", then=(400,)),  # no language model is configured
     Case("GET", f"{_C}/runs"),
     Case("GET", f"{_C}/runs/{{run}}"),
     Case("DELETE", f"{_C}/runs/{{run}}", "write"),
@@ -106,7 +132,8 @@ def _wait_for_jobs(server: Served) -> None:
 
 
 def _ask(client: httpx.Client, case: Case, kg: KnowledgeGraph, collection: str) -> httpx.Response:
-    made = {"collection": collection, "name": "collections", "query": "documents"}
+    made = {"collection": collection, "name": "collections", "query": "documents", "kind": "extract"}
+    made |= {"id": "none", "other": "none"}
     if "{run}" in case.path:
         made["run"] = kg[collection].save(kg[collection].search("Kari", k=1))
     if "{job}" in case.path:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,6 +14,8 @@ from scripted import Scripted
 from served import Served
 
 from kgrag.client import KnowledgeGraph
+from kgrag.evaluation.datasets import Corpus, Dataset, Question
+from kgrag.evaluation.experiment import Experiment
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import NotFoundError
 
@@ -31,9 +34,17 @@ def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pyte
     maker.page()
     maker.canvas.save()
     born = Document("Ole Brandvik", (Section("Ole Brandvik was born in Nordvika."),), "Ole Brandvik")
-    kg[_NAME].ingest([path, born])
+    maps = Document("Ada Maria Lund", (Section("Ada Maria Lund was a maker of maps."),), "Ada Maria Lund")
+    port = Document("Hvalvik", (Section("Its first chart was drawn by Ada M. Lund for the navy."),), "Hvalvik")
+    kg[_NAME].ingest(path)
+    kg[_NAME].ingest([born, maps, port])
+    runs, keys = tmp_path_factory.mktemp("runs"), tmp_path_factory.mktemp("keys")
+    asked = (Question("born", _QUESTION, ("Ole Brandvik",), ("Nordvika",)),)
+    data = Dataset(Path("sea"), asked, frozenset(), Corpus(lambda _: iter(())))
+    Experiment(["bm25", "dense"], data, out=runs, collection=kg[_NAME]).run()
     settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
-    with KnowledgeGraph.connect(settings=settings) as other, Served(other, tmp_path_factory.mktemp("keys")) as server:
+    with KnowledgeGraph.connect(settings=settings) as other, Served(other, keys, evaluations=runs) as server:
+        server.key("ruler", "admin")
         yield server
     with suppress(NotFoundError):
         kg[_NAME].delete()
@@ -42,7 +53,7 @@ def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pyte
 def test_every_reply_is_of_its_documented_shape(served: Served, scripted: Scripted) -> None:
     scripted.say("answer", "In Nordvika [1].")
     scripted.say("read", {"triples": []})
-    with served.client() as client:
+    with served.client("ruler") as client:
         document = client.get("/openapi.json").json()
         asked = _asked(client)
         routes = {f"{m.upper()} {path}" for path, methods in document["paths"].items() for m in methods}
@@ -66,7 +77,7 @@ def test_every_reply_is_of_its_documented_shape(served: Served, scripted: Script
 
 
 def test_errors_are_of_their_documented_shape(served: Served) -> None:
-    with served.client() as client:
+    with served.client("ruler") as client:
         document = client.get("/openapi.json").json()
         for method, place, given in (
             ("POST", "/api/v1/search", {"json": {"question": 5}}),
@@ -87,12 +98,36 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
     with client.stream("GET", f"/api/v1{_J}{job}/events") as events:
         events.read()  # until it has ended
     passage = client.post(f"/api/v1{_C}/search", json={"question": "Fjord Queen"}).json()["hits"][0]["passage"]["id"]
+    begun = client.post(
+        "/api/v1/turns", json={"question": _QUESTION, "collections": [_NAME], "system": "single+bm25"}
+    ).json()
+    turn, talk = begun["id"], begun["conversation"]
+    with client.stream("GET", f"/api/v1/turns/{turn}/events") as events:
+        events.read()
+    one, other = (its["id"] for its in client.get("/api/v1/evaluations").json()["evaluations"])
+    pairs = {"kind": "same"}
+    pair = client.get(f"/api/v1{_C}/name-pairs", params=pairs).json()["pairs"][0]
+    decision = {"one": pair["one"], "other": pair["other"], "same": True}
     drawn, take = {"parameters": {"run": run}}, {"Accept": "application/json"}
     api: dict[str, tuple[str, dict[str, Any]]] = {
         "GET /me": ("/me", {}),
+        "GET /start": ("/start", {}),
+        "POST /turns": ("/turns", {"json": {"question": _QUESTION, "collections": [_NAME], "retriever": "bm25"}}),
+        "GET /turns/{id}": (f"/turns/{turn}", {}),
+        "GET /turns/{id}/events": (f"/turns/{turn}/events", {}),
+        "GET /turns/{id}/result": (f"/turns/{turn}/result", {}),
+        "GET /turns/{id}/drawing": (f"/turns/{turn}/drawing", {}),
+        "POST /turns/{id}/stop": (f"/turns/{turn}/stop", {}),
+        "POST /turns/{id}/opinion": (f"/turns/{turn}/opinion", {"json": {"good": True}}),
+        "GET /conversations": ("/conversations", {}),
+        "GET /conversations/{id}": (f"/conversations/{talk}", {}),
+        "GET /opinions": ("/opinions", {}),
+        "GET /spending": ("/spending", {}),
+        "DELETE /conversations/{id}": (f"/conversations/{talk}", {}),
         "GET /collections": ("/collections", {}),
         "GET /collections/{collection}": (_C, {}),
         "GET /collections/{collection}/inspect": (f"{_C}/inspect", {}),
+        "GET /collections/{collection}/document": (f"{_C}/document", {"params": {"key": "Ole Brandvik"}}),
         "GET /collections/{collection}/documents": (f"{_C}/documents", {"params": {"limit": 1}}),
         "POST /collections/{collection}/search": (f"{_C}/search", {"json": {"question": _QUESTION, "save": True}}),
         "POST /search": ("/search", {"json": {"question": _QUESTION, "collections": [_NAME]}}),
@@ -108,6 +143,17 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
         "GET /collections/{collection}/drawings/search": (f"{_C}/drawings/search", {"params": {"question": _QUESTION}}),
         "GET /collections/{collection}/drawings/passage": (f"{_C}/drawings/passage", {"params": {"id": passage}}),
         "POST /collections/{collection}/drawings/queries/{name}": (f"{_C}/drawings/queries/run", {"json": drawn}),
+        "GET /collections/{collection}/names": (f"{_C}/names", {"params": {"q": "ole"}}),
+        "GET /collections/{collection}/name-pairs": (f"{_C}/name-pairs", {"params": pairs}),
+        "POST /collections/{collection}/name-pairs": (f"{_C}/name-pairs", {"json": {"decisions": [decision]}}),
+        "GET /collections/{collection}/examples": (f"{_C}/examples", {}),
+        "GET /collections/{collection}/estimates/{kind}": (f"{_C}/estimates/extract", {}),
+        "GET /keys": ("/keys", {}),
+        "POST /keys": ("/keys", {"json": {"name": "guest", "role": "read"}}),
+        "DELETE /keys/{name}": ("/keys/guest", {}),
+        "GET /evaluations": ("/evaluations", {}),
+        "GET /evaluations/{id}": (f"/evaluations/{one}", {}),
+        "GET /evaluations/{id}/beside/{other}": (f"/evaluations/{one}/beside/{other}", {}),
         "GET /collections/{collection}/runs": (f"{_C}/runs", {}),
         "GET /collections/{collection}/runs/{id}": (f"{_C}/runs/{run}", {}),
         "DELETE /collections/{collection}/runs/{id}": (f"{_C}/runs/{run}", {}),

@@ -6,7 +6,7 @@ changed; what a language model said is kept in the graph and not asked again. No
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -173,15 +173,15 @@ def undo(graph: Graph, collection: Collection) -> int:
     return removed
 
 
-def decide(graph: Graph, collection: Collection, names: NamePair, *, same: bool) -> None:
-    """Keep what somebody says of two names: that they are one entity's, or not. `undo` forgets only the latter."""
-    one, other = names.ids
+def decide(graph: Graph, collection: Collection, pairs: Iterable[NamePair], *, same: bool) -> None:
+    """Keep what somebody says of pairs: that their names are one entity's, or not. `undo` forgets only the latter."""
+    said = {"score": 1.0, "evidence": "somebody says so", "by": "person"}
+    rows = [{"one": names.ids[0], "other": names.ids[1], **said} for names in pairs]
     if same:
-        row = {"one": one, "other": other, "score": 1.0, "evidence": "somebody says so", "by": "person"}
-        graph.run("resolve/same_as", rows=[row])
+        graph.run("resolve/same_as", rows=rows)
     else:
-        graph.run("resolve/not_same_as", rows=[{"one": one, "other": other}])
-        graph.run("resolve/apart", rows=[{"one": one, "other": other}])
+        graph.run("resolve/not_same_as", rows=rows)
+        graph.run("resolve/apart", rows=rows)
     tied = any(graph.stream("resolve/pairs", collection=collection.name))
     graph.run("resolve/tied", collection=collection.name, tied=tied)
 

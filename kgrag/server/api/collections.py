@@ -44,6 +44,12 @@ async def delete_collection(caller: Called, collection: Named) -> Reply:
     return await caller.work(asked)
 
 
+@router.get("/collections/{collection}/examples", responses=holds("Examples", questions=list[str]))
+async def example_questions(caller: Called, collection: Named) -> Reply:
+    """At most three questions that its facts and names suggest."""
+    return Reply({"questions": await caller.work(lambda: caller.collection(collection).example_questions())})
+
+
 @router.get("/collections/{collection}/inspect", responses=replies(Inspection))
 async def inspect(caller: Called, collection: Named) -> Reply:
     """What it looks like: counts, distributions, coverage, and findings with their remedies."""

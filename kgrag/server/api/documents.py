@@ -9,16 +9,18 @@ from pydantic import Field
 
 from kgrag.server.api.forms import RequestForm
 from kgrag.server.api.jobs import JOB, submitted
-from kgrag.server.api.shapes import holds, shape
+from kgrag.server.api.shapes import holds, replies, shape
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Caller, Named
 from kgrag.server.uploads import Upload, Uploads, checked_name
 from kgrag.values.errors import TooLargeError
-from kgrag.values.results import DocumentInfo
+from kgrag.values.results import DocumentContents, DocumentInfo
+from kgrag.wire import plain, to_json
 
 router = APIRouter(tags=["documents"])
 
 _CHUNK = 1024 * 1024
+_DOCUMENT: Any = shape("ListedDocument", DocumentInfo, held=bool)
 _UPLOAD: Any = shape("HeldUpload", Upload, without=("path",))
 Key = Annotated[str, Field(min_length=1, max_length=2000)]
 
@@ -64,25 +66,49 @@ async def add_texts(caller: Called, collection: Named, given: TextsRequest) -> R
 
 @router.get(
     "/collections/{collection}/documents",
-    responses=holds("Documents", documents=list[DocumentInfo], after=str | None),
+    responses=holds("Documents", documents=list[_DOCUMENT], after=str | None),
 )
 async def documents(
     caller: Called,
     collection: Named,
     after: Annotated[str, Query(max_length=2000, description="the key after which to go on")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    search: Annotated[str, Query(max_length=500, description="words that stand in the key or the title")] = "",
 ) -> Reply:
-    """The documents by their keys, a page at a time; `after`, if it is not null, is that of the next page."""
-    found = await caller.work(lambda: caller.collection(collection).documents(after=after, limit=limit))
-    return Reply({"documents": found, "after": found[-1].key if len(found) == limit else None})
+    """The documents by their keys, a page at a time; `after`, if it is not null, is that of the next page.
+
+    `held`: the file that it was read from is held.
+    """
+
+    def listed() -> Reply:
+        found = caller.collection(collection).documents(after=after, limit=limit, search=search)
+        held = caller.serving.jobs.uploads
+        rows = [{**plain(its), "held": held.holds(collection, its.file)} for its in found]
+        return Reply({"documents": rows, "after": found[-1].key if len(found) == limit else None})
+
+    return await caller.work(listed)
+
+
+@router.get("/collections/{collection}/document", responses=replies(DocumentContents))
+async def document(
+    caller: Called,
+    collection: Named,
+    key: Annotated[str, Query(min_length=1, max_length=2000)],
+    limit: Annotated[int, Query(ge=1, le=10_000, description="passages, and tables, at most")] = 1000,
+) -> Reply:
+    """The passages and tables of a document, by its key."""
+    return Reply(to_json(await caller.work(lambda: caller.collection(collection).document(key, limit=limit))))
 
 
 @router.delete("/collections/{collection}/documents", status_code=202, responses=JOB)
 async def delete_documents(
-    caller: Called, collection: Named, key: Annotated[list[Key], Query(min_length=1, max_length=100)]
+    caller: Called,
+    collection: Named,
+    key: Annotated[list[Key], Query(min_length=1, max_length=100)],
+    seconds: Annotated[int, Query(ge=0, le=3600, description="for which the job waits, and can be cancelled")] = 0,
 ) -> Reply:
     """Have a job delete documents with their uploads (role write)."""
-    return await caller.work(lambda: submitted(caller, collection, "delete", {"documents": key}))
+    return await caller.work(lambda: submitted(caller, collection, "delete", {"documents": key}, seconds))
 
 
 @router.delete("/collections/{collection}/uploads", status_code=202, responses=JOB)

@@ -16,10 +16,10 @@ from kgrag.values.results import Passage
 
 router = APIRouter(tags=["drawings"])
 
-_DRAWING = holds("Drawing", nodes=list[DrawnNode], edges=list[DrawnEdge])
+DRAWING = holds("Drawing", nodes=list[DrawnNode], edges=list[DrawnEdge])
 
 
-@router.get("/collections/{collection}/drawings/search", responses=_DRAWING)
+@router.get("/collections/{collection}/drawings/search", responses=DRAWING)
 async def draw_search(
     caller: Called,
     collection: Named,
@@ -27,25 +27,25 @@ async def draw_search(
     k: Annotated[int, Query(ge=1, le=50)] = 8,
 ) -> Reply:
     """The question, and the trail from it to each passage that a search finds."""
-    return _form(await caller.work(lambda: drawing(caller.collection(collection).search(question, k=k))))
+    return drawing_form(await caller.work(lambda: drawing(caller.collection(collection).search(question, k=k))))
 
 
-@router.get("/collections/{collection}/drawings/passage", responses=_DRAWING)
+@router.get("/collections/{collection}/drawings/passage", responses=DRAWING)
 async def draw_passage(
     caller: Called, collection: Named, id: Id, edges: Annotated[int, Query(ge=1, le=100)] = 10
 ) -> Reply:
     """A passage and what is beside it, at most so many edges of each kind."""
-    return _form(await caller.work(lambda: around(caller.kg, caller.collection(collection).passage(id), edges)))
+    return drawing_form(await caller.work(lambda: around(caller.kg, caller.collection(collection).passage(id), edges)))
 
 
-@router.post("/collections/{collection}/drawings/queries/{name}", responses=_DRAWING)
+@router.post("/collections/{collection}/drawings/queries/{name}", responses=DRAWING)
 async def draw_query(caller: Called, collection: Named, name: QueryName, asked: SavedQueryRequest) -> Reply:
     """The nodes and edges that a saved query finds: `around` an entity, a `run`, a `document`, ..."""
 
     def drawn() -> Drawing:
         return drawing(saved_rows(caller.kg, name, asked.parameters, caller.collection(collection).name))
 
-    return _form(await caller.work(drawn))
+    return drawing_form(await caller.work(drawn))
 
 
 def around(kg: KnowledgeGraph, passage: Passage, edges: int) -> Drawing:
@@ -59,5 +59,6 @@ def around(kg: KnowledgeGraph, passage: Passage, edges: int) -> Drawing:
     return found
 
 
-def _form(drawn: Drawing) -> Reply:
+def drawing_form(drawn: Drawing) -> Reply:
+    """A drawing as a reply holds it."""
     return Reply({"nodes": list(drawn.nodes.values()), "edges": list(drawn.edges.values())})

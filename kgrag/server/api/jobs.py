@@ -1,13 +1,15 @@
 """Routes of jobs: work on collections that the server does in the background."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field, JsonValue
 
+from kgrag.client.collection import Collection
 from kgrag.graph.jobs import Job, State, no_job
+from kgrag.models.estimate import Estimate
 from kgrag.server.api.forms import RequestForm
 from kgrag.server.api.shapes import holds, replies
 from kgrag.server.events import Events, EventStream
@@ -21,6 +23,19 @@ router = APIRouter(tags=["jobs"])
 JOB = replies(Job, code=202)
 _NOW = replies(Job)
 _LOOK = 0.5  # seconds between looks at a job that is watched
+Estimated = Annotated[Literal["extract", "resolve", "tree", "communities"], Path(description="kind of job")]
+_ESTIMATES: dict[str, Callable[[Collection], Estimate]] = {
+    "extract": Collection.estimate_extraction,
+    "resolve": lambda collection: collection.resolve().estimate,
+    "tree": Collection.estimate_tree,
+    "communities": Collection.estimate_communities,
+}
+_NOTHING_LEFT = {
+    "extract": "Every passage was read with this prompt.",
+    "resolve": "No pair of names is in doubt.",
+    "tree": "No summary is left to a model. Where there is no tree yet, make it first: that asks no model.",
+    "communities": "No report is left to a model. Where there are no communities yet, find them first: that asks none.",
+}
 Id = Annotated[str, Path(min_length=1, max_length=64, description="id of a job")]
 
 
@@ -35,6 +50,32 @@ class JobRequest(RequestForm):
 async def submit_job(caller: Called, collection: Named, asked: JobRequest) -> Reply:
     """Ask for a job (role write; admin to delete a whole collection)."""
     return await caller.work(lambda: submitted(caller, collection, asked.kind, asked.parameters))
+
+
+@router.get(
+    "/collections/{collection}/estimates/{kind}",
+    responses=holds("EstimateReply", kind=str, calls=int, tokens=int, cost=float | None, lines=list[str]),
+)
+async def estimate(caller: Called, collection: Named, kind: Estimated) -> Reply:
+    """What a job that asks the language model would take of it, at most; nothing is asked (role write).
+
+    Of a tree and of communities it is known once they are there, without a model's texts. `tokens` go in and out;
+    `cost` is null where no price is set; `lines` say it in words.
+    """
+
+    def estimated() -> Reply:
+        chosen = caller.collection(collection, "write")
+        caller.kg.language_model()  # raises now if there is none
+        its = _ESTIMATES[kind](chosen)
+        lines = its.lines(caller.kg.settings.chat.budget) if its.calls else [_NOTHING_LEFT[kind]]
+        numbers = {
+            "calls": its.calls,
+            "tokens": its.prompt_tokens[1] + its.completion_tokens[1],
+            "cost": None if its.cost is None else its.cost[1],
+        }
+        return Reply({"kind": kind, **numbers, "lines": list(lines)})
+
+    return await caller.work(estimated)
 
 
 @router.get("/jobs", responses=holds("Jobs", jobs=list[Job]))
@@ -74,11 +115,11 @@ async def retry_job(caller: Called, id: Id) -> Reply:
     return Reply(to_json(await caller.work(lambda: caller.serving.jobs.retry(_seen(caller, id, "write").id))))
 
 
-def submitted(caller: Caller, collection: str, kind: str, parameters: Mapping[str, Any]) -> Reply:
-    """A job that the caller asks for. Raises as `Caller.collection` and `Jobs.submit` do."""
+def submitted(caller: Caller, collection: str, kind: str, parameters: Mapping[str, Any], seconds: int = 0) -> Reply:
+    """A job that the caller asks for, and that waits so long. Raises as `Caller.collection` and `Jobs.submit` do."""
     whole = kind == "delete" and parameters.get("documents") is None
     caller.collection(collection, "admin" if whole else "write", new=kind == "ingest")
-    return Reply(to_json(caller.serving.jobs.submit(kind, collection, parameters, caller.access.name)), 202)
+    return Reply(to_json(caller.serving.jobs.submit(kind, collection, parameters, caller.access.name, seconds)), 202)
 
 
 def _seen(caller: Caller, id: str, role: Role = "read") -> Job:

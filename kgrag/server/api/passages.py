@@ -15,7 +15,12 @@ from kgrag.wire import to_json
 router = APIRouter(tags=["passages"])
 
 _PNG = "image/png"
-_PAGE: Responses = {200: {**holds("Page", png=str, boxes=list[pictures.Box], pages=int)[200], "content": {_PNG: {}}}}
+_PAGE: Responses = {
+    200: {
+        **holds("Page", png=str, boxes=list[pictures.Box], dark=list[pictures.Box], pages=int, number=int)[200],
+        "content": {_PNG: {}},
+    }
+}
 Id = Annotated[str, Query(min_length=1, max_length=2000, description="id of a passage, or key or title of a document")]
 
 
@@ -40,20 +45,31 @@ async def page(
     collection: Named,
     passage: Id,
     number: Annotated[int | None, Query(ge=1, le=100_000, description="another page than its first")] = None,
+    start: Annotated[int, Query(ge=0, le=10_000_000, description="of a part of the passage that is marked darker")] = 0,
+    end: Annotated[int, Query(ge=0, le=10_000_000, description="behind it; 0: no part")] = 0,
 ) -> Response:
     """The page that a passage stands on, if its PDF is held.
 
     With `Accept: application/json` the picture comes in base64, with the boxes of the passage's words, as shares of the
-    page's width and height from its top left corner.
+    page's width and height from its top left corner, and as `dark` those of a part of it. Without a number it is the
+    first of the passage's pages that this part stands on.
     """
 
-    def drawn() -> tuple[pictures.Picture, list[pictures.Box]]:
+    def drawn() -> tuple[pictures.Picture, int, str, str]:
         its = caller.collection(collection).passage(passage)
         path = pictures.file_of(caller.kg, collection, its.document)
-        picture = caller.serving.pictures.draw(path, number or its.page or 1)
-        return picture, picture.boxes(its.text)
+        part = its.text[start:end]
+        first = its.page or 1
+        picture = caller.serving.pictures.draw(path, number or first)
+        if number is None and part and its.last_page and not picture.places(part):
+            for following in range(first + 1, its.last_page + 1):
+                other = caller.serving.pictures.draw(path, following)
+                if other.places(part):
+                    return other, following, its.text, part
+        return picture, number or first, its.text, part
 
-    picture, boxes = await caller.work(drawn)
+    picture, shown, text, part = await caller.work(drawn)
     if "application/json" not in request.headers.get("accept", ""):
         return Response(picture.png, media_type=_PNG)
-    return Reply({"png": base64.b64encode(picture.png).decode(), "boxes": boxes, "pages": picture.pages})
+    form = {"png": base64.b64encode(picture.png).decode(), "pages": picture.pages, "number": shown}
+    return Reply({**form, "boxes": picture.boxes(text), "dark": picture.boxes(part) if part else []})

@@ -114,11 +114,18 @@ class Jobs(AbstractContextManager["Jobs"]):
         for thread in self._workers:
             thread.join(max(0.0, until - time.monotonic()))
 
-    def submit(self, kind: str, collection: str, parameters: Mapping[str, Any] | None = None, owner: str = "") -> Job:
-        """Ask for a job. See `work.checked_options` for what is raised."""
+    def submit(
+        self,
+        kind: str,
+        collection: str,
+        parameters: Mapping[str, Any] | None = None,
+        owner: str = "",
+        seconds: int = 0,
+    ) -> Job:
+        """Ask for a job, which begins after so many seconds. See `work.checked_options` for what is raised."""
         options = work.checked_options(self.kg, self.uploads, kind, collection, dict(parameters or {}))
         schema.ensure_schema(self.kg.graph)
-        job = kept.add_job(self.kg.graph, kind, collection, options.model_dump(mode="json"), owner)
+        job = kept.add_job(self.kg.graph, kind, collection, options.model_dump(mode="json"), owner, seconds)
         self._asked.set()
         return job
 

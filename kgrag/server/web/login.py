@@ -11,6 +11,7 @@ from kgrag.server.entrance import COOKIE, LOGIN
 from kgrag.server.keys import Keys
 from kgrag.server.sessions import DAYS, Sessions
 from kgrag.server.web.addresses import inside
+from kgrag.server.web.headers import HEADERS
 
 _PAGE = Template("""\
 <!doctype html>
@@ -19,25 +20,18 @@ _PAGE = Template("""\
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Log in · kgrag</title>
-<link rel="icon" href="data:,">
-<style>
-:root { color-scheme: light dark; font-family: system-ui, sans-serif }
-body { display: grid; place-items: center; min-height: 90vh; margin: 1rem }
-form { width: min(24rem, 100%); display: grid; gap: .75rem }
-input, button { font: inherit; padding: .6rem .75rem; border: 1px solid #7a869a; border-radius: .4rem }
-button { background: #1f5fa8; border-color: #1f5fa8; color: #fff; cursor: pointer }
-p[role=alert] { margin: 0; padding: .6rem .75rem; border: 1px solid #b3261e; border-radius: .4rem }
-</style>
+<link rel="icon" href="/assets/logo.svg">
+<link rel="stylesheet" href="/assets/style.css">
 </head>
-<body>
+<body class="login">
 <main>
-<form method="post" action="/login">
-<h1>kgrag</h1>
+<form method="post" action="/login" class="panel">
+<h1><img src="/assets/logo.svg" alt="" width="28" height="28"> kgrag</h1>
 $problem
 <label for="key">Your key</label>
 <input id="key" name="key" type="password" autocomplete="current-password" required autofocus>
 <input name="next" type="hidden" value="$next">
-<button>Log in</button>
+<button class="button main">Log in</button>
 <p>Whoever runs this server makes keys with <code>kgrag keys add</code>.</p>
 </form>
 </main>
@@ -89,5 +83,5 @@ def _is_https(request: Request) -> bool:
 
 
 def _page(next: str, problem: str = "", status: int = 200) -> HTMLResponse:
-    told = f'<p role="alert">{escape(problem)}</p>' if problem else ""
-    return HTMLResponse(_PAGE.substitute(problem=told, next=escape(inside(next))), status)
+    told = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
+    return HTMLResponse(_PAGE.substitute(problem=told, next=escape(inside(next))), status, HEADERS)

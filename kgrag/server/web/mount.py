@@ -1,64 +1,55 @@
-"""The pages as a part of the server's application."""
+"""The web application: one page whose scripts use the REST API, served at every address of a page.
 
-import logging
-from asyncio import get_running_loop
-from concurrent.futures import ThreadPoolExecutor
+The scripts are plain ES modules, sent as they are written. The policy of the page lets nothing else run, and nothing be
+fetched from elsewhere: docs/web.md says why.
+"""
+
 from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse, Response
-from nicegui import app as pages
-from nicegui import ui
-from starlette.routing import Match, Mount
+from fastapi.responses import Response
+from starlette.routing import Match, Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from kgrag.server.entrance import DOORS
+from kgrag.server.entrance import ASSETS, DOORS
 from kgrag.server.route_context import Serving
-from kgrag.server.web import (
-    ask,
-    collections,
-    compare,
-    evaluations,
-    explore,
-    graph,
-    login,
-    passage,
-    queries,
-    runs,
-    upload,
-)
-from kgrag.server.web import duplicate_names as names
+from kgrag.server.web import login
+from kgrag.server.web.headers import HEADERS
 
-_THREADS = 64  # that wait for the database or a model: a question holds one while it is answered
+PAGES = ("", "ask", "library", "document", "passage", "graph", "lab", "admin")
+"""First parts of the addresses of pages."""
 
 
 def mount(app: FastAPI, serving: Serving) -> None:
-    """Serve the pages from `app`, at every address that it does not serve itself; nothing may be added after them.
-
-    One process serves them once: NiceGUI keeps its routes for itself.
-    """
-    for page in (collections, ask, upload, explore, graph, passage, queries, compare, runs, evaluations, names):
-        page.add(serving)
+    """Serve the pages from `app`, at every address that it does not serve itself; nothing may be added after them."""
+    folder = Path(str(files("kgrag.server.web") / "static"))
+    page = (folder / "index.html").read_bytes()
     app.include_router(login.router(serving.keys, secure=serving.options.secure_cookie))
-    pages.on_startup(_take_threads)
-    logging.getLogger("nicegui").setLevel(logging.ERROR)  # its warnings hold addresses, with what was asked
-    ui.run_with(app, title="kgrag", dark=None, language="en-US", show_welcome_message=False)
-    pages.add_exception_handler(404, _missing)
-    app.router.routes[-1] = _Pages("/", pages)
+    app.mount(ASSETS, _Assets(directory=folder))
+
+    async def pages(request: Request) -> Response:
+        known = request.path_params["path"].partition("/")[0] in PAGES
+        return Response(page, 200 if known else 404, HEADERS, "text/html")
+
+    app.router.routes.append(_Page("/{path:path}", pages))
     app.state.serving = replace(serving, pages=True)
 
 
-class _Pages(Mount):
+class _Page(Route):
     """Every address but those of programs, which are told in JSON what is not there."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         return (Match.NONE, {}) if scope["path"].startswith(DOORS) else super().matches(scope)
 
 
-async def _missing(request: Request, error: Exception) -> Response:
-    """NiceGUI makes a page, with a client that is held for a while, of each address that is not there."""
-    return HTMLResponse("<!doctype html><title>kgrag</title><p>There is no such page. <a href='/'>kgrag</a></p>", 404)
+class _Assets(StaticFiles):
+    """Scripts and styles, which a browser asks for again each time, and mostly has."""
 
-
-def _take_threads() -> None:
-    get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "kgrag-pages"))
+    def file_response(self, *given: Any, **named: Any) -> Response:
+        made = super().file_response(*given, **named)
+        made.headers.update(HEADERS)
+        return made

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
 
 import httpx
 
@@ -69,6 +70,7 @@ class Visitor:
     def __init__(self, chromium: Browser, url: str, *, narrow: bool = False, dark: bool = False) -> None:
         width, height = _NARROW if narrow else _WIDE
         self._context = chromium.new_context(
+            permissions=["clipboard-read", "clipboard-write"],
             viewport={"width": width, "height": height},
             locale="en-US",
             color_scheme="dark" if dark else "light",
@@ -77,7 +79,7 @@ class Visitor:
         self.wrong: list[str] = []
         self.page: Page = self._context.new_page()
         self.page.set_default_timeout(60_000)
-        self.page.on("console", lambda said: self.wrong.append(said.text) if said.type == "error" else None)
+        self.page.on("console", lambda said: self._heard(said.text) if said.type == "error" else None)
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
         self.page.on("request", lambda asked: self._check(asked.url))
 
@@ -89,6 +91,11 @@ class Visitor:
     ) -> None:
         self._context.close()
 
+    def _heard(self, text: str) -> None:
+        """Note what the console says; that something was refused, it says of each such reply."""
+        if not re.match(r"Failed to load resource: the server responded with a status of 4\d\d", text):
+            self.wrong.append(text)
+
     def _check(self, asked: str) -> None:
         if not asked.startswith((self._url, "data:", "blob:", self._url.replace("http", "ws", 1))):
             self.wrong.append(f"a request to {asked}")
@@ -98,16 +105,26 @@ class Visitor:
         self.page.goto(f"{self._url}{place}")
 
     def settle(self) -> None:
-        """Wait until all of the page is there."""
-        self.page.get_by_role("heading", level=1).wait_for()
-        self.page.wait_for_function("!document.querySelector('.q-spinner')")
+        """Wait until all of the page is there, and stands still."""
+        self.page.locator("#main > *").first.wait_for(state="attached")
+        self.page.locator(".spinner").first.wait_for(state="detached")
+        self.page.wait_for_load_state("networkidle")
+
+    def ask(self, question: str, collection: str | None = None, how: str | None = None) -> None:
+        """Ask on the page that is open, or a new one about a collection; `how`: Fast, Thorough, Search only."""
+        if collection is not None:
+            self.go(f"/?collection={quote(collection)}")
+        if how is not None:
+            self.page.get_by_label("How it is answered").select_option(how)
+        self.page.get_by_label("Question", exact=True).fill(question)
+        self.page.get_by_label("Question", exact=True).press("Enter")
 
     def log_in(self, token: str) -> None:
         """With a key."""
         self.go("/")
         self.page.get_by_label("Your key").fill(token)
         self.page.get_by_role("button", name="Log in").click()
-        self.page.get_by_role("heading", name="Collections").wait_for()
+        self.page.get_by_role("navigation", name="Pages").wait_for(state="attached")
 
 
 Visit = Callable[..., Visitor]

@@ -1,0 +1,303 @@
+"""Routes of conversations: questions that are kept from when they are asked, followed while they are answered."""
+
+import uuid
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import Field
+
+from kgrag.client.searching import Searching
+from kgrag.drawing import drawing
+from kgrag.models.chat import Message
+from kgrag.models.tasks import Tasks
+from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system
+from kgrag.server.answer_forms import result_form
+from kgrag.server.api.drawings import DRAWING, drawing_form
+from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm
+from kgrag.server.api.shapes import holds, shape
+from kgrag.server.conversations import Heading, Turn
+from kgrag.server.events import EventStream
+from kgrag.server.failures import Reply
+from kgrag.server.route_context import Called, Caller
+from kgrag.server.still_held import still_held
+from kgrag.values.errors import AccessError, InputError, NotFoundError
+from kgrag.values.events import Answer
+from kgrag.values.results import Ranking
+from kgrag.wire import plain, to_json
+
+router = APIRouter(tags=["conversations"])
+
+Id = Annotated[str, Path(min_length=1, max_length=64, description="id of a conversation, or of a turn")]
+_TURN: Any = shape("TurnReply", Turn, without=("owner",))
+_SHOWN: Any = shape(
+    "ShownTurn", turn=_TURN, mine=bool, answer=dict[str, Any] | None, steps=list[dict[str, Any]],
+    sources=list[dict[str, Any]], notes=list[str],
+)  # fmt: skip
+_SPENT: Any = shape("Spent", name=str, questions=int, tokens=int, cost=float)
+
+
+class TurnRequest(RequestForm):
+    """A question to collections: `system` answers it, or `retriever` searches for it, by default the usual ones.
+
+    `conversation`: that it goes on with. `instead`: a turn of that which it replaces, with those after it.
+    """
+
+    collections: CollectionNames
+    question: Question
+    system: Expression | None = None
+    retriever: Expression | None = None
+    conversation: Annotated[str | None, Field(min_length=1, max_length=64)] = None
+    instead: Annotated[str, Field(max_length=64)] = ""
+
+
+class OpinionRequest(RequestForm):
+    """Whether an answer is good, null to say nothing any more, and why."""
+
+    good: bool | None
+    remark: Annotated[str, Field(max_length=2000)] = ""
+
+
+@router.post("/turns", status_code=202, responses={202: {"model": _TURN}})
+async def ask_turn(caller: Called, asked: TurnRequest) -> Reply:
+    """Ask; the reply comes at once, with the id under which the answer is followed, and kept."""
+    question = asked.question.strip()
+    if not question:
+        raise InputError("The question is empty.", "Ask something.")
+    if asked.system is not None:
+        check_asked_system(asked.system)
+    if asked.retriever is not None:
+        check_asked_retriever(asked.retriever)
+    serving = caller.serving
+
+    def made() -> tuple[Turn, Searching, Tasks | None, list[Message]]:
+        chosen: Searching
+        if len(asked.collections) > 1:
+            chosen = caller.select(asked.collections)
+        else:
+            chosen = found = caller.collection(asked.collections[0])
+            found.info()  # raises where there is none
+        tasks = caller.kg.tasks()
+        answers = asked.retriever is None and (asked.system is not None or tasks is not None)
+        system = (asked.system or chosen.usual) if answers else ""
+        if system:
+            caller.kg.language_model()
+            chosen.system(system)
+        before: list[Message] = []
+        if asked.conversation is not None:
+            for turn in _own(caller, asked.conversation):
+                if turn.id == asked.instead:
+                    break
+                before += _messages(caller, turn)
+        turn = Turn(
+            id=uuid.uuid4().hex,
+            conversation=asked.conversation or uuid.uuid4().hex,
+            owner=caller.access.key,
+            collections=asked.collections,
+            question=question,
+            system=system,
+            retriever="" if system else asked.retriever or DEFAULT_RETRIEVER,
+            created=datetime.now(UTC).isoformat(),
+        )
+        serving.conversations.add(turn, asked.instead)
+        return turn, chosen, tasks, before
+
+    turn, chosen, tasks, before = await caller.work(made)
+    serving.asking.begin(turn, chosen, tasks, before)
+    return Reply(_form(turn), 202)
+
+
+@router.get("/conversations", responses=holds("ConversationList", conversations=list[Heading]))
+async def conversations(caller: Called, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> Reply:
+    """The conversations of the caller, the newest first."""
+    found = await caller.work(lambda: caller.serving.conversations.headings(caller.access.key, limit))
+    return Reply({"conversations": [heading for heading in found if _seen(caller, heading.collections)]})
+
+
+@router.get(
+    "/conversations/{id}",
+    responses=holds("Conversation", id=str, mine=bool, collections=list[str], turns=list[_SHOWN]),
+)
+async def conversation(caller: Called, id: Id) -> Reply:
+    """A conversation with its answers, for whoever has its id and may see its collections."""
+
+    def shown() -> dict[str, Any]:
+        turns = [caller.serving.asking.now(turn) for turn in caller.serving.conversations.turns(id)]
+        if not all(_seen(caller, turn.collections) for turn in turns):
+            raise NotFoundError("There is no such conversation.", "It may be about collections that you may not see.")
+        mine = turns[0].owner == caller.access.key
+        return {
+            "id": id,
+            "mine": mine,
+            "collections": turns[-1].collections,
+            "turns": [_shown(caller, turn) for turn in turns],
+        }
+
+    return Reply(await caller.work(shown))
+
+
+@router.delete("/conversations/{id}", responses=holds("RemovedConversation", id=str))
+async def delete_conversation(caller: Called, id: Id) -> Reply:
+    """Remove a conversation of the caller."""
+
+    def removed() -> dict[str, str]:
+        _own(caller, id)
+        caller.serving.conversations.remove(id, caller.access.key)
+        return {"id": id}
+
+    return Reply(await caller.work(removed))
+
+
+@router.get("/turns/{id}", responses={200: {"model": _SHOWN}})
+async def turn(caller: Called, id: Id) -> Reply:
+    """A question, and what came of it: the answer, its steps, its sources."""
+    return Reply(await caller.work(lambda: _shown(caller, _turn(caller, id))))
+
+
+@router.get("/turns/{id}/events", responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}})
+async def turn_events(caller: Called, id: Id) -> Response:
+    """What has happened in a turn, and what happens, as server-sent events until it has ended.
+
+    `waiting`, `begun`, `asked`, `step`, `spent`, `text` with the answer as far as it is written, and last `end`.
+    """
+    await caller.work(lambda: _turn(caller, id))
+    return EventStream(caller.serving.asking.follow(id))
+
+
+@router.get("/turns/{id}/result", responses=holds("TurnResult", turn=_TURN, result=dict[str, Any] | None))
+async def turn_result(caller: Called, id: Id) -> Reply:
+    """The answer, or the ranking, with all its evidence as it is kept."""
+
+    def kept() -> dict[str, Any]:
+        turn = _turn(caller, id)
+        result, _ = _result(caller, turn)
+        return {"turn": _form(turn), "result": None if result is None else to_json(result)}
+
+    return Reply(await caller.work(kept))
+
+
+@router.get("/turns/{id}/drawing", responses=DRAWING)
+async def draw_turn(caller: Called, id: Id) -> Reply:
+    """The trail of what was found, or of an answer the run, to be drawn."""
+
+    def drawn() -> Reply:
+        result, _ = _result(caller, _turn(caller, id))
+        if result is None:
+            raise NotFoundError("There is no answer to draw.", "Ask again.")
+        return drawing_form(drawing(result))
+
+    return await caller.work(drawn)
+
+
+@router.post("/turns/{id}/stop", responses={200: {"model": _TURN}})
+async def stop_turn(caller: Called, id: Id) -> Reply:
+    """End the work on a question of the caller at its next step."""
+    turn = await caller.work(lambda: _turn(caller, id, own=True))
+    caller.serving.asking.stop(id)
+    return Reply(_form(turn))
+
+
+@router.post("/turns/{id}/opinion", responses={200: {"model": _TURN}})
+async def opinion(caller: Called, id: Id, given: OpinionRequest) -> Reply:
+    """Say what one thinks of an answer; it is kept in the graph as a run, for whoever looks after the collection."""
+
+    def kept() -> Turn:
+        turn = _turn(caller, id, own=True)
+        result = caller.serving.conversations.result(id)
+        if not isinstance(result, Answer):
+            raise InputError("There is no answer yet.", "Say it once there is one.")
+        run = _rated(caller, turn, result, given) if len(turn.collections) == 1 else ""
+        return caller.serving.conversations.change(id, good=given.good, remark=given.remark, run=run)
+
+    return Reply(_form(await caller.work(kept)))
+
+
+@router.get("/opinions", responses=holds("Opinions", opinions=list[_TURN]))
+async def opinions(caller: Called, limit: Annotated[int, Query(ge=1, le=1000)] = 200) -> Reply:
+    """What people said of answers, the newest first (role admin, of all collections)."""
+    _check_operator(caller)
+    found = await caller.work(lambda: caller.serving.conversations.rated(limit))
+    return Reply({"opinions": list(map(_form, found))})
+
+
+@router.get("/spending", responses=holds("Spending", spending=list[_SPENT]))
+async def spending(caller: Called) -> Reply:
+    """What the answers took that are kept, by key (role admin, of all collections)."""
+    _check_operator(caller)
+
+    def spent() -> list[dict[str, Any]]:
+        names = {key.sha256: key.name for key in caller.serving.keys.kept()}
+        return [
+            {"name": names.get(owner, "a removed key" if owner else "local"), "questions": n, "tokens": t, "cost": cost}
+            for owner, n, t, cost in caller.serving.conversations.spent()
+        ]
+
+    return Reply({"spending": await caller.work(spent)})
+
+
+def _check_operator(caller: Caller) -> None:
+    caller.access.check("admin")
+    caller.access.check_all()
+
+
+def _shown(caller: Caller, turn: Turn) -> dict[str, Any]:
+    result, gone = _result(caller, turn)
+    nothing: dict[str, Any] = {"answer": None, "steps": [], "sources": [], "notes": []}
+    return {
+        "turn": _form(turn),
+        "mine": turn.owner == caller.access.key,
+        **(nothing if result is None else result_form(result, gone)),
+    }
+
+
+def _result(caller: Caller, turn: Turn) -> tuple[Answer | Ranking | None, frozenset[str]]:
+    """What came of a turn, without the texts of passages that are not held as they were, and the ids of these."""
+    result = caller.serving.conversations.result(turn.id)
+    return (None, frozenset()) if result is None else still_held(caller.kg, turn.collections, result)
+
+
+def _rated(caller: Caller, turn: Turn, answer: Answer, given: OpinionRequest) -> str:
+    """The id of the run that keeps the answer with what is thought of it."""
+    chosen = caller.kg[turn.collections[0]]
+    if turn.run:
+        with suppress(NotFoundError):  # it was removed: keep another one
+            chosen.rate(turn.run, good=given.good, remark=given.remark)
+            return turn.run
+    run = chosen.save(answer)
+    chosen.rate(run, good=given.good, remark=given.remark)
+    return run
+
+
+def _turn(caller: Caller, id: str, *, own: bool = False) -> Turn:
+    """A turn that the caller may see. Raises NotFoundError, with `own` AccessError for one of somebody else's."""
+    found = caller.serving.asking.now(caller.serving.conversations.turn(id))
+    if not _seen(caller, found.collections):
+        raise NotFoundError(f"There is no question {id!r}.", "It may be about collections that you may not see.")
+    if own and found.owner != caller.access.key:
+        raise AccessError("This was asked by somebody else.", "Ask it yourself.")
+    return found
+
+
+def _own(caller: Caller, conversation: str) -> list[Turn]:
+    """The turns of a conversation of the caller. Raises AccessError for somebody else's."""
+    turns = caller.serving.conversations.turns(conversation)
+    if turns[0].owner != caller.access.key:
+        raise AccessError("This conversation is somebody else's.", "Begin one of your own.")
+    return turns
+
+
+def _seen(caller: Caller, collections: tuple[str, ...]) -> bool:
+    return all(map(caller.access.sees, collections))
+
+
+def _messages(caller: Caller, turn: Turn) -> list[Message]:
+    """What a turn said, for one that follows it."""
+    result = caller.serving.conversations.result(turn.id)
+    said = result.text if isinstance(result, Answer) else ""
+    return [Message("user", turn.question), *([Message("assistant", said)] if said else [])]
+
+
+def _form(turn: Turn) -> dict[str, Any]:
+    return {key: value for key, value in plain(turn).items() if key != "owner"}

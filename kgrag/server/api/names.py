@@ -1,0 +1,106 @@
+"""Routes of names: those that begin as somebody types, and pairs that may be one entity's, which somebody decides."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from kgrag.server.api.forms import RequestForm
+from kgrag.server.api.shapes import holds, shape
+from kgrag.server.failures import Reply
+from kgrag.server.route_context import Called, Named
+from kgrag.values.errors import NotFoundError
+
+router = APIRouter(tags=["names"])
+
+Name = Annotated[str, Field(min_length=1, max_length=2000)]
+_NAME: Any = shape("FoundName", name=str, passages=int)
+_PAIR: Any = shape(
+    "ListedPair", one=str, other=str, score=float, evidence=str, kind=str, by=str, contexts=tuple[str, str]
+)
+
+
+class Decision(RequestForm):
+    """What somebody says of two names: that they are one entity's (`same`), or not."""
+
+    one: Name
+    other: Name
+    same: bool
+
+
+class DecisionsRequest(RequestForm):
+    """Decisions, each on a pair as it is listed."""
+
+    decisions: Annotated[tuple[Decision, ...], Field(min_length=1, max_length=500)]
+
+
+@router.get("/collections/{collection}/names", responses=holds("Names", names=list[_NAME]))
+async def names(
+    caller: Called,
+    collection: Named,
+    q: Annotated[str, Query(max_length=200, description="words of a name, the last perhaps begun")],
+    limit: Annotated[int, Query(ge=1, le=100)] = 8,
+) -> Reply:
+    """Names that have these words, those with the very words first, then those of most passages."""
+    found = await caller.work(lambda: caller.collection(collection).names(q, limit=limit))
+    return Reply({"names": [{"name": name, "passages": passages} for name, passages in found]})
+
+
+@router.get(
+    "/collections/{collection}/name-pairs", responses=holds("NamePairs", names=int, number=int, pairs=list[_PAIR])
+)
+async def name_pairs(
+    caller: Called,
+    collection: Named,
+    filter: Annotated[str, Query(max_length=200, description="part of either name")] = "",
+    kind: Annotated[Literal["doubtful", "same"], Query(description="same: surely one entity's, or decided so")] = (
+        "doubtful"
+    ),
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
+) -> Reply:
+    """Pairs of names that may be one entity's, the surest first; not those that somebody told apart.
+
+    `names` were compared, `number` pairs fit; `by`: rules, model, or person for what was decided.
+    """
+
+    def listed() -> Reply:
+        chosen, part = caller.collection(collection), filter.casefold()
+        found = chosen.resolve()
+        fits = [
+            pair
+            for pair in (found.doubtful if kind == "doubtful" else found.same)
+            if part in pair.one.casefold() or part in pair.other.casefold()
+        ]
+        shown = fits[offset : offset + limit]
+        said = chosen.name_contexts(shown)
+        pairs = [
+            {name: getattr(pair, name) for name in _PAIR.model_fields if name != "contexts"} | {"contexts": contexts}
+            for pair, contexts in zip(shown, said, strict=True)
+        ]
+        return Reply({"names": found.names, "number": len(fits), "pairs": pairs})
+
+    return await caller.work(listed)
+
+
+@router.post("/collections/{collection}/name-pairs", responses=holds("Decided", decided=int))
+async def decide_name_pairs(caller: Called, collection: Named, asked: DecisionsRequest) -> Reply:
+    """Say of pairs whether their names are one entity's (role write); a later search for pairs keeps to it."""
+
+    def decided() -> Reply:
+        chosen = caller.collection(collection, "write")
+        found = chosen.resolve()
+        known = {frozenset((pair.one, pair.other)): pair for pair in (*found.doubtful, *found.same)}
+        said = {frozenset((its.one, its.other)): its for its in asked.decisions}  # of one pair the last counts
+        for key, its in said.items():
+            if key not in known:
+                raise NotFoundError(
+                    f"{its.one!r} and {its.other!r} are no pair of this collection now. Nothing was decided.",
+                    "List the pairs again: somebody told them apart, or documents have changed.",
+                )
+        for same in (True, False):
+            if pairs := [known[key] for key, its in said.items() if its.same is same]:
+                chosen.decide(pairs, same=same)
+        return Reply({"decided": len(said)})
+
+    return await caller.work(decided)

@@ -1,0 +1,62 @@
+"""Routes of the server's keys, for whoever may do all in all collections."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+from pydantic import Field
+
+from kgrag.server.api.forms import RequestForm
+from kgrag.server.api.shapes import Responses, holds, shape
+from kgrag.server.failures import Reply
+from kgrag.server.keys import Keys, Role
+from kgrag.server.route_context import Called, Caller
+from kgrag.values.errors import InputError
+
+router = APIRouter(tags=["keys"])
+
+_KEY: Any = shape("ListedKey", name=str, role=Role, collections=list[str], created=datetime)
+_MADE: Responses = {201: holds("MadeKey", name=str, token=str)[200]}
+KeyName = Annotated[str, Path(min_length=1, max_length=64, description="name of a key")]
+
+
+class KeyRequest(RequestForm):
+    """A key to be made. `collections`: those that it may see, none for all."""
+
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    role: Role
+    collections: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(max_length=1000)] = ()
+
+
+@router.get("/keys", responses=holds("Keys", keys=list[_KEY]))
+async def keys(caller: Called) -> Reply:
+    """The keys of the server, by name, without what they open it with (role admin, all collections)."""
+    its = _keys(caller)
+    found = await caller.work(its.kept)
+    return Reply({"keys": [{name: getattr(key, name) for name in _KEY.model_fields} for key in found]})
+
+
+@router.post("/keys", status_code=201, responses=_MADE)
+async def add_key(caller: Called, asked: KeyRequest) -> Reply:
+    """Make a key (role admin, all collections); its token is told this once.
+
+    On a server that has none, the first locks it: from then on each request takes a key.
+    """
+    its = _keys(caller)
+    token = await caller.work(lambda: its.add(asked.name, asked.role, asked.collections))
+    return Reply({"name": asked.name, "token": token}, 201)
+
+
+@router.delete("/keys/{name:path}", responses=holds("RemovedKey", name=str))
+async def remove_key(caller: Called, name: KeyName) -> Reply:
+    """Remove a key, which is refused from now on (role admin, all collections); not the one that this is asked with."""
+    its = _keys(caller)
+    if caller.access.key and caller.access.name == name:
+        raise InputError(f"{name!r} is the key that you use.", "Use another admin key or `kgrag keys remove`.")
+    return Reply({"name": (await caller.work(lambda: its.remove(name))).name})
+
+
+def _keys(caller: Caller) -> Keys:
+    caller.access.check("admin")
+    caller.access.check_all()
+    return caller.serving.keys

@@ -1,0 +1,54 @@
+"""The route that tells a page what it needs to begin: who its visitor is, what can be asked, how things look."""
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from kgrag import __version__
+from kgrag.agents.system import DEFAULT_SYSTEM, STRATEGIES, check_system
+from kgrag.drawing import looks
+from kgrag.graph.collections import KNOWLEDGE
+from kgrag.retrieval.registry import DEFAULT_RETRIEVER, RETRIEVERS
+from kgrag.server.api.shapes import holds, shape
+from kgrag.server.failures import Reply
+from kgrag.server.keys import LOCAL, Role
+from kgrag.server.route_context import Called
+
+router = APIRouter(tags=["start"])
+
+FAST = "single+pathrank"
+"""The system that reads once; the usual one goes on until it knows the answer."""
+
+_PART: Any = shape("Part", name=str, meaning=str)
+_START = holds(
+    "Start", version=str, name=str, role=Role, all=bool, locked=bool, model=str, fast=str, thorough=str, search=str,
+    systems=list[_PART], retrievers=list[_PART], collections=list[str], looks=dict[str, str], upload_files=int,
+    upload_bytes=int,
+)  # fmt: skip
+
+
+@router.get("/start", responses=_START)
+async def start(caller: Called) -> Reply:
+    """What a page begins with. `model`: that answers, "" for none; `all`: the key may see all collections."""
+    access, options = caller.access, caller.serving.options
+    records = await caller.work(caller.kg.records)
+    names = [found.name for found in records if found.kind != KNOWLEDGE and access.sees(found.name)]
+    return Reply(
+        {
+            "version": __version__,
+            "name": access.name,
+            "role": access.role,
+            "all": not access.collections,
+            "locked": access is not LOCAL,
+            "model": caller.kg.settings.chat.model or "",
+            "fast": FAST,
+            "thorough": DEFAULT_SYSTEM,
+            "search": DEFAULT_RETRIEVER,
+            "systems": [{"name": check_system(name), "meaning": its.summary} for name, its in STRATEGIES.items()],
+            "retrievers": [{"name": name, "meaning": its.summary} for name, its in RETRIEVERS.items()],
+            "collections": sorted(names),
+            "looks": looks(),
+            "upload_files": options.upload_files,
+            "upload_bytes": options.upload_mb * 900_000,
+        }
+    )

@@ -1,0 +1,168 @@
+"""Questions of conversations while they are answered: each in a task of its own, which goes on when its page is closed.
+
+Everything that happens is kept here until the answer is, so that whoever looks on meanwhile, for the first time or
+again, sees all of it.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+from kgrag.client.searching import Searching
+from kgrag.models.chat import Message
+from kgrag.models.tasks import Tasks
+from kgrag.narration import usage_text
+from kgrag.retrieval.base import Query
+from kgrag.server.answer_forms import markdown, step_form
+from kgrag.server.conversation import understood
+from kgrag.server.conversations import Conversations, Turn
+from kgrag.server.failures import form_of, told
+from kgrag.server.request_queue import Workers
+from kgrag.values.errors import CancelledError
+from kgrag.values.events import Answer, Answered, Called, Event, Rewritten
+from kgrag.values.results import Ranking, Usage
+
+_LOST = {"error": "The server ended while this was answered.", "remedy": "Ask again.", "kind": "CancelledError"}
+_ENDED = ("done", "stopped", "failed")
+_PAUSE = 0.1  # seconds between looks at a text that is being written
+
+
+@dataclass(slots=True)
+class _Live:
+    """A turn at work. `events`: what has happened; `text`: the answer as far as it is written."""
+
+    turn: Turn
+    task: "asyncio.Task[None] | None" = None
+    events: list[tuple[str, Any]] = field(default_factory=list)
+    text: str = ""
+    over: bool = False
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def tell(self, name: str, form: Any) -> None:
+        self.events.append((name, form))
+        self.wake()
+
+    def wake(self) -> None:
+        """Have all who look on look again."""
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+class Asking:
+    """What is being answered by one server. Of one event loop."""
+
+    def __init__(self, conversations: Conversations, answers: Workers, searches: Workers) -> None:
+        self.conversations = conversations
+        self._answers, self._searches = answers, searches
+        self._live: dict[str, _Live] = {}
+
+    def begin(self, turn: Turn, chosen: Searching, tasks: Tasks | None, before: Sequence[Message]) -> None:
+        """Have a turn answered from the collections that were chosen; `before`: what was said in the conversation."""
+        live = self._live[turn.id] = _Live(turn)
+        live.task = asyncio.get_running_loop().create_task(self._work(live, chosen, tasks, before))
+
+    def now(self, turn: Turn) -> Turn:
+        """A turn as it is: one that was under way in a server that ended has stopped."""
+        if turn.state in _ENDED or turn.id in self._live:
+            return turn
+        return self.conversations.change(turn.id, state="stopped", error=_LOST)
+
+    def stop(self, id: str) -> None:
+        """End a turn at its next step; one that has ended stays as it is."""
+        live = self._live.get(id)
+        if live is not None and live.task is not None:
+            live.task.cancel()
+
+    async def follow(self, id: str) -> AsyncGenerator[tuple[str, Any]]:
+        """What has happened in a turn, and what happens, until it has ended; last the turn as it is then."""
+        live = self._live.get(id)
+        if live is not None:
+            seen, written = 0, ""
+            while True:
+                changed = live.changed
+                for name, form in live.events[seen:]:
+                    yield name, form
+                seen = len(live.events)
+                if live.text != written:
+                    written = live.text
+                    yield "text", {"html": markdown(written)}
+                if live.over and seen == len(live.events):
+                    break
+                await changed.wait()
+                await asyncio.sleep(_PAUSE if live.text != written else 0)
+        turn = await asyncio.to_thread(self.conversations.turn, id)
+        yield "end", {"state": turn.state}
+
+    async def close(self) -> None:
+        """End all that is under way."""
+        tasks = [live.task for live in self._live.values() if live.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _work(self, live: _Live, chosen: Searching, tasks: Tasks | None, before: Sequence[Message]) -> None:
+        id, ended = live.turn.id, {"state": "done"}
+        result: Answer | Ranking | None = None
+        try:
+            result = await self._answered(live, chosen, tasks, before)
+            if isinstance(result, Answer):
+                usage = {"calls": result.usage.calls, "tokens": result.usage.tokens, "cost": result.usage.cost}
+                failed = {"error": result.problem, "remedy": "", "kind": "ModelError"} if result.problem else None
+                ended = {**ended, **usage, "error": failed}  # type: ignore[dict-item]
+        except (asyncio.CancelledError, CancelledError):
+            ended = {"state": "stopped"}
+        except Exception as error:
+            ended = {"state": "failed", "error": form_of(told(error))}  # type: ignore[dict-item]
+        try:
+            with contextlib.suppress(KeyError):
+                await asyncio.shield(asyncio.to_thread(self.conversations.change, id, result, **ended))
+        except Exception as error:  # it was removed meanwhile, or there is no room on the disk
+            live.tell("error", form_of(told(error)))
+        finally:
+            live.over = True
+            live.wake()
+            del self._live[id]
+
+    async def _answered(
+        self, live: _Live, chosen: Searching, tasks: Tasks | None, before: Sequence[Message]
+    ) -> Answer | Ranking:
+        turn = live.turn
+
+        def work(hear: Callable[[Any], None]) -> Answer | Ranking:
+            question = turn.question
+            if before and tasks is not None:
+                question = understood(tasks.with_listener(hear), before, question)
+                if question != turn.question:
+                    hear(Rewritten(query=question))
+            if not turn.system:
+                return chosen.search(question, retriever=turn.retriever)
+            strategy = chosen.system(turn.system)
+            return strategy.ask(Query(question), stream=True, listener=hear)
+
+        workers = self._answers if turn.system or before else self._searches
+        usage = Usage()
+        result: Answer | Ranking | None = None
+        async with aclosing(
+            await workers.stream(work, waiting=lambda number: live.tell("waiting", {"before": number}))
+        ) as heard:
+            live.tell("begun", {})
+            await asyncio.to_thread(self.conversations.change, turn.id, state="running")
+            async for news in heard:
+                if isinstance(news, Answer | Ranking):
+                    result = news
+                elif isinstance(news, Answered):
+                    live.text = news.text
+                    live.wake()
+                elif isinstance(news, Rewritten) and news.step == 0:
+                    await asyncio.to_thread(self.conversations.change, turn.id, asked=news.query)
+                    live.tell("asked", {"question": news.query})
+                elif isinstance(news, Called):
+                    usage += news.usage
+                    live.tell("spent", {"usage": usage_text(usage)})
+                elif isinstance(news, Event) and (form := step_form(news)):
+                    live.tell("step", form)
+        assert result is not None
+        return result

@@ -1,0 +1,203 @@
+"""Conversations of the pages, on disk: each question from when it is asked, what came of it, and how it came about.
+
+Whoever opens its address again, or after a restart, sees it without asking anybody. A conversation is its asker's to
+go on with; others may read it who have the address, a random one, and may see all collections that it is about. The
+file is one that nobody else may read.
+"""
+
+import json
+import logging
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from kgrag import wire
+from kgrag.runtime.files import private_folder
+from kgrag.values.errors import ConfigurationError, FullError, InputError, NotFoundError
+from kgrag.values.events import Answer
+from kgrag.values.results import Ranking
+
+_LOG = logging.getLogger(__name__)
+_MADE = """
+CREATE TABLE IF NOT EXISTS turns (
+  id TEXT PRIMARY KEY, conversation TEXT, owner TEXT, created TEXT, replaced INT, form TEXT, result BLOB);
+CREATE INDEX IF NOT EXISTS by_conversation ON turns (conversation, created);
+CREATE INDEX IF NOT EXISTS by_owner ON turns (owner, created);
+"""
+_OLDEST = "DELETE FROM turns WHERE id IN (SELECT id FROM turns ORDER BY created DESC, id LIMIT -1 OFFSET ?)"
+
+State = Literal["waiting", "running", "done", "stopped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question of a conversation. `system` answers it, or where that is empty `retriever` searches for it.
+
+    `asked`: the question as it was understood from those before it, where that differs. `error`: what failed. `good`:
+    what its asker thinks of the answer, None for nothing yet, `remark` why, and `run` the run that was kept with that.
+    `created`: ISO 8601.
+    """
+
+    id: str
+    conversation: str
+    owner: str
+    collections: tuple[str, ...]
+    question: str
+    system: str
+    retriever: str
+    created: str
+    asked: str = ""
+    state: State = "waiting"
+    error: Mapping[str, str] | None = None
+    good: bool | None = None
+    remark: str = ""
+    run: str = ""
+    calls: int = 0
+    tokens: int = 0
+    cost: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A conversation in a list: its first question, how many there are, and when the last one was asked."""
+
+    id: str
+    title: str
+    collections: tuple[str, ...]
+    turns: int
+    last: str
+
+
+class Conversations:
+    """The newest `most` turns in a file. Safe to use from many threads and processes."""
+
+    def __init__(self, path: Path, most: int) -> None:
+        self._path, self._most = path, most
+
+    def add(self, turn: Turn, instead: str = "") -> None:
+        """Keep a turn. `instead`: one of the same conversation that it replaces, with all that came after that."""
+        with self._file() as file:
+            if instead:
+                file.execute(
+                    "UPDATE turns SET replaced = 1 WHERE conversation = ?1 AND owner = ?2 AND created >= "
+                    "(SELECT created FROM turns WHERE id = ?3 AND conversation = ?1)",
+                    (turn.conversation, turn.owner, instead),
+                )
+            file.execute(
+                "INSERT INTO turns VALUES (?, ?, ?, ?, 0, ?, NULL)",
+                (turn.id, turn.conversation, turn.owner, turn.created, _text(turn)),
+            )
+            file.execute(_OLDEST, (self._most,))
+
+    def change(self, id: str, result: Answer | Ranking | None = None, **changes: Any) -> Turn:
+        """Change fields of a turn, and keep what came of it. Raises NotFoundError when it was removed meanwhile."""
+        with self._file() as file:
+            file.execute("BEGIN IMMEDIATE")
+            found = file.execute("SELECT form FROM turns WHERE id = ?", (id,)).fetchone()
+            if found is None:
+                raise _no_turn(id)
+            turn = replace(_turn(found[0]), **changes)
+            file.execute("UPDATE turns SET form = ? WHERE id = ?", (_text(turn), id))
+            if result is not None:
+                kept = zlib.compress(wire.dumps(wire.to_json(result)).encode())
+                file.execute("UPDATE turns SET result = ? WHERE id = ?", (kept, id))
+        return turn
+
+    def turn(self, id: str) -> Turn:
+        """One turn. Raises NotFoundError."""
+        found = self._rows("SELECT form FROM turns WHERE id = ?", id)
+        if not found:
+            raise _no_turn(id)
+        return _turn(found[0][0])
+
+    def result(self, id: str) -> Answer | Ranking | None:
+        """What came of a turn; None if nothing has, or it cannot be read."""
+        found = self._rows("SELECT result FROM turns WHERE id = ?", id)
+        if not found or found[0][0] is None:
+            return None
+        try:
+            form = json.loads(zlib.decompress(found[0][0]))
+            return wire.answer_from_json(form) if "trace" in form else wire.ranking_from_json(form)
+        except (zlib.error, ValueError, KeyError, InputError) as error:
+            _LOG.warning("A kept answer cannot be read: %s", error)
+            return None
+
+    def turns(self, conversation: str) -> list[Turn]:
+        """Those of a conversation that nothing replaced, in their order. Raises NotFoundError where there is none."""
+        asked = "SELECT form FROM turns WHERE conversation = ? AND NOT replaced ORDER BY created, id"
+        found = [_turn(form) for (form,) in self._rows(asked, conversation)]
+        if not found:
+            raise NotFoundError("There is no such conversation.", "It was removed, or is older than what is kept.")
+        return found
+
+    def headings(self, owner: str, most: int) -> list[Heading]:
+        """The newest conversations of somebody."""
+        asked = (
+            "SELECT conversation, count(*), max(created) AS last, (SELECT form FROM turns AS first WHERE "
+            "first.conversation = turns.conversation AND NOT replaced ORDER BY created, id LIMIT 1) FROM turns "
+            "WHERE owner = ? AND NOT replaced GROUP BY conversation ORDER BY last DESC LIMIT ?"
+        )
+        found = [(id, _turn(form), number, last) for id, number, last, form in self._rows(asked, owner, most)]
+        return [Heading(id, first.question, first.collections, number, last) for id, first, number, last in found]
+
+    def rated(self, most: int) -> list[Turn]:
+        """The newest turns of all that somebody gave an opinion of."""
+        asked = "SELECT form FROM turns WHERE json_extract(form, '$.good') IS NOT NULL ORDER BY created DESC LIMIT ?"
+        return [_turn(form) for (form,) in self._rows(asked, most)]
+
+    def spent(self) -> list[tuple[str, int, int, float]]:
+        """For each key its questions, and the tokens and cost of their answers; those with most tokens first."""
+        asked = (
+            "SELECT owner, count(*), sum(json_extract(form, '$.tokens')) AS tokens, "
+            "total(json_extract(form, '$.cost')) FROM turns GROUP BY owner ORDER BY tokens DESC"
+        )
+        return [(owner, number, tokens or 0, cost) for owner, number, tokens, cost in self._rows(asked)]
+
+    def remove(self, conversation: str, owner: str) -> bool:
+        """Remove somebody's conversation; whether there was one."""
+        with self._file() as file:
+            asked = "DELETE FROM turns WHERE conversation = ? AND owner = ?"
+            return file.execute(asked, (conversation, owner)).rowcount > 0
+
+    def _rows(self, asked: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:
+        if not self._path.exists():
+            return []
+        with self._file() as file:
+            return file.execute(asked, parameters).fetchall()
+
+    @contextmanager
+    def _file(self) -> Iterator[sqlite3.Connection]:
+        private_folder(self._path.parent)
+        os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+        try:
+            with closing(sqlite3.connect(self._path, timeout=20)) as file, file:
+                file.executescript(_MADE)
+                yield file
+        except sqlite3.Error as error:
+            if "full" in str(error):
+                raise FullError(
+                    "The disk of the server is full.", "Whoever runs the server makes room there."
+                ) from error
+            raise ConfigurationError(
+                f"The file of conversations, {self._path}, cannot be used: {error}.", "Mend or remove it."
+            ) from error
+
+
+def _text(turn: Turn) -> str:
+    return wire.dumps(turn)
+
+
+def _turn(form: str) -> Turn:
+    """A turn as it was kept, by this release or another one."""
+    its, known = json.loads(form), {field.name for field in fields(Turn)}
+    its["collections"] = tuple(its["collections"])
+    return Turn(**{key: value for key, value in its.items() if key in known})
+
+
+def _no_turn(id: str) -> NotFoundError:
+    return NotFoundError(f"There is no question {id!r}.", "It was removed, or is older than what is kept.")

@@ -1,0 +1,119 @@
+// The server's REST API, as pages use it. Whatever fails becomes an ApiError that says what to do.
+
+/** What the server, or the way to it, says is wrong. */
+export class ApiError extends Error {
+  /**
+   * @param {string} message
+   * @param {{remedy?: string, kind?: string, status?: number, id?: string}} [its]
+   */
+  constructor(message, its = {}) {
+    super(message);
+    this.remedy = its.remedy ?? "";
+    this.kind = its.kind ?? "";
+    this.status = its.status ?? 0;
+    this.id = its.id ?? "";
+  }
+}
+
+/**
+ * An address below /api/v1: parts of a path, each encoded, and what stands behind the question mark.
+ * @param {string[]} path
+ * @param {Record<string, string | number | boolean | string[] | null | undefined>} [query]
+ */
+export function address(path, query = {}) {
+  const shown = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== "" && one !== null && one !== undefined) shown.append(name, String(one));
+    }
+  }
+  const asked = shown.toString();
+  return `/api/v1/${path.map(encodeURIComponent).join("/")}${asked && `?${asked}`}`;
+}
+
+/**
+ * What the server replies, as JSON. Raises ApiError; after a session has ended, the page of the login is opened.
+ * @param {string} method
+ * @param {string} to
+ * @param {unknown} [body] sent as JSON; a FormData as it is
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<any>}
+ */
+export async function call(method, to, body, signal) {
+  const reply = await send(method, to, body, signal, "application/json");
+  return reply.status === 204 ? null : await reply.json();
+}
+
+/** @param {string} to @param {AbortSignal} [signal] */
+export const get = (to, signal) => call("GET", to, undefined, signal);
+
+/** @param {string} to @param {unknown} body */
+export const post = (to, body) => call("POST", to, body);
+
+/** @param {string} to */
+export const remove = (to) => call("DELETE", to);
+
+/**
+ * @param {string} method
+ * @param {string} to
+ * @param {unknown} body
+ * @param {AbortSignal | undefined} signal
+ * @param {string} accept
+ */
+async function send(method, to, body, signal, accept) {
+  const form = body instanceof FormData;
+  /** @type {Record<string, string>} */
+  const headers = { Accept: accept };
+  if (body !== undefined && !form) headers["Content-Type"] = "application/json";
+  let reply;
+  try {
+    reply = await fetch(to, { method, headers, body: form ? body : body === undefined ? null : JSON.stringify(body), signal: signal ?? null });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiError("The server cannot be reached.", { remedy: "Look whether it runs, and try again.", kind: "Offline" });
+  }
+  if (reply.ok) return reply;
+  if (reply.status === 401) {
+    location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+  }
+  let told;
+  try {
+    told = await reply.json();
+  } catch {
+    told = { error: `The server replied ${reply.status}.`, remedy: "Try again in a moment.", kind: "" };
+  }
+  throw new ApiError(told.error, { remedy: told.remedy, kind: told.kind, status: reply.status, id: reply.headers.get("x-request-id") ?? "" });
+}
+
+/**
+ * The server-sent events of an address, as they come. Raises ApiError, also for an event `error`.
+ * @param {string} to
+ * @param {AbortSignal} signal
+ * @returns {AsyncGenerator<{name: string, data: any}>}
+ */
+export async function* events(to, signal) {
+  const reply = await send("GET", to, undefined, signal, "text/event-stream");
+  if (!reply.body) return;
+  const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    let part;
+    try {
+      part = await reader.read();
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw new ApiError("The connection to the server was lost.", { remedy: "It goes on as soon as the server answers.", kind: "Offline" });
+    }
+    if (part.done) return;
+    text += part.value;
+    const whole = text.split("\n\n");
+    text = whole.pop() ?? "";
+    for (const one of whole) {
+      const name = /^event: (.*)$/m.exec(one)?.[1], data = /^data: (.*)$/m.exec(one)?.[1];
+      if (!name || data === undefined) continue;
+      const its = JSON.parse(data);
+      if (name === "error") throw new ApiError(its.error, { remedy: its.remedy, kind: its.kind });
+      yield { name, data: its };
+    }
+  }
+}

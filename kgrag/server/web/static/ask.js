@@ -1,0 +1,215 @@
+// The page of conversations: questions below each other, the sources of the one that is looked at beside them.
+import { address, get, post, remove } from "./api.js";
+import { agreed, attempt, button, dialog, empty, fill, h, icon, select } from "./dom.js";
+import { Sources } from "./sources.js";
+import { TurnView } from "./turn.js";
+
+/**
+ * @typedef {import("./app.js").App} App
+ * @typedef {import("./turn.js").Shown} Shown
+ * @typedef {import("./turn.js").Turn} Turn
+ */
+
+const MODE = "kgrag-mode";
+
+/** @param {HTMLElement} view @param {App} app */
+export async function show(view, app) {
+  const id = app.path[0] ?? "";
+  const talk = id ? await get(address(["conversations", id]), app.signal) : { id: "", mine: true, collections: [], turns: [] };
+  if (app.signal.aborted) return;
+  if (app.start.collections.length === 0) {
+    fill(view, h("div", { class: "page-body" }, empty("Nothing to ask yet", "Add documents, and ask about them.", app.may("write") && h("a", { class: "button main", href: "/library" }, icon("upload"), "Add documents"))));
+    return;
+  }
+  new Talk(view, app, talk).begin();
+}
+
+class Talk {
+  /** @param {HTMLElement} view @param {App} app @param {{id: string, mine: boolean, collections: string[], turns: Shown[]}} talk */
+  constructor(view, app, talk) {
+    this.app = app;
+    this.id = talk.id;
+    this.mine = talk.mine;
+    this.collections = talk.collections.length ? talk.collections : [app.collection];
+    this.shown = talk.turns;
+    this.instead = "";
+    this.pane = new Sources({ collection: this.collections[0] ?? app.collection, closed: () => undefined });
+    this.turns = h("div", { class: "turns", tabindex: 0, role: "log", "aria-label": "Conversation" });
+    this.field = h("textarea", { rows: 1, placeholder: this.id ? "Ask on" : "Ask a question", "aria-label": "Question", maxLength: 10_000, autofocus: true });
+    this.modes = h("div", { class: "modes" });
+    fill(view, h("div", { class: "talk" }, this.turns, this.mine ? this.composer() : this.foreign()), this.pane.element);
+  }
+
+  begin() {
+    const { app } = this;
+    for (const shown of this.shown) void this.put(shown).follow_();
+    if (this.shown.length === 0) void this.hello();
+    else app.title(this.shown[0]?.turn.question ?? "");
+    const turn = app.query.get("turn");
+    if (turn) document.getElementById(`turn-${turn}`)?.scrollIntoView();
+    else this.turns.scrollTop = this.turns.scrollHeight;
+    const asked = app.query.get("q");
+    if (asked && !this.id) {
+      this.field.value = asked;
+      const system = app.query.get("system") ?? "";
+      app.go("/", { replace: true });
+      void attempt(() => this.ask(asked, system));
+    }
+    if (this.mine && matchMedia("(hover: hover)").matches) this.field.focus();
+  }
+
+  /** A greeting, and questions that this collection answers. */
+  async hello() {
+    const name = this.collections.join(", ");
+    const examples = h("div", { class: "examples" });
+    fill(this.turns, h("div", { class: "hello" }, h("h1", {}, `Ask about ${name}`),
+      !this.app.start.model && h("p", { class: "no-model" }, icon("search"), "Search only: no language model configured. Passages are found, with the trail that leads to them."), examples));
+    const { questions } = await get(address(["collections", this.collections[0] ?? "", "examples"]), this.app.signal);
+    fill(examples, questions.map((/** @type {string} */ text) => button({ title: text, kind: "line", icon: "ask", onclick: () => this.ask(text) })));
+  }
+
+  /** Show a turn at the end. @param {Shown} shown */
+  put(shown) {
+    const view = new TurnView(shown, {
+      signal: this.app.signal, pane: this.pane, looks: this.app.start.looks, model: this.app.start.model,
+      edit: (turn) => this.edit(turn),
+      again: (turn) => { this.instead = turn.id; return this.ask(turn.question); },
+      ended: (its) => {
+        const place = this.shown.findIndex((one) => one.turn.id === its.turn.id);
+        if (place >= 0) this.shown[place] = its;
+        if (its.answer && !matchMedia("(max-width: 1000px)").matches) {
+          this.pane.have(its.sources);
+          if (its.sources[0]?.number !== null && its.sources.length) this.pane.show(0);
+        }
+      },
+    });
+    this.turns.append(view.element);
+    return { view, follow_: async () => { if (!view.over) await view.follow(); } };
+  }
+
+  composer() {
+    const send = button({ icon: "send", label: "Ask", kind: "main", type: "submit" });
+    const form = h("form", {}, h("div", { class: "box" }, this.field, send), this.modes);
+    form.addEventListener("submit", (event) => { event.preventDefault(); void attempt(() => this.ask(this.field.value)); });
+    this.field.addEventListener("input", () => this.grow());
+    this.field.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && this.instead) this.unedit();
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      form.requestSubmit();
+    });
+    this.choices();
+    return h("div", { class: "composer" }, form);
+  }
+
+  /** Under somebody else's conversation. */
+  foreign() {
+    return h("div", { class: "composer" }, h("form", {}, h("p", { class: "row" }, "This conversation is somebody else's, and can be read.",
+      h("a", { class: "button main", href: `/?collection=${encodeURIComponent(this.collections[0] ?? "")}` }, "Ask something yourself"))));
+  }
+
+  /** How it is answered, and from which collections. */
+  choices() {
+    const { start } = this.app;
+    const known = ["fast", "thorough", "search"];
+    const mode = start.model ? localStorage.getItem(MODE) ?? "fast" : "search";
+    /** @type {[string, string][]} */
+    const options = [["search", "Search only"]];
+    if (start.model) options.unshift(["fast", "Fast"], ["thorough", "Thorough"]);
+    if (!known.includes(mode)) options.push([mode, mode]);
+    options.push(["more", "Advanced …"]);
+    const chosen = select(options, options.some(([value]) => value === mode) ? mode : options[0]?.[0] ?? "", async (value) => {
+      const kept = value === "more" ? await this.advanced() : value;
+      if (kept) localStorage.setItem(MODE, kept);
+      this.choices();
+    }, { "aria-label": "How it is answered" });
+    this.mode = chosen;
+    fill(this.modes, chosen, h("span", { class: "quiet" }, `in ${this.collections.join(", ")}`),
+      start.collections.length > 1 && button({ icon: "plus", label: "Choose collections", onclick: () => this.several() }),
+      this.instead && h("span", { class: "row" }, "The question is asked again, and what came after it goes.", button({ title: "Cancel", onclick: () => this.unedit() })),
+      this.id && !this.instead && h("span", { class: "row" }, button({ icon: "plus", title: "New", onclick: () => this.app.go("/") }),
+        button({ icon: "bin", label: "Remove this conversation", onclick: () => this.remove() })));
+  }
+
+  /** All systems and retrievers, each with a sentence. */
+  async advanced() {
+    const { start } = this.app;
+    const listed = [...(start.model ? start.systems : []), ...start.retrievers.map(({ name, meaning }) => ({ name: `search: ${name}`, meaning }))];
+    return dialog("Advanced", (/** @type {(value: string) => void} */ close) => [
+      h("p", { class: "hint" }, "Ways to answer, and after them ways to search."),
+      h("ul", { class: "systems" }, listed.map(({ name, meaning }) => h("li", {}, button({ title: name, onclick: () => close(name) }), h("p", { class: "hint" }, meaning))))]);
+  }
+
+  async several() {
+    const names = this.app.start.collections;
+    const chosen = await dialog("Collections to ask", (/** @type {(value: string[]) => void} */ close) => {
+      const boxes = names.map((name) => h("input", { type: "checkbox", value: name, checked: this.collections.includes(name) }));
+      return [h("div", { class: "col" }, boxes.map((box) => h("label", { class: "row" }, box, box.value))),
+        h("div", { class: "row end" }, button({ title: "Use these", kind: "main", onclick: () => close(boxes.filter((box) => box.checked).map((box) => box.value)) }))];
+    });
+    if (!chosen?.length) return;
+    this.collections = chosen;
+    this.choices();
+    if (this.shown.length === 0) await this.hello();
+  }
+
+  /** @param {Turn} turn */
+  edit(turn) {
+    this.instead = turn.id;
+    this.field.value = turn.question;
+    this.grow();
+    this.choices();
+    this.field.focus();
+  }
+
+  unedit() {
+    this.instead = "";
+    this.field.value = "";
+    this.grow();
+    this.choices();
+  }
+
+  grow() {
+    this.field.style.height = "auto";
+    this.field.style.height = `${this.field.scrollHeight + 2}px`;
+  }
+
+  async remove() {
+    if (!await agreed("Remove this conversation?", "Its questions and answers go, for those whom you gave its address, too.", "Remove", true)) return;
+    await remove(address(["conversations", this.id]));
+    await this.app.history();
+    this.app.go("/");
+  }
+
+  /** Ask, and show what comes. @param {string} text @param {string} [named] a system, or "search: RETRIEVER" */
+  async ask(text, named = "") {
+    const question = text.trim();
+    if (!question) return;
+    const { start } = this.app, mode = named || this.mode?.value || "fast";
+    /** @type {Record<string, string>} */
+    const how = mode === "fast" || mode === "thorough" ? { system: start[mode] } : mode === "search" ? { retriever: start.search }
+      : mode.startsWith("search: ") ? { retriever: mode.slice(8) } : { system: mode };
+    if (this.collections.length > 1 && mode === "thorough") delete how["system"];
+    const begun = { collections: this.collections, question, ...how, ...(this.id ? { conversation: this.id } : {}), instead: this.instead };
+    const turn = await post(address(["turns"]), begun);
+    if (this.instead) {
+      const from = this.shown.findIndex((one) => one.turn.id === this.instead);
+      for (const gone of this.shown.splice(Math.max(0, from))) document.getElementById(`turn-${gone.turn.id}`)?.remove();
+    }
+    if (this.shown.length === 0) fill(this.turns);
+    this.unedit();
+    const first = !this.id;
+    this.id = turn.conversation;
+    /** @type {Shown} */
+    const shown = { turn, mine: true, answer: null, steps: [], sources: [], notes: [] };
+    this.shown.push(shown);
+    if (first) this.app.go(`/ask/${turn.conversation}`, { quiet: true });
+    this.app.title(this.shown[0]?.turn.question ?? "");
+    this.field.placeholder = "Ask on";
+    this.choices();
+    const { view, follow_ } = this.put(shown);
+    view.element.scrollIntoView({ block: "start" });
+    void this.app.history();
+    await follow_();
+  }
+}

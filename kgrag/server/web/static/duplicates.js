@@ -1,0 +1,252 @@
+// Names that may be one thing's: somebody looks at each pair and says whether it is.
+import { address, get, post } from "./api.js";
+import { attempt, button, count, counted, empty, fill, h, loading, problem, say, select } from "./dom.js";
+import { badge } from "./jobs.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {{one: string, other: string, score: number, evidence: string, kind: string, by: string, contexts: [string, string]}} Pair */
+/** @typedef {{names: number, number: number, pairs: Pair[]}} Found */
+
+const PAGE = 50, TYPING = 300;
+const KEPT_BACK = 5000; // milliseconds in which a decision can be taken back, before it is sent
+const TOGETHER = 500;
+
+/** @param {App} app */
+export function duplicates(app) {
+  return new Duplicates(app).element;
+}
+
+class Duplicates {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.filter = "";
+    /** @type {"doubtful" | "same"} */
+    this.kind = "doubtful";
+    /** @type {Row[]} */
+    this.rows = [];
+    /** What was decided and is not sent yet. @type {{row: Row, same: boolean, before: Element | null}[]} */
+    this.pending = [];
+    this.timer = 0;
+    this.decided = this.number = this.names = 0;
+    this.write = app.may("write");
+    this.told = h("p", { class: "quiet", role: "status" });
+    this.bulk = h("div", { class: "row" });
+    this.list = h("ul", { class: "pairs", "aria-label": "Pairs of names" });
+    this.below = h("div", { class: "row more" });
+    this.list.addEventListener("keydown", (event) => attempt(() => this.key(event)));
+    let typing = 0;
+    const find = h("input", { type: "search", placeholder: "Only names with", "aria-label": "Only pairs in which a name has this",
+      oninput: () => {
+      clearTimeout(typing);
+      typing = setTimeout(() => { this.filter = find.value.trim(); void this.load(); }, TYPING);
+    } });
+    const kinds = select([["doubtful", "In doubt"], ["same", "Taken for the same"]], this.kind, (kind) => { this.kind = kind === "same"
+      ? "same" : "doubtful"; void this.load(); }, { "aria-label": "Which pairs" });
+    this.element = h("div", { class: "col" }, h("p", { class: "quiet" },
+      "Texts call one thing by several names. What you say here counts once names are tied again: “Tie names” on the tab Work."),
+      !this.write && h("p", { class: "hint" }, "Your key may read only: pairs can be looked at, not decided."),
+      h("div", { class: "row" }, h("div", { class: "grow" }, find), h("div", {}, kinds)), this.told, this.bulk, this.list, this.below,
+      this.write && h("p", { class: "hint keys" }, "Keys: ", ...["J", "next, ", "K", "the one before, ", "S", "the same, ", "N",
+        "not the same, ", "X", "choose"].map((text, at) => at % 2 ? ` ${text}` : h("kbd", {}, text))));
+    app.signal.addEventListener("abort", () => void attempt(() => this.flush()));
+    addEventListener("pagehide", () => void this.flush(), { signal: app.signal });
+    void this.load();
+  }
+
+  /** @param {number} offset @returns {Promise<Found>} */
+  listed(offset) {
+    return get(address(["collections", this.app.collection, "name-pairs"], { filter: this.filter, kind: this.kind, limit: PAGE, offset }),
+      this.app.signal);
+  }
+
+  /** List the pairs from the beginning. */
+  async load() {
+    try {
+      fill(this.below, loading("Comparing names"));
+      await this.flush();
+      const asked = `${this.filter} ${this.kind}`, found = await this.listed(0);
+      if (asked !== `${this.filter} ${this.kind}`) return;
+      this.rows = [];
+      fill(this.list);
+      this.append(found);
+    } catch (error) {
+      if (!this.app.signal.aborted) fill(this.below,
+        problem(error, button({ title: "Try again", icon: "again", kind: "line", onclick: () => this.load() })));
+    }
+  }
+
+  async more() {
+    await this.flush();
+    this.append(await this.listed(this.rows.length));
+  }
+
+  /** @param {Found} found */
+  append({ names, number, pairs }) {
+    this.names = names;
+    this.number = number;
+    for (const pair of pairs) {
+      const row = new Row(pair, this);
+      this.rows.push(row);
+      this.list.append(row.element);
+    }
+    if (!this.list.querySelector("[tabindex='0']")) this.rows[0]?.element.setAttribute("tabindex", "0");
+    this.draw();
+  }
+
+  draw() {
+    const left = this.number - this.pending.length, shown = this.rows.length, chosen = this.rows.filter((row) => row.chosen);
+    this.told.textContent = this.decided > 0 ? `${count(this.decided)} decided, ${count(left)} left`
+      : `${counted(left, "pair")} among ${counted(this.names, "name")}`;
+    fill(this.bulk, this.write && shown > 0 && [
+      h("label", { class: "tick" }, h("input", { type: "checkbox", checked: chosen.length === shown,
+        onchange: (/** @type {Event} */ event) => this.chooseAll(/** @type {HTMLInputElement} */ (event.target).checked) }),
+        h("span", {}, "Choose all shown")),
+      chosen.length > 0 && h("span", { class: "strong" }, `${count(chosen.length)} chosen`),
+      chosen.length > 0 && button({ title: "The same", icon: "check", kind: "line", onclick: () => this.decide(chosen, true) }),
+      chosen.length > 0 && button({ title: "Not the same", icon: "close", kind: "line", onclick: () => this.decide(chosen, false) })]);
+    fill(this.below, left > shown && button({ title: shown > 0 ? "More" : "Go on", icon: "down", kind: "line",
+      onclick: () => this.more() }), left <= 0 && this.none());
+  }
+
+  none() {
+    if (this.filter) return empty("Nothing fits", `No pair has a name with “${this.filter}”.`);
+    if (this.decided > 0) return empty("All decided", "Have the names tied, so that searches follow what you said.",
+      h("a", { class: "button main", href: "/library?tab=work" }, "Go to Work"));
+    return this.kind === "same" ? empty("No pairs", "No two names are taken for the same yet.") : empty("No doubt",
+      "No two names look as if they might be one thing's.");
+  }
+
+  /** @param {boolean} on */
+  chooseAll(on) {
+    for (const row of this.rows) row.choose(on);
+    this.draw();
+  }
+
+  /**
+   * Take rows for decided; what is said is sent a little later, since anybody presses the wrong key.
+   * @param {Row[]} rows
+   * @param {boolean} same
+   */
+  decide(rows, same) {
+    if (!this.write || rows.length === 0) return;
+    const at = Math.max(0, this.rows.indexOf(/** @type {Row} */ (rows[0]))),
+      focused = rows.some((row) => row.element.contains(document.activeElement));
+    const made = rows.map((row) => ({ row, same, before: row.element.nextElementSibling }));
+    this.pending.push(...made);
+    this.rows = this.rows.filter((row) => !rows.includes(row));
+    for (const { element } of rows) element.remove();
+    this.decided += rows.length;
+    this.draw();
+    const next = this.rows[Math.min(at, this.rows.length - 1)];
+    if (next) this.stand(next, focused);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void attempt(() => this.flush()), KEPT_BACK);
+    const first = rows[0]?.pair;
+    say(rows.length === 1 && first ? `${first.one} and ${first.other}: ${same ? "the same" : "not the same"}`
+      : `${counted(rows.length, "pair")}: ${same ? "the same" : "not the same"}`,
+      { seconds: KEPT_BACK / 1000, action: { title: "Undo", does: () => this.undo(made) } });
+  }
+
+  /** @param {{row: Row, same: boolean, before: Element | null}[]} made */
+  undo(made) {
+    const back = made.filter((one) => this.pending.includes(one));
+    if (back.length === 0) return say("It is kept already. Look for the pair under the other choice of the list.");
+    this.pending = this.pending.filter((one) => !back.includes(one));
+    this.putBack(back);
+  }
+
+  /** @param {{row: Row, before: Element | null}[]} back */
+  putBack(back) {
+    for (const { row, before } of back.reverse()) {
+      this.list.insertBefore(row.element, before?.parentElement === this.list ? before : null);
+      row.choose(false);
+    }
+    const order = [...this.list.children];
+    this.rows = [...this.rows, ...back.map(({ row }) => row)].sort((one,
+      other) => order.indexOf(one.element) - order.indexOf(other.element));
+    this.decided -= back.length;
+    this.draw();
+  }
+
+  /** Send what was decided. */
+  async flush() {
+    clearTimeout(this.timer);
+    while (this.pending.length > 0) {
+      const sent = this.pending.splice(0, TOGETHER);
+      this.number -= sent.length;
+      try {
+        await post(address(["collections", this.app.collection, "name-pairs"]),
+          { decisions: sent.map(({ row: { pair: { one, other } }, same }) => ({ one, other, same })) });
+      } catch (error) {
+        this.number += sent.length;
+        this.putBack(sent);
+        throw error;
+      }
+    }
+    if (this.rows.length === 0 && this.number > 0 && !this.app.signal.aborted && this.decided > 0) this.append(await this.listed(0));
+  }
+
+  /** @param {Row} row @param {boolean} [focus] */
+  stand(row, focus = true) {
+    for (const other of this.rows) other.element.tabIndex = other === row ? 0 : -1;
+    if (focus) row.element.focus();
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const at = this.rows.findIndex((row) => row.element.contains(/** @type {Node} */ (event.target))), row = this.rows[at];
+    if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key], next = step && this.rows[at + step];
+    if (next) this.stand(next);
+    else if (event.key === "s") this.decide([row], true);
+    else if (event.key === "n") this.decide([row], false);
+    else if (event.key === "x") { row.choose(!row.chosen); this.draw(); }
+    else if (!step) return;
+    event.preventDefault();
+  }
+}
+
+class Row {
+  /** @param {Pair} pair @param {Duplicates} of */
+  constructor(pair, of) {
+    this.pair = pair;
+    this.tick = h("input", { type: "checkbox", tabIndex: -1, "aria-label": `Choose ${pair.one} and ${pair.other}`,
+      onchange: () => of.draw() });
+    this.element = h("li", { class: "panel pair", tabIndex: -1, onfocus: () => of.stand(this, false),
+      "aria-label": `${pair.one}, and ${pair.other}: ${pair.evidence}` },
+      of.write && this.tick, h("div", { class: "pair-names" }, side(pair.one, pair.contexts[0]), side(pair.other, pair.contexts[1])),
+      h("p", { class: "hint pair-why" }, pair.evidence, pair.by === "person" && [" ", badge("decided")]),
+      of.write && h("div", { class: "row pair-does" }, button({ title: "The same", icon: "check", kind: "line",
+        onclick: () => of.decide([this], true) }),
+        button({ title: "Not the same", icon: "close", kind: "line", onclick: () => of.decide([this], false) })));
+  }
+
+  get chosen() {
+    return this.tick.checked;
+  }
+
+  /** @param {boolean} on */
+  choose(on) {
+    this.tick.checked = on;
+  }
+}
+
+/** A name, and a sentence that has it. @param {string} name @param {string} context */
+function side(name, context) {
+  return h("div", {}, h("h3", { dir: "auto" }, name), context ? h("p", { class: "small", dir: "auto" }, marked(context, name))
+    : h("p", { class: "hint" }, "No sentence with it was found."));
+}
+
+/** A text with a name marked in it. @param {string} text @param {string} name */
+function marked(text, name) {
+  const lower = text.toLowerCase(), wanted = name.toLowerCase();
+  /** @type {(string | Node)[]} */
+  const made = [];
+  let from = 0;
+  for (let at = lower.indexOf(wanted); wanted && lower.length === text.length && at >= 0; at = lower.indexOf(wanted, from)) {
+    made.push(text.slice(from, at), h("mark", {}, text.slice(at, at + name.length)));
+    from = at + name.length;
+  }
+  return [...made, text.slice(from)];
+}

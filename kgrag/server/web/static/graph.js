@@ -1,0 +1,377 @@
+// The Graph page: a map of the chosen collection, what surrounds a name, and how two names are connected.
+
+import { address, call, get } from "./api.js";
+import { attempt, button, empty, fill, h, icon, loading, problem } from "./dom.js";
+import { GraphView, plain } from "./drawing.js";
+
+/** @typedef {import("./drawing.js").DrawnNode} DrawnNode */
+/** @typedef {import("./drawing.js").Drawing} Drawing */
+/**
+ * What the frame gives to a page.
+ * @typedef {{start: {looks: Record<string, string>}, collection: string, query: URLSearchParams, signal: AbortSignal,
+ *   go: (path: string, its?: {replace?: boolean}) => void, title: (text: string) => void}} App
+ */
+/** What is looked at. @typedef {{name?: string, other?: string, passage?: string}} Sought */
+/** A way through the graph: its nodes, and before each but the first what leads there. @typedef {{node: DrawnNode, edge: string}[]} Way */
+
+const EDGES = 40; // that an expanded node brings
+const PASSAGE_EDGES = 10; // of each kind
+const SUGGESTIONS = 8, PAUSE = 150; // milliseconds after a key before names are asked for
+let boxes = 0;
+
+/**
+ * Show the page.
+ * @param {HTMLElement} view
+ * @param {App} app
+ */
+export async function show(view, app) {
+  app.title("Graph");
+  await new Page(view, app).begin();
+}
+
+class Page {
+  /** @param {HTMLElement} view @param {App} app */
+  constructor(view, app) {
+    this.app = app;
+    this.drawing = new GraphView({ looks: app.start.looks, expand: (node) => this.expanded(node), open: (node) => this.opened(node) });
+    this.first = nameBox("Find a name", (text) => this.names(text), (name) => this.named(name));
+    this.second = nameBox("The other name", (text) => this.names(text), () => this.connected());
+    this.second.element.hidden = true;
+    this.two = button({ icon: "path", title: "How are two connected", pressed: false,
+      onclick: () => this.ask(this.second.element.hidden) });
+    this.told = h("div", { class: "graph-told", role: "status", hidden: true });
+    this.over = h("div", { class: "graph-over", hidden: true });
+    this.busy = h("div", { class: "graph-busy", hidden: true });
+    fill(view, h("div", { class: "graph-page" },
+      h("div", { class: "graph-bar" }, this.first.element, this.second.element, this.two,
+        button({ icon: "close", title: "Clear", onclick: () => this.clear() })),
+      this.told,
+      h("div", { class: "graph-stage" }, this.drawing.element, this.over, this.busy)));
+  }
+
+  /** Draw what the address asks for; without anything, the map. */
+  async begin() {
+    const { query } = this.app, name = query.get("name"), other = query.get("other"), passage = query.get("passage");
+    if (name) this.first.input.value = name;
+    if (name && other) {
+      this.ask(true);
+      this.second.input.value = other;
+      await this.opening(() => this.connect(name, other));
+    } else if (name) await this.opening(() => this.look(name));
+    else if (passage) await this.opening(() => this.lookAtPassage(passage));
+    else await this.opening(() => this.map());
+  }
+
+  /** Draw first what the page is opened for; whatever is wrong stands where the drawing would. @param {() => Promise<unknown>} does */
+  async opening(does) {
+    this.cover(loading("Drawing the graph"));
+    try {
+      await does();
+      this.cover(null);
+    } catch (error) {
+      if (this.app.signal.aborted) return;
+      const map = button({ title: "Show the map", kind: "line", onclick: () => this.showMap() });
+      if (error instanceof Nothing) this.cover(empty(error.message, error.remedy, error.map && map));
+      else this.cover(problem(error, button({ title: "Try again", icon: "again", kind: "line", onclick: () => this.opening(does) })));
+    }
+  }
+
+  /** Show something instead of the drawing; null ends that. @param {HTMLElement | null} what */
+  cover(what) {
+    this.over.hidden = what === null;
+    this.drawing.element.inert = what !== null;
+    fill(this.over, what);
+  }
+
+  /** Something more is on its way. @template T @param {() => Promise<T>} does */
+  async waiting(does) {
+    this.busy.hidden = false;
+    fill(this.busy, loading());
+    try {
+      return await does();
+    } finally {
+      this.busy.hidden = true;
+    }
+  }
+
+  // --------------------------------------------------------------------------------------------------------- what is drawn
+
+  async map() {
+    const drawn = await this.drawn("map", {});
+    if (!drawn) {
+      const text = "The map shows names that several passages mention. Add documents to this collection first.";
+      throw new Nothing("No names yet", text, false);
+    }
+    this.drawing.add(drawn);
+  }
+
+  /** What surrounds a name. @param {string} name */
+  async look(name) {
+    const drawn = await this.drawn("around", { entity: name, edges: EDGES });
+    if (!drawn) throw new Nothing(`Nothing is tied to “${name}”.`, "No name in this collection is like it. Look for another one.");
+    this.drawing.add(drawn);
+    const [found] = drawn.nodes; // all paths begin there
+    this.drawing.choose(found.id);
+    this.seek({ name: nameOf(found) });
+  }
+
+  /** @param {string} id */
+  async lookAtPassage(id) {
+    this.drawing.add(await this.passage(id));
+    this.drawing.choose(id);
+  }
+
+  /** How two names are connected. @param {string} name @param {string} other */
+  async connect(name, other) {
+    const drawn = await this.drawn("connection", { entity: name, other });
+    if (!drawn) {
+      throw new Nothing("No connection found.", `Nothing leads from “${name}” to “${other}” in eight steps or fewer.`);
+    }
+    this.drawing.add(drawn);
+    this.drawing.choose(null);
+    this.drawing.highlight(drawn.nodes.map((node) => node.id));
+    this.drawing.fit();
+    this.tell(drawn);
+    this.seek({ name, other });
+  }
+
+  /** Tell one of the shortest ways in words. @param {Drawing} drawn */
+  tell(drawn) {
+    const { way, ways } = shortest(drawn);
+    this.told.hidden = false;
+    fill(this.told, h("p", { class: "graph-way" }, way.map(({ node, edge }) => [
+      edge && h("span", { class: "graph-step" }, edge),
+      button({ title: node.caption, onclick: () => this.drawing.choose(node.id) }),
+    ]).flat(), ways > 1 && h("span", { class: "hint" }, `one of ${ways} ways as short`)),
+    button({ icon: "close", label: "Show all as before", onclick: () => this.untell() }));
+  }
+
+  untell() {
+    this.told.hidden = true;
+    this.drawing.highlight(null);
+  }
+
+  // ------------------------------------------------------------------------------------------------- what the visitor does
+
+  /** Whether a second name is asked for. @param {boolean} both */
+  ask(both) {
+    this.second.element.hidden = !both;
+    this.two.setAttribute("aria-pressed", String(both));
+    if (!both) return this.untell();
+    (this.first.input.value.trim() ? this.second : this.first).input.focus();
+  }
+
+  /** The first name is given. @param {string} name */
+  async named(name) {
+    if (!this.second.element.hidden && this.second.input.value.trim()) return this.connected();
+    this.untell();
+    await this.adding(() => this.look(name));
+    if (!this.second.element.hidden) this.second.input.focus();
+  }
+
+  /** Both names are given, or the first is still wanted. */
+  async connected() {
+    const [name, other] = [this.first, this.second].map((box) => box.input.value.trim());
+    if (!name || !other) return (name ? this.second : this.first).input.focus();
+    await this.adding(() => this.connect(name, other));
+  }
+
+  /** Add something to the drawing; where nothing is drawn yet, as the page opens. @param {() => Promise<unknown>} does */
+  async adding(does) {
+    if (!this.over.hidden) return await this.opening(does);
+    await this.waiting(does);
+  }
+
+  clear() {
+    this.untell();
+    this.drawing.clear();
+    for (const box of [this.first, this.second]) box.input.value = "";
+    this.seek({});
+    this.cover(empty("Nothing is drawn", "Find a name to see what surrounds it.",
+      button({ title: "Show the map", kind: "line", onclick: () => this.showMap() })));
+    this.first.input.focus();
+  }
+
+  async showMap() {
+    this.drawing.clear();
+    this.seek({});
+    await this.opening(() => this.map());
+  }
+
+  /** The address tells what is looked at. @param {Sought} sought */
+  seek(sought) {
+    const asked = new URLSearchParams(Object.entries(sought)).toString();
+    this.app.go(`/graph${asked && `?${asked}`}`, { replace: true });
+  }
+
+  /** What surrounds a node. @param {DrawnNode} node @returns {Promise<Drawing>} */
+  async expanded(node) {
+    if (node.label === "Passage") return await this.passage(String(node.properties.id ?? node.id));
+    const drawn = node.label === "Entity"
+      ? await this.drawn("around", { entity: nameOf(node), edges: EDGES })
+      : await this.drawn("document", { document: String(node.properties.key ?? node.properties.title ?? nameOf(node)), edges: EDGES });
+    return drawn ?? { nodes: [], edges: [] };
+  }
+
+  /** @param {DrawnNode} node */
+  opened(node) {
+    if (node.label === "Passage") {
+      const id = String(node.properties.id ?? node.id);
+      return this.app.go(`/passage/${encodeURIComponent(this.app.collection)}/${encodeURIComponent(id)}`);
+    }
+    this.untell();
+    this.drawing.clear();
+    this.first.input.value = nameOf(node);
+    attempt(() => this.opening(() => this.look(nameOf(node))));
+  }
+
+  // ------------------------------------------------------------------------------------------------------- from the server
+
+  /** What a saved query finds; null if that is nothing. @param {string} query @param {Record<string, string | number>} parameters */
+  async drawn(query, parameters) {
+    const to = address(["collections", this.app.collection, "drawings", "queries", query]);
+    try {
+      return /** @type {Drawing} */ (await call("POST", to, { parameters }, this.app.signal));
+    } catch (error) {
+      const its = /** @type {{kind?: string, message?: string}} */ (error);
+      if (its.kind === "InputError" && its.message?.includes("no node")) return null;
+      throw error;
+    }
+  }
+
+  /** @param {string} id @returns {Promise<Drawing>} */
+  async passage(id) {
+    const to = address(["collections", this.app.collection, "drawings", "passage"], { id, edges: PASSAGE_EDGES });
+    return await get(to, this.app.signal);
+  }
+
+  /** @param {string} text @returns {Promise<{name: string, passages: number}[]>} */
+  async names(text) {
+    const to = address(["collections", this.app.collection, "names"], { q: text, limit: SUGGESTIONS });
+    return (await get(to, this.app.signal)).names;
+  }
+}
+
+/** What was looked for is not there; that is no fault. */
+class Nothing extends Error {
+  /** @param {string} message @param {string} remedy @param {boolean} [map] whether the map may be shown instead */
+  constructor(message, remedy, map = true) {
+    super(message);
+    this.remedy = remedy;
+    this.map = map;
+  }
+}
+
+/** @param {DrawnNode} node */
+function nameOf(node) {
+  return String(node.properties.name ?? node.caption);
+}
+
+/**
+ * One of the shortest ways of a drawing that holds all of them, told from its first node, where all begin, to the farthest.
+ * @param {Drawing} drawn
+ * @returns {{way: Way, ways: number}}
+ */
+function shortest({ nodes, edges }) {
+  const known = new Map(nodes.map((node) => [node.id, node]));
+  const begin = nodes[0].id;
+  /** @type {Map<string, {from: string, edge: string, steps: number, ways: number}>} */
+  const reached = new Map([[begin, { from: "", edge: "", steps: 0, ways: 1 }]]);
+  const queue = [begin];
+  for (const at of queue) {
+    const here = /** @type {{steps: number, ways: number}} */ (reached.get(at));
+    for (const edge of edges.filter(({ start, end }) => start === at || end === at)) {
+      const to = edge.start === at ? edge.end : edge.start, there = reached.get(to);
+      if (there && there.steps === here.steps + 1) there.ways += here.ways;
+      if (there || !known.has(to)) continue;
+      const said = edge.start === at ? `${plain(edge)} →` : `← ${plain(edge)}`;
+      reached.set(to, { from: at, edge: said, steps: here.steps + 1, ways: here.ways });
+      queue.push(to);
+    }
+  }
+  const last = queue[queue.length - 1];
+  /** @type {Way} */
+  const way = [];
+  for (let at = last; at;) {
+    const { from, edge } = /** @type {{from: string, edge: string}} */ (reached.get(at));
+    way.unshift({ node: /** @type {DrawnNode} */ (known.get(at)), edge });
+    at = from;
+  }
+  return { way, ways: reached.get(last)?.ways ?? 1 };
+}
+
+/**
+ * A box for a name, with suggestions while it is typed.
+ * @param {string} title
+ * @param {(text: string) => Promise<{name: string, passages: number}[]>} ask
+ * @param {(name: string) => unknown} given
+ */
+function nameBox(title, ask, given) {
+  const id = `graph-names-${++boxes}`;
+  const list = h("ul", { id, class: "graph-suggestions", role: "listbox", "aria-label": title, hidden: true });
+  const input = h("input", { type: "search", class: "graph-name", placeholder: title, "aria-label": title, role: "combobox",
+    "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": id, autocomplete: "off", spellcheck: false });
+  /** @type {string[]} */
+  let names = [];
+  let at = -1, timer = 0, asked = 0;
+
+  /** @param {{name: string, passages: number}[]} found */
+  function suggest(found) {
+    names = found.map(({ name }) => name);
+    fill(list, found.map(({ name, passages }, place) => {
+      const option = h("li", { id: `${id}-${place}`, role: "option", "aria-selected": "false" }, h("span", {}, name),
+        h("span", { class: "graph-count" }, passages === 1 ? "1 passage" : `${passages} passages`));
+      option.addEventListener("pointerdown", (event) => event.preventDefault()); // the box keeps the focus
+      option.addEventListener("click", () => take(name));
+      return option;
+    }));
+    list.hidden = names.length === 0;
+    input.setAttribute("aria-expanded", String(!list.hidden));
+    mark(-1);
+  }
+
+  /** @param {number} place */
+  function mark(place) {
+    at = place;
+    [...list.children].forEach((option, its) => option.setAttribute("aria-selected", String(its === at)));
+    if (at < 0) return input.removeAttribute("aria-activedescendant");
+    input.setAttribute("aria-activedescendant", `${id}-${at}`);
+    list.children[at].scrollIntoView({ block: "nearest" });
+  }
+
+  function close() {
+    clearTimeout(timer);
+    asked++; // what is still on its way comes too late
+    suggest([]);
+  }
+
+  /** @param {string} name */
+  function take(name) {
+    close();
+    input.value = name;
+    attempt(() => given(name));
+  }
+
+  async function search() {
+    const text = input.value.trim(), mine = ++asked;
+    if (!text) return suggest([]);
+    const found = await ask(text).catch(() => []); // the name can be typed all the same
+    if (mine === asked) suggest(found);
+  }
+
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = window.setTimeout(search, PAUSE);
+  });
+  input.addEventListener("blur", close);
+  input.addEventListener("keydown", (event) => {
+    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (by !== 0 && names.length === 0) search();
+    else if (by !== 0) mark((at + by + names.length + (at < 0 && by < 0 ? 1 : 0)) % names.length);
+    else if (event.key === "Enter" && input.value.trim()) take(names[at] ?? input.value.trim());
+    else if (event.key === "Escape" && !list.hidden) close();
+    else return;
+    event.preventDefault();
+  });
+  return { element: h("div", { class: "graph-box" }, icon("search"), input, list), input };
+}

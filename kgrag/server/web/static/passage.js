@@ -1,0 +1,115 @@
+// The page of a passage, and of a document: the pages of a PDF or the text, what stands around it, where it leads.
+import { address, get } from "./api.js";
+import { attempt, count, counted, empty, fill, h, icon, loading } from "./dom.js";
+import { marked, pageView } from "./sources.js";
+
+/**
+ * @typedef {import("./app.js").App} App
+ * @typedef {import("./sources.js").Passage} Passage
+ * @typedef {{number: number, caption: string, page: number | null, markdown: string}} Table
+ * @typedef {{type: string, outgoing: boolean, label: string, name: string, id: string, total: number}} Edge
+ */
+
+const AROUND = {
+  MENTIONS: "Names in it", ABOUT: "What its title names", HAS_KEYWORD: "Keywords", NAMES: "Words", SIMILAR: "Passages like it", NEXT: "Before and after it",
+  CONTAINS: "Its page", STATES: "Facts stated in it", HAS_PASSAGE: "Its document", OF_TABLE: "Its table", RETRIEVED: "Found by kept answers", FOUND: "Found by kept answers",
+  CITES: "Cited by kept answers", SUMMARISES: "Topics",
+};
+
+/** @param {HTMLElement} view @param {App} app */
+export async function show(view, app) {
+  const [collection = "", ...rest] = app.path, id = rest.join("/");
+  if (location.pathname.startsWith("/document/")) await showDocument(view, app, collection, id);
+  else await showPassage(view, app, collection, id);
+}
+
+/** @param {HTMLElement} view @param {App} app @param {string} collection @param {string} id */
+async function showPassage(view, app, collection, id) {
+  const { passage, edges } = /** @type {{passage: Passage, edges: Edge[]}} */ (await get(address(["collections", collection, "passage"], { id, edges: 12 }), app.signal));
+  app.title(passage.title);
+  const page = h("div", {});
+  fill(view, h("div", { class: "page-body" },
+    head(collection, passage.title, passage),
+    h("div", { class: "beside" },
+      h("div", { class: "col" }, page, h("section", { class: "panel" }, h("h2", {}, "Its text"), marked(passage.text, [0, 0]))),
+      h("section", { class: "panel col", "aria-label": "What stands around it" }, h("h2", {}, "What stands around it"), around(edges, collection)))));
+  if (passage.page !== null) await draw(page, collection, passage);
+}
+
+/** @param {HTMLElement} view @param {App} app @param {string} collection @param {string} key */
+async function showDocument(view, app, collection, key) {
+  const held = /** @type {{passages: Passage[], number: number, tables: Table[]}} */ (await get(address(["collections", collection, "document"], { key }), app.signal));
+  const rows = held.passages, first = rows[0];
+  if (!first) {
+    fill(view, h("div", { class: "page-body" }, empty("Nothing is held of this document", "It was removed, or nothing could be read of it.", h("a", { class: "button line", href: "/library" }, "To the library"))));
+    return;
+  }
+  app.title(first.title || key);
+  const page = h("div", {});
+  let filter = "";
+  const list = h("ol", { class: "found" });
+  const draw_ = () => fill(list, rows.filter((its) => its.text.toLowerCase().includes(filter)).slice(0, 300).map((its) => h("li", {},
+    h("a", { href: `/passage/${encodeURIComponent(collection)}/${encodeURIComponent(its.id)}` }, its.section || its.title || "Passage", its.page === null ? "" : `, p. ${its.page}`),
+    h("p", { class: "text" }, its.text))));
+  const search = h("input", { type: "search", placeholder: "Search in this document", "aria-label": "Search in this document" });
+  search.addEventListener("input", () => { filter = search.value.toLowerCase(); draw_(); });
+  draw_();
+  fill(view, h("div", { class: "page-body" }, head(collection, first.title || key, first),
+    h("p", { class: "quiet" }, held.number > rows.length ? `The first ${count(rows.length)} of ${counted(held.number, "passage")}` : counted(held.number, "passage")),
+    page, held.tables.length > 0 && h("details", {}, h("summary", {}, counted(held.tables.length, "table")), held.tables.map(table)), search, list));
+  if (first.page !== null) await draw(page, collection, first, 1);
+}
+
+/** @param {string} collection @param {string} title @param {Passage} passage */
+function head(collection, title, passage) {
+  const to = encodeURIComponent(collection), document = encodeURIComponent(passage.document);
+  return h("header", { class: "col" },
+    h("p", { class: "small" }, h("a", { href: `/library?collection=${to}` }, collection), " › ", h("a", { href: `/document/${to}/${document}` }, passage.document)),
+    h("div", { class: "page-head" }, h("h1", {}, title), h("span", { class: "space" }),
+      h("a", { class: "button line", href: `/graph?collection=${to}&passage=${encodeURIComponent(passage.id)}` }, icon("graph"), "In the graph"),
+      h("a", { class: "button line", href: `/?collection=${to}&about=${document}` }, icon("ask"), "Ask about this collection")),
+    passage.source && passage.source !== title && h("p", { class: "hint" }, passage.source));
+}
+
+/** @param {HTMLElement} into @param {string} collection @param {Passage} passage @param {number} [number] */
+async function draw(into, collection, passage, number) {
+  fill(into, loading("The page"));
+  try {
+    const page = await get(address(["collections", collection, "page"], { passage: passage.id, number }));
+    fill(into, pageView(page, passage.title, (to) => attempt(() => draw(into, collection, passage, to))));
+  } catch (error) {
+    const told = /** @type {{message?: string, remedy?: string}} */ (error);
+    fill(into, h("p", { class: "hint" }, `${told.message ?? ""} ${told.remedy ?? ""}`));
+  }
+}
+
+/** @param {Edge[]} edges @param {string} collection */
+function around(edges, collection) {
+  /** @type {Map<string, Edge[]>} */
+  const kinds = new Map();
+  for (const edge of edges) {
+    const kind = /** @type {Record<string, string>} */ (AROUND)[edge.type] ?? edge.type;
+    kinds.set(kind, [...kinds.get(kind) ?? [], edge]);
+  }
+  if (kinds.size === 0) return h("p", { class: "quiet" }, "Nothing is tied to it.");
+  return h("dl", { class: "around" }, [...kinds].map(([kind, its]) => [
+    h("dt", {}, kind, h("span", { class: "badge" }, count(its[0]?.total ?? its.length))),
+    h("dd", {}, its.map((edge) => neighbour(edge, collection)))]).flat());
+}
+
+/** @param {Edge} edge @param {string} collection */
+function neighbour(edge, collection) {
+  const to = encodeURIComponent(collection), name = edge.name || edge.label;
+  if (edge.label === "Passage") return h("a", { href: `/passage/${to}/${encodeURIComponent(edge.id)}` }, name);
+  if (edge.label === "Entity") return h("a", { href: `/graph?collection=${to}&name=${encodeURIComponent(name)}` }, name);
+  return h("span", {}, name);
+}
+
+/** A table that was read from a document. @param {Table} its */
+function table(its) {
+  const rows = its.markdown.split("\n").filter((line) => line.startsWith("|")).map((line) => line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|")));
+  const [first = [], , ...others] = rows;
+  return h("figure", { class: "table-box" }, h("figcaption", { class: "small strong" }, its.caption, its.page === null ? "" : `, p. ${its.page}`),
+    h("table", {}, h("thead", {}, h("tr", {}, first.map((cell) => h("th", {}, cell)))),
+      h("tbody", {}, others.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
+}

@@ -1,0 +1,175 @@
+// What an answer rests on, beside it: the page of a PDF or the passage, what bears out a claim darker than the rest.
+import { address, get } from "./api.js";
+import { attempt, button, fill, h, icon, loading } from "./dom.js";
+
+/**
+ * @typedef {{id: string, document: string, title: string, text: string, ordinal: number, section: string, source: string,
+ *   page: number | null, last_page: number | null, collection: string}} Passage
+ * @typedef {{passage: string, title: string, sentence: string, name: string, start: number, end: number}} Hop
+ * @typedef {{number: number | null, passage: Passage, heading: string, place: string, summary: string,
+ *   snippet: {text: string, marks: [number, number][]}, support: [number, number], why: string, hops: Hop[], also: string, gone: boolean}} Source
+ * @typedef {{png: string, boxes: number[][], dark: number[][], pages: number, number: number}} Page
+ */
+
+/** The pane of sources of one conversation. */
+export class Sources {
+  /** @param {{collection: string, closed: () => void}} its */
+  constructor(its) {
+    this.collection = its.collection;
+    /** @type {Source[]} */
+    this.sources = [];
+    /** @type {Map<string, Promise<Page | null>>} */
+    this.pages = new Map();
+    this.shown = "";
+    this.list = h("div", { class: "source-list", role: "tablist", "aria-label": "Sources" });
+    this.body = h("div", { class: "source-body" });
+    this.element = h("section", { class: "sources", "aria-label": "Sources", hidden: true },
+      h("div", { class: "source-bar" }, this.list, button({ icon: "close", label: "Close the sources", onclick: () => { this.close(); its.closed(); } })), this.body);
+  }
+
+  close() {
+    this.element.hidden = true;
+    this.shown = "";
+  }
+
+  /** Have these sources; the first page is fetched ahead. @param {Source[]} sources */
+  have(sources) {
+    this.sources = sources;
+    this.shown = "";
+    const searched = sources.every((source) => source.number === null);
+    fill(this.list, sources.map((source, place) => {
+      const cited = source.number !== null;
+      const tab = h("button", { type: "button", class: `chip${cited || searched ? "" : " more"}`, role: "tab", "data-place": place, title: source.heading,
+        "aria-label": `${cited ? `Source ${source.number}` : `Also found ${place + 1}`}: ${source.heading}` }, cited ? String(source.number) : searched ? String(place + 1) : "·");
+      tab.addEventListener("click", () => this.show(place));
+      return tab;
+    }));
+    const first = sources[0];
+    if (first && !first.gone && first.passage.page !== null) void this.page(first, first.support);
+  }
+
+  /** Show what a citation names. @param {{number: number, start: number, end: number}} cite */
+  cite(cite) {
+    const place = this.sources.findIndex((source) => source.number === cite.number);
+    if (place >= 0) this.show(place, cite.end ? [cite.start, cite.end] : undefined);
+  }
+
+  /** Show a passage by its id, if it is one of them. @param {string} id */
+  passage(id) {
+    const place = this.sources.findIndex((source) => source.passage.id === id);
+    if (place >= 0) this.show(place);
+    return place >= 0;
+  }
+
+  /** @param {number} place @param {[number, number]} [support] the part of the text that is marked */
+  show(place, support) {
+    const source = this.sources[place];
+    if (!source) return;
+    const part = support ?? source.support, key = `${place} ${part}`;
+    this.element.hidden = false;
+    if (key === this.shown) return;
+    this.shown = key;
+    for (const tab of this.list.children) tab.setAttribute("aria-selected", String(tab.getAttribute("data-place") === String(place)));
+    const { passage } = source, to = passage.collection || this.collection;
+    const page = h("div", { class: "page-place" }), open = `/passage/${encodeURIComponent(to)}/${encodeURIComponent(passage.id)}`;
+    fill(this.body,
+      h("header", { class: "source-head" }, h("h2", {}, source.heading),
+        h("p", { class: "hint" }, [passage.source !== passage.title && passage.source, source.summary && `read as: ${source.summary}`, source.also].filter(Boolean).join(" · "))),
+      source.gone && h("p", { class: "quiet" }, "This passage was removed or changed since it was found."),
+      page, !source.gone && h("details", { class: "passage-text", open: passage.page === null }, h("summary", {}, "The passage"), marked(passage.text, part)),
+      h("div", { class: "row" }, h("a", { class: "button line", href: open }, icon("file"), "In its document"),
+        h("a", { class: "button line", href: `/graph?collection=${encodeURIComponent(to)}&passage=${encodeURIComponent(passage.id)}` }, icon("graph"), "In the graph")),
+      trail(source.hops, (id) => this.passage(id)),
+      h("details", {}, h("summary", {}, "Why it was found"), h("p", { class: "small text" }, source.why || "It is cited.")));
+    if (source.gone) return;
+    if (passage.page === null) this.body.querySelector("mark.dark")?.scrollIntoView({ block: "nearest" });
+    else void attempt(() => this.draw(page, source, part, key));
+  }
+
+  /** @param {HTMLElement} into @param {Source} source @param {[number, number]} part @param {string} key @param {number} [number] */
+  async draw(into, source, part, key, number) {
+    fill(into, loading(`Page ${number ?? source.passage.page}`));
+    const page = await this.page(source, part, number);
+    if (this.shown !== key) return;
+    if (!page) {
+      fill(into);
+      const text = this.body.querySelector("details.passage-text");
+      if (text instanceof HTMLDetailsElement) text.open = true;
+      return;
+    }
+    const turn = (/** @type {number} */ to) => this.draw(into, source, part, key, to);
+    fill(into, pageView(page, source.passage.title, turn));
+  }
+
+  /** A page, null where there is no picture of it. @param {Source} source @param {[number, number]} part @param {number} [number] */
+  page(source, part, number) {
+    const to = source.passage.collection || this.collection;
+    const at = address(["collections", to, "page"], { passage: source.passage.id, start: part[0], end: part[1], number });
+    let found = this.pages.get(at);
+    if (!found) {
+      found = get(at).catch(() => null);
+      this.pages.set(at, found);
+    }
+    return found;
+  }
+}
+
+/**
+ * A page of a document with marks on it, and the way to those beside it.
+ * @param {Page} page
+ * @param {string} title
+ * @param {(number: number) => unknown} turn
+ */
+export function pageView(page, title, turn) {
+  const picture = h("div", { class: "page-picture" },
+    h("img", { src: `data:image/png;base64,${page.png}`, alt: `Page ${page.number} of ${title}${page.boxes.length ? ", with the passage marked" : ""}` }),
+    boxes(page.boxes, ""), boxes(page.dark, "dark"));
+  const first = picture.querySelector("mark.dark") ?? picture.querySelector("mark");
+  const image = picture.querySelector("img");
+  image?.addEventListener("load", () => first?.scrollIntoView({ block: "center" }), { once: true });
+  return h("figure", {}, h("figcaption", { class: "row" },
+    button({ icon: "left", label: "Page before", disabled: page.number <= 1, onclick: () => turn(page.number - 1) }),
+    h("span", {}, `Page ${page.number} of ${page.pages}`),
+    button({ icon: "right", label: "Next page", disabled: page.number >= page.pages, onclick: () => turn(page.number + 1) }),
+    page.boxes.length === 0 && h("span", { class: "hint" }, "The passage does not stand on this page.")), picture);
+}
+
+/** @param {number[][]} places @param {string} kind */
+function boxes(places, kind) {
+  return places.map(([x0 = 0, y0 = 0, x1 = 0, y1 = 0]) => {
+    const mark = h("mark", { class: kind, "aria-hidden": "true" });
+    Object.assign(mark.style, { left: `${x0 * 100}%`, top: `${y0 * 100}%`, width: `${(x1 - x0) * 100}%`, height: `${(y1 - y0) * 100}%` });
+    return mark;
+  });
+}
+
+/** A text with one part of it marked. @param {string} text @param {[number, number]} part */
+export function marked(text, [start, end]) {
+  return h("p", { class: "text" }, text.slice(0, start), end > start && h("mark", { class: "dark" }, text.slice(start, end)), text.slice(end));
+}
+
+/** A snippet with the words of the question marked. @param {{text: string, marks: [number, number][]}} its */
+export function snippet({ text, marks }) {
+  let at = 0;
+  const parts = marks.flatMap(([start, end]) => {
+    const before = text.slice(at, start);
+    at = end;
+    return [before, h("mark", {}, text.slice(start, end))];
+  });
+  return h("p", { class: "text" }, parts, text.slice(at));
+}
+
+/**
+ * A trail as it is read: each passage's own sentence that names where it goes on.
+ * @param {Hop[]} hops
+ * @param {(passage: string) => unknown} open
+ */
+export function trail(hops, open) {
+  if (hops.length === 0) return null;
+  return h("section", { class: "trail", "aria-label": "The trail" }, h("h3", {}, icon("path"), "The trail"), h("ol", {}, hops.map((hop) => {
+    const title = h("button", { type: "button", class: "hop-title" }, hop.title);
+    title.addEventListener("click", () => open(hop.passage));
+    const { sentence, start, end } = hop;
+    return h("li", {}, title, h("p", { class: "text" }, sentence.slice(0, start), end > start && h("mark", {}, sentence.slice(start, end)), sentence.slice(end)));
+  })));
+}

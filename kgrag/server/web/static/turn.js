@@ -1,0 +1,277 @@
+// One question of a conversation: what happens while it is answered, the answer with what it cites, what can be done with it.
+import { address, ApiError, events, get, post } from "./api.js";
+import { attempt, button, dialog, fill, h, icon, problem, say, when } from "./dom.js";
+import { safe } from "./markdown.js";
+import { snippet, trail } from "./sources.js";
+
+/**
+ * @typedef {import("./sources.js").Source} Source
+ * @typedef {import("./sources.js").Hop} Hop
+ * @typedef {{id: string, conversation: string, collections: string[], question: string, system: string, retriever: string,
+ *   asked: string, state: "waiting" | "running" | "done" | "stopped" | "failed", created: string,
+ *   error: {error: string, remedy: string, kind: string} | null, good: boolean | null, remark: string}} Turn
+ * @typedef {{html: string, text: string, found: boolean, problem: string, doubt: string, system: string, usage: string, seconds: number}} Answer
+ * @typedef {{step: number, topic: string, lines: [string, string][], hops: Hop[]}} Step
+ * @typedef {{turn: Turn, mine: boolean, answer: Answer | null, steps: Step[], sources: Source[], notes: string[]}} Shown
+ * @typedef {{signal: AbortSignal, pane: import("./sources.js").Sources, looks: Record<string, string>, model: string,
+ *   edit: (turn: Turn) => void, again: (turn: Turn) => unknown, ended: (shown: Shown) => void}} Place
+ */
+
+const AGAIN = [500, 1000, 2000, 4000, 8000]; // milliseconds before the connection is tried again
+
+/** A turn on the page, from its question to its end. */
+export class TurnView {
+  /** @param {Shown} shown @param {Place} place */
+  constructor(shown, place) {
+    this.shown = shown;
+    this.place = place;
+    this.content = h("div", { class: "col" });
+    this.element = h("article", { class: "turn", id: `turn-${shown.turn.id}`, "aria-label": shown.turn.question });
+    this.head();
+    if (this.over) this.draw();
+  }
+
+  get over() {
+    return !["waiting", "running"].includes(this.shown.turn.state);
+  }
+
+  /** The question, and as what it was understood. */
+  head() {
+    const { turn, mine } = this.shown;
+    fill(this.element, h("h2", { class: "question text" }, turn.question),
+      turn.asked && turn.asked !== turn.question && h("p", { class: "asked text" }, `Understood as: ${turn.asked}`),
+      mine && this.over && h("div", { class: "question-bar" },
+        button({ icon: "edit", label: "Edit the question", onclick: () => this.place.edit(turn) }),
+        button({ icon: "again", label: "Ask again", onclick: () => this.place.again(turn) })),
+      this.content);
+  }
+
+  /** Follow what happens until it has ended; a lost connection is tried again. */
+  async follow() {
+    for (let tried = 0; !this.over;) {
+      try {
+        await this.hear();
+        tried = 0;
+        this.shown = await get(address(["turns", this.shown.turn.id]), this.place.signal);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.kind !== "Offline" || tried >= AGAIN.length) {
+          if (!this.place.signal.aborted) fill(this.content, problem(error, button({ title: "Look again", icon: "again", onclick: () => this.follow() })));
+          return;
+        }
+        fill(this.content, h("p", { class: "doing", role: "status" }, h("span", { class: "spinner" }), "The connection is lost; trying again."));
+        await new Promise((done) => setTimeout(done, AGAIN[tried++]));
+      }
+    }
+    this.head();
+    this.draw();
+    this.place.ended(this.shown);
+  }
+
+  /** Show what happens, as it happens. */
+  async hear() {
+    const began = Date.now(), now = h("span", { class: "now" }, "Beginning"), clock = h("span", { class: "small" }), spent = h("span", { class: "small" });
+    const written = h("div", { class: "answer", "aria-live": "polite" }), way = h("div", {}), lines = h("ol", {});
+    const stop = button({ icon: "stop", title: "Stop", onclick: () => post(address(["turns", this.shown.turn.id, "stop"]), {}) });
+    fill(this.content, h("div", { class: "doing", role: "status" }, h("span", { class: "spinner" }), now, clock, spent, this.shown.mine && stop),
+      way, written, h("details", { class: "steps", open: false }, h("summary", {}, "Steps"), lines));
+    const ticking = setInterval(() => { clock.textContent = `${Math.round((Date.now() - began) / 1000)} s`; }, 1000);
+    /** @type {Step[]} */
+    const steps = [];
+    try {
+      for await (const { name, data } of events(address(["turns", this.shown.turn.id, "events"]), this.place.signal)) {
+        if (name === "waiting") now.textContent = `${ordinal(data.before)} in line`;
+        else if (name === "begun") now.textContent = "Searching";
+        else if (name === "asked") {
+          this.shown.turn.asked = data.question;
+          now.textContent = data.question;
+        } else if (name === "spent") spent.textContent = data.usage;
+        else if (name === "text") {
+          now.textContent = "Writing";
+          fill(written, safe(data.html, () => h("span", {})));
+        } else if (name === "step") {
+          steps.push(data);
+          if (data.topic) now.textContent = data.topic;
+          if (data.hops.length) fill(way, trail(data.hops, () => undefined));
+          fill(lines, stepList(steps));
+        }
+      }
+    } finally {
+      clearInterval(ticking);
+    }
+  }
+
+  /** Show what came of it. */
+  draw() {
+    const { turn, answer, sources, steps, notes } = this.shown;
+    const failed = turn.error && !answer?.text;
+    fill(this.content,
+      failed && turn.error && problem({ message: turn.error.error, remedy: turn.error.remedy }, this.shown.mine && button({ title: "Ask again", icon: "again", onclick: () => this.place.again(turn) })),
+      turn.state === "stopped" && !failed && h("p", { class: "quiet" }, "Stopped."),
+      sources.some((source) => source.gone && (source.number !== null || !answer)) && h("p", { class: "row small stale", role: "note" }, icon("warn"), "Documents that this rests on were removed or changed since.",
+        this.shown.mine && button({ title: "Ask again", icon: "again", onclick: () => this.place.again(turn) })),
+      answer && answer.text && this.answered(answer),
+      turn.state === "done" && !answer && this.found(),
+      steps.length > 0 && h("details", { class: "steps" }, h("summary", {}, `How it came about: ${counted(steps)}`), h("ol", {}, stepList(steps))),
+      notes.map((note) => h("p", { class: "hint text" }, note)),
+      turn.state === "done" && (answer || sources.length > 0) ? this.bar() : null);
+  }
+
+  /** @param {Answer} answer */
+  answered(answer) {
+    const text = h("div", { class: "answer" }, safe(answer.html, (cite) => this.cite(cite)));
+    const chain = this.shown.sources.find((source) => source.number !== null && source.hops.length)?.hops ?? [];
+    return h("div", { class: "col" }, text,
+      !answer.found && h("p", { class: "quiet" }, "The documents do not hold the answer."),
+      answer.doubt && h("p", { class: "row small", role: "note" }, icon("warn"), answer.doubt),
+      answer.problem && h("p", { class: "row small", role: "alert" }, icon("warn"), answer.problem),
+      trail(chain, (id) => this.open(id)));
+  }
+
+  /** What a search found, where nobody answers. */
+  found() {
+    const { sources } = this.shown;
+    if (sources.length === 0) return h("p", {}, "Nothing was found. Try other words, or another collection.");
+    return h("div", { class: "col" },
+      !this.place.model && h("p", { class: "no-model" }, icon("search"), "Search only: no language model configured."),
+      trail(longest(sources), (id) => this.open(id)),
+      h("ol", { class: "found" }, sources.map((source, place) => {
+        const title = h("button", { type: "button", class: "hop-title" }, source.heading);
+        title.addEventListener("click", () => { this.sources(); this.place.pane.show(place); });
+        const way = source.hops.map((hop) => hop.title).join(" → ");
+        return h("li", {}, title, snippet(source.snippet), way && h("p", { class: "chain" }, way));
+      })));
+  }
+
+  /** @param {{number: number, start: number, end: number}} cite */
+  cite(cite) {
+    const source = this.shown.sources.find((its) => its.number === cite.number);
+    const mark = h("button", { type: "button", class: "cite", "aria-label": `Source ${cite.number}: ${source?.heading ?? ""}` }, String(cite.number));
+    const show = () => {
+      this.sources();
+      this.place.pane.cite(cite);
+      for (const other of document.querySelectorAll(".cite.here")) other.classList.remove("here");
+      mark.classList.add("here");
+    };
+    mark.addEventListener("click", show);
+    mark.addEventListener("focus", () => { if (!this.place.pane.element.hidden) show(); });
+    mark.addEventListener("pointerenter", (event) => { if (event.pointerType === "mouse" && !this.place.pane.element.hidden) show(); });
+    return mark;
+  }
+
+  /** Have the pane show the sources of this turn. */
+  sources() {
+    if (this.place.pane.sources !== this.shown.sources) this.place.pane.have(this.shown.sources);
+  }
+
+  /** @param {string} passage */
+  open(passage) {
+    this.sources();
+    this.place.pane.passage(passage);
+  }
+
+  bar() {
+    const { turn, answer, mine } = this.shown;
+    const good = button({ icon: "good", label: "A good answer", pressed: turn.good === true, onclick: () => this.rate(turn.good === true ? null : true) });
+    const bad = button({ icon: "bad", label: "Not a good answer", pressed: turn.good === false, onclick: () => this.rate(turn.good === false ? null : false) });
+    return h("div", { class: "bar" },
+      answer && button({ icon: "copy", label: "Copy the answer", onclick: async () => { await navigator.clipboard.writeText(answer.text); say("Copied."); } }),
+      button({ icon: "share", label: "Copy the address of this answer", onclick: () => share(turn) }),
+      button({ icon: "download", label: "Download", onclick: () => this.download() }),
+      button({ icon: "graph", label: "Draw the trail", onclick: () => this.drawTrail() }),
+      answer && mine && good, answer && mine && bad,
+      h("span", { class: "spent" }, answer ? `${answer.usage}, ${answer.seconds.toFixed(1)} s · ${when(turn.created)}` : when(turn.created)));
+  }
+
+  /** @param {boolean | null} good */
+  async rate(good) {
+    const { turn } = this.shown;
+    let remark = "";
+    if (good === false) {
+      const said = await dialog("What is wrong with it?", (/** @type {(value: string) => void} */ close) => {
+        const field = h("textarea", { rows: 3, "aria-label": "What is wrong with it?", maxLength: 2000 });
+        return [field, h("div", { class: "row end" }, button({ title: "Send", kind: "main", onclick: () => close(field.value) }))];
+      });
+      if (said === undefined) return;
+      remark = said;
+    }
+    this.shown.turn = await post(address(["turns", turn.id, "opinion"]), { good, remark });
+    this.draw();
+    if (good !== null) say("Thank you. Whoever looks after the collection sees it.");
+  }
+
+  async download() {
+    const kind = await dialog("Download", (/** @type {(value: "md" | "json") => void} */ close) => [h("div", { class: "row" },
+      button({ title: "Markdown, to be read", icon: "file", kind: "line", onclick: () => close("md") }),
+      button({ title: "JSON, with all evidence", icon: "file", kind: "line", onclick: () => close("json") }))]);
+    if (!kind) return;
+    const text = kind === "md" ? inMarkdown(this.shown) : JSON.stringify(await get(address(["turns", this.shown.turn.id, "result"])), null, 1);
+    const link = h("a", { href: URL.createObjectURL(new Blob([text])), download: `answer-${this.shown.turn.id.slice(0, 8)}.${kind}` });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  async drawTrail() {
+    const [{ GraphView }, drawn] = await Promise.all([import("./drawing.js"), get(address(["turns", this.shown.turn.id, "drawing"]))]);
+    await dialog("The trail", () => {
+      const none = async () => ({ nodes: [], edges: [] });
+      const view = new GraphView({ looks: this.place.looks, expand: none, open: () => undefined });
+      setTimeout(() => view.add(drawn));
+      document.querySelector("dialog")?.classList.add("wide");
+      return [h("div", { class: "drawn" }, view.element)];
+    });
+  }
+}
+
+/** @param {Turn} turn */
+async function share(turn) {
+  await attempt(async () => {
+    await navigator.clipboard.writeText(`${location.origin}/ask/${turn.conversation}?turn=${turn.id}`);
+    say("The address is copied. Whoever may see the collection can open it.");
+  });
+}
+
+/** @param {Step[]} steps */
+function stepList(steps) {
+  /** @type {Set<string>} */
+  const said = new Set();
+  let last = 0;
+  return steps.flatMap(({ step, topic, lines }) => {
+    const items = [];
+    if (step > last) {
+      last = step;
+      said.clear();
+      items.push(h("li", { class: "strong text" }, `${step}. ${topic}`));
+    } else if (topic && !said.has(topic)) items.push(h("li", { class: "line" }, h("span", {}, "query"), h("span", { class: "text" }, topic)));
+    said.add(topic);
+    for (const [label, text] of lines) {
+      if (said.has(label + text)) continue;
+      said.add(label + text);
+      items.push(h("li", { class: "line" }, h("span", {}, label), h("span", { class: "text" }, text)));
+    }
+    return items;
+  });
+}
+
+/** @param {Step[]} steps */
+function counted(steps) {
+  const number = Math.max(1, ...steps.map(({ step }) => step));
+  return number === 1 ? "1 step" : `${number} steps`;
+}
+
+/** Of the first sources the trail that explains most. @param {Source[]} sources @returns {Hop[]} */
+function longest(sources) {
+  return sources.slice(0, 3).map((source) => source.hops).reduce((best, hops) => hops.length > best.length ? hops : best, []);
+}
+
+/** @param {Shown} shown */
+function inMarkdown({ turn, answer, sources }) {
+  const cited = sources.filter((source) => source.number !== null || !answer);
+  const list = cited.map((source, place) => `[${source.number ?? place + 1}] ${source.heading}${source.passage.source ? ` (${source.passage.source})` : ""}\n\n> ${source.passage.text.replaceAll("\n", "\n> ")}\n`);
+  return `# ${turn.question}\n\n${answer ? `${answer.text}\n\n` : ""}## Sources\n\n${list.join("\n")}`;
+}
+
+/** @param {number} number */
+function ordinal(number) {
+  const ends = ["th", "st", "nd", "rd"], last = number % 100;
+  return `${number}${ends[(last - 20) % 10] ?? ends[last] ?? "th"}`;
+}

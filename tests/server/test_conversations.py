@@ -1,0 +1,290 @@
+"""Conversations: asked, followed, gone on with, kept over a restart, seen by whoever may, and rated."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from scripted import Scripted
+from served import Served
+
+from kgrag.client import KnowledgeGraph
+from kgrag.server.conversations import Conversations, Turn
+from kgrag.values.documents import Document, Section
+from kgrag.values.errors import ConfigurationError, NotFoundError
+from kgrag.values.events import Answer
+from kgrag.values.results import Ranking
+
+_SHIPS, _LETTERS = "ships in talks", "letters in talks"
+_QUESTION = "Where was the captain of the Fjord Queen born?"
+_TEXTS = {
+    "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik.",
+    "Ole Brandvik": "He was a captain for years. Ole Brandvik was born in Nordvika. His ship was sold later.",
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def asked_of(kg: KnowledgeGraph, scripted_server: Scripted) -> Iterator[KnowledgeGraph]:
+    kg[_SHIPS].ingest([Document(title, (Section(text),), title) for title, text in _TEXTS.items()])
+    kg[_LETTERS].ingest([Document("Kari", (Section("Kari Aune keeps a secret in Larvik."),), "Kari")])
+    with KnowledgeGraph.connect(settings=kg.settings.model_copy(update={"chat": scripted_server.settings()})) as other:
+        yield other
+    for name in (_SHIPS, _LETTERS):
+        kg[name].delete()
+
+
+@pytest.fixture(scope="module")
+def served(asked_of: KnowledgeGraph, home: Path) -> Iterator[Served]:
+    with Served(asked_of, home, concurrency=1, waiting=8) as server:
+        server.key("anna", "read", _SHIPS)
+        server.key("bela", "read", _SHIPS, _LETTERS)
+        server.key("kari", "read", _LETTERS)
+        server.key("ruler", "admin")
+        yield server
+
+
+@pytest.fixture
+def anna(served: Served) -> Iterator[httpx.Client]:
+    with served.client("anna") as its:
+        yield its
+
+
+def _ask(client: httpx.Client, question: str = _QUESTION, **more: Any) -> dict[str, Any]:
+    asked = {"collections": [_SHIPS], "question": question, "system": "single+pathrank", **more}
+    reply = client.post("/api/v1/turns", json=asked)
+    assert reply.status_code == 202, reply.text
+    return dict(reply.json())
+
+
+def _follow(client: httpx.Client, turn: dict[str, Any]) -> list[tuple[str, Any]]:
+    """All events until it has ended."""
+    with client.stream("GET", f"/api/v1/turns/{turn['id']}/events") as stream:
+        blocks = [block.split("\n") for block in stream.read().decode().strip().split("\n\n")]
+    return [(lines[0].removeprefix("event: "), json.loads(lines[1].removeprefix("data: "))) for lines in blocks]
+
+
+def _shown(client: httpx.Client, turn: dict[str, Any]) -> dict[str, Any]:
+    return dict(client.get(f"/api/v1/turns/{turn['id']}").json())
+
+
+def test_a_question_is_followed_and_kept(anna: httpx.Client, scripted: Scripted) -> None:
+    scripted.say("answer", "In **Nordvika** [2], says [9]. <b>x</b> ![p](https://evil.example/p.png)")
+    turn = _ask(anna)
+    assert (turn["state"], "owner" in turn) == ("waiting", False)
+    events = _follow(anna, turn)
+    names = [name for name, _ in events]
+    assert names[0] == "begun" and names[-1] == "end" and {"step", "text", "spent"} <= set(names)
+    assert events[-1][1] == {"state": "done"}
+    shown = _shown(anna, turn)
+    assert shown["turn"]["state"] == "done" and shown["turn"]["tokens"] > 0 and shown["mine"]
+    assert shown["answer"]["text"].startswith("In **Nordvika**")
+    html = shown["answer"]["html"]
+    assert "<strong>Nordvika</strong>" in html and "<b>" not in html and "<img" not in html
+    source = shown["sources"][0]
+    assert (source["number"], source["passage"]["title"]) == (2, "Ole Brandvik")
+    start, end = (int(html.partition(f'data-{name}="')[2].partition('"')[0]) for name in ("start", "end"))
+    assert source["passage"]["text"][start:end] == "Ole Brandvik was born in Nordvika."
+    assert [(hop["title"], hop["name"]) for hop in source["hops"]] == [
+        ("Fjord Queen", "Ole Brandvik"),
+        ("Ole Brandvik", ""),
+    ]
+    assert source["hops"][0]["sentence"] == "Her captain was Ole Brandvik."
+    first = source["hops"][0]
+    assert first["sentence"][first["start"] : first["end"]] == "Ole Brandvik"
+    paid = len(scripted.calls)
+    assert [name for name, _ in _follow(anna, turn)] == ["end"]
+    assert anna.get(f"/api/v1/turns/{turn['id']}/result").json()["result"]["text"] == shown["answer"]["text"]
+    drawn = anna.get(f"/api/v1/turns/{turn['id']}/drawing").json()
+    assert {"Run", "Step", "Passage"} <= {node["label"] for node in drawn["nodes"]}
+    assert len(scripted.calls) == paid, "what is kept is not asked again"
+
+
+def test_a_follow_up_is_understood_from_what_was_said(anna: httpx.Client, scripted: Scripted) -> None:
+    scripted.say("answer", "In Nordvika [2].")
+    scripted.say("follow-up", "Which ship did Ole Brandvik command?")
+    first = _ask(anna)
+    _follow(anna, first)
+    second = _ask(anna, "And which ship was his?", conversation=first["conversation"])
+    events = _follow(anna, second)
+    assert ("asked", {"question": "Which ship did Ole Brandvik command?"}) in events
+    assert _shown(anna, second)["turn"]["asked"] == "Which ship did Ole Brandvik command?"
+    talk = anna.get(f"/api/v1/conversations/{first['conversation']}").json()
+    assert [its["turn"]["question"] for its in talk["turns"]] == [_QUESTION, "And which ship was his?"]
+    listed = anna.get("/api/v1/conversations").json()["conversations"]
+    assert next(its for its in listed if its["id"] == first["conversation"])["turns"] == 2
+
+    third = _ask(anna, "Which harbour was his?", conversation=first["conversation"], instead=second["id"])
+    _follow(anna, third)
+    talk = anna.get(f"/api/v1/conversations/{first['conversation']}").json()
+    assert [its["turn"]["question"] for its in talk["turns"]] == [_QUESTION, "Which harbour was his?"]
+    assert _shown(anna, second)["turn"]["question"] == "And which ship was his?", "its address is still good"
+
+
+def test_without_a_system_or_with_a_retriever(anna: httpx.Client, scripted: Scripted) -> None:
+    usual = _ask(anna, system=None)
+    assert usual["system"] == "gear+pathrank"
+    anna.post(f"/api/v1/turns/{usual['id']}/stop")
+    _follow(anna, usual)
+    turn = _ask(anna, system=None, retriever="bm25")
+    assert [name for name, _ in _follow(anna, turn)][-1] == "end"
+    shown = _shown(anna, turn)
+    assert (shown["answer"], shown["turn"]["state"], shown["turn"]["retriever"]) == (None, "done", "bm25")
+    assert shown["sources"][0]["snippet"]["marks"]
+    for wrong in ({"retriever": "no such"}, {"system": "single+no-such"}, {"collections": []}, {"question": " "}):
+        asked = {"collections": [_SHIPS], "question": _QUESTION, **wrong}
+        assert anna.post("/api/v1/turns", json=asked).status_code in (400, 404, 422), wrong
+
+
+def test_it_waits_in_line_is_told_where_and_can_be_stopped(anna: httpx.Client, scripted: Scripted) -> None:
+    scripted.say("answer", "In Nordvika [2].")
+    scripted.delay(1.5)
+    try:
+        turns = [_ask(anna) for _ in range(3)]
+        time.sleep(0.3)
+        assert anna.post(f"/api/v1/turns/{turns[1]['id']}/stop").is_success
+        assert _follow(anna, turns[1])[-1] == ("end", {"state": "stopped"})
+        events = _follow(anna, turns[2])
+        assert [form["before"] for name, form in events if name == "waiting"] == [2, 1]
+        assert events[-1] == ("end", {"state": "done"})
+    finally:
+        scripted.delay(0)
+    assert _shown(anna, turns[0])["turn"]["state"] == "done"
+
+
+def test_it_goes_on_when_its_page_is_closed(served: Served, anna: httpx.Client, scripted: Scripted) -> None:
+    scripted.say("answer", "In Nordvika [2].")
+    scripted.delay(1.0)
+    try:
+        turn = _ask(anna)
+        with served.client("anna", timeout=httpx.Timeout(30, read=0.3)) as leaving, pytest.raises(httpx.ReadTimeout):
+            _follow(leaving, turn)
+    finally:
+        scripted.delay(0)
+    assert _follow(anna, turn)[-1] == ("end", {"state": "done"})
+    assert _shown(anna, turn)["answer"]["text"] == "In Nordvika [2]."
+
+
+def test_others_read_what_they_may_and_change_nothing(served: Served, anna: httpx.Client, scripted: Scripted) -> None:
+    scripted.say("answer", "In Nordvika [2].")
+    turn = _ask(anna)
+    _follow(anna, turn)
+    talk = f"/api/v1/conversations/{turn['conversation']}"
+    with served.client("bela") as bela, served.client("kari") as kari:
+        there = bela.get(talk).json()
+        assert (there["mine"], there["turns"][0]["answer"]["text"]) == (False, "In Nordvika [2].")
+        assert bela.get("/api/v1/conversations").json()["conversations"] == []
+        for method, path, body in (
+            ("DELETE", talk, None),
+            ("POST", f"/api/v1/turns/{turn['id']}/stop", None),
+            ("POST", f"/api/v1/turns/{turn['id']}/opinion", {"good": True}),
+            ("POST", "/api/v1/turns", {"collections": [_SHIPS], "question": "x", "conversation": turn["conversation"]}),
+        ):
+            assert bela.request(method, path, json=body).status_code == 403, path
+        for path in (talk, *(f"/api/v1/turns/{turn['id']}{end}" for end in ("", "/events", "/result", "/drawing"))):
+            assert kari.get(path).status_code == 404, path
+        assert kari.get("/api/v1/opinions").status_code == 403
+    assert anna.get(talk).json()["turns"][0]["turn"]["good"] is None
+    assert anna.delete(talk).json() == {"id": turn["conversation"]}
+    assert anna.get(talk).status_code == 404
+
+
+def test_opinions_are_kept_in_the_graph(
+    served: Served, anna: httpx.Client, scripted: Scripted, kg: KnowledgeGraph
+) -> None:
+    scripted.say("answer", "In Nordvika [2].")
+    turn = _ask(anna)
+    _follow(anna, turn)
+    given = anna.post(
+        f"/api/v1/turns/{turn['id']}/opinion", json={"good": False, "remark": "It says too little."}
+    ).json()
+    again = anna.post(f"/api/v1/turns/{turn['id']}/opinion", json={"good": True}).json()
+    assert (given["good"], again["good"], given["run"]) == (False, True, again["run"])
+    kept = {run.id: run for run in kg[_SHIPS].runs()}[given["run"]]
+    assert (kept.good, kept.remark, kept.answer) == (True, "", "In Nordvika [2].")
+    with served.client("ruler") as ruler:
+        said = ruler.get("/api/v1/opinions").json()["opinions"]
+        assert (said[0]["id"], said[0]["good"], said[0]["question"]) == (turn["id"], True, _QUESTION)
+        spent = {its["name"]: its for its in ruler.get("/api/v1/spending").json()["spending"]}
+        assert spent["anna"]["questions"] >= 1 and spent["anna"]["tokens"] > 0
+    kg.delete_runs([given["run"]])
+    once_more = anna.post(f"/api/v1/turns/{turn['id']}/opinion", json={"good": False}).json()
+    assert once_more["run"] != given["run"]
+    kg.delete_runs([once_more["run"]])
+
+
+def test_what_was_removed_since_is_not_shown(
+    served: Served, scripted: Scripted, kg: KnowledgeGraph, collection_name: str
+) -> None:
+    scripted.say("answer", "In Larvik [1].")
+    kg[collection_name].ingest([Document("Kari", (Section("Kari Aune keeps a secret in Larvik."),), "Kari")])
+    with served.client("ruler") as ruler:
+        turn = _ask(ruler, "Where is the secret?", collections=[collection_name])
+        _follow(ruler, turn)
+        assert "Kari Aune keeps" in ruler.get(f"/api/v1/turns/{turn['id']}").text
+        kg[collection_name].delete(["Kari"])
+        for end in ("", "/result", "/drawing"):
+            assert "Kari Aune keeps" not in ruler.get(f"/api/v1/turns/{turn['id']}{end}").text, end
+        shown = _shown(ruler, turn)
+        assert (shown["answer"]["text"], [source["gone"] for source in shown["sources"]]) == ("In Larvik [1].", [True])
+
+
+def test_it_is_kept_over_a_restart(asked_of: KnowledgeGraph, scripted: Scripted, tmp_path: Path) -> None:
+    scripted.say("answer", "In Nordvika [2].")
+    with Served(asked_of, tmp_path) as first, first.client() as client:
+        done = _ask(client)
+        _follow(client, done)
+        scripted.delay(3)
+        under_way = _ask(client)
+        time.sleep(0.5)
+    scripted.delay(0)
+    paid = len(scripted.calls)
+    with Served(asked_of, tmp_path) as second, second.client() as client:
+        assert _shown(client, done)["answer"]["text"] == "In Nordvika [2]."
+        assert _shown(client, under_way)["turn"]["state"] == "stopped"
+        assert len(scripted.calls) == paid
+    assert (tmp_path / "conversations.sqlite3").stat().st_mode & 0o777 == 0o600
+
+
+def _turn(id: str, conversation: str = "c", owner: str = "a") -> Turn:
+    return Turn(id, conversation, owner, ("ships",), f"question {id}", "single", "", f"2026-01-01T00:00:{int(id):02}")
+
+
+def test_the_oldest_go_and_lists_are_of_their_owner(tmp_path: Path) -> None:
+    kept = Conversations(tmp_path / "kept" / "talks.sqlite3", 3)
+    assert kept.headings("a", 9) == [] and kept.spent() == [] and not (tmp_path / "kept").exists()
+    for number in range(1, 5):
+        kept.add(_turn(str(number), conversation="c" if number < 4 else "d", owner="a" if number < 4 else "b"))
+    with pytest.raises(NotFoundError):
+        kept.turn("1")
+    assert [turn.id for turn in kept.turns("c")] == ["2", "3"]
+    assert [(its.id, its.title, its.turns) for its in kept.headings("a", 9)] == [("c", "question 2", 2)]
+    answer = Answer("question 2", "Yes", True, "single", Ranking("question 2", "bm25"))
+    kept.change("2", answer, state="done", tokens=7, cost=0.5)
+    assert kept.result("2") == answer and kept.turn("2").tokens == 7
+    assert sorted(kept.spent()) == [("a", 2, 7, 0.5), ("b", 1, 0, 0.0)]
+    kept.add(_turn("5"), instead="3")
+    assert [turn.id for turn in kept.turns("c")] == ["5"], "2 was the oldest, 3 is replaced"
+    assert not kept.remove("c", "b") and kept.remove("c", "a")
+
+
+def test_a_damaged_file_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "talks.sqlite3"
+    path.write_text("this is none")
+    with pytest.raises(ConfigurationError, match=r"talks\.sqlite3"):
+        Conversations(path, 3).headings("a", 9)
+    path.unlink()
+    kept = Conversations(path, 3)
+    kept.add(_turn("1"))
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("UPDATE turns SET result = ?", (b"no answer",))
+    assert kept.result("1") is None and kept.turn("1").question == "question 1"

@@ -1,0 +1,437 @@
+"""What the pages ask of the REST API beside searches and answers: names, pairs of names, documents, what was measured,
+keys, estimates and examples.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from scripted import Scripted
+from served import Served
+
+from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
+from kgrag.evaluation.datasets import Corpus, Dataset, Question
+from kgrag.evaluation.experiment import Experiment
+from kgrag.graph.lucene import begun_words
+from kgrag.indexing.resolution.contexts import sentence
+from kgrag.server.jobs import Jobs
+from kgrag.values.documents import Document, Section, Triple
+from kgrag.values.errors import NotFoundError
+
+_NAME, _OTHER = "names of pages", "letters of pages"
+_C = f"/api/v1/collections/{_NAME}"
+_TEXTS = {
+    "Ada Maria Lund": "Ada Maria Lund was a maker of maps. She went to school in Trondheim, Norway.",
+    "Hvalvik": "Hvalvik is a harbour of Norway. It was calm. Its chart was drawn by Ada M. Lund for the navy. End.",
+    "The Norwegian Sea": "The Norwegian Sea lies west of Norway. Ólafur Jónsson sailed it.",
+    "Two captains": "Kari Berg and Nils Berg were captains. It is said that Berg could not swim.",
+    "Warner": "Warner Brothers printed charts. Warner Bros. of Bergen printed the others.",
+}
+_FACTS = {
+    "Hvalvik": (Triple("Hvalvik", "was charted by", "Ada Maria Lund"),),
+    "Ada Maria Lund": (Triple("Ada Maria Lund", "went to school in", "Trondheim"),),
+}
+
+
+@pytest.fixture(scope="module")
+def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    kg[_NAME].ingest(
+        [Document(key, (Section(text),), key, triples=_FACTS.get(key, ())) for key, text in _TEXTS.items()]
+    )
+    kg[_OTHER].ingest([Document("Kari", (Section("Kari keeps a secret."),), "Kari")])
+    runs = tmp_path_factory.mktemp("runs")
+    asked = (
+        Question("charted", "Who charted Hvalvik?", ("Hvalvik",), ("Ada Maria Lund",)),
+        Question("none", "Which boat is at the Azores?", ("azores.pdf",), ("None",)),
+    )
+    for name in (_NAME, _OTHER):
+        data = Dataset(Path("sea"), asked, frozenset(), Corpus(lambda _: iter(())))
+        Experiment(["bm25", "dense"] if name == _NAME else ["bm25"], data, out=runs, collection=kg[name]).run()
+    settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
+    folder = tmp_path_factory.mktemp("keys")
+    with (
+        KnowledgeGraph.connect(settings=settings) as other,
+        Served(other, folder, evaluations=runs, job_workers=1) as server,
+    ):
+        yield server
+    for name in (_NAME, _OTHER):
+        kg[name].delete()
+
+
+@pytest.fixture
+def client(served: Served) -> Iterator[httpx.Client]:
+    with served.client() as its:
+        yield its
+
+
+# ----- names
+
+
+def _names(client: httpx.Client, q: str, **more: Any) -> list[str]:
+    return [its["name"] for its in client.get(f"{_C}/names", params={"q": q, **more}).json()["names"]]
+
+
+def test_names_are_found_while_somebody_types(client: httpx.Client) -> None:
+    found = client.get(f"{_C}/names", params={"q": "norw"}).json()["names"]
+    assert found[0] == {"name": "Norway", "passages": 3} and "Norwegian Sea" in str(found[1:])
+    assert _names(client, "NORWAY")[0] == "Norway"
+    assert _names(client, "jonsso") == _names(client, "JÓNSS") == ["Ólafur Jónsson"]
+    assert _names(client, "maria lu") == ["Ada Maria Lund"] and _names(client, "maria berg") == []
+    assert _names(client, "orway") == []  # no word begins so
+    assert len(_names(client, "b", limit=1)) == 1
+
+
+@pytest.mark.parametrize(
+    "q", ["", "*", "norwax~", "norway~ OR *:*", '"', "name:Norway", "/.*/", "(", "\\", "no?way", "AND", "[a TO z]"]
+)
+def test_what_is_typed_is_no_query_of_lucene(client: httpx.Client, q: str) -> None:
+    reply = client.get(f"{_C}/names", params={"q": q})
+    assert reply.status_code == 200 and reply.json() == {"names": []}
+    assert _names(client, "trondheim)") == ["Trondheim"]
+
+
+def test_words_of_which_the_last_is_begun() -> None:
+    assert begun_words("Roald, amu") == '+"Roald" +("amu" amu*)'
+    assert begun_words("Sjæl") == '+("Sjæl" sjæl* sjael*)'
+    assert begun_words("x~ OR (y)") == '+"x" +"or" +("y" y*)'
+    assert begun_words(" *") == ""
+
+
+def test_the_clients_find_names_too(served: Served, kg: KnowledgeGraph) -> None:
+    with RemoteKnowledgeGraph(served.url) as there:
+        assert there[_NAME].names("norw", limit=3) == kg[_NAME].names("norw", limit=3)
+        assert there[_NAME].example_questions() == kg[_NAME].example_questions()
+        assert there[_NAME].documents(search="hval") == kg[_NAME].documents(search="hval")
+
+
+# ----- pairs of names
+
+
+def _pairs(client: httpx.Client, **params: Any) -> dict[str, Any]:
+    reply = client.get(f"{_C}/name-pairs", params=params)
+    assert reply.status_code == 200, reply.text
+    return dict(reply.json())
+
+
+def test_pairs_of_names_with_a_sentence_of_each(client: httpx.Client, served: Served, kg: KnowledgeGraph) -> None:
+    found = _pairs(client, kind="same", filter="lund")
+    assert found["number"] == 1 and found["names"] == kg[_NAME].resolve().names
+    (pair,) = found["pairs"]
+    said = dict(zip((pair["one"], pair["other"]), pair["contexts"], strict=True))
+    assert said == {
+        "Ada Maria Lund": "Ada Maria Lund was a maker of maps.",
+        "Ada M Lund": "Its chart was drawn by Ada M. Lund for the navy.",
+    }
+    assert pair["by"] == "rules" and pair["score"] >= 0.8 and pair["evidence"] and pair["kind"]
+    doubtful = _pairs(client)
+    assert doubtful["number"] == len(kg[_NAME].resolve().doubtful) >= 2
+    one, rest = _pairs(client, limit=1), _pairs(client, limit=50, offset=1)
+    assert one["pairs"] + rest["pairs"] == doubtful["pairs"] and one["number"] == doubtful["number"]
+    assert _pairs(client, filter="no such name")["pairs"] == []
+
+
+def test_the_sentences_of_a_page_are_read_at_once(kg: KnowledgeGraph, served: Served) -> None:
+    found = kg[_NAME].resolve()
+    asked: list[str] = []
+    with kg.graph.listening(lambda name, _: asked.append(name)):
+        said = kg[_NAME].name_contexts([*found.same, *found.doubtful])
+    assert asked == ["resolve/texts"] and len(said) == len(found.same) + len(found.doubtful)
+
+
+def test_decisions_on_pairs_are_kept(client: httpx.Client, kg: KnowledgeGraph) -> None:
+    try:
+        doubtful = _pairs(client)["pairs"]
+        tied, parted = doubtful[0], doubtful[1]
+        unknown = {"one": "Norway", "other": "Hvalvik", "same": True}
+        first = {"one": tied["other"], "other": tied["one"], "same": True}  # in whatever order
+        refused = client.post(f"{_C}/name-pairs", json={"decisions": [first, unknown]})
+        assert refused.status_code == 404 and "'Norway' and 'Hvalvik'" in refused.json()["error"]
+        assert _pairs(client)["pairs"] == doubtful  # nothing was written
+        second = {"one": parted["one"], "other": parted["other"], "same": False}
+        done = client.post(f"{_C}/name-pairs", json={"decisions": [first, second]})
+        assert done.json() == {"decided": 2}
+        left = [(pair["one"], pair["other"]) for pair in _pairs(client)["pairs"]]
+        assert (tied["one"], tied["other"]) not in left and (parted["one"], parted["other"]) not in left
+        same = _pairs(client, kind="same")["pairs"]
+        assert [(x["one"], x["other"]) for x in same if x["by"] == "person"] == [(tied["one"], tied["other"])]
+        again = client.post(f"{_C}/name-pairs", json={"decisions": [second]})
+        assert again.status_code == 404  # it was told apart, and is none any more
+        assert client.post(f"{_C}/name-pairs", json={"decisions": []}).status_code == 422
+        assert client.post(f"{_C}/name-pairs", json={"decisions": [first] * 501}).status_code == 422
+    finally:
+        kg.graph._driver.execute_query(
+            "MATCH (e:Entity {collection: $c}) REMOVE e.apart WITH e MATCH (e)-[s:SAME_AS]->() DELETE s", c=_NAME
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("Berg", "Bergen is far. In it Berg lived! He died.", "In it Berg lived!"),
+        ("Dr Vik", "The book of Dr. Vik is lost.", "The book of Dr. Vik is lost."),
+        ("Dr. Vik", "One. The book of Dr. Vik is lost. Two.", "The book of Dr. Vik is lost."),
+        ("berg", "First Berg\ncame.", "First Berg came."),
+        ("Vik", "x" * 300 + " Vik " + "y" * 300, "x" * 159 + " Vik " + "y" * 159),
+        ("Vik", "Viken.", ""),
+    ],
+)
+def test_the_sentence_of_a_name(name: str, text: str, said: str) -> None:
+    assert sentence(name, ["Nothing here.", text]) == said
+
+
+# ----- documents
+
+
+def test_documents_are_found_by_words(client: httpx.Client) -> None:
+    def keys(search: str, **more: Any) -> list[str]:
+        reply = client.get(f"{_C}/documents", params={"search": search, **more}).json()
+        return [its["key"] for its in reply["documents"]]
+
+    assert keys("norweg") == ["The Norwegian Sea"] and keys("SEA the") == ["The Norwegian Sea"]
+    assert keys("sea hvalvik") == [] and len(keys("")) == len(_TEXTS)
+    first = client.get(f"{_C}/documents", params={"search": "a", "limit": 2}).json()
+    assert first["after"] == first["documents"][-1]["key"]
+    assert keys("a", after=first["after"]) == [key for key in keys("a") if key > first["after"]]
+    (one,) = client.get(f"{_C}/documents", params={"search": "hval"}).json()["documents"]
+    assert (one["passages"], one["pages"], one["tables"], one["held"], one["file"]) == (1, 0, 0, False, "")
+    assert one["problems"] == []
+
+
+def test_documents_say_whether_their_file_is_held(
+    client: httpx.Client, served: Served, kg: KnowledgeGraph, collection_name: str
+) -> None:
+    place = f"/api/v1/collections/{collection_name}"
+    files = [
+        ("files", ("a/boat.md", b"# Boat\n\nA boat.")),
+        ("files", ("ship.csv", b"id,text\n1,A ship.\n2,A sloop.\n")),
+    ]
+    _wait(client, client.post(f"{place}/documents", files=files).json()["id"])
+
+    def held() -> dict[str, tuple[str, bool]]:
+        rows = client.get(f"{place}/documents").json()["documents"]
+        return {its["key"]: (its["file"], its["held"]) for its in rows}
+
+    found = held()
+    assert found["a/boat.md"] == ("a/boat.md", True)
+    assert [its for key, its in found.items() if key != "a/boat.md"] == [("ship.csv", True)] * 2
+    Jobs(kg, workers=0).uploads.remove(collection_name, "ship.csv")
+    assert set(held().values()) == {("a/boat.md", True), ("ship.csv", False)}
+
+
+def _wait(client: httpx.Client, id: str) -> dict[str, Any]:
+    with client.stream("GET", f"/api/v1/jobs/{id}/events") as events:
+        return dict([json.loads(line[6:]) for line in events.iter_lines() if line.startswith("data: ")][-1])
+
+
+def test_a_delete_that_waits_can_be_undone(client: httpx.Client, kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest([Document("one", (Section("One boat."),)), Document("two", (Section("Two boats."),))])
+    place = f"/api/v1/collections/{collection_name}"
+    asked = client.delete(f"{place}/documents", params={"key": "one", "seconds": 600}).json()
+    assert asked["state"] == "queued" and asked["begins"] > asked["created"]
+    other = client.post(f"{place}/jobs", json={"kind": "resolve"}).json()
+    assert other["begins"] == ""
+    assert _wait(client, other["id"])["state"] == "done"  # what waits holds up nothing
+    assert client.get(f"/api/v1/jobs/{asked['id']}").json()["state"] == "queued"
+    assert client.delete(f"/api/v1/jobs/{asked['id']}").json()["state"] == "cancelled"
+    assert [its.key for its in kg[collection_name].documents()] == ["one", "two"]
+    again = client.post(f"/api/v1/jobs/{asked['id']}/retry").json()
+    assert again["begins"] == ""  # whoever asks again does not wait
+    assert _wait(client, asked["id"])["state"] == "done"
+    assert [its.key for its in kg[collection_name].documents()] == ["two"]
+
+
+def test_a_delete_that_waits_begins_then(client: httpx.Client, kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest([Document("one", (Section("One boat."),)), Document("two", (Section("Two boats."),))])
+    began = time.monotonic()
+    asked = client.delete(
+        f"/api/v1/collections/{collection_name}/documents", params={"key": "one", "seconds": 3}
+    ).json()
+    done = _wait(client, asked["id"])
+    assert done["state"] == "done" and done["started"] >= done["begins"] == asked["begins"]
+    assert time.monotonic() - began >= 2.5
+    assert [its.key for its in kg[collection_name].documents()] == ["two"]
+    refused = client.delete(f"/api/v1/collections/{collection_name}/documents", params={"key": "two", "seconds": 3601})
+    assert refused.status_code == 422
+
+
+# ----- keys
+
+
+def test_keys_are_listed_made_and_removed(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    server = Served(kg, tmp_path, job_workers=1)
+    server.key("ruler", "admin")
+    with server, server.client("ruler") as client:
+        made = client.post("/api/v1/keys", json={"name": "a/guest", "role": "read", "collections": [_NAME]})
+        assert made.status_code == 201 and made.json()["name"] == "a/guest"
+        token = made.json()["token"]
+        listed = client.get("/api/v1/keys").json()["keys"]
+        assert [(its["name"], its["role"], its["collections"]) for its in listed] == [
+            ("a/guest", "read", [_NAME]),
+            ("ruler", "admin", []),
+        ]
+        assert all(set(its) == {"name", "role", "collections", "created"} for its in listed)
+        with server.client(token) as guest:
+            assert guest.get("/api/v1/me").json()["collections"] == [_NAME]
+            assert guest.get("/api/v1/keys").status_code == 403
+        taken = client.post("/api/v1/keys", json={"name": "ruler", "role": "read"})
+        own = client.delete("/api/v1/keys/ruler")
+        assert taken.json()["kind"] == own.json()["kind"] == "InputError"
+        assert taken.status_code == own.status_code == 400
+        assert own.json()["remedy"] == "Use another admin key or `kgrag keys remove`."
+        assert client.delete("/api/v1/keys/a%2Fguest").json() == {"name": "a/guest"}
+        assert client.delete("/api/v1/keys/a%2Fguest").status_code == 404
+        with server.client(token) as guest:
+            assert guest.get("/api/v1/me").status_code == 401
+        assert [key.name for key in server.keys.kept()] == ["ruler"]
+
+
+def test_a_first_key_that_is_made_locks_the_server(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    with Served(kg, tmp_path, job_workers=1) as server, server.client() as client:
+        assert client.get("/api/v1/keys").json() == {"keys": []}
+        assert client.delete("/api/v1/keys/local").status_code == 404
+        made = client.post("/api/v1/keys", json={"name": "first", "role": "admin"})
+        assert made.status_code == 201
+        assert client.get("/api/v1/keys").status_code == 401
+        with server.client(made.json()["token"]) as ruler:
+            assert [its["name"] for its in ruler.get("/api/v1/keys").json()["keys"]] == ["first"]
+
+
+# ----- evaluations
+
+
+def test_evaluations_are_told_with_their_questions(client: httpx.Client) -> None:
+    listed = client.get("/api/v1/evaluations").json()
+    assert listed["folder"] is True
+    assert next((its["system"], its["collection"]) for its in listed["evaluations"]) == ("bm25", _OTHER)  # newest first
+    assert {(its["system"], its["dataset"], its["questions"]) for its in listed["evaluations"]} == {
+        ("bm25", "sea", 2),
+        ("dense", "sea", 2),
+    }
+    one = next(its for its in listed["evaluations"] if its["system"] == "bm25" and its["collection"] == _NAME)
+    assert one["measures"]["R@5"] == 50.0
+    reply = client.get(f"/api/v1/evaluations/{one['id']}").json()
+    assert reply["evaluation"] == one
+    assert reply["records"] == [
+        {
+            "question": "Who charted Hvalvik?",
+            "answers": ["Ada Maria Lund"],
+            "ranks": [1],
+            "said": "",
+            "error": "",
+            "system": "bm25",
+            "search": True,
+        },
+        {
+            "question": "Which boat is at the Azores?",
+            "answers": ["None"],
+            "ranks": [None],
+            "said": "",
+            "error": "",
+            "system": "bm25",
+            "search": True,
+        },
+    ]
+    unknown = client.get("/api/v1/evaluations/nothing")
+    assert unknown.status_code == 404 and "'nothing'" in unknown.json()["error"]
+
+
+def test_two_evaluations_beside_each_other(client: httpx.Client) -> None:
+    listed = client.get("/api/v1/evaluations").json()["evaluations"]
+    one, other = (
+        next(its for its in listed if its["system"] == system and its["collection"] == name)
+        for system, name in (("bm25", _NAME), ("bm25", _OTHER))
+    )
+    reply = client.get(f"/api/v1/evaluations/{one['id']}/beside/{other['id']}").json()
+    assert (reply["one"], reply["other"], reply["shared"]) == (one, other, 2)
+    rows = {row["measure"]: row for row in reply["rows"]}
+    assert (rows["R@5"]["one"], rows["R@5"]["other"], rows["R@5"]["difference"]) == (50.0, 0.0, "+50.0")
+    assert rows["R@5"]["verdict"] == "noise" and " to " in rows["R@5"]["interval"]
+    assert reply["questions"] == [
+        {
+            "question": "Who charted Hvalvik?",
+            "answers": ["Ada Maria Lund"],
+            "one": {"ranks": [1], "said": ""},
+            "other": {"ranks": [None], "said": ""},
+        }
+    ]
+    assert client.get(f"/api/v1/evaluations/{one['id']}/beside/nothing").status_code == 404
+
+
+def test_evaluations_of_hidden_collections_stay_hidden(served: Served, tmp_path: Path, kg: KnowledgeGraph) -> None:
+    hidden = next(its for its in _evaluations(served) if its["collection"] == _OTHER)
+    seen = next(its for its in _evaluations(served) if its["collection"] == _NAME)
+    locked = Served(kg, tmp_path, evaluations=served.options.evaluations, job_workers=1)
+    locked.key("reads", "read", _NAME)
+    with locked, locked.client("reads") as client:
+        listed = client.get("/api/v1/evaluations").json()["evaluations"]
+        assert [its["system"] for its in listed] and {its["collection"] for its in listed} == {_NAME}
+        unknown = client.get("/api/v1/evaluations/nothing").json()["error"].replace("nothing", hidden["id"])
+        for place in (hidden["id"], f"{seen['id']}/beside/{hidden['id']}", f"{hidden['id']}/beside/{seen['id']}"):
+            reply = client.get(f"/api/v1/evaluations/{place}")
+            assert reply.status_code == 404 and reply.json()["error"] == unknown
+
+
+def _evaluations(served: Served) -> list[dict[str, Any]]:
+    with served.client() as client:
+        return list(client.get("/api/v1/evaluations").json()["evaluations"])
+
+
+def test_without_a_folder_there_are_no_evaluations(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    with Served(kg, tmp_path, job_workers=1) as server, server.client() as client:
+        assert client.get("/api/v1/evaluations").json() == {"evaluations": [], "folder": False}
+
+
+# ----- estimates
+
+
+def test_what_a_model_would_take(client: httpx.Client, kg: KnowledgeGraph) -> None:
+    here = kg[_NAME].estimate_extraction()
+    there = client.get(f"{_C}/estimates/extract").json()
+    assert there["kind"] == "extract" and there["calls"] == here.calls == len(_TEXTS)
+    assert there["tokens"] == here.prompt_tokens[1] + here.completion_tokens[1] > 500
+    assert there["lines"][0].startswith(f"{len(_TEXTS)} calls of ") and len(there["lines"]) == 3
+    assert client.get(f"{_C}/estimates/resolve").json()["calls"] == 1  # ten pairs a call
+    tree = client.get(f"{_C}/estimates/tree").json()
+    assert (tree["calls"], tree["tokens"]) == (0, 0) and "make it first" in tree["lines"][0]
+    assert client.get(f"{_C}/estimates/communities").json()["calls"] == 0
+    assert client.get(f"{_C}/estimates/tag").status_code == 422
+
+
+def test_an_estimate_of_what_is_laid_counts_it(client: httpx.Client, kg: KnowledgeGraph) -> None:
+    kg[_NAME].build_tree(size=2)
+    try:
+        tree = client.get(f"{_C}/estimates/tree").json()
+        assert tree["calls"] == kg[_NAME].info().counts["Summary"] > 0 and tree["tokens"] > 0
+    finally:
+        kg[_NAME].remove_tree()
+
+
+def test_an_estimate_takes_a_model(kg: KnowledgeGraph, served: Served, tmp_path: Path) -> None:
+    with Served(kg, tmp_path, job_workers=1) as server, server.client() as client:
+        job = client.post(f"{_C}/jobs", json={"kind": "extract"})
+        estimate = client.get(f"{_C}/estimates/extract")
+        assert estimate.status_code == job.status_code == 400 and estimate.json() == job.json()
+
+
+# ----- examples
+
+
+def test_example_questions_are_of_facts_and_names(client: httpx.Client, kg: KnowledgeGraph) -> None:
+    found = client.get(f"{_C}/examples").json()["questions"]
+    assert found[:2] == ["How is Hvalvik connected to Trondheim?", "What is known about Norway?"]
+    assert len(found) == 3 and found == client.get(f"{_C}/examples").json()["questions"]
+    assert client.get(f"/api/v1/collections/{_OTHER}/examples").json()["questions"] == ["What is known about Kari?"]
+
+
+def test_a_collection_without_documents_has_no_examples(
+    client: httpx.Client, kg: KnowledgeGraph, collection_name: str
+) -> None:
+    kg[collection_name].ingest([Document("one", (Section("One boat."),), "one")])
+    kg[collection_name].delete(["one"])
+    assert client.get(f"/api/v1/collections/{collection_name}/examples").json() == {"questions": []}
+    with pytest.raises(NotFoundError):
+        kg["no such collection"].example_questions()
