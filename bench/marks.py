@@ -17,15 +17,16 @@ import re
 import time
 import unicodedata
 from base64 import b64decode
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path
+from shutil import which
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pypdfium2
 from PIL import Image, ImageDraw
 
@@ -39,68 +40,59 @@ from kgrag.values.documents import Document
 
 ALIKE, UNLIKE, SMALL, LARGE, LONGER = 2.0, -3.0, -3.0, -24.0, -0.01
 """What characters are worth that are alike or not, one of a small gap, and a large gap, at first and by its length."""
+SHORT, LITTLE = 200, 0.95
+"""Characters of passages that are passed over; and the share of one's characters below which its truth is doubtful."""
 DOCS = Path(__file__).parents[1] / "docs"
-STYLE = """body { font: 10pt/1.35 serif; text-align: justify; hyphens: manual } pre { font-size: 6pt; white-space: pre-wrap }
-article { column-count: 2; column-gap: 2em; break-before: page } table { font-size: 7pt } td { border: 1px solid }"""
-SYLLABLE = re.compile(r"(?<=[a-z]{2}[aeiou][bcdfglmnprst])(?=[bcdfglmnprst][aeiou][a-z]{2})")
+STYLE = """body { font: 11pt/1.35 serif; text-align: justify } pre { font-size: 6pt; white-space: pre-wrap }
+article { column-count: 2; column-gap: 2em } table { font-size: 7pt } td { border: 1px solid }"""
+MARGINS = ("top", "bottom", "left", "right")
+SYLLABLE = re.compile(
+    r"(?<=[a-z]{2}[aeiou])(?=[bcdfgklmnprstv][aeiou][a-z])|(?<=[a-z][aeiou][lmnprst])(?=[bcdfgkmpt][aeiou])"
+)
 
 
-class Page:
-    """A page of a PDF: its words as the server marks them, and in the order in which the loader reads them."""
+class File:
+    """A PDF, open for the server's reading of its pages and for the loader's."""
 
-    def __init__(self, path: Path, number: int) -> None:
-        self._path, self.number = path, number
+    def __init__(self, path: Path) -> None:
+        self.path, self._drawn, self._read = path, Pictures(path), Pdf(path)
+        with pypdfium2.PdfDocument(path) as document:
+            self.sizes = [page.get_size() for page in document]
 
-    @cached_property
-    def picture(self) -> Picture:
-        """As the server draws it."""
-        drawn = Pictures(self._path)
-        made = drawn.page(self.number)
-        drawn.close()
+    @cache  # noqa: B019 - as long as the program runs
+    def page(self, number: int) -> tuple[Picture, list[int]]:
+        """A page, from 1, and the places of its words in the order in which the loader reads its lines and tables."""
+        made, (width, height) = self._drawn.page(number), self.sizes[number - 1]
         words = tuple((word, Box(*place)) for word, *place in made["words"])
-        return Picture(b64decode(made["png"]), words, drawn.header()["pages"] if False else 0)
-
-    @cached_property
-    def order(self) -> list[int]:
-        """The places of the words on lines and in tables, in reading order."""
-        pdf = Pdf(self._path)
-        read = pdf.page(self.number)
-        pdf.close()
-        with pypdfium2.PdfDocument(self._path) as document:
-            width, height = document[self.number - 1].get_size()
-        parts = [
-            (i["box"][0], i["box"][2], i["box"][1], i["box"][3]) if isinstance(i, dict) else tuple(i[1:5])
-            for i in chain.from_iterable(read["blocks"])
-        ]
-        found = []
-        for place, (_, box) in enumerate(self.picture.words):
+        order = []
+        parts = list(enumerate(chain.from_iterable(self._read.page(number)["blocks"])))
+        for place, (_, box) in enumerate(words):
             x, y = (box.x0 + box.x1) / 2 * width, (box.y0 + box.y1) / 2 * height
-            near = [
-                (abs(y - (top + bottom) / 2), n)
-                for n, (x0, x1, top, bottom) in enumerate(parts)
-                if x0 - 2 <= x <= x1 + 2 and top - 3 <= y <= bottom + 3
-            ]
+            near = []
+            for n, part in parts:
+                x0, top, x1, bottom = part["box"] if isinstance(part, dict) else (part[1], part[3], part[2], part[4])
+                if x0 - 2 <= x <= x1 + 2 and top - 3 <= y <= bottom + 3:
+                    near.append((abs(y - (top + bottom) / 2), n, round(y) if isinstance(part, dict) else 0))
             if near:
-                found.append((min(near)[1], round(y) if isinstance(self._item(read, min(near)[1]), dict) else 0, x, place))
-        return [place for *_, place in sorted(found)]
-
-    @staticmethod
-    def _item(read: dict[str, Any], number: int) -> Any:
-        return list(chain.from_iterable(read["blocks"]))[number]
+                order.append((*min(near)[1:], x, place))
+        return Picture(b64decode(made["png"]), words, len(self.sizes)), [place for *_, place in sorted(order)]
 
 
 class Case(NamedTuple):
-    """A passage with its pages, and the page before and the one behind."""
+    """A passage of a file."""
 
-    path: Path
+    file: File
     chunk: Chunk
-    pages: list[Page]
-    near: list[Page]
+
+    def pages(self) -> range:
+        """The numbers of its pages."""
+        first = self.chunk.page or 1
+        return range(first, (self.chunk.last_page or first) + 1)
 
 
 def plain(text: str) -> str:
     """The characters that are compared."""
-    return re.sub(r"[\s\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
 
 
 def cases(paths: Sequence[Path], number: int, seed: int) -> list[Case]:
@@ -108,102 +100,165 @@ def cases(paths: Sequence[Path], number: int, seed: int) -> list[Case]:
     drawn = []
     for path in paths:
         (document,) = (item for item in load(path) if isinstance(item, Document))
-        chunks = [c for c in chunk(document, IndexingSettings()) if c.page and c.table is None and len(c.text) > 200]
+        chunks = [c for c in chunk(document, IndexingSettings()) if c.page and c.table is None and len(c.text) > SHORT]
         random.Random(seed).shuffle(chunks)
-        pages = [Page(path, n) for n in range(1, len(pypdfium2.PdfDocument(path)) + 1)]
-        drawn.append([_case(path, c, pages) for c in chunks])
+        file = File(path)
+        drawn.append([Case(file, c) for c in chunks])
     return [case for case in chain.from_iterable(zip_longest(*drawn)) if case][:number]
 
 
-def _case(path: Path, its: Chunk, pages: Sequence[Page]) -> Case:
-    first, last = its.page or 1, its.last_page or its.page or 1
-    return Case(path, its, list(pages[first - 1 : last]), [*pages[max(0, first - 2) : first - 1], *pages[last : last + 1]])
-
-
-def true_words(text: str, pages: Sequence[Page]) -> tuple[list[set[int]], float]:
+def true_words(case: Case) -> tuple[list[set[int]], float]:
     """The places of a passage's words on each of its pages, and the share of its characters that stand there."""
-    owners = [
-        (n, place, character)
-        for n, page in enumerate(pages)
-        for place in page.order
-        for character in plain(page.picture.words[place][0])
-    ]
-    wanted, matched = plain(text), [0] * len(owners)
-    pairs = align(wanted, "".join(character for *_, character in owners))
-    for at in pairs:
-        matched[at] = 1
-    shares: dict[tuple[int, int], list[int]] = {}
-    for (n, place, _), hit in zip(owners, matched, strict=True):
-        shares.setdefault((n, place), []).append(hit)
-    found: list[set[int]] = [set() for _ in pages]
-    for (n, place), hits in shares.items():
-        if fmean(hits) > 0.5:
+    owners, there = [], ""
+    for n, number in enumerate(case.pages()):
+        picture, order = case.file.page(number)
+        for place in order:
+            characters = plain(picture.words[place][0])
+            owners += [(n, place)] * len(characters)
+            there += characters
+    wanted = plain(case.chunk.text)
+    paired = align(wanted, there)
+    hits, sizes = Counter(owners[at] for at in paired), Counter(owners)
+    found: list[set[int]] = [set() for _ in case.pages()]
+    for (n, place), hit in hits.items():
+        if hit > sizes[n, place] / 2:
             found[n].add(place)
-    return found, len(pairs) / max(1, len(wanted))
+    return found, len(paired) / max(1, len(wanted))
 
 
 def align(wanted: str, there: str) -> list[int]:
     """The places in `there` of the characters that the best alignment pairs with equal ones; its ends may stay over."""
-    a, b = (np.array([ord(c) for c in text], np.int32) for text in (wanted, there))
+    a, b = (np.array([ord(character) for character in text], np.int32) for text in (wanted, there))
     width = len(b) + 1
-    along = np.arange(width, dtype=np.float64)
-    best: npt.NDArray[np.float64] = np.zeros(width)
-    down = np.full(width, -np.inf)  # within a large gap of the page
-    began = np.zeros(width, np.int32)  # in which row
-    moves = np.zeros((len(a) + 1, width), np.int32)  # 0: a pair; n > 0: n characters of the page are left out; < 0: ...
-    moves[0] = 0
+    along = np.arange(width)
+    best, gap = np.zeros(width), np.full(width, -np.inf)  # gap: what is best within a large one of the wanted
+    began = np.zeros(width, np.int32)  # the row in which it began
+    moves = np.zeros((len(a) + 1, width), np.int32)  # 0: a pair; characters left out of `there`, or -n of the wanted
     for row in range(1, len(a) + 1):
-        pair = np.concatenate([[-np.inf], best[:-1] + np.where(b == a[row - 1], ALIKE, UNLIKE)])
-        opened = best + LARGE
-        begins = opened >= down + LONGER
-        down = np.where(begins, opened, down + LONGER)
-        began = np.where(begins, row - 1, began)
-        small = best + SMALL
-        now, move = pair, np.zeros(width, np.int32)
-        for value, step in ((down, began - row), (small, np.full(width, -1, np.int32))):
-            better = value > now
-            now, move = np.where(better, value, now), np.where(better, step, move)
+        begins = best + LARGE >= gap + LONGER
+        gap, began = np.where(begins, best + LARGE, gap + LONGER), np.where(begins, row - 1, began)
+        now = np.concatenate([[-np.inf], best[:-1] + np.where(b == a[row - 1], ALIKE, UNLIKE)])
+        move = np.zeros(width, np.int32)
+        ways = [(gap, began - row), (best + SMALL, np.full(width, -1))]
+        for value, step in ways:
+            now, move = np.where(value > now, value, now), np.where(value > now, step, move)
         for first, each in ((0.0, SMALL), (LARGE, LONGER)):
-            lifted = now - each * along
-            top = np.maximum.accumulate(lifted)
-            source = np.maximum.accumulate(np.where(lifted == top, np.arange(width), 0))
+            height = now - each * along
+            top = np.maximum.accumulate(height)
+            source = np.maximum.accumulate(np.where(height == top, along, 0))
             value = np.concatenate([[-np.inf], (top + first)[:-1] + each * along[1:]])
-            better = value > now
-            now = np.where(better, value, now)
-            move = np.where(better, np.arange(width) - np.concatenate([[0], source[:-1]]), move)
-        best = now
-        moves[row] = move
-    row, column = len(a), int(np.argmax(best))
-    found = []
+            step = along - np.concatenate([[0], source[:-1]])
+            now, move = np.where(value > now, value, now), np.where(value > now, step, move)
+        best, moves[row] = now, move
+    row, column, found = len(a), int(np.argmax(best)), []
     while row > 0 and column > 0:
         move = int(moves[row, column])
-        if move == 0:
-            if a[row - 1] == b[column - 1]:
-                found.append(column - 1)
-            row, column = row - 1, column - 1
-        elif move > 0:
-            column -= move
-        else:
-            row += move
+        if move == 0 and a[row - 1] == b[column - 1]:
+            found.append(column - 1)
+        row, column = row - max(-move, move == 0), column - max(move, move == 0)
     return found
 
 
-def print_columns(folder: Path) -> Iterator[Path]:
+def print_columns(folder: Path) -> None:
     """The documentation as PDFs whose words are broken at the ends of lines."""
     from markdown_it import MarkdownIt
     from playwright.sync_api import sync_playwright
 
     markdown = MarkdownIt("commonmark").enable("table")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        chromium = playwright.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
         page = chromium.new_page()
-        for name in ("operating", "serving"):
-            text = SYLLABLE.sub("\u00ad", (DOCS / f"{name}.md").read_text(encoding="utf-8"))
-            page.set_content(f"<!doctype html><style>{STYLE}</style><article>{markdown.render(text)}</article>")
-            page.pdf(path=folder / f"{name}.pdf", format="A4", margin=dict.fromkeys(("top", "bottom", "left"), "18mm"))
-            yield folder / f"{name}.pdf"
+        texts = [SYLLABLE.sub("\u00ad", path.read_text(encoding="utf-8")) for path in sorted(DOCS.glob("*.md"))]
+        articles = "".join(f"<article>{markdown.render(text)}</article>" for text in texts)
+        page.set_content(f"<!doctype html><style>{STYLE}</style>{articles}")
+        page.pdf(path=folder / "columns.pdf", format="A4", margin=dict.fromkeys(MARGINS, "18mm"))
         chromium.close()
+
+
+class Count(NamedTuple):
+    """Words of passages: rightly marked, wrongly, and not; and those marked on the pages next to them."""
+
+    right: int = 0
+    wrong: int = 0
+    missed: int = 0
+    elsewhere: int = 0
+
+    def shares(self) -> tuple[float, float]:
+        """Precision and recall."""
+        return self.right / max(1, self.right + self.wrong), self.right / max(1, self.right + self.missed)
+
+
+def measure(case: Case, *, misses: bool, folder: Path | None) -> tuple[Count, float, float]:
+    """What is marked of a passage; the share of it that stands on its pages; the longest time of a page in seconds."""
+    right, wrong, missed, elsewhere, longest = 0, 0, 0, 0, 0.0
+    truth, share = true_words(case)
+    pages = case.pages()
+    for number in range(max(1, pages[0] - 1), min(len(case.file.sizes), pages[-1] + 1) + 1):
+        picture, _ = case.file.page(number)
+        began = time.perf_counter()
+        marked = {place for place in picture.places(case.chunk.text) if plain(picture.words[place][0])}
+        longest = max(longest, time.perf_counter() - began)
+        if number not in pages:
+            elsewhere += len(marked)
+            continue
+        true = truth[number - pages[0]]
+        right, wrong, missed = right + len(marked & true), wrong + len(marked - true), missed + len(true - marked)
+        for label, places in (("wrong", marked - true), ("missed", true - marked)):
+            if places and misses:
+                print(
+                    f"  {case.file.path.name} {number} {label}:", *(picture.words[place][0] for place in sorted(places))
+                )
+        if folder:
+            draw(picture, marked, true).save(
+                folder / f"{case.file.path.stem}-{number}-{hash(case.chunk.text) % 1000}.png"
+            )
+    return Count(right, wrong, missed, elsewhere), share, longest
+
+
+def draw(picture: Picture, marked: set[int], true: set[int]) -> Image.Image:
+    """The page: green what is rightly marked, red what is not, blue what is missed."""
+    image = Image.open(io.BytesIO(picture.png)).convert("RGB")
+    pen = ImageDraw.Draw(image)
+    for places, colour in ((marked & true, "green"), (marked - true, "red"), (true - marked, "blue")):
+        for place in places:
+            box = picture.words[place][1]
+            pen.rectangle([x * size for x, size in zip(box, image.size * 2, strict=True)], outline=colour, width=2)
+    return image
 
 
 def main() -> None:
     """See the top of the file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=Path, metavar="PDF")
+    parser.add_argument("--passages", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--misses", action="store_true", help="show the words")
+    parser.add_argument("--draw", type=Path, metavar="FOLDER", help="pictures of the pages, with boxes")
+    parser.add_argument("--print", type=Path, metavar="FOLDER", dest="printed")
+    options = parser.parse_args()
+    if options.printed:
+        print_columns(options.printed)
+    found: defaultdict[str, list[Count]] = defaultdict(list)
+    longest = 0.0
+    for case in cases(options.files, options.passages, options.seed):
+        count, share, seconds = measure(case, misses=options.misses, folder=options.draw)
+        longest = max(longest, seconds)
+        for name in (case.file.path.name, "all"):
+            found[name].append(count)
+        if share < LITTLE:
+            print(f"  {case.file.path.name} {case.pages()[0]}: {share:.0%} of the characters stand there")
+    print(
+        "| file | passages | precision | recall | of passages: precision | recall | elsewhere |\n|---"
+        + "|---:" * 6
+        + "|"
+    )
+    for name, counts in found.items():
+        whole = Count(*map(sum, zip(*counts, strict=True)))
+        each = [fmean(shares) for shares in zip(*(count.shares() for count in counts), strict=True)]
+        shown = " | ".join(f"{share:.3f}" for share in (*whole.shares(), *each))
+        print(f"| {name} | {len(counts)} | {shown} | {whole.elsewhere} |")
+    print(f"A page took {longest:.3f} s at most.")
+
+
+if __name__ == "__main__":
+    main()

@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ _FOLDERS = "|".join(sorted({name.partition("/")[0] for name in catalogue()}))
 _NAME = re.compile(rf"(?:{_FOLDERS})/\w+")
 _BEGINNING = re.compile(rf"(?:{_FOLDERS})/")
 _FILE = re.compile(r"\bcypher/(\w+/\w+)\.cypher")
+_DRAWN = re.compile(r'drawn\("(\w+)", \{([^}]*)\}')  # of the pages
 _COMMAND = re.compile(r"\bkgrag cypher ([a-z]\w+)")
 _ADDRESSES = ("kgrag/client/remote_jobs.py", "jobs/")  # what begins so there is an address of the REST API
 
@@ -180,19 +182,15 @@ def test_every_query_is_named_as_it_is_where_it_runs(sources: Sources) -> None:
 
 
 def test_every_saved_query_that_is_named_is_there_and_takes_what_it_is_given(sources: Sources) -> None:
-    found = 0
     for where, tree in sources.items():
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call) and named(node) == "saved_query"):
-            for name in texts(call.args[0]) if call.args else ():
-                found += 1
-                query = catalogue()[f"{SAVED}{name.value}"]
-                given = call.args[1] if len(call.args) > 1 else ast.Dict([], [])
-                assert isinstance(given, ast.Dict), where
-                keys = {key.value for key in given.keys if isinstance(key, ast.Constant)} | keywords(call)[0]
-                assert keys <= {p.name for p in query.parameters}, f"{where}:{call.lineno}"
         told = {name for text in texts(tree) for name in _COMMAND.findall(text.value)}
         assert told <= {name.removeprefix(SAVED) for name in catalogue() if name.startswith(SAVED)}, where
-    assert found >= 2
+    scripts = Path(str(files("kgrag.server.web"))).glob("static/*.js")
+    drawn = [found for script in scripts for found in _DRAWN.findall(script.read_text(encoding="utf-8"))]
+    assert len(drawn) >= 7
+    for name, given in drawn:
+        keys = {its.partition(":")[0].strip() for its in given.split(",") if its.strip()}
+        assert keys <= {p.name for p in catalogue()[f"{SAVED}{name}"].parameters}, name
 
 
 def test_documents_name_files_that_are_there() -> None:

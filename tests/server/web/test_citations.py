@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
 
 import pdfplumber
 import pytest
@@ -57,22 +56,21 @@ def manual(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_is_cited_is_marked(visit: Visit, scripted: Scripted, book: Path) -> None:
-    scripted.say("answer", "In Molde [1]. <script>document.title = 'broken'</script> **so it is**")
+    scripted.say("answer", "The Aurora was designed by Ingrid Solheim, who was born in Molde [1].")
     page = (visitor := visit()).page
-    visitor.go(f"/ask?collection={quote(SHIPS)}&system=single%2Bpathrank")
-    page.get_by_label("Question").fill(QUESTION)
-    page.get_by_label("Question").press("Enter")
-    page.get_by_text("**so it is**").wait_for()
-    page.get_by_text(re.compile("^found$")).first.wait_for()
-    page.get_by_role("link", name="[1]", exact=True).click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_text("Page 3 of 8").wait_for()
-    marked, others = _parted(_words(book, 3), dialog)
+    visitor.ask(QUESTION, SHIPS, "Fast")
+    page.get_by_role("button", name=re.compile("^Source 1: ")).first.click()
+    pane = page.get_by_role("region", name="Sources")
+    pane.get_by_text("Page 3 of 8").wait_for()
+    marked, others = _parted(_words(book, 3), pane)
     assert set(DESIGNED.split()) <= {word.text for word in marked}
     assert {"Chapter"} <= {word.text for word in others}
-    dialog.get_by_role("button", name="Next page").click()
-    dialog.get_by_text("Page 4 of 8").wait_for()
-    assert "broken" not in page.title()
+    darker, _ = _parted(_words(book, 3), pane, "mark.dark")
+    assert [word.text for word in darker] == DESIGNED.split(), "the sentence that bears it out, and no other"
+    pane.get_by_role("button", name="Next page").click()
+    pane.get_by_text("Page 4 of 8").wait_for()
+    pane.get_by_label("Close the sources").click()
+    assert not pane.is_visible()
 
 
 def test_a_citation_of_a_chat_client_opens_the_passage(
@@ -86,8 +84,11 @@ def test_a_citation_of_a_chat_client_opens_the_passage(
     (annotation,) = completion.choices[0].message.annotations or ()
     page = (visitor := visit()).page
     visitor.go(annotation.url_citation.url.removeprefix(application.url))
-    page.get_by_role("heading", name="Passage").wait_for()
     page.get_by_text(DESIGNED).wait_for()
+    page.get_by_text("Page 3 of 8").wait_for()
+    page.get_by_text("Names in it").wait_for()
+    page.get_by_role("link", name="Ingrid Solheim").first.click()
+    page.get_by_role("button", name="Ingrid Solheim, Entity").wait_for()
 
 
 @pytest.mark.timeout(600)
@@ -96,24 +97,18 @@ def test_a_book_is_uploaded_asked_and_its_words_found(
 ) -> None:
     scripted.say("answer", "In Molde [1].")
     page = (visitor := visit()).page
-    visitor.go("/")
-    page.get_by_label("Its name").fill(collection_name)
-    files = page.locator("input[type=file]:not([webkitdirectory])")
-    files.wait_for()
-    files.set_input_files(manual)
-    job = page.get_by_role("article").filter(has_text=collection_name)
-    job.get_by_role("progressbar").wait_for()
-    job.get_by_text("done", exact=True).wait_for(timeout=240_000)
+    visitor.upload(collection_name, manual)
+    page.get_by_text("1 file read").wait_for(timeout=240_000)
     assert kg[collection_name].info().counts["Page"] >= 60
 
-    visitor.go(f"/ask?collection={collection_name}&system=single%2Bpathrank&q={quote(QUESTION)}")
-    page.get_by_role("link", name="[1]", exact=True).click()
-    dialog = page.get_by_role("dialog")
-    shown = dialog.get_by_text(re.compile(r"^Page \d+ of \d+$"))
+    visitor.ask(QUESTION, collection_name, "Fast")
+    page.get_by_role("button", name=re.compile("^Source 1: ")).first.click()
+    pane = page.get_by_role("region", name="Sources")
+    shown = pane.get_by_text(re.compile(r"^Page \d+ of \d+$"))
     shown.wait_for()
     number, pages = map(int, re.findall(r"\d+", shown.inner_text()))
     assert pages >= 60
-    marked, others = _parted(_words(manual, number), dialog)
+    marked, others = _parted(_words(manual, number), pane)
     passage = kg[collection_name].search(QUESTION, k=1)[0].passage
     assert set(DESIGNED.split()) <= {word.text for word in marked}
     others_too = Counter(word.text for word in marked) - Counter(passage.text.split())
@@ -132,13 +127,13 @@ def _words(book: Path, number: int) -> list[Word]:
         ]
 
 
-def _parted(words: list[Word], dialog: Locator) -> tuple[list[Word], list[Word]]:
+def _parted(words: list[Word], pane: Locator, kind: str = "mark") -> tuple[list[Word], list[Word]]:
     """The words whose middle lies in a box that is drawn over the page, and the others."""
-    dialog.locator(".page-picture mark").first.wait_for()
-    picture = dialog.locator(".page-picture").bounding_box()
+    pane.locator(f".page-picture {kind}").first.wait_for()
+    picture = pane.locator(".page-picture").bounding_box()
     assert picture is not None
     boxes = []
-    for mark in dialog.locator(".page-picture mark").all():
+    for mark in pane.locator(f".page-picture {kind}").all():
         box = mark.bounding_box()
         assert box is not None
         x, y = (box["x"] - picture["x"]) / picture["width"], (box["y"] - picture["y"]) / picture["height"]

@@ -32,10 +32,11 @@ const MEANINGS = [
 /** @param {HTMLElement} box @param {Lab} lab */
 export async function showEvaluations(box, lab) {
   const id = lab.app.query.get("id"), other = lab.app.query.get("other");
-  await lab.wait(box, async () => {
+  const view = h("div", { class: "col" });
+  fill(box, id && back(lab), view);
+  await lab.wait(view, async () => {
     const found = await get(address(["evaluations", ...id ? [id] : [], ...id && other ? ["beside", other] : []]), lab.app.signal);
-    if (!id) fill(box, listView(lab, found));
-    else fill(box, back(lab), other ? besideView(found) : oneView(found));
+    fill(view, id ? other ? besideView(found) : oneView(found) : listView(lab, found));
   }, "Loading what was measured");
 }
 
@@ -48,7 +49,8 @@ function listView(lab, { evaluations, folder }) {
   if (!folder) {
     return [empty("No evaluations are shown here",
       "An evaluation asks many questions whose answers are known, and measures how well each way to search or to answer does."),
-      h("ol", { class: "panel lab-steps" }, h("li", {}, "Measure on a set of questions: ", h("code", {}, "kgrag lab eval SET --out FOLDER")),
+      h("ol", { class: "panel lab-steps" },
+        h("li", {}, "Measure on a set of questions: ", h("code", {}, "kgrag lab eval SET --out FOLDER")),
         h("li", {}, "Start the server where they are kept: ", h("code", {}, "KGRAG_SERVE__EVALUATIONS=FOLDER kgrag serve")))];
   }
   if (evaluations.length === 0) {

@@ -306,9 +306,10 @@ function noneKept() {
 /** @param {Run} run @param {Lab} lab @param {() => unknown} gone called once it is removed */
 function keptItem(run, lab, gone) {
   const drawn = h("div", {}), { app } = lab, asked = app.query.get("run");
-  const system = run.calls ? run.system : `search: ${run.system}`, again = new URLSearchParams({ collection: app.collection, q: run.question, system });
+  const system = run.calls ? run.system : `search: ${run.system}`;
+  const again = new URLSearchParams({ collection: app.collection, q: run.question, system });
   const details = h("details", { class: "panel lab-kept", open: asked ? run.id.startsWith(asked) : false },
-    h("summary", {}, h("span", { class: "text" }, run.question), h("span", { class: "row" }, facts(run))),
+    h("summary", {}, h("span", { class: "text" }, run.question), h("span", { class: "row" }, facts(run)), icon("down")),
     h("div", { class: "col" },
       run.answer && h("p", { class: "text answer" }, run.answer),
       run.problem && h("p", { class: "row small" }, icon("warn"), run.problem),

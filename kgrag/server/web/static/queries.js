@@ -1,6 +1,6 @@
 // The saved queries of the Lab: a form for each, its rows as a table, and a drawing where they hold nodes.
 import { address, call, get } from "./api.js";
-import { attempt, button, counted, empty, field, fill, h, icon, loading, when } from "./dom.js";
+import { attempt, button, counted, empty, field, fill, h, icon, loading, say, when } from "./dom.js";
 import { GraphView } from "./drawing.js";
 
 /**
@@ -54,7 +54,8 @@ class Queries {
     fill(box, this.parts);
     const asked = lab.app.query.get("query"), found = all.find(({ name }) => name === asked);
     if (found) void this.show(found, lab.app.query);
-    else this.close(asked ? `There is no saved query ${asked}.` : "");
+    else this.close();
+    if (asked && !found) say(`There is no saved query ${asked}.`, { error: true });
   }
 
   list() {
@@ -85,13 +86,13 @@ class Queries {
     await this.show(query, new URLSearchParams());
   }
 
-  /** Show the list alone. @param {string} [told] */
-  close(told = "") {
+  /** Show the list alone. */
+  close() {
     this.open = "";
     this.parts.classList.remove("open");
     this.list();
     const begin = this.all.filter(({ name }) => BEGIN.includes(name));
-    fill(this.query, empty(told || "Choose a query",
+    fill(this.query, empty("Choose a query",
       "Each looks at the graph in another way: what is mentioned most, what connects two names, what is missing.",
       ...begin.map((query) => button({ title: title(query.name), kind: "line", onclick: () => this.choose(query) }))));
   }

@@ -241,6 +241,7 @@ class Upload extends EventTarget {
     begun.job = job;
     this.reading.at(job.done);
     if (job.stage === "documents") begun.documents = Math.min(job.done, begun.items.length);
+    else if (begun.documents > 0) begun.documents = begun.items.length;
     if (job.state === "running") for (const item of begun.items) if (item.state === "sent") this.set(item, "reading");
   }
 
