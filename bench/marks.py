@@ -1,13 +1,14 @@
 """How exactly the words of passages are marked on the pages of their PDFs: precision and recall of marked words.
 
-    python bench/marks.py PDF ... [--passages 100] [--seed 1] [--misses] [--draw FOLDER]
+    python bench/marks.py PDF ... [--passages 100] [--seed 1] [--misses] [--draw FOLDER] [--against FILE]
     python bench/marks.py --print FOLDER       prints the documentation there in two columns, justified and hyphenated
 
 Debian has PDFs of TeX and FOP: bzip2-doc, fontconfig, libtasn1-doc, nettle-dev, shared-mime-info, valgrind, zlib1g-dev.
 Passages are cut as ingest does, as many of each file. Which words of a page are a passage's is found in another way
 than the server's: words are put in the order in which the loader reads lines, and the best alignment of characters of
 passage and pages, of all that there are, tells (Gotoh 1982, with gaps of two kinds). Words of marks and hyphens alone
-do not count. `elsewhere`: words marked on the pages before and behind a passage, where none of it stands.
+do not count. `elsewhere`: words marked on the pages before and behind a passage, where none of it stands. Of the same
+passages the sentences are marked alone, too, as citations do.
 """
 
 import argparse
@@ -18,8 +19,9 @@ import time
 import unicodedata
 from base64 import b64decode
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from itertools import chain, zip_longest
 from pathlib import Path
 from shutil import which
@@ -34,14 +36,17 @@ from kgrag.indexing.chunking import Chunk, chunk
 from kgrag.loaders import load
 from kgrag.loaders.pdf_pages import Pdf
 from kgrag.loaders.pdf_pictures import Pictures
+from kgrag.retrieval.support import sentences
+from kgrag.server import pictures
 from kgrag.server.pictures import Box, Picture
 from kgrag.settings import IndexingSettings
 from kgrag.values.documents import Document
 
 ALIKE, UNLIKE, SMALL, LARGE, LONGER = 2.0, -3.0, -3.0, -24.0, -0.01
 """What characters are worth that are alike or not, one of a small gap, and a large gap, at first and by its length."""
-SHORT, LITTLE = 200, 0.95
-"""Characters of passages that are passed over; and the share of one's characters below which its truth is doubtful."""
+Finder = Callable[[str, Sequence[str]], Sequence[int]]
+SHORT, WORDS, LITTLE = 200, 3, 0.95
+"""Characters of passages and words of sentences that are passed over; a share of characters that is told if not met."""
 DOCS = Path(__file__).parents[1] / "docs"
 STYLE = """body { font: 11pt/1.35 serif; text-align: justify } pre { font-size: 6pt; white-space: pre-wrap }
 article { column-count: 2; column-gap: 2em } table { font-size: 7pt } td { border: 1px solid }"""
@@ -107,27 +112,30 @@ def cases(paths: Sequence[Path], number: int, seed: int) -> list[Case]:
     return [case for case in chain.from_iterable(zip_longest(*drawn)) if case][:number]
 
 
-def true_words(case: Case) -> tuple[list[set[int]], float]:
-    """The places of a passage's words on each of its pages, and the share of its characters that stand there."""
-    owners, there = [], ""
-    for n, number in enumerate(case.pages()):
-        picture, order = case.file.page(number)
-        for place in order:
-            characters = plain(picture.words[place][0])
-            owners += [(n, place)] * len(characters)
-            there += characters
-    wanted = plain(case.chunk.text)
-    paired = align(wanted, there)
-    hits, sizes = Counter(owners[at] for at in paired), Counter(owners)
-    found: list[set[int]] = [set() for _ in case.pages()]
-    for (n, place), hit in hits.items():
-        if hit > sizes[n, place] / 2:
-            found[n].add(place)
-    return found, len(paired) / max(1, len(wanted))
+class Truth:
+    """Which words of its pages a passage consists of, and `share`: that of its characters that stand there."""
+
+    def __init__(self, case: Case) -> None:
+        self._owners, there = list[tuple[int, int]](), ""
+        for number in case.pages():
+            picture, order = case.file.page(number)
+            for place in order:
+                characters = plain(picture.words[place][0])
+                self._owners += [(number, place)] * len(characters)
+                there += characters
+        wanted = plain(case.chunk.text)
+        self._pairs = align(wanted, there)
+        self._sizes = Counter(self._owners)
+        self.share = len(self._pairs) / max(1, len(wanted))
+
+    def words(self, number: int, start: int, end: int) -> set[int]:
+        """The places on a page of the words of which most characters are among these of the passage."""
+        hits = Counter(self._owners[at] for wanted, at in self._pairs if start <= wanted < end)
+        return {place for (page, place), hit in hits.items() if page == number and hit > self._sizes[page, place] / 2}
 
 
-def align(wanted: str, there: str) -> list[int]:
-    """The places in `there` of the characters that the best alignment pairs with equal ones; its ends may stay over."""
+def align(wanted: str, there: str) -> list[tuple[int, int]]:
+    """The places of the equal characters that the best alignment pairs; the ends of `there` may stay over."""
     a, b = (np.array([ord(character) for character in text], np.int32) for text in (wanted, there))
     width = len(b) + 1
     along = np.arange(width)
@@ -154,7 +162,7 @@ def align(wanted: str, there: str) -> list[int]:
     while row > 0 and column > 0:
         move = int(moves[row, column])
         if move == 0 and a[row - 1] == b[column - 1]:
-            found.append(column - 1)
+            found.append((row - 1, column - 1))
         row, column = row - max(-move, move == 0), column - max(move, move == 0)
     return found
 
@@ -188,31 +196,62 @@ class Count(NamedTuple):
         return self.right / max(1, self.right + self.wrong), self.right / max(1, self.right + self.missed)
 
 
-def measure(case: Case, *, misses: bool, folder: Path | None) -> tuple[Count, float, float]:
-    """What is marked of a passage; the share of it that stands on its pages; the longest time of a page in seconds."""
-    right, wrong, missed, elsewhere, longest = 0, 0, 0, 0, 0.0
-    truth, share = true_words(case)
-    pages = case.pages()
-    for number in range(max(1, pages[0] - 1), min(len(case.file.sizes), pages[-1] + 1) + 1):
-        picture, _ = case.file.page(number)
-        began = time.perf_counter()
-        marked = {place for place in picture.places(case.chunk.text) if plain(picture.words[place][0])}
-        longest = max(longest, time.perf_counter() - began)
-        if number not in pages:
-            elsewhere += len(marked)
-            continue
-        true = truth[number - pages[0]]
-        right, wrong, missed = right + len(marked & true), wrong + len(marked - true), missed + len(true - marked)
-        for label, places in (("wrong", marked - true), ("missed", true - marked)):
-            if places and misses:
-                print(
-                    f"  {case.file.path.name} {number} {label}:", *(picture.words[place][0] for place in sorted(places))
-                )
-        if folder:
-            draw(picture, marked, true).save(
-                folder / f"{case.file.path.stem}-{number}-{hash(case.chunk.text) % 1000}.png"
-            )
-    return Count(right, wrong, missed, elsewhere), share, longest
+class Rows:
+    """What is counted for one way of finding words, by file, of passages and of sentences."""
+
+    def __init__(self, found: Finder) -> None:
+        self._found = found
+        self.counts: defaultdict[tuple[str, str], list[Count]] = defaultdict(list)
+        self.seconds = 0.0
+
+    def add(self, case: Case, truth: Truth, misses: bool, folder: Path | None) -> None:
+        """Mark a passage and its sentences."""
+        text, name = case.chunk.text, case.file.path.name
+        self._count("passages", name, self._marked(case, truth, text, 0, misses=misses, folder=folder))
+        for start, end in sentences(text):
+            if len(text[start:end].split()) > WORDS:
+                self._count("sentences", name, self._marked(case, truth, text[start:end], len(plain(text[:start]))))
+
+    def _count(self, kind: str, name: str, count: Count) -> None:
+        for key in ((kind, "all"), (kind, name)):
+            self.counts[key].append(count)
+
+    def _marked(
+        self, case: Case, truth: Truth, text: str, start: int, *, misses: bool = False, folder: Path | None = None
+    ) -> Count:
+        right, wrong, missed, elsewhere = 0, 0, 0, 0
+        pages = case.pages()
+        for number in range(max(1, pages[0] - 1), min(len(case.file.sizes), pages[-1] + 1) + 1):
+            picture, _ = case.file.page(number)
+            words = [word for word, _ in picture.words]
+            began = time.process_time()
+            places = self._found(text, words)
+            self.seconds = max(self.seconds, time.process_time() - began)
+            marked = {place for place in places if plain(words[place])}
+            if number not in pages:
+                elsewhere += len(marked)
+                continue
+            true = truth.words(number, start, start + len(plain(text)))
+            right, wrong, missed = right + len(marked & true), wrong + len(marked - true), missed + len(true - marked)
+            for label, others in (("wrong", marked - true), ("missed", true - marked)):
+                if others and misses:
+                    print(f"  {case.file.path.name} {number} {label}:", *(words[place] for place in sorted(others)))
+            if folder:
+                folder.mkdir(parents=True, exist_ok=True)
+                name = f"{case.file.path.stem}-{number}-{len(self.counts['passages', 'all'])}.png"
+                draw(picture, marked, true).save(folder / name)
+        return Count(right, wrong, missed, elsewhere)
+
+    def table(self) -> None:
+        """Print it."""
+        print("| of | file | number | precision | recall | mean precision | mean recall | elsewhere |")
+        print("|---|---" + "|---:" * 6 + "|")
+        for (kind, name), counts in sorted(self.counts.items()):
+            whole = Count(*map(sum, zip(*counts, strict=True)))
+            each = [fmean(shares) for shares in zip(*(count.shares() for count in counts), strict=True)]
+            shown = " | ".join(f"{share:.3f}" for share in (*whole.shares(), *each))
+            print(f"| {kind} | {name} | {len(counts)} | {shown} | {whole.elsewhere} |")
+        print(f"A page took {self.seconds:.3f} s of a processor at most.")
 
 
 def draw(picture: Picture, marked: set[int], true: set[int]) -> Image.Image:
@@ -234,30 +273,24 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--misses", action="store_true", help="show the words")
     parser.add_argument("--draw", type=Path, metavar="FOLDER", help="pictures of the pages, with boxes")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="kgrag/server/pictures.py of another commit")
     parser.add_argument("--print", type=Path, metavar="FOLDER", dest="printed")
     options = parser.parse_args()
     if options.printed:
         print_columns(options.printed)
-    found: defaultdict[str, list[Count]] = defaultdict(list)
-    longest = 0.0
+    ways = {"now": Rows(pictures._found)}
+    if options.against:
+        loader = SourceFileLoader("before", str(options.against))
+        ways["before"] = Rows(loader.load_module()._found)
     for case in cases(options.files, options.passages, options.seed):
-        count, share, seconds = measure(case, misses=options.misses, folder=options.draw)
-        longest = max(longest, seconds)
-        for name in (case.file.path.name, "all"):
-            found[name].append(count)
-        if share < LITTLE:
-            print(f"  {case.file.path.name} {case.pages()[0]}: {share:.0%} of the characters stand there")
-    print(
-        "| file | passages | precision | recall | of passages: precision | recall | elsewhere |\n|---"
-        + "|---:" * 6
-        + "|"
-    )
-    for name, counts in found.items():
-        whole = Count(*map(sum, zip(*counts, strict=True)))
-        each = [fmean(shares) for shares in zip(*(count.shares() for count in counts), strict=True)]
-        shown = " | ".join(f"{share:.3f}" for share in (*whole.shares(), *each))
-        print(f"| {name} | {len(counts)} | {shown} | {whole.elsewhere} |")
-    print(f"A page took {longest:.3f} s at most.")
+        truth = Truth(case)
+        for way, rows in ways.items():
+            rows.add(case, truth, options.misses and way == "now", options.draw if way == "now" else None)
+        if truth.share < LITTLE:
+            print(f"  {case.file.path.name} {case.pages()[0]}: {truth.share:.0%} of the characters stand there")
+    for way, rows in ways.items():
+        print(f"\n{way}\n")
+        rows.table()
 
 
 if __name__ == "__main__":

@@ -11,9 +11,10 @@ _DIGITS = 8
 @click.command()
 @click.argument("ids", metavar="[ID]...", nargs=-1)
 @collection_option("Only those of this collection.")
+@click.option("--rated", is_flag=True, help="Only those that somebody gave an opinion of, on the pages of kgrag serve.")
 @click.option("--delete", is_flag=True, help="Delete the runs that are named.")
 @as_json
-def runs(ids: tuple[str, ...], collection: str | None, delete: bool, as_json: bool) -> None:
+def runs(ids: tuple[str, ...], collection: str | None, rated: bool, delete: bool, as_json: bool) -> None:
     """List the runs that `kgrag ask --save` and `kgrag search --save` kept, newest first.
 
     Shown are id, when, system, question and answer. The first 6 or more digits of an id name a run; a run that is
@@ -23,6 +24,7 @@ def runs(ids: tuple[str, ...], collection: str | None, delete: bool, as_json: bo
     kgrag list runs
     kgrag list runs 3f9a01c2
     kgrag list runs --collection demo --json | jq -r '.[].answer'
+    kgrag list runs --rated --json | jq -r '.[] | select(.good == false) | .question + ": " + .remark'
     kgrag list runs --delete 3f9a01c2 77b0e4d1
     """
     if delete and not ids:
@@ -33,6 +35,8 @@ def runs(ids: tuple[str, ...], collection: str | None, delete: bool, as_json: bo
         kept = kg.delete_runs(ids) if delete else (kg if collection is None else kg[collection]).runs()
     if ids and not delete:
         kept = named(kept, ids)
+    if rated and not delete:
+        kept = [run for run in kept if run.good is not None]
     if as_json:
         print_json(kept)
         return
@@ -51,6 +55,9 @@ def runs(ids: tuple[str, ...], collection: str | None, delete: bool, as_json: bo
         console.print(Text(f"    {crop(run.question, 200)}", "cyan"), soft_wrap=True)
         answer = run.answer or run.problem or "(a search, without an answer)"
         console.print(Text(f"    {crop(answer, 200)}"), soft_wrap=True)
+        if run.good is not None:
+            said = f"    {'good' if run.good else 'not good'}{run.remark and f': {crop(run.remark, 200)}'}"
+            console.print(Text(said, "bold"), soft_wrap=True)
         if ids:
             console.print(Text("\n".join(drawing(run.id))), soft_wrap=True)
     if not kept:

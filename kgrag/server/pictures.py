@@ -1,6 +1,6 @@
 """The page that a passage stands on as a picture, with boxes around its words.
 
-Where a passage stands is found when the page is drawn, by comparing its words with the page's: the text was put into
+Where a passage stands is found when the page is drawn, by comparing its letters with the page's: it was put into
 reading order before it was cut, without hyphens, running heads and tables. Other processes draw, as they read.
 """
 
@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -24,10 +25,12 @@ from kgrag.server.uploads import Uploads
 from kgrag.settings import LoadingSettings
 from kgrag.values.errors import InputError, NotFoundError
 
-_RUN = 3  # words in a row that are no coincidence
-_FAR = 6  # words in a row that are none where the text goes on elsewhere
-_TAKEN, _GIVEN = "", " "  # in place of words that were found; no word is like them
-_GAP = 3  # words between two runs that belong to them: hyphenated, or spelt with other characters
+_SHINGLE = 8  # letters in a row that are compared at once
+_LEAST = 40  # letters that are no coincidence, as half of a short text is none
+_FAR = 120  # letters that are none where the text goes on elsewhere
+_GAP = 50  # letters between two runs that belong together: another spelling, a formula, the number of a line
+_LIKE = 0.7  # share of the letters from the first of such runs to the last that both have
+_TAKEN, _GIVEN = "", " "  # in place of shingles that were found; none is like them
 _FORMAT = "kgrag.loaders.pdf_pictures:Pictures"
 
 
@@ -117,32 +120,62 @@ def file_of(kg: KnowledgeGraph, collection: str, document: str) -> Path:
 
 
 def _found(text: str, words: Sequence[str]) -> list[int]:
-    """The places of those words of a page that a text consists of; its parts may stand there in another order."""
-    wanted, there = _plain(text.split()), _plain(words)
-    least, found = min(_RUN, len(wanted)), set[int]()
-    while runs := _runs(wanted, there, least):
-        last = runs[0]
-        for run in runs:
-            end = run.b + run.size
-            spelt = run.a > last.a + last.size and run.b - last.b - last.size <= _GAP
-            found.update(range(last.b + last.size if spelt else run.b, end))
-            last = run
-            wanted[run.a : run.a + run.size] = [_TAKEN] * run.size
-            there[run.b : end] = [_GIVEN] * run.size
-        least = _FAR
-    return sorted(found)
+    """The places of those words of a page that a text consists of; its parts may stand there in another order.
+
+    Letters are compared, not words: these are hyphenated at the ends of lines, glued together, or spelt with signs.
+    """
+    spelt = [_letters(word) for word in words]
+    wanted, there = _letters(text), "".join(spelt)
+    least = min(_LEAST, (len(wanted) + 1) // 2, len(there))
+    size = min(_SHINGLE, least)
+    if not least:
+        return []
+    ours, its = _shingles(wanted, size), _shingles(there, size)
+    found = bytearray(len(there))
+    while chains := [runs for runs in _chains(ours, its, size) if _is_alike(runs, least)]:
+        for run in chain.from_iterable(chains):
+            count = run.size - size + 1
+            ours[run.a : run.a + count], its[run.b : run.b + count] = [_TAKEN] * count, [_GIVEN] * count
+            found[run.b : run.b + run.size] = b"\1" * run.size
+        for one, other in chain.from_iterable(map(pairwise, chains)):
+            if other.a > one.a + one.size and other.b > (end := one.b + one.size):
+                found[end : other.b] = b"\1" * (other.b - end)
+        least = max(least, _FAR)
+    ends = list(accumulate(map(len, spelt)))
+    return [n for n, (end, word) in enumerate(zip(ends, spelt, strict=True)) if _is_marked(found, end - len(word), end)]
 
 
-def _runs(wanted: Sequence[str], there: Sequence[str], least: int) -> list[Match]:
-    """Words in a row that both have, in an order that both have."""
-    matching = SequenceMatcher(None, wanted, there, autojunk=False).get_matching_blocks()
-    return [run for run in matching if run.size and (run.size >= least or run.size == len(there))]
+def _is_marked(found: bytearray, start: int, end: int) -> bool:
+    """Whether most letters of a word were found; of one of marks alone, the letters on both sides."""
+    return sum(found[start:end]) > (end - start) / 2 if end > start else found[start - 1 : start + 1] == b"\1\1"
 
 
-def _plain(words: Sequence[str]) -> list[str]:
-    """Words without case, marks and ligatures; a word of marks alone stays."""
-    plain = [unicodedata.normalize("NFKC", word).casefold() for word in words]
-    return [re.sub(r"[\W_]+", "", word) or word for word in plain]
+def _chains(wanted: Sequence[str], there: Sequence[str], size: int) -> list[list[Match]]:
+    """Runs of letters that both have, in an order that both have, near each other in both."""
+    chains: list[list[Match]] = []
+    for a, b, count in SequenceMatcher(None, wanted, there).get_matching_blocks():
+        if count:
+            last = chains[-1][-1] if chains else None
+            if last is None or max(a - last.a, b - last.b) > last.size + _GAP:
+                chains.append([])
+            chains[-1].append(Match(a, b, count + size - 1))
+    return chains
+
+
+def _is_alike(runs: Sequence[Match], least: int) -> bool:
+    """Whether the letters of runs are so many, and so near each other, that they are no coincidence."""
+    first, last = runs[0], runs[-1]
+    found = sum(run.size for run in runs)
+    return found >= max(least, _LIKE * (last.size + max(last.a - first.a, last.b - first.b)))
+
+
+def _shingles(letters: str, size: int) -> list[str]:
+    return [letters[at : at + size] for at in range(len(letters) - size + 1)]
+
+
+def _letters(text: str) -> str:
+    """Letters and digits without case, marks, blanks and ligatures."""
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
 
 
 def _lines(boxes: Sequence[Box]) -> Iterator[Box]:

@@ -96,7 +96,7 @@ _KEYS: dict[str, str] = {
     "from here, it says": _get(f"{_S}/documents", "X-Forwarded-For: 127.0.0.1", "X-Real-IP: 127.0.0.1"),
     "another path, it says": _get("/healthz", "X-Original-URL: {secret}", "X-Rewrite-URL: {secret}"),
     "dots": _get(f"/healthz/..{_S}/documents"),
-    "escaped dots": _get(f"/_nicegui/%2e%2e{_S}/documents"),
+    "escaped dots": _get(f"/assets/%2e%2e{_S}/documents"),
     "two slashes": _get(f"/{_S}/documents"),
     "an escaped letter": _get(f"{_S}/documents".replace("api", "%61pi")),
     "capitals in the path": _get(f"{_S}/documents".replace("api", "API")),

@@ -133,9 +133,9 @@ def test_names_of_the_host(keys: Keys) -> None:
 
 
 def test_open_pages() -> None:
-    opened = ("/healthz", "/readyz", "/login")
-    closed = ("/", "/healthz/x", "/api/v1/me", "/_nicegui/1.js", "/_nicegui_ws/socket.io/", "/login/x", "/metrics")
-    assert [is_open(path) for path in (*opened, *closed)] == [True] * 3 + [False] * 7
+    opened = ("/healthz", "/readyz", "/login", "/assets/app.js")
+    closed = ("/", "/healthz/x", "/api/v1/me", "/assets", "/assetsx/1.js", "/login/x", "/metrics")
+    assert [is_open(path) for path in (*opened, *closed)] == [True] * 4 + [False] * 7
     with pytest.raises(AccessError):
         access_of(HTTPConnection({"type": "http", "headers": [], "state": {"access": None}}))
 

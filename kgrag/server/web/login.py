@@ -11,7 +11,6 @@ from kgrag.server.entrance import COOKIE, LOGIN
 from kgrag.server.keys import Keys
 from kgrag.server.sessions import DAYS, Sessions
 from kgrag.server.web.addresses import inside
-from kgrag.server.web.headers import HEADERS
 
 _PAGE = Template("""\
 <!doctype html>
@@ -84,4 +83,4 @@ def _is_https(request: Request) -> bool:
 
 def _page(next: str, problem: str = "", status: int = 200) -> HTMLResponse:
     told = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
-    return HTMLResponse(_PAGE.substitute(problem=told, next=escape(inside(next))), status, HEADERS)
+    return HTMLResponse(_PAGE.substitute(problem=told, next=escape(inside(next))), status)

@@ -18,10 +18,10 @@ from starlette.types import Scope
 from kgrag.server.entrance import ASSETS, DOORS
 from kgrag.server.route_context import Serving
 from kgrag.server.web import login
-from kgrag.server.web.headers import HEADERS
 
 PAGES = ("", "ask", "library", "document", "passage", "graph", "lab", "admin")
 """First parts of the addresses of pages."""
+_FRESH = {"Cache-Control": "no-cache"}  # kept, and asked for again: a new release is there at once
 
 
 def mount(app: FastAPI, serving: Serving) -> None:
@@ -33,7 +33,7 @@ def mount(app: FastAPI, serving: Serving) -> None:
 
     async def pages(request: Request) -> Response:
         known = request.path_params["path"].partition("/")[0] in PAGES
-        return Response(page, 200 if known else 404, HEADERS, "text/html")
+        return Response(page, 200 if known else 404, _FRESH, "text/html")
 
     app.router.routes.append(_Page("/{path:path}", pages))
     app.state.serving = replace(serving, pages=True)
@@ -51,5 +51,5 @@ class _Assets(StaticFiles):
 
     def file_response(self, *given: Any, **named: Any) -> Response:
         made = super().file_response(*given, **named)
-        made.headers.update(HEADERS)
+        made.headers.update(_FRESH)
         return made

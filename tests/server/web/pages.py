@@ -119,12 +119,22 @@ class Visitor:
         self.page.get_by_label("Question", exact=True).fill(question)
         self.page.get_by_label("Question", exact=True).press("Enter")
 
+    def upload(self, collection: str, *paths: Path) -> None:
+        """Choose files for a new collection."""
+        self.go("/library?tab=collections")
+        self.page.get_by_role("button", name="New collection").click()
+        place = self.page.get_by_role("region", name="New collection")
+        place.get_by_label("Collection").fill(collection)
+        with self.page.expect_file_chooser() as chosen:
+            place.get_by_role("button", name="Choose files").click()
+        chosen.value.set_files(paths)
+
     def log_in(self, token: str) -> None:
         """With a key."""
         self.go("/")
         self.page.get_by_label("Your key").fill(token)
         self.page.get_by_role("button", name="Log in").click()
-        self.page.get_by_role("navigation", name="Pages").wait_for(state="attached")
+        self.page.locator("#side a.page").first.wait_for(state="attached")
 
 
 Visit = Callable[..., Visitor]

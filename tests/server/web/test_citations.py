@@ -98,7 +98,7 @@ def test_a_book_is_uploaded_asked_and_its_words_found(
     scripted.say("answer", "In Molde [1].")
     page = (visitor := visit()).page
     visitor.upload(collection_name, manual)
-    page.get_by_text("1 file read").wait_for(timeout=240_000)
+    page.get_by_role("heading", name="1 file read").wait_for(timeout=240_000)
     assert kg[collection_name].info().counts["Page"] >= 60
 
     visitor.ask(QUESTION, collection_name, "Fast")

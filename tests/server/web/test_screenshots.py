@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import pytest
 from markdown_it import MarkdownIt
@@ -93,32 +92,28 @@ def test_the_pictures_of_the_documentation(visitor: Visitor, printed: Path, runs
         page.wait_for_timeout(1000)  # until what moves has come to rest
         Image.open(io.BytesIO(page.screenshot())).save(folder / f"{name}.webp", quality=80, method=6)
 
-    visitor.go(f"/upload?collection={_REPORTS}")
-    page.locator("input[type=file]:not([webkitdirectory])").set_input_files(printed)
-    page.get_by_text("done", exact=True).wait_for(timeout=120_000)
+    visitor.upload(_REPORTS, printed)
+    page.get_by_role("heading", name="1 file read").wait_for(timeout=120_000)
 
-    visitor.go("/")
-    for name in (COLLECTION, _REPORTS):
-        page.get_by_role("link", name=name, exact=True).wait_for()
-    keep("collections")
-
-    visitor.go(f"/ask?collection={_REPORTS}&system=single%2Bpathrank&q={quote(_QUESTION)}")
-    page.get_by_role("link", name=re.compile(r"^\[1\] Polar people, p")).wait_for()
+    visitor.ask(_QUESTION, _REPORTS, "Fast")
+    page.get_by_role("button", name=re.compile("^Source 1: ")).first.click()
+    page.locator(".page-picture mark.dark").first.wait_for()
     keep("ask")
-    page.get_by_role("link", name="[1]", exact=True).click()
-    page.get_by_role("dialog").locator(".page-picture mark").first.wait_for()
-    keep("page")
 
-    visitor.go(f"/graph?collection={COLLECTION}&q={quote(question)}")
-    page.get_by_role("checkbox", name=re.compile(r"^Question \(1\)")).wait_for()
+    visitor.ask(question, COLLECTION, "Search only")
+    page.get_by_role("region", name="The trail").first.wait_for()
     keep("trail")
 
+    visitor.go(f"/graph?collection={COLLECTION}")
+    page.get_by_role("button", name="Roald Amundsen, Entity").wait_for()
+    keep("graph")
+
     pathrank, bm25 = (next(its.id for its in kept(runs) if its.system == name) for name in ("pathrank", "bm25"))
-    visitor.go(f"/evaluations/{pathrank}?beside={bm25}")
-    page.get_by_role("heading", name=re.compile("^Questions in which they differ")).wait_for()
+    visitor.go(f"/lab?tab=evaluations&id={pathrank}&other={bm25}")
+    page.get_by_text(re.compile("^Questions in which they differ")).first.wait_for()
     keep("evaluation")
-    page.get_by_role("link", name=question).click()
-    page.get_by_role("link", name=re.compile(r"^1\. ")).wait_for()
+    page.get_by_role("link", name=question).first.click()
+    page.locator(".found li").first.wait_for()
 
     texts = "".join(path.read_text(encoding="utf-8") for path in (*_DOCS.glob("*.md"), _DOCS.parent / "README.md"))
     made = {path.name for path in folder.glob("*.webp")}

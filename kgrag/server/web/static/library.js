@@ -476,7 +476,7 @@ async function collectionsTab(app) {
   } });
   return [h("div", { class: "row" }, 
     h("p", { class: "quiet grow" }, "A collection is what one searches at a time. The one that is open is shown on all pages."),
-    app.may("write") && app.start.all && open), fresh,
+    app.may("write") && open), fresh,
   known.length > 0 ? h("div", { class: "cards" }, known.map((its) => collectionCard(app, its)))
     : empty("No collections yet", "A collection is made when files are added to it.")];
 }

@@ -540,7 +540,7 @@ function fileRow(item) {
 function bar(title) {
   const drawn = h("progress", { max: 1, value: 0, "aria-label": title }), told = h("span", { class: "hint" });
   return {
-    element: h("div", { class: "bar" }, h("span", { class: "small strong" }, title), drawn, told),
+    element: h("div", { class: "meter" }, h("span", { class: "small strong" }, title), drawn, told),
     /** @param {number} done @param {number} all @param {false | undefined | (string | false)[]} more */
     show(done, all, more) {
       Object.assign(drawn, { max: Math.max(1, all), value: done });
