@@ -12,6 +12,7 @@ passages the sentences are marked alone, too, as citations do.
 """
 
 import argparse
+import gc
 import io
 import random
 import re
@@ -50,7 +51,6 @@ SHORT, WORDS, LITTLE = 200, 3, 0.95
 DOCS = Path(__file__).parents[1] / "docs"
 STYLE = """body { font: 11pt/1.35 serif; text-align: justify } pre { font-size: 6pt; white-space: pre-wrap }
 article { column-count: 2; column-gap: 2em } table { font-size: 7pt } td { border: 1px solid }"""
-MARGINS = ("top", "bottom", "left", "right")
 SYLLABLE = re.compile(
     r"(?<=[a-z]{2}[aeiou])(?=[bcdfgklmnprstv][aeiou][a-z])|(?<=[a-z][aeiou][lmnprst])(?=[bcdfgkmpt][aeiou])"
 )
@@ -160,10 +160,10 @@ def align(wanted: str, there: str) -> list[tuple[int, int]]:
         best, moves[row] = now, move
     row, column, found = len(a), int(np.argmax(best)), []
     while row > 0 and column > 0:
-        move = int(moves[row, column])
-        if move == 0 and a[row - 1] == b[column - 1]:
+        moved = int(moves[row, column])
+        if moved == 0 and a[row - 1] == b[column - 1]:
             found.append((row - 1, column - 1))
-        row, column = row - max(-move, move == 0), column - max(move, move == 0)
+        row, column = row - max(-moved, moved == 0), column - max(moved, moved == 0)
     return found
 
 
@@ -179,7 +179,11 @@ def print_columns(folder: Path) -> None:
         texts = [SYLLABLE.sub("\u00ad", path.read_text(encoding="utf-8")) for path in sorted(DOCS.glob("*.md"))]
         articles = "".join(f"<article>{markdown.render(text)}</article>" for text in texts)
         page.set_content(f"<!doctype html><style>{STYLE}</style>{articles}")
-        page.pdf(path=folder / "columns.pdf", format="A4", margin=dict.fromkeys(MARGINS, "18mm"))
+        page.pdf(
+            path=folder / "columns.pdf",
+            format="A4",
+            margin={"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"},
+        )
         chromium.close()
 
 
@@ -282,6 +286,7 @@ def main() -> None:
     if options.against:
         loader = SourceFileLoader("before", str(options.against))
         ways["before"] = Rows(loader.load_module()._found)
+    gc.disable()  # all pages are kept: a collection takes longer than what is timed
     for case in cases(options.files, options.passages, options.seed):
         truth = Truth(case)
         for way, rows in ways.items():

@@ -4,20 +4,27 @@ Both quote: what is shown stands in the passage, at the place that is told.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
+from math import fsum, log1p
 
 from kgrag.retrieval.snippet import one_line
 from kgrag.text.aliases import without_parenthesis
 from kgrag.text.tokens import is_content, normalise, stems, words_of
 from kgrag.values.results import Hit, Passage
 
-_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*(?:\s+(?![a-z])|(?<=[。！？]))|\n+")
-_SHORT = re.compile(r"(?:\b(?:Mrs?|Ms|Dr|Prof|St|Sr|Jr|No|vs|ca|approx|cf|[A-Z])\.|(?<!\d)\d{1,2}\.)\Z")
+_CLOSE = "[\"'”’」』)\\]]*"
+_END = re.compile(rf"(?<=[.!?…]){_CLOSE}\s+(?![a-z])|(?<=[。！？]){_CLOSE}|\n\s*\n|\n(?![a-z])")
+_SHORT = re.compile(
+    r"(?:\b(?:Mrs?|Ms|Dr|Prof|St|Sr|Jr|No|Nr|vs|ca|c|cf|approx|al|pp?|(?i:figs?|vol|sec|ch|eqs?)|Gen|Col|Capt|Lt|Sgt|Rev|"
+    r"Jan|Feb|Aug|Sept?|Oct|Nov|Dec|[A-Z])\.|(?<![\d–-])\d{1,2}\.)\Z"
+)
 _WORD = re.compile(r"\w+(?:['’.]\w+)*")
-_NAMED, _SUBJECT, _HEADING = 2.0, 0.25, 0.3
-"""What a number or a capitalised word counts beside any other word, what one of the title, and what a heading does."""
+_UNPARTED = re.compile(r"(?=([\u3040-\u30ff\u3400-\u9fff]{2}))")  # characters that no spaces part, by twos
+_SUBJECT, _HEADING = 0.25, 0.3
+"""What a word of the title counts beside any other, and what a heading does."""
 _FEW = 6  # words of a line without an end that is a heading
 
 
@@ -53,13 +60,20 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 def support(claim: str, text: str, title: str = "") -> tuple[int, int]:
     """The sentence of a passage that bears out a claim best, the first of equals; (0, 0) if none shares a word with it.
 
-    A word of the title counts less: every sentence of the passage is about that. Names and numbers count twice.
+    A word counts the more, the fewer sentences have it: names and numbers most. One of the title counts less: every
+    sentence of the passage is about that.
     """
-    wanted, about = _weights(claim), _stems(title)
+    parts = [(start, end, _stems(text[start:end])) for start, end in sentences(text)]
+    often = Counter(chain.from_iterable(there for *_, there in parts))
+    about = _stems(title)
+    wanted = {
+        stem: log1p(len(parts) / often[stem]) * (_SUBJECT if stem in about else 1.0)
+        for stem in _stems(claim)
+        if stem in often
+    }
     best, found = 0.0, (0, 0)
-    for start, end in sentences(text):
-        shared = _stems(text[start:end]) & wanted.keys()
-        worth = sum(wanted[stem] * (_SUBJECT if stem in about else 1.0) for stem in shared)
+    for start, end, there in parts:
+        worth = fsum(wanted[stem] for stem in there & wanted.keys())
         if text[end - 1].isalnum() and len(text[start:end].split()) < _FEW:
             worth *= _HEADING
         if worth > best:
@@ -121,10 +135,4 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _stems(text: str) -> set[str]:
-    return set(stems([word for word in words_of(text) if is_content(word)]))
-
-
-def _weights(claim: str) -> dict[str, float]:
-    """The stems of a claim, and what each counts."""
-    marked = stems([normalise(word) for word in _WORD.findall(claim) if word[0].isupper() or word[0].isdigit()])
-    return {stem: _NAMED if stem in marked else 1.0 for stem in _stems(claim)}
+    return {*stems([word for word in words_of(text) if is_content(word)]), *_UNPARTED.findall(text)}

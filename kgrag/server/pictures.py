@@ -30,6 +30,7 @@ _LEAST = 40  # letters that are no coincidence, as half of a short text is none
 _FAR = 120  # letters that are none where the text goes on elsewhere
 _GAP = 50  # letters between two runs that belong together: another spelling, a formula, the number of a line
 _LIKE = 0.7  # share of the letters from the first of such runs to the last that both have
+_NAME = re.compile(r"(?:^|(?<=; ))[^;:\n]+: ", re.MULTILINE)  # of a cell, as the rows of tables are told
 _TAKEN, _GIVEN = "", " "  # in place of shingles that were found; none is like them
 _FORMAT = "kgrag.loaders.pdf_pictures:Pictures"
 
@@ -120,6 +121,11 @@ def file_of(kg: KnowledgeGraph, collection: str, document: str) -> Path:
 
 
 def _found(text: str, words: Sequence[str]) -> list[int]:
+    """The places of those words of a page that a text consists of, with the names of cells or without."""
+    return max((_compared(form, words) for form in dict.fromkeys((text, _NAME.sub("", text)))), key=len)
+
+
+def _compared(text: str, words: Sequence[str]) -> list[int]:
     """The places of those words of a page that a text consists of; its parts may stand there in another order.
 
     Letters are compared, not words: these are hyphenated at the ends of lines, glued together, or spelt with signs.
