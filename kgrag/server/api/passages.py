@@ -55,7 +55,7 @@ async def page(
     first of the passage's pages that this part stands on.
     """
 
-    def drawn() -> tuple[pictures.Picture, int, str, str]:
+    def drawn() -> tuple[Passage, pictures.Picture, int, str]:
         its = caller.collection(collection).passage(passage)
         path = pictures.file_of(caller.kg, collection, its.document)
         part = its.text[start:end]
@@ -65,11 +65,12 @@ async def page(
             for following in range(first + 1, its.last_page + 1):
                 other = caller.serving.pictures.draw(path, following)
                 if other.places(part):
-                    return other, following, its.text, part
-        return picture, number or first, its.text, part
+                    return its, other, following, part
+        return its, picture, number or first, part
 
-    picture, shown, text, part = await caller.work(drawn)
+    its, picture, shown, part = await caller.work(drawn)
     if "application/json" not in request.headers.get("accept", ""):
         return Response(picture.png, media_type=_PNG)
     form = {"png": base64.b64encode(picture.png).decode(), "pages": picture.pages, "number": shown}
-    return Reply({**form, "boxes": picture.boxes(text), "dark": picture.boxes(part) if part else []})
+    boxes = picture.boxes(its.text) if its.page is None or its.page <= shown <= (its.last_page or its.page) else []
+    return Reply({**form, "boxes": boxes, "dark": picture.boxes(part) if part and boxes else []})
