@@ -1,5 +1,6 @@
 """Passages in a real OpenSearch: what is found is what Neo4j finds; it is killed, slow, empty, and nothing is lost."""
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,13 +23,14 @@ DOCUMENTS = [Document(n, (Section(f"{n} lies in Norway."),), n) for n in ("Larvi
 
 
 @pytest.fixture(scope="module")
-def server(graph_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenSearchServer]:
+def server(graph_settings: Settings) -> Iterator[OpenSearchServer]:
     files: Path = graph_settings.cache / f"opensearch-{VERSION}"
     install(files)
-    found = OpenSearchServer(files, tmp_path_factory.mktemp("opensearch") / "home")
-    found.start()
-    yield found
-    found.stop()
+    with tempfile.TemporaryDirectory() as folder:  # pytest's is closed to others again by each run that begins
+        found = OpenSearchServer(files, Path(folder) / "home")
+        found.start()
+        yield found
+        found.stop()
 
 
 @pytest.fixture(scope="module")
