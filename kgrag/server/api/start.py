@@ -19,7 +19,7 @@ router = APIRouter(tags=["start"])
 FAST = "single+pathrank"
 """The system that reads once; the usual one goes on until it knows the answer."""
 
-_PART: Any = shape("Part", name=str, meaning=str)
+_PART: Any = shape("PartMeaning", name=str, meaning=str)
 _START = holds(
     "Start", version=str, name=str, role=Role, all=bool, locked=bool, model=str, fast=str, thorough=str, search=str,
     systems=list[_PART], retrievers=list[_PART], collections=list[str], looks=dict[str, str], upload_files=int,
