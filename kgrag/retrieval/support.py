@@ -1,6 +1,6 @@
 """What of a passage bears out a sentence of an answer, and what leads from one passage of a trail to the next.
 
-Both quote: what is shown stands in the passage, at the place that is told.
+Both quote: the text shown is a part of the passage, given by its start and end.
 """
 
 import re

@@ -5,7 +5,6 @@ again, sees all of it.
 """
 
 import asyncio
-import contextlib
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -104,21 +103,20 @@ class Asking:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _work(self, live: _Live, chosen: Searching, tasks: Tasks | None, before: Sequence[Message]) -> None:
-        id, ended = live.turn.id, {"state": "done"}
+        id, ended = live.turn.id, dict[str, Any](state="done")
         result: Answer | Ranking | None = None
         try:
             result = await self._answered(live, chosen, tasks, before)
             if isinstance(result, Answer):
                 usage = {"calls": result.usage.calls, "tokens": result.usage.tokens, "cost": result.usage.cost}
                 failed = {"error": result.problem, "remedy": "", "kind": "ModelError"} if result.problem else None
-                ended = {**ended, **usage, "error": failed}  # type: ignore[dict-item]
+                ended |= {**usage, "error": failed}
         except (asyncio.CancelledError, CancelledError):
             ended = {"state": "stopped"}
         except Exception as error:
-            ended = {"state": "failed", "error": form_of(told(error))}  # type: ignore[dict-item]
+            ended = {"state": "failed", "error": form_of(told(error))}
         try:
-            with contextlib.suppress(KeyError):
-                await asyncio.shield(asyncio.to_thread(self.conversations.change, id, result, **ended))
+            await asyncio.shield(asyncio.to_thread(self.conversations.change, id, result, **ended))
         except Exception as error:  # it was removed meanwhile, or there is no room on the disk
             live.tell("error", form_of(told(error)))
         finally:
@@ -149,7 +147,7 @@ class Asking:
             await workers.stream(work, waiting=lambda number: live.tell("waiting", {"before": number}))
         ) as heard:
             live.tell("begun", {})
-            await asyncio.to_thread(self.conversations.change, turn.id, state="running")
+            await asyncio.to_thread(self.conversations.change, turn.id, state="running", error=None)
             async for news in heard:
                 if isinstance(news, Answer | Ranking):
                     result = news

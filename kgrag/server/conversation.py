@@ -17,7 +17,7 @@ from kgrag.values.errors import ModelError
 from kgrag.values.events import Answer, Citation
 from kgrag.values.results import Usage
 
-_TURNS = 6  # messages before the last one that a follow-up question is understood from
+TURNS = 6  # messages before the last one that a follow-up question is understood from
 _LONGEST = 1500  # characters of each
 _CHORE = re.compile(  # as Open WebUI, LibreChat, LobeChat, Chatbox and others word it
     r"\A\s*### Task:"
@@ -85,7 +85,7 @@ def reply(name: str, system: Strategy, tasks: Tasks, messages: Sequence[Message]
 
 def understood(tasks: Tasks, before: Sequence[Message], question: str) -> str:
     """A question that says by itself what it asks after what was said `before`. Raises ModelError."""
-    history = "\n".join(f"{m.role.capitalize()}: {m.content[:_LONGEST]}" for m in before[-_TURNS:])
+    history = "\n".join(f"{m.role.capitalize()}: {m.content[:_LONGEST]}" for m in before[-TURNS:])
     return tasks.text("follow-up", history=history, question=question)
 
 

@@ -30,7 +30,7 @@ _LEAST = 40  # letters that are no coincidence, as half of a short text is none
 _FAR = 120  # letters that are none where the text goes on elsewhere
 _GAP = 50  # letters between two runs that belong together: another spelling, a formula, the number of a line
 _LIKE = 0.7  # share of the letters from the first of such runs to the last that both have
-_NAME = re.compile(r"(?:^|(?<=; ))[^;:\n]+: ", re.MULTILINE)  # of a cell, as the rows of tables are told
+_NAME = re.compile(r"(?:^|(?<=; ))[^;:\n]+: ", re.MULTILINE)  # of a cell, as the rows of tables are written
 _TAKEN, _GIVEN = "", " "  # in place of shingles that were found; none is like them
 _FORMAT = "kgrag.loaders.pdf_pictures:Pictures"
 

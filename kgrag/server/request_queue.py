@@ -80,7 +80,7 @@ class Workers:
         """What a call tells, as it tells it, and last its result; closing the generator ends it.
 
         The call has begun when this returns. Raises BusyError as `run` does; with `waiting` it waits as long as it
-        takes, is told how many are before it, and its deadline begins when it does.
+        takes, hears how many are before it, and its deadline begins when it does.
         """
         loop = asyncio.get_running_loop()
         heard: asyncio.Queue[Any] = asyncio.Queue()
@@ -151,7 +151,7 @@ class Workers:
 
 @dataclass(eq=False, slots=True)
 class _Place:
-    """Somebody who waits: `free` is done when it is their turn, `heard` is told where they stand, from 1."""
+    """Somebody who waits: `free` is done when it is their turn, `heard` is called with their place in line, from 1."""
 
     free: "asyncio.Future[None]"
     heard: Callable[[int], None] | None

@@ -3,6 +3,7 @@
 import uuid
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
@@ -18,6 +19,7 @@ from kgrag.server.answer_forms import result_form
 from kgrag.server.api.drawings import DRAWING, drawing_form
 from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm
 from kgrag.server.api.shapes import holds, shape
+from kgrag.server.conversation import TURNS
 from kgrag.server.conversations import Heading, Turn
 from kgrag.server.events import EventStream
 from kgrag.server.failures import Reply
@@ -87,10 +89,8 @@ async def ask_turn(caller: Called, asked: TurnRequest) -> Reply:
             chosen.system(system)
         before: list[Message] = []
         if asked.conversation is not None:
-            for turn in _own(caller, asked.conversation):
-                if turn.id == asked.instead:
-                    break
-                before += _messages(caller, turn)
+            turns = list(takewhile(lambda its: its.id != asked.instead, _own(caller, asked.conversation)))
+            before = [message for its in turns[-TURNS:] for message in _messages(caller, its)]
         turn = Turn(
             id=uuid.uuid4().hex,
             conversation=asked.conversation or uuid.uuid4().hex,

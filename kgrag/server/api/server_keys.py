@@ -38,7 +38,7 @@ async def keys(caller: Called) -> Reply:
 
 @router.post("/keys", status_code=201, responses=_MADE)
 async def add_key(caller: Called, asked: KeyRequest) -> Reply:
-    """Make a key (role admin, all collections); its token is told this once.
+    """Make a key (role admin, all collections); its token is shown this once.
 
     On a server that has none, the first locks it: from then on each request takes a key.
     """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import DESIGNED, QUESTION, SHIPS, Application, Visit, Visitor
+from pages import QUESTION, SHIPS, Application, Visit, Visitor
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
@@ -248,4 +248,3 @@ def test_on_a_phone(visit: Visit, scripted: Scripted) -> None:
         page.get_by_role("link", name="Library").click()
         page.get_by_role("heading", name="Library").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    assert DESIGNED
