@@ -9,18 +9,25 @@ from kgrag.values.errors import NotFoundError
 from kgrag.values.events import Answer, Event, Retrieved
 from kgrag.values.results import Hit, Passage, Ranking
 
+Shown = tuple[Answer | Ranking | None, frozenset[str]]
+"""A result as it may be shown, and the ids of passages whose texts it lacks: they are not held as they were."""
+
 
 def still_held(
-    kg: KnowledgeGraph, collections: Sequence[str], result: Answer | Ranking
-) -> tuple[Answer | Ranking, frozenset[str]]:
-    """The result as it may be shown, and the ids of passages whose texts it lacks: they are not held as they were."""
-    known = {passage.id: passage for passage in _passages(result)}
+    kg: KnowledgeGraph, collections: Iterable[str], results: Sequence[Answer | Ranking | None]
+) -> list[Shown]:
+    """Results as they may be shown, with one query for each of their collections."""
+    held = [{passage.id: passage for passage in _passages(result)} if result else {} for result in results]
+    ids = list({id for known in held for id in known})
     now: dict[str, Passage] = {}
-    for name in collections:
+    for name in set(collections):
         with suppress(NotFoundError):  # the whole collection is gone
-            now |= kg[name].context.reader.passages(list(known))
-    gone = frozenset(id for id, its in known.items() if id not in now or now[id].text != its.text)
-    return (_without(result, gone) if gone else result), gone
+            now |= kg[name].context.reader.passages(ids)
+    found: list[Shown] = []
+    for result, known in zip(results, held, strict=True):
+        gone = frozenset(id for id, its in known.items() if id not in now or now[id].text != its.text)
+        found.append((_without(result, gone) if result and gone else result, gone))
+    return found
 
 
 def _passages(result: Answer | Ranking) -> Iterable[Passage]:

@@ -1,6 +1,7 @@
 """Routes of conversations: questions that are kept from when they are asked, followed while they are answered."""
 
 import uuid
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -24,10 +25,9 @@ from kgrag.server.conversations import Heading, Turn
 from kgrag.server.events import EventStream
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Caller
-from kgrag.server.still_held import still_held
+from kgrag.server.still_held import Shown, still_held
 from kgrag.values.errors import AccessError, InputError, NotFoundError
 from kgrag.values.events import Answer
-from kgrag.values.results import Ranking
 from kgrag.wire import plain, to_json
 
 router = APIRouter(tags=["conversations"])
@@ -132,7 +132,7 @@ async def conversation(caller: Called, id: Id) -> Reply:
             "id": id,
             "mine": mine,
             "collections": turns[-1].collections,
-            "turns": [_shown(caller, turn) for turn in turns],
+            "turns": _shown(caller, turns),
         }
 
     return Reply(await caller.work(shown))
@@ -153,7 +153,7 @@ async def delete_conversation(caller: Called, id: Id) -> Reply:
 @router.get("/turns/{id}", responses={200: {"model": _SHOWN}})
 async def turn(caller: Called, id: Id) -> Reply:
     """A question, and what came of it: the answer, its steps, its sources."""
-    return Reply(await caller.work(lambda: _shown(caller, _turn(caller, id))))
+    return Reply(await caller.work(lambda: _shown(caller, [_turn(caller, id)])[0]))
 
 
 @router.get("/turns/{id}/events", responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}})
@@ -172,7 +172,7 @@ async def turn_result(caller: Called, id: Id) -> Reply:
 
     def kept() -> dict[str, Any]:
         turn = _turn(caller, id)
-        result, _ = _result(caller, turn)
+        ((result, _),) = _results(caller, [turn])
         return {"turn": _form(turn), "result": None if result is None else to_json(result)}
 
     return Reply(await caller.work(kept))
@@ -183,7 +183,7 @@ async def draw_turn(caller: Called, id: Id) -> Reply:
     """The trail of what was found, or of an answer the run, to be drawn."""
 
     def drawn() -> Reply:
-        result, _ = _result(caller, _turn(caller, id))
+        ((result, _),) = _results(caller, [_turn(caller, id)])
         if result is None:
             raise NotFoundError("There is no answer to draw.", "Ask again.")
         return drawing_form(drawing(result))
@@ -242,20 +242,23 @@ def _check_operator(caller: Caller) -> None:
     caller.access.check_all()
 
 
-def _shown(caller: Caller, turn: Turn) -> dict[str, Any]:
-    result, gone = _result(caller, turn)
+def _shown(caller: Caller, turns: Sequence[Turn]) -> list[dict[str, Any]]:
+    """Turns with what came of them."""
     nothing: dict[str, Any] = {"answer": None, "steps": [], "sources": [], "notes": []}
-    return {
-        "turn": _form(turn),
-        "mine": turn.owner == caller.access.key,
-        **(nothing if result is None else result_form(result, gone)),
-    }
+    return [
+        {
+            "turn": _form(turn),
+            "mine": turn.owner == caller.access.key,
+            **(nothing if result is None else result_form(result, gone)),
+        }
+        for turn, (result, gone) in zip(turns, _results(caller, turns), strict=True)
+    ]
 
 
-def _result(caller: Caller, turn: Turn) -> tuple[Answer | Ranking | None, frozenset[str]]:
-    """What came of a turn, without the texts of passages that are not held as they were, and the ids of these."""
-    result = caller.serving.conversations.result(turn.id)
-    return (None, frozenset()) if result is None else still_held(caller.kg, turn.collections, result)
+def _results(caller: Caller, turns: Sequence[Turn]) -> list[Shown]:
+    """What came of turns, without the texts of passages that are not held as they were, and the ids of these."""
+    names = [name for turn in turns for name in turn.collections]
+    return still_held(caller.kg, names, [caller.serving.conversations.result(turn.id) for turn in turns])
 
 
 def _rated(caller: Caller, turn: Turn, answer: Answer, given: OpinionRequest) -> str:
