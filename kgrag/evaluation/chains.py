@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgrag.evaluation.datasets import Dataset, GoldText, Question
-from kgrag.indexing.language import sentences
 from kgrag.retrieval.hops import so_far
+from kgrag.text.segmentation import sentences
 from kgrag.text.tokens import embedding_text, is_content, stems, tokens
 from kgrag.values.documents import Document
 from kgrag.values.errors import InputError

@@ -18,13 +18,13 @@ from pydantic import BaseModel
 
 from kgrag.evaluation.answers import exact_match
 from kgrag.evaluation.readers.row_files import json_lines
-from kgrag.indexing.language import sentences
 from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import load_prompt
 from kgrag.models.shown import framed, harmless
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings
 from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.segmentation import sentences
 from kgrag.text.tokens import content_stems, words_of
 from kgrag.values.errors import InputError
 

@@ -16,9 +16,9 @@ from kgrag.evaluation.drafts import Draft
 from kgrag.evaluation.question_sources import Sources
 from kgrag.evaluation.taxonomy import ANSWER_TYPES
 from kgrag.graph.reader import Reader
-from kgrag.indexing.language import sentences
 from kgrag.text.languages import Language
 from kgrag.text.names import capitalised_phrases
+from kgrag.text.segmentation import sentences
 from kgrag.text.tokens import normalise, tokens
 from kgrag.values.results import Passage
 

@@ -75,15 +75,19 @@ def _names(graph: Graph) -> None:
         graph.run("write/migrated_collection", name=collection["name"], version=5)
 
 
-def _searched(graph: Graph, version: int) -> None:
+def _searched(graph: Graph, version: int, but: tuple[str, ...] = ()) -> None:
     """Versions 6, 8 and 9: headings and symbols are searched, since version 8 titles also by themselves, and names are
-    told by new rules: all are counted again.
+    told by new rules: all are counted again. Version 11: other stop words, except for the languages of `but`.
 
     What counts them is the finish of an ingest, which goes on from the marks that this leaves.
     """
     for collection in collections_held(graph):
         name, number = collection["name"], collection["number"]
-        language = language_of(collection.get("language") or "en")
+        code = collection.get("language") or "en"
+        if code in but:
+            graph.run("write/migrated_collection", name=name, version=version)
+            continue
+        language = language_of(code)
         graph.run("write/uncount_words", collection=name)
         graph.run("write/uncount_names", collection=name)
         rows = [
@@ -146,5 +150,6 @@ MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
     8: ("titles are a field of their own; names found by new rules", partial(_searched, version=8)),
     9: ("names found by new rules", partial(_searched, version=9)),
     10: ("filters look into lists of metadata", _lists),
+    11: ("stop words of other languages than English", partial(_searched, version=11, but=("en", "xx"))),
 }
 """Schema version -> what the step to it does, and the step."""

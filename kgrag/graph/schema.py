@@ -7,7 +7,7 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import Fulltext, NodeKind, describe
 from kgrag.values.errors import MismatchError
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 SLOTS = ("embedding", "embedding_b")
 _PATIENCE = 24 * 3600  # seconds: of five million vectors an index takes more than an hour
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kgrag.indexing.language import sentences
 from kgrag.settings import IndexingSettings
+from kgrag.text.segmentation import sentences
 from kgrag.values.documents import Document, Section, Table
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Self
 
 from kgrag.graph.connection import Transaction
-from kgrag.indexing.language import named_entities
+from kgrag.indexing.named_entities import named_entities
 from kgrag.indexing.stage import Row, StageContext, phrase
 from kgrag.text.aliases import title_aliases
 from kgrag.text.languages import ENGLISH, Language

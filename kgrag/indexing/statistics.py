@@ -11,7 +11,7 @@ from typing import Any
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Transaction
-from kgrag.indexing.language import named_entities
+from kgrag.indexing.named_entities import named_entities
 from kgrag.indexing.stage import Row, StageContext
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.names import capitalised_phrases, common_nouns

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from kgrag.indexing.language import sentences
 from kgrag.models.budget import LOW
 from kgrag.models.embed import Embedder, embed_each, unit
 from kgrag.models.shown import harmless, titled
 from kgrag.models.tasks import Tasks
+from kgrag.text.segmentation import sentences
 
 TASK = "summarise"
 EXTRACTED = "sentences"

@@ -55,7 +55,7 @@ class OnnxEmbedder:
             from tokenizers import Tokenizer
         except ImportError as error:
             raise ConfigurationError(
-                f"Embedder {name!r} needs {error.name}.", "Install it: pip install 'kgrag[local]'."
+                f"Embedder {name!r} needs {error.name}.", "Install it: pip install 'kgrag[minilm]'."
             ) from error
         try:
             model, tokenizer, given = _files(name)

@@ -202,7 +202,7 @@ def open_source(repository: str | None) -> Source:
             repository = next(iter(MavenContext().remote_repos.values()))
     except ImportError as error:
         raise ConfigurationError(
-            f"The package {error.name} is needed to download what kgrag list runs on.", 'pip install "kgrag[local]"'
+            f"The package {error.name} is needed to download what kgrag runs on.", 'pip install "kgrag[local]"'
         ) from error
     base = repository.rstrip("/")
     client = httpx.Client(timeout=httpx.Timeout(30.0, connect=10.0), follow_redirects=True)

@@ -1,16 +1,13 @@
 """Languages: which words carry meaning, how they are stemmed, what capitals say, and how names are known.
 
-English has words of its own here; the stop words of others are spaCy's, their stems Snowball's. A language without a
-stemmer keeps its words as they are.
+English has words of its own here; the stop words of others are those of stopwords-iso, their stems Snowball's. A
+language without a stemmer keeps its words as they are.
 """
 
 import re
-import runpy
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.util import find_spec
-from pathlib import Path
 from threading import local
 from typing import Any, Literal
 
@@ -41,6 +38,11 @@ _ASKING = frozenset(  # words of every question, and those that join others
     while who whom whose why will with would you your""".split()
 )
 
+_KNOWN = frozenset(
+    """af am ar az bg bn bo ca cs da de dsb el en es et eu fa fi fo fr ga gd grc gu he hi hr hsb ht hu hy id is it ja
+    kmr kn ko ky la lb lg lij lt lv mk ml mr ms nb ne nl nn no pl pt ro ru sa si sk sl sq sr sv ta te th ti tl tn tr tt uk ur
+    tt uk ur vi xx yo zh""".split()
+)
 _STEMMERS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "es": "spanish",
     "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi",
@@ -179,27 +181,21 @@ def _words(texts: Iterable[str]) -> frozenset[str]:
 
 def is_known(code: str) -> bool:
     """Whether there is a language of this code."""
-    return (_folder() / code / "__init__.py").exists()
+    return code in _KNOWN
 
 
 def check_language(code: str) -> None:
     """Raise ConfigurationError for a code that names no language."""
     if not is_known(code):
-        known = sorted(path.parent.name for path in _folder().glob("*/__init__.py"))
         raise ConfigurationError(
-            f"kgrag knows no language {code!r}.", f"Name one by its ISO 639-1 code: {', '.join(known)} (xx: several)."
+            f"kgrag knows no language {code!r}.",
+            f"Name one by its ISO 639-1 code: {', '.join(sorted(_KNOWN))} (xx: several).",
         )
 
 
-@cache
-def _folder() -> Path:
-    """Where spaCy keeps what it knows of languages. It is not imported: it takes a second to load."""
-    spec = find_spec("spacy")
-    assert spec is not None and spec.origin is not None
-    return Path(spec.origin).parent / "lang"
-
-
 def _stop_words(code: str) -> Iterable[str]:
-    """spaCy's stop words of a language, none if it knows none."""
-    path = _folder() / code / "stop_words.py"
-    return frozenset(runpy.run_path(str(path))["STOP_WORDS"]) if path.exists() else frozenset()
+    """The stop words of a language, none where none are known."""
+    import stopwordsiso
+
+    code = "no" if code in ("nb", "nn") else code
+    return stopwordsiso.stopwords(code) if stopwordsiso.has_lang(code) else ()

@@ -1,12 +1,10 @@
-"""What spaCy does: sentences of other languages than English, and names by a trained pipeline."""
-
-import time
+"""Names by a trained pipeline of spaCy."""
 
 import pytest
 import spacy
 
 from kgrag.client import KnowledgeGraph
-from kgrag.indexing.language import _sentencizer, named_entities, sentences
+from kgrag.indexing.named_entities import named_entities
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError
@@ -33,53 +31,6 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> str:
     )
     made.to_disk(folder)
     return str(folder)
-
-
-def test_sentences_follow_the_language() -> None:
-    text = "Der Kahn war u.a. mit Teer gestrichen. Er lag in Kiel."
-    assert list(sentences(text, "de")) == ["Der Kahn war u.a. mit Teer gestrichen.", "Er lag in Kiel."]
-    assert list(sentences("船在港口。他来了。", "zh")) == ["船在港口。", "他来了。"]
-    with pytest.raises(ConfigurationError, match="qq"):
-        list(sentences(text, "qq"))
-
-
-@pytest.mark.parametrize("sign", ["[", "(", "'", "_", "=", ".", "…", "─", "🙂", "'s", "é's", "(a", "A.B.", "。", "ä-"])
-def test_runs_of_signs_take_no_longer_than_words(sign: str) -> None:
-    """spaCy parts a token sign by sign: 30 KB of brackets took it two minutes."""
-    run = sign * (60_000 // len(sign))
-    began = time.monotonic()
-    found = list(sentences(f"The boat sank. Then {run} came. It was late.", "en"))
-    assert time.monotonic() - began < 10
-    assert (found[0], found[-1]) == ("The boat sank.", "It was late.")
-    assert "".join(found).replace(" ", "") == f"The boat sank. Then {run} came. It was late.".replace(" ", "")
-
-
-@pytest.mark.parametrize(
-    ("language", "text"),
-    [
-        ("th", "วัดพระแก้วตั้งอยู่ในกรุงเทพมหานคร. สร้างขึ้นในปี พ.ศ. 2325."),
-        ("ko", "그 배는 항구에 있다. 그는 왔다."),
-        ("ja", "船は港にある。彼は来た。"),
-        ("vi", "Con tàu ở cảng. Anh ấy đã đến."),
-    ],
-)
-def test_a_language_without_its_helper_is_read_by_the_rules_for_several(
-    language: str, text: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    blank = spacy.blank
-
-    def without_helpers(name: str) -> spacy.Language:
-        if name == language:
-            raise ImportError(f"{name} needs another library")
-        return blank(name)
-
-    monkeypatch.setattr(spacy, "blank", without_helpers)
-    _sentencizer.cache_clear()
-    for _ in range(2):
-        assert "".join(sentences(text, language)).replace(" ", "") == text.replace(" ", "")
-    _sentencizer.cache_clear()
-    (said,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert repr(language) in said and "needs another library" in said
 
 
 def test_thai_is_ingested(kg: KnowledgeGraph, collection_name: str) -> None:

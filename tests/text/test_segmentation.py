@@ -1,0 +1,31 @@
+"""Sentences of many languages, as they are written."""
+
+import time
+
+import pytest
+
+from kgrag.text.segmentation import sentences
+from kgrag.values.errors import ConfigurationError
+
+
+def test_sentences_follow_the_language() -> None:
+    text = "Der Kahn war u.a. mit Teer gestrichen. Er lag in Kiel."
+    assert list(sentences(text, "de")) == ["Der Kahn war u.a. mit Teer gestrichen.", "Er lag in Kiel."]
+    assert list(sentences("船在港口。他来了。", "zh")) == ["船在港口。", "他来了。"]
+    assert list(sentences("그 배는 항구에 있다. 그는 왔다.", "ko")) == ["그 배는 항구에 있다.", "그는 왔다."]
+    assert list(sentences("Dr. Ada Lund sailed. J. R. Holt, e.g., did not.", "en")) == [
+        "Dr. Ada Lund sailed.", "J. R. Holt, e.g., did not.",
+    ]  # fmt: skip
+    with pytest.raises(ConfigurationError, match="qq"):
+        list(sentences(text, "qq"))
+    assert list(sentences(" \n ", "en")) == []
+
+
+@pytest.mark.parametrize("sign", ["[", "(", "'", "“", "«", "_", "=", ".", "…", "🙂", "é's", "A.B.", "。", "“a. "])
+def test_runs_of_signs_take_no_longer_than_words(sign: str) -> None:
+    run = sign * (60_000 // len(sign))
+    began = time.monotonic()
+    found = list(sentences(f"The boat sank. Then {run} came. It was late.", "en"))
+    assert time.monotonic() - began < 10
+    assert (found[0], found[-1]) == ("The boat sank.", "It was late.")
+    assert "".join(found).replace(" ", "") == f"The boat sank. Then {run} came. It was late.".replace(" ", "")
