@@ -22,9 +22,9 @@ def mcp(collections: tuple[str, ...], characters: int | None, deadline: float, b
     It speaks the Model Context Protocol on standard input and output.
 
     An assistant starts this command by itself: put it into its list of servers. Its tools describe, search, ask,
-    look_up, passage, saved_query and cypher only read; passages are resources, too, kgrag://COLLECTION/passage/ID. The
-    tool ask needs a language model of kgrag's own (KGRAG_CHAT__MODEL), the others none. With --collection statements
-    in Cypher are not offered, since they could read other collections.
+    look_up, passage, saved_query, get-schema and read-cypher only read; passages are resources, too,
+    kgrag://COLLECTION/passage/ID. The tool ask needs a language model of kgrag's own (KGRAG_CHAT__MODEL), the others
+    none. With --collection get-schema and read-cypher are not offered, since Cypher could read other collections.
 
     It takes the package mcp: pip install 'kgrag[mcp]'
 

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from functools import lru_cache
+from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
@@ -28,7 +29,7 @@ class McpDoor:
 
     def __init__(self, kg: KnowledgeGraph, options: ServeOptions) -> None:
         @lru_cache(_KNOWN)
-        def server(collections: tuple[str, ...]) -> MCPServer:
+        def server(collections: tuple[str, ...]) -> MCPServer[Any]:
             return mcp_server(Tools(kg, collections, deadline=options.deadline, budget=options.budget))
 
         self._server = server

@@ -253,6 +253,7 @@ _MESSAGES: list[tuple[str, dict[str, Any]]] = [
     ("passage", {"id": "{passage}", "collection": _SECRET}),
     ("saved_query", {"name": "documents", "parameters": {"collection": _SECRET}}),
     ("saved_query", {"name": "collections"}),
+    ("read-cypher", {"query": "MATCH (p:Passage) RETURN p.text"}),
     ("cypher", {"statement": "MATCH (p:Passage) RETURN p.text"}),
     ("delete", {"collection": _SECRET}),
     ("look_up", {"question": "What is on page 1?", "collection": _SECRET}),

@@ -1,6 +1,7 @@
 """The collections as tools: the official client starts `kgrag mcp` and calls it over standard input and output."""
 
 import asyncio
+import json
 import logging
 import os
 import subprocess
@@ -74,7 +75,14 @@ def test_tools_read_the_graph(serve: Serve, scripted: Scripted) -> None:
 
     async def calls(client: Client) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert set(tools) == {"describe", "search", "ask", "look_up", "passage", "saved_query", "cypher"}
+        assert set(tools) == {
+            "describe", "search", "ask", "look_up", "passage", "saved_query", "get-schema", "read-cypher"
+        }  # fmt: skip
+        assert len({tool.title for tool in tools.values()} - {None}) == len(tools)
+        assert all(tool.output_schema is not None for tool in tools.values())
+        offer = [tool.model_dump(mode="json", by_alias=True, include={"name", "description", "input_schema"})
+                 for tool in tools.values()]  # fmt: skip
+        assert len(json.dumps(offer)) < 5000  # what a model reads of it: some 1,200 tokens
         assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in tools.values())
         about = await _call(client, "describe")
         known = {c["name"]: c for c in about["collections"]}
@@ -105,14 +113,19 @@ def test_tools_read_the_graph(serve: Serve, scripted: Scripted) -> None:
         statement = (
             "MATCH (p:Passage {collection: $collection})-[m:MENTIONS]->(e) RETURN p, m, e, 1 AS one ORDER BY p.title"
         )
-        rows = await _call(client, "cypher", statement=statement, collection=_SHIPS)
+        rows = await _call(client, "read-cypher", query=statement, collection=_SHIPS)
+        assert await _call(client, "cypher", statement=statement, collection=_SHIPS) == rows  # its old name
         assert rows["columns"] == ["p", "m", "e", "one"] and "rows: more would be too long" in rows["cut"]
         assert rows["rows"][0]["p"]["labels"] == ["Passage"] and rows["rows"][0]["m"]["type"] == "MENTIONS"
         assert not {"embedding", "stems", "sentences"} & rows["rows"][0]["p"].keys()
         names = await _call(client, "saved_query", name="names", parameters={"name": "brandvik"}, collection=_SHIPS)
         assert "Ole Brandvik" in str(names["rows"])
+        counted = await _call(client, "read-cypher", query="RETURN $one + 1 AS two", params={"one": 1})
+        assert counted["rows"] == [{"two": 2}]
         schema = await client.read_resource("kgrag://schema")
         assert "MENTIONS" in schema.contents[0].text  # type: ignore[union-attr]
+        described = await _call(client, "get-schema")
+        assert described["result"] == schema.contents[0].text  # type: ignore[union-attr]
 
     serve(calls, "--characters", "1000")
 
@@ -126,7 +139,7 @@ def test_what_goes_wrong_is_said_with_its_remedy(serve: Serve) -> None:
             client, "search", question=_QUESTION, collection=_SHIPS, retriever="pathrnk"
         )
         assert "k" in await _refusal(client, "search", question=_QUESTION, collection=_SHIPS, k=0)
-        assert "only read" in await _refusal(client, "cypher", statement="MATCH (n) DETACH DELETE n")
+        assert "only read" in await _refusal(client, "read-cypher", query="MATCH (n) DETACH DELETE n")
         assert "kgrag cypher --list" in await _refusal(client, "saved_query", name="nothing", collection=_SHIPS)
         wrong = await _refusal(client, "saved_query", name="names", parameters={"embeddings": True}, collection=_SHIPS)
         assert "embeddings" in wrong
@@ -175,7 +188,7 @@ def test_other_collections_stay_closed(serve: Serve, kg: KnowledgeGraph) -> None
     secret = kg[_SECRET].search("Kari", k=1).hits[0].passage.id
 
     async def calls(client: Client) -> None:
-        assert "cypher" not in {tool.name for tool in (await client.list_tools()).tools}
+        assert not {"get-schema", "read-cypher"} & {tool.name for tool in (await client.list_tools()).tools}
         about = await _call(client, "describe")
         assert [c["name"] for c in about["collections"]] == [_SHIPS]
         found = await _call(client, "search", question=_QUESTION)  # the only one that there is for it
@@ -190,6 +203,7 @@ def test_other_collections_stay_closed(serve: Serve, kg: KnowledgeGraph) -> None
             ("saved_query", {"name": "names", "parameters": {"name": "kari"}, "collection": _SECRET}),
             ("saved_query", {"name": "names", "parameters": {"name": "kari", "collection": _SECRET}}),
             ("saved_query", {"name": "collections"}),
+            ("read-cypher", {"query": "MATCH (p:Passage) RETURN p.text"}),
             ("cypher", {"statement": "MATCH (p:Passage) RETURN p.text"}),
         ]
         for tool, arguments in attempts:
