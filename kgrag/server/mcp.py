@@ -1,8 +1,9 @@
 """The Model Context Protocol: few tools over the collections of a database, for models that use tools.
 
-Those for the schema and for Cypher have the names and arguments of Neo4j's own server. All of them only read. Which collections may be asked is settled when the server is made; where these are some and not
-all, statements of one's own are not offered, since Cypher cannot be held to a collection. An error that has a remedy
-reaches the model with it; others do not reach it, they are logged.
+Those for the schema and for Cypher have the names and arguments of Neo4j's own server. All of them only read. Which
+collections may be asked is settled when the server is made; where these are some and not all, statements of one's own
+are not offered, since Cypher cannot be held to a collection. An error that has a remedy reaches the model with it;
+others do not reach it, they are logged.
 """
 
 import logging
