@@ -40,7 +40,7 @@ _ASKING = frozenset(  # words of every question, and those that join others
 
 _KNOWN = frozenset(
     """af am ar az bg bn bo ca cs da de dsb el en es et eu fa fi fo fr ga gd grc gu he hi hr hsb ht hu hy id is it ja
-    kmr kn ko ky la lb lg lij lt lv mk ml mr ms nb ne nl nn no pl pt ro ru sa si sk sl sq sr sv ta te th ti tl tn tr tt uk ur
+    kmr kn ko ky la lb lg lij lt lv mk ml mr ms nb ne nl nn no pl pt ro ru sa si sk sl sq sr sv ta te th ti tl tn tr
     tt uk ur vi xx yo zh""".split()
 )
 _STEMMERS = {
