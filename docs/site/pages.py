@@ -1,18 +1,23 @@
-"""Pages of the site that are made from the source while it is built: commands, saved queries, errors with remedies."""
+"""Pages of the site that are made from the source while it is built: names of Python, commands, saved queries, errors.
+
+Beside each page lies its Markdown, and llms.txt leads to these (llmstxt.org).
+"""
 
 import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import api
 import click
+from jinja2 import Environment
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import kgrag
-from kgrag.cli import main
+from kgrag.cli import GROUPS, SECTIONS, main
 from kgrag.graph.saved import saved_queries
 
 _ROOT = Path(__file__).parents[2]
@@ -20,7 +25,8 @@ _ROOT = Path(__file__).parents[2]
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that nobody writes."""
-    for name, text in (("commands.md", commands()), ("queries.md", queries()), ("errors.md", errors())):
+    made = {"commands.md": commands(), "queries.md": queries(), "errors.md": errors(), **dict(api.pages())}
+    for name, text in made.items():
         files.append(File.generated(config, name, content=text))
     return files
 
@@ -37,23 +43,65 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", kept, markdown)
 
 
+def on_env(env: Environment, config: MkDocsConfig, files: Files) -> None:
+    """Write llms.txt, which lists the pages as the nav does, llms-full.txt, which holds them, and each as Markdown."""
+    index, whole = [f"# {config.site_name}\n\n> {config.site_description}"], []
+    for section, title, path in _listed(config.nav or [], "Start"):
+        file = files.get_file_from_path(path)
+        assert file is not None and file.page is not None and file.page.markdown is not None
+        text = re.sub(r"\A---\n.*?\n---\n+", "", file.page.markdown, flags=re.DOTALL)
+        if section not in index:
+            index.append(section)
+        parts = "; ".join(item.title for item in file.page.toc.items[0].children)
+        index.append(f"- [{title}]({path})" + (f": {parts}" if parts else ""))
+        whole.append(text)
+        _write(config, path, text)
+    _write(config, "llms.txt", "\n".join(index) + "\n")
+    _write(config, "llms-full.txt", "\n\n".join(whole) + "\n")
+
+
+def _listed(nav: list[Any], section: str) -> Iterator[tuple[str, str, str]]:
+    """The heading of its section, the title and the path of each page of a nav, in its order."""
+    for entry in nav:
+        for title, inner in entry.items():
+            if isinstance(inner, str):
+                yield f"\n## {section}\n", title, inner
+            else:
+                yield from _listed(inner, title)
+
+
+def _write(config: MkDocsConfig, name: str, text: str) -> None:
+    path = Path(config.site_dir, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
 def commands() -> str:
-    """Every command as its --help says it."""
-    parts = ["# Commands\n"]
-    for name, command in sorted(_commands(main, click.Context(main, info_name="kgrag"))):
-        context = click.Context(command, info_name=name, max_content_width=100)
-        parts.append(f"## {name}\n\n```text\n{command.get_help(context)}\n```\n")
+    """Every command as its --help says it, in the groups of `kgrag --help`."""
+    top = click.Context(main, info_name="kgrag")
+    parts = ["# Commands\n\nEach as `--help` says it, in the order of `kgrag --help`.\n"]
+    for title, names in SECTIONS.items():
+        parts += [f"## {title}\n", *(part for name in names for part in _help(main, name, top))]
+    for name, (purpose, _) in GROUPS.items():
+        parts += [f"## kgrag {name}\n\n{purpose}\n", *_members(main.get_command(top, name), name, top)]
     return "\n".join(parts)
 
 
-def _commands(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        whole = f"{context.command_path} {name}"
-        yield whole, command
-        if isinstance(command, click.Group):
-            yield from _commands(command, click.Context(command, info_name=whole))
+def _help(group: click.Group, name: str, context: click.Context) -> Iterator[str]:
+    """The help of a command, and of those that it holds."""
+    command = group.get_command(context, name)
+    assert command is not None
+    whole = f"{context.command_path} {name}"
+    shown = click.Context(command, info_name=whole, max_content_width=100)
+    yield f"### {whole}\n\n```text\n{command.get_help(shown)}\n```\n"
+    yield from _members(command, name, context)
+
+
+def _members(command: click.Command | None, name: str, context: click.Context) -> Iterator[str]:
+    if isinstance(command, click.Group):
+        inner = click.Context(command, info_name=f"{context.command_path} {name}")
+        for member in command.list_commands(inner):
+            yield from _help(command, member, inner)
 
 
 def queries() -> str:

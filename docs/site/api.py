@@ -1,0 +1,157 @@
+"""Pages of the site for whoever writes Python: every public name by its signature and its docstring."""
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from inspect import Parameter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+import kgrag
+from kgrag.agents import Strategy
+from kgrag.cli.settings_list import settings_in
+from kgrag.retrieval import Retriever
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from test_public import METHODS, members, names  # what is public is said there alone
+
+
+class Group(NamedTuple):
+    """A page: what it is called, what it is for, and the packages whose names it has."""
+
+    title: str
+    purpose: str
+    packages: tuple[str, ...]
+
+
+GROUPS = {
+    "client": Group("Client", "Connections and collections: here, to be awaited, and over HTTP.", ("kgrag.client",)),
+    "values": Group(
+        "Values",
+        "What goes in and what comes out.",
+        ("kgrag.values.documents", "kgrag.values.results", "kgrag.values.events", "kgrag.values.rows"),
+    ),
+    "retrievers": Group(
+        "Retrievers",
+        "Questions → rankings. [Retrievers](../retrievers.md) says which is for what; a name with its options, such as "
+        "`ppr(damping=0.7)`, does for the class wherever a retriever is asked for.",
+        ("kgrag.retrieval", "kgrag.runtime.options"),
+    ),
+    "strategies": Group(
+        "Strategies",
+        "Questions → answers, with a language model, over a retriever. [Answers](../answers.md) says which is for "
+        "what; a name such as `gear+pathrank` does for the class.",
+        ("kgrag.agents",),
+    ),
+    "embedders": Group(
+        "Embedders and passage indexes",
+        "Texts → vectors, and what `bm25` and `dense` search.",
+        ("kgrag.models", "kgrag.passages"),
+    ),
+    "loaders": Group(
+        "Loaders and knowledge", "Files → documents and facts.", ("kgrag.loaders", "kgrag.indexing.knowledge")
+    ),
+    "evaluation": Group("Evaluation", "Question sets and experiments.", ("kgrag.evaluation",)),
+    "settings": Group(
+        "Settings", "What each means, and its variable: [Settings](../settings.md).", ("kgrag.settings",)
+    ),
+    "errors": Group(
+        "Errors",
+        "Each has a `message` and a `remedy`: [all of them](../errors.md).",
+        ("kgrag.values.errors",),
+    ),
+}
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The path and the text of each page."""
+    for name, group in GROUPS.items():
+        parts = [f"# {group.title}\n\n{group.purpose}\n"]
+        for package in group.packages:
+            its = sorted(names(package), key=lambda n: n.startswith(("Async", "Remote")))  # twins come last
+            parts += [of for public in its for of in _entry(package, public)]
+        yield f"api/{name}.md", "\n".join(parts)
+
+
+def _entry(package: str, name: str) -> Iterator[str]:
+    """A name and, of a class, its options and its methods."""
+    value = getattr(sys.modules[package], name)
+    if not isinstance(value, type) and not inspect.isfunction(value):
+        return  # a type, a registry or a constant: the guides tell of these
+    home = "kgrag" if name in kgrag.__all__ else package
+    yield _section(2, name, f"from {home} import {name}\n\n{name}{signature(value)}", value)
+    if not isinstance(value, type):
+        return
+    yield from _options(value)
+    for member, its in members(value):
+        plain = its.__func__ if isinstance(its, classmethod | staticmethod) else its
+        if isinstance(plain, METHODS):
+            shown = member + (signature(plain) if inspect.isfunction(plain) else "")
+            yield _section(3, f"{name}.{member}", shown, plain)
+
+
+def _section(level: int, title: str, code: str, value: Any) -> str:
+    return f"{'#' * level} {title} {{ #{title} }}\n\n```python\n{code}\n```\n\n{prose(value)}\n"
+
+
+def _options(kind: type) -> Iterator[str]:
+    """The options of a retriever or strategy, without those that all strategies have, as a table."""
+    if not issubclass(kind, Retriever | Strategy):
+        return
+    common = set(Strategy.options.model_fields) if kind is not Strategy else set()
+    its = [s for s in settings_in(kind.options, ()) if s.path[-1] not in common]
+    if its:
+        rows = [f"| `{s.path[-1]}` | {s.type} | {f'`{s.default}`' if s.default else ''} | {s.meaning} |" for s in its]
+        yield "\n".join(["| option | type | default | meaning |", "|---|---|---|---|", *rows, ""])
+
+
+def signature(value: Any) -> str:
+    """Arguments with types and defaults, one a line where they are many; "" where nothing can be called."""
+    if isinstance(value, type) and (issubclass(value, BaseModel) or getattr(value, "_is_protocol", False)):
+        return ""
+    try:
+        found = inspect.signature(value)
+    except ValueError:  # of exceptions without a constructor of their own
+        return ""
+    own = [p for p in found.parameters.values() if p.name not in ("self", "cls")]
+    gives = found.empty if isinstance(value, type) else found.return_annotation
+    text = _short(str(found.replace(parameters=own, return_annotation=gives)))
+    if len(text) <= 90:
+        return text
+    lines, kinds = [_short(str(p)) for p in own], [p.kind for p in own]
+    if Parameter.KEYWORD_ONLY in kinds and Parameter.VAR_POSITIONAL not in kinds:
+        lines.insert(kinds.index(Parameter.KEYWORD_ONLY), "*")
+    ends = "" if gives is found.empty else _short(f" -> {inspect.formatannotation(gives)}")
+    return "".join(["(\n", *(f"    {line},\n" for line in lines), ")", ends])
+
+
+def _short(text: str) -> str:
+    """A signature without the modules of its types, their quotes, and what says nothing: addresses."""
+    text = re.sub(r"<(?:function|factory)[^<>]*(?:<[^<>]*>[^<>]*)?>", "…", text)
+    text = re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z_])", "", text)
+    return re.sub(r"'([A-Z][\w\[\], |]*)'", r"\1", text).replace("~", "")
+
+
+def prose(value: Any) -> str:
+    """A docstring as Markdown: examples become blocks, and what only looks like Markdown is kept as it is."""
+    text = inspect.getdoc(value) or ""
+    if isinstance(value, type):
+        text = "" if text.startswith(f"{value.__name__}(") else text  # of some it is made by dataclass
+        made = getattr(vars(value).get("__init__"), "__doc__", None)
+        text += f"\n\n{inspect.cleandoc(made)}" if made else ""
+    parts = re.split(r"((?:^ *(?:>>>|\.\.\.).*\n?)+)", text, flags=re.MULTILINE)
+    return "\n".join(_block(part) if ">>>" in part else escaped(part) for part in parts)
+
+
+def _block(example: str) -> str:
+    code = re.sub(r"^ *(?:>>>|\.\.\.) ?", "", example, flags=re.MULTILINE)
+    return f"\n```python\n{code.rstrip()}\n```\n"
+
+
+def escaped(text: str) -> str:
+    """A text without what Markdown or HTML would read, but for code in backticks."""
+    spans = re.split(r"(`[^`]*`)", text)
+    return "".join(s if s.startswith("`") else re.sub(r"([*_<>\[\]|])", r"\\\1", s) for s in spans)
