@@ -115,7 +115,7 @@ def test_every_block_runs(page: Path, reader: KnowledgeGraph, tmp_path: Path) ->
     names: dict[str, object] = {}
     with ExitStack() as stack:
         for block in blocks(page):
-            if block.reason or block.language in PLAIN:
+            if block.reason or block.environment or block.language in PLAIN:
                 continue
             if SERVER in block.text:  # what `kgrag serve` would be
                 served = stack.enter_context(Served(reader, tmp_path))
@@ -134,6 +134,8 @@ def run(block: Block, reader: KnowledgeGraph, names: dict[str, object]) -> None:
             assert len(reader.cypher(block.text)) > 0, "it finds nothing"
         case "toml":
             tomllib.loads(block.text)
+        case "json":
+            json.loads(block.text)
         case "console":
             for command in commands(block):
                 in_console(command)
@@ -210,6 +212,12 @@ $ export B=…
 raise OSError
 ```
 
+<!-- in: langgraph -->
+
+```python
+import langgraph
+```
+
 - item
 
   ```cypher
@@ -218,10 +226,11 @@ raise OSError
 """,
         encoding="utf-8",
     )
-    shell, night, item = blocks(page)
+    shell, night, agent, item = blocks(page)
     assert [c.words for c in commands(shell)] == [("kgrag", "search", "two words", "-c", "demo"), ()]
     assert [c.env for c in commands(shell)] == [{"A": "1"}, {"B": "…"}]
     assert (str(shell), shell.language, shell.reason) == ("page.md:3", "console", "")
     assert (night.language, night.reason) == ("python", "it would take a night")
+    assert (agent.reason, agent.environment, item.environment) == ("", "langgraph", "")
     assert (item.language, item.text, item.reason) == ("cypher", "RETURN 1\n", "")
     assert list(mentioned(page)) == [(1, ("search", "--nothing"))]

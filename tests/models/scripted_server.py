@@ -6,8 +6,8 @@ prints its port as its first line and ends when its standard input closes. A bra
 
     reply(task: str, messages: list[dict], request: dict) -> str | None
 
-called from several threads; None: what was said by POST /say. The task is the model that is asked for. What a test
-uses to steer it is in tests/scripted.py.
+called from several threads; None: what was said by POST /say. The task is the model that is asked for. A reply
+`=> NAME {...}` calls a tool with these arguments. What a test uses to steer it is in tests/scripted.py.
 """
 
 import argparse
@@ -235,13 +235,18 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _usage(request: dict[str, Any], text: str) -> dict[str, int]:
-    asked = sum(len(message["content"].split()) for message in request["messages"])
+    asked = sum(len(str(message.get("content")).split()) for message in request["messages"])
     said = len(text.split())
     return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
 
 
 def _completion(request: dict[str, Any], text: str, reason: str, usage: Any) -> dict[str, Any]:
-    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": reason}
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    if text.startswith("=> "):
+        _, name, arguments = text.split(" ", 2)
+        call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}}
+        message, reason = {"role": "assistant", "content": None, "tool_calls": [call]}, "tool_calls"
+    choice = {"index": 0, "message": message, "finish_reason": reason}
     return {
         "id": "scripted",
         "object": "chat.completion",

@@ -10,17 +10,20 @@ from markdown_it import MarkdownIt
 
 NOT_RUN = re.compile(r"<!-- not run: (.{10,}) -->")
 """A comment before a block that cannot be run here, with the reason."""
+IN = re.compile(r"<!-- in: (\S+) -->")
+"""A comment before a block that another environment runs: tests/adapters."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block. `reason`: why it is not run."""
+    """A fenced block. `reason`: why it is not run; `environment`: where it is, if not here."""
 
     page: Path
     line: int
     language: str
     text: str
     reason: str = ""
+    environment: str = ""
 
     def __str__(self) -> str:
         return f"{self.page.name}:{self.line}"
@@ -37,13 +40,13 @@ class Command:
 
 def blocks(page: Path) -> Iterator[Block]:
     """Every fenced or indented block of a page, also those in lists and quotes."""
-    reason = ""
+    reason = environment = ""
     for token in MarkdownIt().parse(page.read_text(encoding="utf-8")):
         if token.type in ("fence", "code_block"):
             first = token.map[0] + 1 if token.map else 0
-            yield Block(page, first, token.info.strip(), token.content, reason)
-        marked = NOT_RUN.search(token.content) if token.type == "html_block" else None
-        reason = marked[1] if marked else ""
+            yield Block(page, first, token.info.strip(), token.content, reason, environment)
+        comment = token.content if token.type == "html_block" else ""
+        reason, environment = (found[1] if (found := mark.search(comment)) else "" for mark in (NOT_RUN, IN))
 
 
 def commands(block: Block) -> Iterator[Command]:
