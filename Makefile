@@ -8,7 +8,7 @@ SOURCES := $(wildcard pyproject.toml constraints.txt)
 unexport PYTHONDONTWRITEBYTECODE
 COMMA := ,
 
-.PHONY: help setup demo test test-quality test-long test-both test-versions test-local mutants coverage test-all test-newest test-models test-llm test-browser test-adapters test-slow screenshots bench bench-retrieval soak lint types docs dist check clean
+.PHONY: help setup demo test test-quality test-long test-both test-versions test-local mutants coverage test-all test-newest test-models test-llm test-browser test-adapters test-wheel test-slow screenshots bench bench-retrieval soak lint types docs dist check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -47,7 +47,7 @@ demo: $(VENV)/.core ## Start Neo4j, ingest the demo corpus and ask it three ques
 # cache is 48 MB, which Neo4j fills in minutes: then it compiles the same again and again
 test test-long test-both test-local test-newest test-quality test-versions coverage: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
 
-ELSEWHERE := not servers and not quality and not models and not llm and not browser and not adapters and not slow
+ELSEWHERE := not servers and not quality and not models and not llm and not browser and not adapters and not wheel and not slow
 
 test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
 	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=20 -m "not long and $(ELSEWHERE)"
@@ -118,6 +118,14 @@ FRAMEWORKS := langchain llama-index haystack neo4j-graphrag ray
 
 test-adapters: $(VENV)/.ready .venv-openapi/.ready $(FRAMEWORKS:%=.venv-%/.ready) ## Tests inside other frameworks, each in an environment of its own
 	$(BIN)/python -m pytest -m "adapters and not slow"
+
+.venv-wheel/.ready:
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip --disable-pip-version-check -q install uv==0.13.9 pipx==1.18.4
+	@touch $@
+
+test-wheel: $(VENV)/.ready .venv-wheel/.ready ## What is published, as a stranger installs and uses it, on each Python there is
+	$(BIN)/python -m pytest -m wheel -s
 
 test-slow: $(VENV)/.models .venv-openapi/.npm ## Kills, a hundred thousand passages, property tests with new examples
 	$(BIN)/python -m pytest -m slow --timeout=3600

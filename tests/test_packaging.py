@@ -1,11 +1,15 @@
 """What pyproject.toml says of the packages, their data and their dependencies is what stands in the folders."""
 
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from kgrag import __version__
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -45,3 +49,25 @@ def test_every_dependency_is_pinned_to_a_version_that_it_allows() -> None:
     wanted = [Requirement(line) for group in (PROJECT["project"]["dependencies"], *extras) for line in group]
     missing = [str(r) for r in wanted if not r.specifier.contains(pins.get(canonicalize_name(r.name), "0"))]
     assert missing == []
+
+
+def test_every_extra_that_is_named_is_there() -> None:
+    """In messages, docs and pages: `pip install 'kgrag[a,b]'`."""
+    named = re.compile(r"(?:kgrag|'\.|\"\.)\[([a-z\-, ]+)\]")
+    places = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *files(), *(ROOT / "docker").rglob("*.*")]
+    found = {
+        (extra.strip(), path.relative_to(ROOT).as_posix())
+        for path in places
+        if path.suffix in (".py", ".md", ".js", ".yaml", ".yml", ".toml", ".service")
+        for match in named.findall(path.read_text(encoding="utf-8"))
+        for extra in match.split(",")
+    }
+    assert len(found) > 30
+    assert [place for place in found if place[0] not in PROJECT["project"]["optional-dependencies"]] == []
+
+
+def test_there_is_an_entry_a_version() -> None:
+    """Of CHANGELOG.md: that of this one first, none twice, older ones below."""
+    versions = re.findall(r"^## (\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert versions[0] == __version__
+    assert versions == sorted(set(versions), key=Version, reverse=True)

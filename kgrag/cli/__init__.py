@@ -168,8 +168,19 @@ def _take_interrupts() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Show the version of kgrag, and those of Neo4j that it works with."""
+    if not wanted or ctx.resilient_parsing:
+        return
+    from kgrag.graph.local.lines import LINES, locked_version
+
+    lines = " or ".join(locked_version(line) for line in LINES)
+    click.echo(f"kgrag {__version__} (Neo4j 5.26 or later; as its own {lines})")
+    ctx.exit()
+
+
 @click.group(cls=Main, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, message="kgrag %(version)s")
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version.")
 @click.option("--debug", is_flag=True, envvar="KGRAG_DEBUG", help="Show tracebacks instead of one-line errors.")
 @click.option("-v", "--verbose", is_flag=True, help="Say on standard error what runs, how much of it and how long.")
 @click.pass_context

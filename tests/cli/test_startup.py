@@ -6,7 +6,9 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from kgrag import __version__
 from kgrag.cli import COMMANDS, GROUPS, MOVED, SECTIONS, main
+from kgrag.graph.local.lines import LINES, locked_version
 
 HEAVY = ("neo4j", "spacy", "numpy", "wordllama", "pydantic", "rich")
 
@@ -57,3 +59,8 @@ def test_old_names_do_and_say_the_new_one(name: str) -> None:
     assert result.exit_code == 0
     assert f"`kgrag {MOVED[name]}` now" in result.stderr
     assert f"{MOVED[name].split()[-1]}" in help_of(MOVED[name].split()[0])
+
+
+def test_the_version_names_those_of_neo4j() -> None:
+    said = CliRunner().invoke(main, ["--version"]).stdout
+    assert said == f"kgrag {__version__} (Neo4j 5.26 or later; as its own {' or '.join(map(locked_version, LINES))})\n"
