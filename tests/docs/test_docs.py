@@ -135,12 +135,25 @@ def run(block: Block, reader: KnowledgeGraph, names: dict[str, object]) -> None:
         case "toml":
             tomllib.loads(block.text)
         case "json":
-            json.loads(block.text)
+            check_servers(json.loads(block.text))
         case "console":
             for command in commands(block):
                 in_console(command)
         case other:
             raise AssertionError(f"there is no way to run {other!r}: add one here, or call it text")
+
+
+def check_servers(config: dict[str, dict[str, dict[str, object]]]) -> None:
+    """Servers in the file of an assistant have an address, or a command of kgrag with options that there are."""
+    for server in (config.get("mcpServers") or config["servers"]).values():
+        match server:
+            case {"url": str(url), "headers": {"Authorization": str(key)}}:
+                assert url.endswith("/mcp") and key.startswith("Bearer ")
+            case {"command": str(path), "args": ["mcp", *rest]}:
+                assert Path(path).name == "kgrag"
+                in_console(Command(str(rest), ("kgrag", "mcp", *map(str, rest)), {}))
+            case _:
+                raise AssertionError(f"a server of no known form: {server}")
 
 
 def in_console(command: Command) -> None:
