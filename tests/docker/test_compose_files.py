@@ -72,6 +72,14 @@ def test_ports_stay_on_this_machine_and_volumes_and_variables_exist(file: dict[s
                 assert name.removeprefix("KGRAG_").lower().partition("__")[0] in Settings.model_fields
 
 
+def test_every_service_has_a_health_check_that_others_wait_for() -> None:
+    services = {**_PLAIN["services"], **_members()}
+    assert {name for name, service in services.items() if "test" in service.get("healthcheck", {})} == {*services}
+    for file in (_PLAIN, _CLUSTER):
+        awaited = file["services"]["kgrag"]["depends_on"]
+        assert all(name in services and how == {"condition": "service_healthy"} for name, how in awaited.items())
+
+
 @pytest.mark.parametrize("service", [_PLAIN["services"]["neo4j"], *_members().values()])
 @pytest.mark.long
 def test_neo4j_knows_the_settings(service: dict[str, Any], graph_settings: Settings, tmp_path: Path) -> None:
