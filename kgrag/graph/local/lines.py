@@ -46,6 +46,7 @@ LINES = (
             ("server.fleet_discovery.enabled", "false"),
             ("dbms.fleet_manager.enabled", "false"),
             ("server.http.x_forward.enabled", "false"),
+            ("db.query.default_language", "CYPHER_25"),  # what new databases elsewhere have
         ),
     ),
 )
