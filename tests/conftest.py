@@ -135,7 +135,7 @@ class ByFolder(LoadScopeScheduling):
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     """Let a test fail that takes far more than its kind may: it is to be made quicker, or marked long."""
     report = yield
-    slow = any(map(item.get_closest_marker, ("slow", "models", "llm", "browser", "adapters", "quality")))
+    slow = any(map(item.get_closest_marker, ("slow", "models", "llm", "browser", "adapters", "wheel", "quality")))
     most = _MOST_LONG if item.get_closest_marker("long") else _MOST
     if not slow and report.when == "call" and report.passed and call.duration > most:
         report.outcome = "failed"
