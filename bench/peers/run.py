@@ -69,7 +69,7 @@ SYSTEMS = {
 }
 TASKS = {
     "ingest": "ingest 66 articles",
-    "ask": f"{TOP} passages for a question of two hops",
+    "ask": f"{TOP} passages for a question",
     "change": "change a file, ingest again",
     "delete": "delete a document",
     "explain": "say why a passage was found",
@@ -85,7 +85,7 @@ def main() -> None:
     given = parser.parse_args()
     if unknown := set(given.names) - set(SYSTEMS):
         parser.error(f"there is no {', '.join(unknown)}")
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors\n")
+    print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors, Python {sys.version.split()[0]}\n")
     print("| system | task | lines | seconds | what came of it |\n|---|---|---:|---:|---|")
     for name in given.names or SYSTEMS:
         system = SYSTEMS[name]
@@ -94,7 +94,7 @@ def main() -> None:
         lines = counted(HERE / system.script)
         for told in results(system, python):
             counts = "" if told.get("lacks") else str(lines[told["task"]])
-            seconds = "" if told.get("lacks") else f"{told['seconds']:.2f}"
+            seconds = "" if told.get("lacks") else f"{told['seconds']:.2g}"
             print(f"| {title} | {TASKS[told['task']]} | {counts} | {seconds} | {said(told)} |", flush=True)
 
 
@@ -218,8 +218,7 @@ def said(told: dict[str, Any]) -> str:
     match told["task"]:
         case "ask":
             both = "both gold passages" if outcome["both"] else "not both gold passages"
-            whole = f"all gold for {outcome['whole']} of {outcome['of']} questions"
-            return f"{both}; {whole}, {1000 * outcome['median']:.0f} ms each"
+            return f"{both}; all gold for {outcome['whole']} of {outcome['of']} questions"
         case "change":
             return (
                 f"the new text {'is' if outcome['found'] else 'is not'} found; of the old {left.replace(' of it', '')}"
