@@ -116,7 +116,9 @@ class Episode(ABC):
 
     def retrieve(self, query: Query) -> list[Scored]:
         """The passages for a query, best first. Several queries of a step are searched for at once, in threads."""
-        return self.inquiry.retriever.rank(query, max(self.pool, self.inquiry.depth))
+        retriever, n = self.inquiry.retriever, max(self.pool, self.inquiry.depth)
+        with retriever.spanned(n):
+            return retriever.rank(query, n)
 
     @abstractmethod
     def absorb(self, query: str, found: Sequence[Scored]) -> None:

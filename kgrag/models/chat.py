@@ -5,7 +5,7 @@ and usage kept, by task.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from kgrag.values.errors import ConfigurationError
@@ -22,12 +22,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered; `cut`: whether it ended because it grew too long."""
+    """What a model answered; `cut`: whether it ended because it grew too long; `served`: as the server calls the model.
+
+    `served` is empty where the server does not say.
+    """
 
     text: str
     model: str
     usage: Usage
     cut: bool = False
+    served: str = field(default="", compare=False)
 
 
 class ChatModel(Protocol):

@@ -22,13 +22,14 @@ _FORM = 1
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A reply as it is kept; `repeats`: it was cut because it only repeated itself."""
+    """A reply as it is kept; `repeats`: it was cut because it only repeated itself; `model`: as the server calls it."""
 
     text: str
     prompt_tokens: int
     completion_tokens: int
     cut: bool
     repeats: bool = False
+    model: str = ""
 
 
 class ReplyCache:

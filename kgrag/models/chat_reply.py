@@ -32,22 +32,23 @@ def read_reply(
     coming = in_time(pieces, until)
     if "event-stream" in kind:
         return _streamed(coming, on_text)
-    body = b"".join(coming)
-    value = _object(body)
+    value = _object(b"".join(coming))
     text, ended, usage = _content(value)
     _check_given(ended)
     if on_text is not None and text:
         on_text(text)
-    return _kept(text, ended or "stop", usage), True
+    return _kept(text, ended or "stop", usage, value), True
 
 
 def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) -> tuple[Kept, bool]:
     text, ended, usage, looked_at = "", "", None, 0
+    event: Mapping[str, Any] = {}
     try:
         for data in _events(pieces):
             if data == b"[DONE]":
                 break
-            piece, reason, counted = _content(_object(data))
+            event = _object(data)
+            piece, reason, counted = _content(event)
             ended, usage = reason or ended, counted or usage
             if not piece:
                 continue
@@ -58,12 +59,12 @@ def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) ->
                 looked_at = len(text)
                 if (end := repeats_from(text)) is not None:
                     _LOG.info("A reply that repeated itself was ended after %d characters", len(text))
-                    return Kept(text[:end], -1, tokens_of(text), True, True), True
+                    return Kept(text[:end], -1, tokens_of(text), True, True, _model(event)), True
     except LostReply as error:
         error.written = text
         raise
     _check_given(ended)
-    return _kept(text, ended, usage), bool(ended)
+    return _kept(text, ended, usage, event), bool(ended)
 
 
 def tokens_of(text: str) -> int:
@@ -152,9 +153,15 @@ def _text(content: Any) -> str:
     return ""
 
 
-def _kept(text: str, ended: str, usage: Any) -> Kept:
+def _kept(text: str, ended: str, usage: Any, last: Mapping[str, Any]) -> Kept:
     counts = usage if isinstance(usage, dict) else {}
-    return Kept(text, _count(counts, _READ), _count(counts, _WRITTEN), ended in ("length", "max_tokens"))
+    cut = ended in ("length", "max_tokens")
+    return Kept(text, _count(counts, _READ), _count(counts, _WRITTEN), cut, model=_model(last))
+
+
+def _model(value: Mapping[str, Any]) -> str:
+    """What the server calls the model; empty where it does not say."""
+    return str(value.get("model") or "")
 
 
 def _count(usage: Mapping[str, Any], names: tuple[str, ...]) -> int:

@@ -26,6 +26,7 @@ from kgrag.models.chat_errors import (
     server_error,
 )
 from kgrag.models.endpoint import Endpoint
+from kgrag.runtime.spans import span
 from kgrag.settings import EmbeddingSettings
 from kgrag.values.errors import ModelError
 
@@ -141,6 +142,16 @@ class EmbeddingServer:
 
         Raises _RefusedError when that may be the fault of the texts, unless `retries` are given, and ModelError.
         """
+        with span(f"embeddings {self._model}", client=True, texts=len(texts)) as noted:
+            noted |= {"gen_ai.operation.name": "embeddings", "gen_ai.provider.name": "openai"}
+            noted |= self._endpoint.attributes(self._model)
+            rows, tokens = self._replied(texts, retries)
+            if tokens is not None:
+                noted["gen_ai.usage.input_tokens"] = tokens
+        return rows
+
+    def _replied(self, texts: Sequence[str], retries: int | None) -> tuple[list[Row | str], int | None]:
+        """The same with the tokens that the server counted, and after as many tries as it takes."""
         import openai
 
         tried, most = 0, self._settings.retries if retries is None else retries
@@ -179,8 +190,11 @@ def _may_be_the_texts(error: Exception, number: int, tried: int) -> bool:
     return isinstance(error, _MiscountedError) and tried > 0
 
 
-def _read(body: str, number: int, dimension: int | None) -> list[Row | str]:
-    """The vectors of a reply in the order of the texts. Raises LostReply when it holds no list of so many."""
+def _read(body: str, number: int, dimension: int | None) -> tuple[list[Row | str], int | None]:
+    """The vectors of a reply in the order of the texts, and the tokens that it counts; None where it counts none.
+
+    Raises LostReply when it holds no list of so many.
+    """
     try:
         value = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -195,7 +209,10 @@ def _read(body: str, number: int, dimension: int | None) -> list[Row | str]:
     by_place = {item.get("index"): item for item in items if isinstance(item, dict)}
     if by_place.keys() == set(range(number)):  # else they come in the order of the texts
         items = [by_place[place] for place in range(number)]
-    return [_vector(item.get("embedding") if isinstance(item, dict) else item, dimension) for item in items]
+    usage = value.get("usage") if isinstance(value, dict) else None
+    tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    rows = [_vector(item.get("embedding") if isinstance(item, dict) else item, dimension) for item in items]
+    return rows, tokens if isinstance(tokens, int) else None
 
 
 def _vector(value: Any, dimension: int | None) -> Row | str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from pydantic import SecretStr
 
@@ -58,6 +58,12 @@ class Endpoint:
         """The address as it may be shown: without name, password and parameters."""
         return _shown(self.base_url)
 
+    def attributes(self, model: str) -> dict[str, str | int]:
+        """What a span of a call says of whom it asks, by the names of OpenTelemetry's conventions."""
+        url = urlsplit(self.base_url)
+        found: dict[str, str | int] = {"server.address": url.hostname or "", "server.port": _port(url)}
+        return found | ({"gen_ai.request.model": model} if model else {})
+
     def connect(self, timeout: float, server: Server) -> "openai.OpenAI":
         """A client, which does not try again by itself. Raises UnavailableError when none runs on this machine."""
         self._check_running(server)
@@ -97,10 +103,13 @@ class Endpoint:
         if url.hostname not in ("localhost", "127.0.0.1", "::1"):
             return
         try:
-            port = url.port or (443 if url.scheme == "https" else 80)
-            socket.create_connection((url.hostname, port), _CONNECT).close()
+            socket.create_connection((url.hostname, _port(url)), _CONNECT).close()
         except OSError as error:
             raise no_connection(server, error) from None
+
+
+def _port(url: SplitResult) -> int:
+    return url.port or (443 if url.scheme == "https" else 80)
 
 
 def _read_refusal(response: Any) -> None:

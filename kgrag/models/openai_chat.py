@@ -21,7 +21,7 @@ from kgrag.models.endpoint import Endpoint
 from kgrag.models.pace import Pace
 from kgrag.models.slots import Place, Slots
 from kgrag.runtime import limits
-from kgrag.runtime.spans import span
+from kgrag.runtime.spans import Value, span
 from kgrag.settings import ChatSettings, Settings
 from kgrag.values.errors import ModelError
 from kgrag.values.results import Usage
@@ -110,10 +110,11 @@ class OpenAIChat:
     ) -> Reply:
         """See ChatModel."""
         started = time.perf_counter()
-        with span("chat", task=task) as noted:
-            reply = self._reply(self.request(messages, task, json), on_text, fresh)
-            noted |= {"model": reply.model, "kept": reply.usage.cached, "read": reply.usage.prompt_tokens}
-            noted["written"] = reply.usage.completion_tokens
+        request = self.request(messages, task, json)
+        with span(f"chat {request['model']}", client=True, task=task) as noted:
+            noted |= self._asked_for(request)
+            reply = self._reply(request, on_text, fresh)
+            noted |= _replied(reply)
         _LOG.info(
             "%s: %s read %d tokens and wrote %d in %.1f s%s",
             task,
@@ -137,7 +138,7 @@ class OpenAIChat:
         if on_text is not None:
             on_text(kept.text)
         usage = Usage(1, 1, kept.prompt_tokens, kept.completion_tokens, 0.0)
-        return Reply(kept.text, request["model"], usage, kept.cut)
+        return Reply(kept.text, request["model"], usage, kept.cut, kept.model)
 
     def request(self, messages: Sequence[Message], task: str, json: Mapping[str, Any] | None) -> dict[str, Any]:
         """What is meant to be sent, and what a reply is kept by; a server may take it in another form only."""
@@ -155,6 +156,15 @@ class OpenAIChat:
             schema = {"name": task, "schema": dict(json), "strict": True}
             request["response_format"] = {"type": "json_schema", "json_schema": schema}
         return request | settings.extra_body
+
+    def _asked_for(self, request: Mapping[str, Any]) -> dict[str, Value]:
+        """What a span says of a request, by the names of OpenTelemetry's conventions."""
+        found: dict[str, Value] = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai"}
+        found |= {"gen_ai.request.max_tokens": request[self._settings.limit]}
+        if self._settings.temperature is not None:
+            found["gen_ai.request.temperature"] = self._settings.temperature
+        found["gen_ai.output.type"] = "json" if "response_format" in request else "text"
+        return found | self._endpoint.attributes(request["model"])
 
     def most(self, request: Mapping[str, Any]) -> float | None:
         """The most that a request can cost; None where the price is unknown."""
@@ -190,7 +200,7 @@ class OpenAIChat:
         if self._cache is not None and reply.text.strip():
             self._cache.put(key, reply)
         usage = Usage(calls, 0, reply.prompt_tokens, reply.completion_tokens, cost)
-        return Reply(reply.text, request["model"], usage, reply.cut)
+        return Reply(reply.text, request["model"], usage, reply.cut, reply.model)
 
     def _bought(self, request: dict[str, Any], on_text: OnText | None) -> tuple[Kept, float | None]:
         """A reply and what it cost, with what was lost on the way, for which there is room in the budget."""
@@ -308,6 +318,16 @@ def load_chat(settings: Settings) -> OpenAIChat:
     Raises ConfigurationError: see OpenAIChat.
     """
     return OpenAIChat(settings.chat, settings.cache / "chat" if settings.chat.cache else None)
+
+
+def _replied(reply: Reply) -> dict[str, Value]:
+    """What a span says of a reply; one that was kept took no tokens of the server."""
+    found: dict[str, Value] = {"kept": reply.usage.cached, "gen_ai.response.model": reply.served or reply.model}
+    found["gen_ai.response.finish_reasons"] = ("length" if reply.cut else "stop",)
+    if not reply.usage.cached:
+        found["gen_ai.usage.input_tokens"] = reply.usage.prompt_tokens
+        found["gen_ai.usage.output_tokens"] = reply.usage.completion_tokens
+    return found
 
 
 def _while_wanted(pieces: Iterable[bytes]) -> Iterator[bytes]:

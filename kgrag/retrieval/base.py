@@ -3,7 +3,8 @@
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
@@ -250,7 +251,7 @@ class Retriever(ABC):
         A ranking takes several queries, and none of them holds what it read: one that fails on what was removed in
         between is made again, with growing pauses: a server takes a while to apply what a transaction removes.
         """
-        with span("rank", retriever=type(self).name):
+        with self.spanned(n):
             self.context.keep_up()
             for pause in (*PAUSES, None):
                 before = self.context.reader.collection
@@ -269,6 +270,14 @@ class Retriever(ABC):
                     if pause is None or self.context.reader.collection == before:  # not partly with old vectors
                         break
             return found
+
+    @contextmanager
+    def spanned(self, n: int) -> Iterator[None]:
+        """The span of a ranking of `n` passages, by the names of OpenTelemetry's conventions."""
+        named = ",".join(context.reader.collection.name for context in self.contexts)
+        with span(f"retrieval {named}", client=True, retriever=type(self).name, k=n) as noted:
+            noted |= {"gen_ai.operation.name": "retrieval", "gen_ai.data_source.id": named}
+            yield
 
     @property
     def contexts(self) -> tuple[SearchContext, ...]:

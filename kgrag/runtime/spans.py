@@ -4,13 +4,15 @@ They hold names and numbers, never the text of a question, of a document or of a
 tracer they cost nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
+
+Value = str | int | float | Sequence[str]
 
 _TRACER: ContextVar["Tracer | None"] = ContextVar("kgrag_tracer", default=None)
 
@@ -26,20 +28,28 @@ def traced(tracer: "Tracer") -> Iterator[None]:
 
 
 @contextmanager
-def span(name: str, **attributes: str | int | float) -> Iterator[dict[str, str | int | float]]:
+def span(name: str, *, client: bool = False, **attributes: Value) -> Iterator[dict[str, Value]]:
     """A step of the work of this context; what is put into the map becomes the span's attributes, too.
 
-    An error that leaves it is noted by its class: its message may hold texts.
+    `client`: whether it is a call of a server. An error that leaves it is noted by its class: its message may hold
+    texts. Calls of models, searches and tools have the names of OpenTelemetry's conventions for generative AI, version
+    1.37 and later (gen_ai.*).
     """
     tracer = _TRACER.get()
     if tracer is None:
         yield {}
         return
-    with tracer.start_as_current_span(name, record_exception=False, set_status_on_exception=False) as current:
+    from opentelemetry.trace import SpanKind, StatusCode
+
+    kind = SpanKind.CLIENT if client else SpanKind.INTERNAL
+    with tracer.start_as_current_span(
+        name, kind=kind, record_exception=False, set_status_on_exception=False
+    ) as current:
         try:
             yield attributes
         except BaseException as error:
             attributes["error.type"] = type(error).__name__
+            current.set_status(StatusCode.ERROR)
             raise
         finally:
             current.set_attributes({f"kgrag.{key}" if "." not in key else key: v for key, v in attributes.items()})

@@ -25,6 +25,7 @@ from kgrag.graph.collections import choose_collection
 from kgrag.graph.description import describe
 from kgrag.graph.saved import saved_queries
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+from kgrag.runtime.spans import span
 from kgrag.server import replies
 from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system, is_of_a_collection, saved_rows
 from kgrag.server.replies import AskReply, DescribeReply, LookUpReply, OpenedReply, RowsReply, SearchReply
@@ -230,7 +231,7 @@ def mcp_server(tools: Tools) -> MCPServer[Any]:
             ("cypher", "Read by Cypher"): tools.cypher,
         }
     for (name, title), tool in offered.items():
-        server.tool(name, title, annotations=_READS)(_told(tool, ToolError))
+        server.tool(name, title, annotations=_READS)(_told(_spanned(name, tool), ToolError))
     server.resource(
         "kgrag://{collection}/passage/{id}", name="passage", description="A passage, whole.", mime_type="text/plain"
     )(_told(tools.text, ResourceError))
@@ -238,6 +239,18 @@ def mcp_server(tools: Tools) -> MCPServer[Any]:
         tools.get_schema
     )
     return server
+
+
+def _spanned(name: str, call: Callable[P, R]) -> Callable[P, R]:
+    """The call within a span of its own, by the names of OpenTelemetry's conventions."""
+
+    @wraps(call)
+    def spanned(*args: P.args, **kwargs: P.kwargs) -> R:
+        with span(f"execute_tool {name}") as noted:
+            noted |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "function"}
+            return call(*args, **kwargs)
+
+    return spanned
 
 
 def _told(call: Callable[P, R], kind: type[Exception]) -> Callable[P, R]:

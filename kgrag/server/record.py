@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kgrag.runtime.spans import Value
 from kgrag.server.failures import response, told
 from kgrag.server.keys import Access
 from kgrag.server.tracing import Tracing
@@ -69,9 +70,7 @@ class Record:
         with self._tracing.request(headers) as span:
             await self._answer(scope, receive, send, headers.get("x-request-id", ""), span)
 
-    async def _answer(
-        self, scope: Scope, receive: Receive, send: Send, given: str, span: dict[str, str | int | float]
-    ) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, given: str, span: dict[str, Value]) -> None:
         id = given if _ID.fullmatch(given) else secrets.token_hex(8)
         status = 0
 

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from kgrag import __version__
-from kgrag.runtime.spans import span, traced
+from kgrag.runtime.spans import Value, span, traced
 from kgrag.values.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -48,14 +48,12 @@ class Tracing:
         if self._provider is not None:
             self._provider.shutdown()
 
-    def request(self, headers: Mapping[str, str]) -> AbstractContextManager[dict[str, str | int | float]]:
+    def request(self, headers: Mapping[str, str]) -> AbstractContextManager[dict[str, Value]]:
         """The span of a request, a part of the caller's trace if its headers name one."""
         return nullcontext({}) if self._provider is None else self._request(self._provider, headers)
 
     @contextmanager
-    def _request(
-        self, provider: "TracerProvider", headers: Mapping[str, str]
-    ) -> Iterator[dict[str, str | int | float]]:
+    def _request(self, provider: "TracerProvider", headers: Mapping[str, str]) -> Iterator[dict[str, Value]]:
         from opentelemetry.context import attach, detach
         from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 

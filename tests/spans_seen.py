@@ -1,0 +1,32 @@
+"""Spans that are kept in memory, and the names that OpenTelemetry's conventions have for them."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from kgrag.runtime.spans import traced
+
+
+def gen_ai_names() -> set[str]:
+    """The attributes of generative AI, as OpenTelemetry's own package has them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
+    return {str(name) for key, name in vars(gen_ai_attributes).items() if key.startswith("GEN_AI_")}
+
+
+@contextmanager
+def spans_seen() -> Iterator[list[ReadableSpan]]:
+    """The spans of the `with` block, which are there at its end; their names are held to the conventions."""
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    found: list[ReadableSpan] = []
+    with traced(provider.get_tracer("tests")):
+        yield found
+    found += exporter.get_finished_spans()
+    names = {name for span in found for name in span.attributes or {} if name.startswith("gen_ai.")}
+    assert names <= gen_ai_names()
