@@ -156,7 +156,8 @@ def doctor(as_json: bool) -> None:
     """Check the server and the models, and say how to fix what fails.
 
     Of a language model that KGRAG_CHAT__MODEL names, whether it answers, in JSON too, how quickly, and how much it
-    reads at once: some short calls. Ends with 1 if a check fails.
+    reads at once: some short calls; of a reranker (KGRAG_RERANKER__BASE_URL), whether it knows a text that answers from
+    others. Ends with 1 if a check fails.
 
     \b
     kgrag doctor

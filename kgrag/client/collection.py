@@ -55,6 +55,7 @@ class Collection(Building, Searching):
                     tasks=self.kg.tasks(),
                     load=self.kg.embedder,
                     cache=settings.cache,
+                    reranker=settings.reranker,
                 )
             return self._context
 

@@ -50,7 +50,14 @@ class Server:
     @property
     def where(self) -> str:
         """Which setting holds the address."""
+        if self.group == "RERANKER":
+            return "The address is KGRAG_RERANKER__BASE_URL; it mostly ends with /v1, that of TEI does not."
         return f"The address is KGRAG_{self.group}__BASE_URL (or OPENAI_BASE_URL); it mostly ends with /v1."
+
+    @property
+    def other(self) -> str:
+        """Which setting names another model."""
+        return "Name another model after openai:" if self.group == "EMBEDDING" else f"Set KGRAG_{self.group}__MODEL"
 
     @property
     def load(self) -> str:
@@ -214,11 +221,13 @@ def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
     if status in (401, 403):
         return UnavailableError(
             f"{address} refuses the key: {said}",
-            f"Set OPENAI_API_KEY or KGRAG_{server.group}__API_KEY to a key that may use {server.model!r}.",
+            f"Set {'' if server.group == 'RERANKER' else 'OPENAI_API_KEY or '}KGRAG_{server.group}__API_KEY to a key "
+            f"that may use {server.model!r}.",
         )
     if status in (404, 405) or (status in (400, 422) and NO_MODEL.search(body_of(error))):
-        setting = f"Set KGRAG_{server.group}__MODEL." if server.group == "CHAT" else "Name another after openai:."
-        return UnavailableError(f"There is no model {server.model!r} at {address}: {said}", f"{setting} {server.where}")
+        return UnavailableError(
+            f"There is no model {server.model!r} at {address}: {said}", f"{server.other}. {server.where}"
+        )
     again = f"KGRAG_{server.group}__RETRIES"
     if status == 429:
         pace = "set KGRAG_CHAT__REQUESTS_PER_MINUTE and KGRAG_CHAT__TOKENS_PER_MINUTE to what it allows"
@@ -227,8 +236,12 @@ def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
             f"Lower {server.load}, or {pace if server.group == 'CHAT' else f'raise {again}'}.",
         )
     if status >= 500:
-        kept = "replies so far are kept" if server.group == "CHAT" else f"what is written stays. Or raise {again}"
-        return ModelError(f"{address} fails, {server.tries}: {said}", f"Try again later; {kept}.")
+        kept = {
+            "CHAT": "replies so far are kept",
+            "EMBEDDING": f"what is written stays. Or raise {again}",
+            "RERANKER": f"or raise {again}",
+        }
+        return ModelError(f"{address} fails, {server.tries}: {said}", f"Try again later; {kept[server.group]}.")
     message, remedy = f"{address} refuses the request to {server.model!r}: {said}", _remedy(said, server)
     fits = share_that_fits(body_of(error)) if server.group == "CHAT" else None
     if fits is None:
@@ -240,7 +253,7 @@ def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
 
 def _remedy(said: str, server: Server) -> str:
     if server.group != "CHAT":
-        return f"Name another model after openai:, or another server: KGRAG_{server.group}__BASE_URL."
+        return f"{server.other}, or another server: KGRAG_{server.group}__BASE_URL."
     other = "max_completion_tokens" if server.limit == "max_tokens" else "max_tokens"
     for sign, remedy in (
         (

@@ -10,10 +10,11 @@ from kgrag.models.embed import load_embedder
 from kgrag.models.endpoint import Endpoint
 from kgrag.models.facts import Facts
 from kgrag.models.openai_chat import OpenAIChat
+from kgrag.models.rerank_server import RerankServer
 from kgrag.models.shown import framed
 from kgrag.models.tasks import Tasks
 from kgrag.runtime.check import Check
-from kgrag.settings import Settings
+from kgrag.settings import RerankerSettings, Settings
 from kgrag.values.errors import KgragError, TooLongError
 
 _TEXT = (
@@ -42,6 +43,8 @@ def model_checks(settings: Settings) -> Iterator[Check]:
             yield Check("Language model", False, error.message, error.remedy)
     if settings.embedder.startswith("openai:"):
         yield _embeddings(settings)
+    if settings.reranker.base_url:
+        yield _reranker(settings.reranker)
 
 
 def _chat(settings: Settings, model: OpenAIChat) -> Iterator[Check]:
@@ -144,3 +147,19 @@ def _embeddings(settings: Settings) -> Check:
     return Check(
         "Embeddings", True, f"{settings.embedder}: {vectors.shape[1]} numbers a text, {rate:,.0f} texts a second"
     )
+
+
+def _reranker(settings: RerankerSettings) -> Check:
+    """Whether it finds a text about the question more relevant than another one."""
+    try:
+        server = RerankServer(settings)
+        began = time.perf_counter()
+        first, *others = server.scores("Where was the Halcyon built?", [_TEXT, *["Salmon swim up the rivers."] * 7])
+    except KgragError as error:
+        return Check("Reranker", False, error.message, error.remedy)
+    rate = (1 + len(others)) / (time.perf_counter() - began)
+    named = f"{server.model} at {server.address}" if server.model else server.address
+    if first <= max(others):
+        remedy = "Is it a reranker? Name another: KGRAG_RERANKER__MODEL."
+        return Check("Reranker", False, f"{named} finds a text beside the question more relevant", remedy)
+    return Check("Reranker", True, f"{named}: {rate:,.0f} texts a second")

@@ -13,6 +13,7 @@ import platformdirs
 from kgrag.graph.reader import Reader, Row
 from kgrag.models.embed import CachedEmbedder, Embedder, load_embedder
 from kgrag.models.tasks import Tasks
+from kgrag.settings import RerankerSettings
 from kgrag.values.errors import MismatchError
 
 REFRESH_SECONDS = 5.0
@@ -26,7 +27,7 @@ class SearchContext:
 
     `defaults`: option -> value, for every retriever that has the option, and retriever -> {option: value}; `agents`:
     strategy -> {option: value}, under "answer" for all. `load`: makes an embedder by its name. `cache`: a folder for
-    what can be made again.
+    what can be made again. `reranker`: the server that ranks passages again, if there is one.
     Safe to share between threads.
     """
 
@@ -39,6 +40,7 @@ class SearchContext:
         tasks: Tasks | None = None,
         load: Callable[[str], Embedder] | None = None,
         cache: Path | None = None,
+        reranker: RerankerSettings | None = None,
     ) -> None:
         self.reader = reader
         self.embedder: Embedder = CachedEmbedder(embedder)
@@ -47,6 +49,7 @@ class SearchContext:
         self.agents = agents or {}
         self.tasks = tasks
         self.cache = cache or Path(platformdirs.user_cache_dir("kgrag", appauthor=False))
+        self.reranker = reranker or RerankerSettings()
         self._load = load
         self._lock = threading.Lock()
         self._shared: WeakValueDictionary[object, Any] = WeakValueDictionary()

@@ -15,7 +15,8 @@ def rank_again(
 ) -> list[Scored]:
     """The best `n` among the first `depth` passages of the retriever's base, by `score` of their texts.
 
-    Passages that are gone meanwhile are left out; a tie goes by id. What led to a passage stays, with its new rank.
+    Passages that are gone meanwhile are left out; a tie goes by the base's order. What led to a passage stays, with its
+    new rank.
     """
     found = retriever.parts[0].rank(query, depth)
     passages = retriever.context.reader.passages([hit.id for hit in found])
@@ -24,7 +25,7 @@ def rank_again(
         return []
     given = score([text_of(passages[hit.id]) for hit in found])
     scores = dict(zip([hit.id for hit in found], given, strict=True))
-    best = sorted(found, key=lambda hit: (-scores[hit.id], hit.id))[:n]
+    best = sorted(found, key=lambda hit: -scores[hit.id])[:n]
     return [
         Scored(hit.id, scores[hit.id], (*hit.why, rank_step(type(retriever).name, rank, scores[hit.id])))
         for rank, hit in enumerate(best, 1)

@@ -10,7 +10,7 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from kgrag.settings.models import ChatSettings, EmbeddingSettings, TagmeSettings
+from kgrag.settings.models import ChatSettings, EmbeddingSettings, RerankerSettings, TagmeSettings
 from kgrag.settings.serve import ServeOptions
 from kgrag.settings.training import GfmTraining, GnnRetTraining, NextEvidenceTraining, NextFactTraining, RgnnTraining
 
@@ -28,6 +28,7 @@ __all__ = [
     "LocalSettings",
     "NextEvidenceTraining",
     "NextFactTraining",
+    "RerankerSettings",
     "RgnnTraining",
     "ServeOptions",
     "Settings",
@@ -210,6 +211,7 @@ class Settings(BaseSettings):
     )
     chat: ChatSettings = Field(default_factory=ChatSettings)
     embedding: EmbeddingSettings = Field(default_factory=EmbeddingSettings)
+    reranker: RerankerSettings = Field(default_factory=RerankerSettings)
     tagme: TagmeSettings = Field(default_factory=TagmeSettings)
     agents: dict[str, Any] = Field(
         default_factory=dict, description="options of strategies: KGRAG_AGENTS__GEAR__STEPS, of all: ...__ANSWER__WORDS"

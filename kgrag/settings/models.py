@@ -71,6 +71,24 @@ class EmbeddingSettings(BaseModel):
     batch: int = Field(256, ge=1, description="texts of one call")
 
 
+class RerankerSettings(BaseModel):
+    """The server that `rerank` has passages read by: vLLM, llama.cpp, Text Embeddings Inference, Jina, Cohere."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    base_url: str | None = Field(
+        None,
+        description="address of the server, such as http://localhost:8000/v1, without /v1 for Text Embeddings "
+        "Inference; unset: a cross-encoder in this process",
+    )
+    model: str | None = Field(None, description="the model that is asked; a server of one model needs none")
+    api_key: SecretStr | None = Field(None, description="its key; a local server needs none")
+    extra_headers: dict[str, SecretStr] = Field(default_factory=dict, description="sent with every request")
+    timeout: float = Field(60.0, gt=0, description="seconds to wait for the scores of a batch")
+    retries: int = Field(3, ge=0, description="how often a call that failed is tried again, waiting longer each time")
+    batch: int = Field(100, ge=1, description="passages of one call; fewer where the server takes no more")
+
+
 class TagmeSettings(BaseModel):
     """The TAGME server that `kgrag enrich tag` asks for Wikipedia entities."""
 

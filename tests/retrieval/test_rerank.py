@@ -1,17 +1,17 @@
-"""Reranking: by a cross-encoder made on the spot, and by a server that speaks the protocol of Jina, Cohere and vLLM."""
+"""Reranking: by a cross-encoder made on the spot, and by a server."""
 
 import json
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 from made_models import pair_scorer, sentence_encoder
+from pydantic import SecretStr
+from reranking import Judge
 
 from kgrag.client import KnowledgeGraph
+from kgrag.evaluation.records import in_force
 from kgrag.retrieval import PathRank, Rerank
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 from kgrag.text.tokens import words_of
@@ -20,6 +20,7 @@ from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
 from kgrag.values.results import Filter
 
 _NAME = "rerank"
+_KEY = "a-key-of-tests"
 _TEXTS = {
     "Fram": "The Fram was designed by Colin Archer for the polar ice.",
     "Colin Archer": "Colin Archer was a naval architect born in Larvik.",
@@ -39,92 +40,76 @@ def ships(kg: KnowledgeGraph) -> Iterator[str]:
     kg[_NAME].delete()
 
 
-class Judge(ThreadingHTTPServer):
-    """A server that finds the passages most relevant that say least; `status` and `said` make it fail."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.requests: list[tuple[dict[str, Any], str | None]] = []
-        self.statuses: list[int] = []
-        self.said = ""
-        self.url = f"http://127.0.0.1:{self.server_port}/v1/rerank"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Judge
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.requests.append((body, self.headers["Authorization"]))
-        results = [{"index": i, "relevance_score": 1 / len(words_of(text))} for i, text in enumerate(body["documents"])]
-        results.sort(key=lambda r: -r["relevance_score"])
-        reply = (self.server.said or json.dumps({"results": results})).encode()
-        self.send_response(self.server.statuses.pop(0) if self.server.statuses else 200)
-        self.send_header("Content-Length", str(len(reply)))
-        self.end_headers()
-        self.wfile.write(reply)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture
 def judge() -> Iterator[Judge]:
     with Judge() as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
         yield server
-        server.shutdown()
-        thread.join()
 
 
-def test_a_server_orders_the_best_of_another(
-    kg: KnowledgeGraph, ships: str, judge: Judge, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RERANK_API_KEY", "a-key-of-tests")
-    made = Rerank(PathRank(kg[ships]), model="judge", url=judge.url, top=3)
+@pytest.fixture
+def served(kg: KnowledgeGraph, ships: str, judge: Judge) -> Iterator[KnowledgeGraph]:
+    """A client whose settings name the server."""
+    settings = kg.settings.model_copy(update={"reranker": judge.settings(model="judge", api_key=SecretStr(_KEY))})
+    with KnowledgeGraph.connect(settings=settings) as client:
+        yield client
+
+
+def test_a_server_orders_the_best_of_another(served: KnowledgeGraph, ships: str, judge: Judge) -> None:
+    made = Rerank(PathRank(served[ships]), top=3)
     ranking = made.retrieve(_QUESTION, k=2)
-    base = kg[ships].search(_QUESTION, k=3)
+    base = served[ships].search(_QUESTION, k=3)
     shortest = sorted(base, key=lambda hit: len(words_of(f"{hit.passage.title} {hit.passage.text}")))
     assert [hit.passage.title for hit in ranking] == [hit.passage.title for hit in shortest[:2]]
     assert all(0 < hit.score <= 1 for hit in ranking)
     assert made.scale == "relevance"
     assert [step.via.split()[0] for step in ranking.hits[0].why][-1] == "rerank"
     assert len(ranking.hits[0].why) > 1  # how the base came to it
-    [(asked, key)] = judge.requests  # one call a question
+    [asked] = judge.requests  # one call a question
     assert (asked["model"], asked["query"], len(asked["documents"])) == ("judge", _QUESTION, len(base))
     assert asked["documents"][0].startswith(f"{base.hits[0].passage.title}\n")
-    assert key == "Bearer a-key-of-tests"
-    assert "a-key-of-tests" not in repr(made) + made.name
-    text = f"rerank(pathrank, model='judge', url='{judge.url}', top=3)"
-    assert kg[ships].search(_QUESTION, retriever=text, k=2).hits == ranking.hits
-    only = kg[ships].search(_QUESTION, retriever=f"bm25 >> rerank(url='{judge.url}')", filter=Filter({"letter": "L"}))
+    assert judge.headers[0]["authorization"] == f"Bearer {_KEY}"
+    assert _KEY not in repr(made) + made.name + str(in_force(made))
+    assert in_force(made)["settings"] | {"top": 3} == made.settings.model_dump()  # what records depend on
+    assert (made.settings.model, made.settings.url) == ("judge", f"{judge.address}/v1")
+    assert served[ships].search(_QUESTION, retriever="rerank(pathrank, top=3)", k=2).hits == ranking.hits
+    only = served[ships].search(_QUESTION, retriever="bm25 >> rerank", filter=Filter({"letter": "L"}))
     assert {hit.passage.title for hit in only} <= {"Larvik"}
 
 
-def test_what_goes_wrong_with_a_server_is_told(
-    kg: KnowledgeGraph, ships: str, judge: Judge, monkeypatch: pytest.MonkeyPatch
+def test_ties_stay_in_the_order_of_the_base(served: KnowledgeGraph, ships: str, judge: Judge) -> None:
+    base = served[ships].search(_QUESTION, retriever="dense", k=4)
+    scores = [{"index": place, "relevance_score": 1.0} for place in (3, 1, 0, 2)]
+    judge.said = json.dumps({"results": scores})
+    ranking = served[ships].search(_QUESTION, retriever="rerank(dense)", k=4)
+    assert [hit.passage.id for hit in ranking] == [hit.passage.id for hit in base]
+    assert {hit.score for hit in ranking} == {1.0}
+
+
+def test_an_option_names_another_server_which_gets_no_key_of_the_first(
+    served: KnowledgeGraph, ships: str, judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RERANK_API_KEY", "a-key-of-tests")
-    text = f"rerank(dense, url='{judge.url}')"
-    judge.statuses = [503, 429]  # a busy one is asked again
-    assert len(kg[ships].search("Fram", retriever=text)) == 4
-    judge.statuses, judge.said = [401], "bad key a-key-of-tests"
-    with pytest.raises(UnavailableError, match="RERANK_API_KEY") as refused:
-        kg[ships].search("Fram", retriever=text)
-    assert "a-key-of-tests" not in str(refused.value)
-    for said in ("no JSON", '{"results": [{"index": 9, "relevance_score": 1}]}', '{"results": [{"index": 0}]}'):
-        judge.said = said
-        with pytest.raises(ModelError, match="nothing that can be used"):
-            kg[ships].search("Fram", retriever=text)
-    judge.statuses, judge.said = [404], "no such path"
-    with pytest.raises(ModelError, match="404"):
-        kg[ships].search("Fram", retriever=text)
-    judge.server_close()
-    with pytest.raises(UnavailableError, match="No reply from"):
-        kg[ships].search("Fram", retriever=f"rerank(dense, url='{judge.url}', retries=0)")
+    monkeypatch.delenv("RERANK_API_KEY", raising=False)
+    with Judge("texts") as other:
+        text = f"rerank(dense, url='{other.address}', model='another')"
+        found = served[ships].search(_QUESTION, retriever=text, k=4)
+        assert found.hits[0].passage.title == "Salmon"
+        assert not judge.requests
+        assert _KEY not in str(other.headers)
+        monkeypatch.setenv("RERANK_API_KEY", "a-key-of-another")
+        served[ships].search(_QUESTION, retriever=f"rerank(bm25, url='{other.address}/rerank')")
+        assert other.headers[-1]["authorization"] == "Bearer a-key-of-another"
     with pytest.raises(ConfigurationError, match="no address"):
-        kg[ships].search("Fram", retriever="rerank(dense, url='nowhere')")
+        served[ships].search("Fram", retriever="rerank(dense, url='nowhere')")
+
+
+def test_what_goes_wrong_with_a_server_is_raised(served: KnowledgeGraph, ships: str, judge: Judge) -> None:
+    judge.said = "no JSON"
+    with pytest.raises(ModelError, match="nothing that can be used"):
+        served[ships].search("Fram", retriever="rerank(dense)")
+    judge.refusals = [(401, f"bad key {_KEY}")]
+    with pytest.raises(UnavailableError, match="bad key") as refused:
+        served[ships].search("Fram", retriever="rerank(dense)")
+    assert _KEY not in str(refused.value)
 
 
 def test_without_the_package_it_says_how_to_install_it(
