@@ -1,4 +1,4 @@
-// Give documents the metadata that was kept as JSON, as properties; what is still JSON stays.
+// Give documents metadata as properties, and their date; what is still JSON stays.
 // mode: write
 // $rows: LIST<MAP> - {id, properties}
 UNWIND $rows AS row

@@ -344,8 +344,8 @@ class KnowledgeGraph:
     def migrate(self) -> list[str]:
         """Bring the database to this version's schema; returns the steps taken.
 
-        Interrupted while it counts words and names, `repair` or the next ingest of a collection goes on. Raises
-        BusyError, unless the database is up to date, while somebody works on a collection.
+        Interrupted and run again, it goes on. Raises BusyError, unless the database is up to date, while somebody works
+        on a collection.
         """
         from kgrag.indexing.migrate import migrate
 
@@ -356,13 +356,19 @@ class KnowledgeGraph:
     ) -> "ImportReport":
         """Make the collection that was exported to `source`, under another name if one is given.
 
-        A damaged file changes nothing; interrupted and run again, it goes on where it was. Raises InputError, and
-        MismatchError if there is a collection of that name, or if the export is of another schema.
+        A damaged file changes nothing; interrupted and run again, it goes on where it was. One of an older version is
+        migrated. Raises InputError, and MismatchError if there is a collection of that name, or if the export is of a
+        newer schema.
         """
         from kgrag.exchange.importing import import_export
+        from kgrag.indexing.migrate import finish_migrated
 
         patience, progress = self.settings.old_vectors_seconds, progress or no_progress
-        return import_export(lambda n: self.database_for(n).graph, source, collection, progress, patience)
+        report = import_export(lambda n: self.database_for(n).graph, source, collection, progress, patience)
+        if report.migrated:
+            graph = self.database_for(report.collection).graph
+            finish_migrated(graph, registry.open_collection(graph, report.collection), self.settings)
+        return report
 
     def tasks(self) -> Tasks | None:
         """The language model of the settings with its prompts; None when none is configured. Shared by all callers."""

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kgrag.exchange.files import reading, received
@@ -15,6 +15,7 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.contents import LABELS, LOCAL, Fingerprint, Item, NodeRecord, vectors_of
 from kgrag.graph.counts import count_nodes
 from kgrag.graph.holding import collection_lock
+from kgrag.graph.migrations import migrate_collection
 from kgrag.values.errors import InputError, MismatchError
 from kgrag.values.events import Progress
 
@@ -26,7 +27,10 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import brought; `resumed`: how much of it an earlier one had brought; `digest`: that of the export."""
+    """What an import brought; `resumed`: how much of it an earlier one had brought; `digest`: that of the export.
+
+    `migrated`: the steps from the schema of an older export to that of the database.
+    """
 
     collection: str
     exported_as: str
@@ -35,6 +39,7 @@ class ImportReport:
     resumed: int
     seconds: float
     digest: str
+    migrated: list[str] = field(default_factory=list)
 
 
 def import_export(
@@ -43,9 +48,10 @@ def import_export(
     """Make the collection that was exported to `source`, under its own name or another, in the database of that name.
 
     The file is first read through, so one that is damaged changes nothing. Interrupted and run again, it goes on where
-    it was; until it is complete, nobody can use the collection. `unused_seconds`: see `create_collection`. Raises
-    InputError for what is no whole export, MismatchError if it is of another schema, or if there is a collection of
-    that name, and BusyError while somebody else works on one.
+    it was; until it is complete, nobody can use the collection. One of an older schema is migrated; what that has
+    marked is left to the finish of an ingest. `unused_seconds`: see `create_collection`. Raises InputError for what is
+    no whole export, MismatchError if it is of a newer schema, or if there is a collection of that name, and BusyError
+    while somebody else works on one.
     """
     started = time.monotonic()
     with received(source) as path:
@@ -58,7 +64,7 @@ def import_export(
         _check_free(graph, name, header)
         found = _read_through(reader, progress)
         with collection_lock(graph, name, "import"):
-            resumed = _Import(graph, reader, name, found, progress, unused_seconds).run()
+            resumed, migrated = _Import(graph, reader, name, found, progress, unused_seconds).run()
     edges = sum(n for kind, n in found.counts.items() if kind not in LABELS)
     return ImportReport(
         collection=name,
@@ -68,19 +74,15 @@ def import_export(
         resumed=resumed,
         seconds=time.monotonic() - started,
         digest=found.total(),
+        migrated=migrated,
     )
 
 
 def _check(header: Header) -> None:
-    if header.schema_version != schema.SCHEMA_VERSION:
-        older = header.schema_version < schema.SCHEMA_VERSION
+    if header.schema_version > schema.SCHEMA_VERSION:
         raise MismatchError(
-            f"The export has schema version {header.schema_version}; this kgrag works with {schema.SCHEMA_VERSION}.",
-            "Run `kgrag db migrate` where it came from and export it again, or "
-            f"import it with kgrag {header.kgrag} and "
-            "migrate then."
-            if older
-            else "Install the newer kgrag that wrote it: pip install --upgrade kgrag.",
+            f"The export has schema version {header.schema_version}; this kgrag knows only {schema.SCHEMA_VERSION}.",
+            "Install the newer kgrag that wrote it: pip install --upgrade kgrag.",
         )
     if not header.embeddings:
         raise MismatchError(
@@ -144,8 +146,8 @@ class _Import:
         self._unused_seconds = unused_seconds
         self._prefix = ""
 
-    def run(self) -> int:
-        """Bring it to its end; returns how much was there before."""
+    def run(self) -> tuple[int, list[str]]:
+        """Bring it to its end; returns how much was there before, and the steps of its migration."""
         begun = registry.find_import(self._graph, self._name)
         if begun is None:
             self._begin()
@@ -179,8 +181,9 @@ class _Import:
             )
         self._progress("indexes", 0, None)
         registry.ensure_indexes(self._graph, collection, *count_nodes(self._graph, self._name))
+        migrated = migrate_collection(self._graph, self._name, self._reader.header.schema_version)
         self._graph.run("write/end_import", name=self._name)
-        return done - 1  # but for the collection itself
+        return done - 1, migrated  # but for the collection itself
 
     def _begin(self) -> None:
         item = next(iter(self._reader))

@@ -4,7 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from kgrag.text.tokens import iso_moment
+
 _PREFIX = "meta_"
+_DATES = ("date", "published", "publication_date", "created")
 _SCALAR = str | bool | int | float
 
 
@@ -22,6 +25,15 @@ def to_properties(metadata: Mapping[str, Any]) -> dict[str, Any]:
     if rest:
         properties["metadata"] = json.dumps(rest, ensure_ascii=False, sort_keys=True, default=str)
     return properties
+
+
+def dated(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """The property that says when a document was written, as the first of `_DATES` that is a date in ISO form does."""
+    said = {key.casefold(): str(value) for key, value in metadata.items()}
+    moment = next(filter(None, (iso_moment(said[key]) for key in _DATES if key in said)), None)
+    if moment is None:
+        return {}
+    return {"dated": moment.replace(tzinfo=None, microsecond=0).isoformat().removesuffix("T00:00:00")}
 
 
 def from_properties(properties: Mapping[str, Any]) -> dict[str, Any]:

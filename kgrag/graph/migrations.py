@@ -1,11 +1,11 @@
 """Migrations: what brings a database of an older schema to the current one, version by version."""
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from kgrag.graph.connection import Graph
-from kgrag.graph.metadata import to_properties
+from kgrag.graph.metadata import dated, from_properties, to_properties
 from kgrag.graph.schema import (
     SCHEMA_VERSION,
     collections_held,
@@ -23,6 +23,9 @@ from kgrag.text.languages import language_of
 from kgrag.text.sentences import passage_sentences
 from kgrag.text.tokens import LONGEST_CAPTION, caption, passage_stems, title_stems
 
+Held = Sequence[Mapping[str, Any]]
+"""The properties of collections."""
+
 
 def migrate(graph: Graph) -> list[str]:
     """Bring the database to the current schema version, step by step; returns what was done, nothing if up to date.
@@ -37,23 +40,36 @@ def migrate(graph: Graph) -> list[str]:
         raise version_mismatch(version)
     done: list[str] = []
     for target in range(version + 1, SCHEMA_VERSION + 1):
-        description, step = MIGRATIONS[target]
-        step(graph)
+        done.append(_take(graph, target, collections_held(graph)))
         graph.run("write/set_version", version=target)
-        done.append(f"{target - 1} -> {target}: {description}")
     keep_description(graph, described)
     return done
 
 
-def _shared_indexes(graph: Graph) -> None:
+def migrate_collection(graph: Graph, name: str, version: int) -> list[str]:
+    """Bring a collection that is as this older version made it to the version of its database; returns what was done.
+
+    It can be run again after it was interrupted.
+    """
+    held = [collection for collection in collections_held(graph) if collection["name"] == name]
+    return [_take(graph, target, held) for target in range(version + 1, SCHEMA_VERSION + 1)]
+
+
+def _take(graph: Graph, target: int, held: Held) -> str:
+    description, step = MIGRATIONS[target]
+    step(graph, held)
+    return f"{target - 1} -> {target}: {description}"
+
+
+def _shared_indexes(graph: Graph, held: Held) -> None:
     """Versions 1, 3 and 4: the constraints and indexes that all collections share."""
     with graph.exclusively():
         ensure_shared_indexes(graph)
 
 
-def _entity_vectors(graph: Graph) -> None:
+def _entity_vectors(graph: Graph, held: Held) -> None:
     """Version 2: vector indexes over entities; which names are similar is found when the next ingest finishes."""
-    for collection in collections_held(graph):
+    for collection in held:
         name = collection["name"]
         with graph.exclusively():
             number, dimension, embedding = (collection[key] for key in ("number", "dimension", "embedding"))
@@ -62,7 +78,7 @@ def _entity_vectors(graph: Graph) -> None:
         graph.run("write/migrated_collection", name=name, version=2)
 
 
-def _names(graph: Graph) -> None:
+def _names(graph: Graph, held: Held) -> None:
     """Version 5: long names are shortened, for another property holds the whole text; runs keep their question so."""
     graph.run("write/run_questions")
     rows = [
@@ -71,17 +87,17 @@ def _names(graph: Graph) -> None:
     ]
     for start in range(0, len(rows), 5000):
         graph.run("write/names", rows=rows[start : start + 5000])
-    for collection in collections_held(graph):
+    for collection in held:
         graph.run("write/migrated_collection", name=collection["name"], version=5)
 
 
-def _searched(graph: Graph, version: int, but: tuple[str, ...] = ()) -> None:
+def _searched(graph: Graph, held: Held, version: int, but: tuple[str, ...] = ()) -> None:
     """Versions 6, 8 and 9: headings and symbols are searched, since version 8 titles also by themselves, and names are
     told by new rules: all are counted again. Version 11: other stop words, except for the languages of `but`.
 
     What counts them is the finish of an ingest, which goes on from the marks that this leaves.
     """
-    for collection in collections_held(graph):
+    for collection in held:
         name, number = collection["name"], collection["number"]
         code = collection.get("language") or "en"
         if code in but:
@@ -106,7 +122,7 @@ def _searched(graph: Graph, version: int, but: tuple[str, ...] = ()) -> None:
         graph.run("write/migrated_collection", name=name, version=version)
 
 
-def _sentences(graph: Graph) -> None:
+def _sentences(graph: Graph, held: Held) -> None:
     """Version 7: passages have their sentences in stems; names of triples are looked for in texts no longer, and
     mentions say what triples are about: where there are triples, the finish of an ingest finds the mentions again.
     """
@@ -115,23 +131,26 @@ def _sentences(graph: Graph) -> None:
             "write/sentences",
             rows=[{"id": r["id"], "sentences": passage_sentences(r["title"], r["text"])} for r in rows],
         )
-    for collection in collections_held(graph):
+    for collection in held:
         name = collection["name"]
         if graph.run("inspect/layers", collection=name, layers=["triples"])[0]["found"]:
             graph.run("stages/due_all_passages", collection=name, stage="mentions")
         graph.run("write/migrated_collection", name=name, version=7)
 
 
-def _lists(graph: Graph) -> None:
-    """Version 10: lists of a document's metadata are properties, in which filters look."""
-    rows = [
-        {"id": r["id"], "properties": to_properties(json.loads(r["metadata"]))}
-        for r in graph.stream("look_up/other_metadata")
-    ]
-    for start in range(0, len(rows), 5000):
-        graph.run("write/metadata", rows=rows[start : start + 5000])
-    for collection in collections_held(graph):
-        graph.run("write/migrated_collection", name=collection["name"], version=10)
+def _metadata(graph: Graph, held: Held, version: int) -> None:
+    """Version 10: lists of a document's metadata are properties, in which filters look. Version 12: so is its date."""
+    for collection in held:
+        name = collection["name"]
+        rows = []
+        for r in graph.stream("look_up/document_metadata", collection=name):
+            metadata = from_properties(r["properties"])
+            properties = to_properties(metadata) | dated(metadata)
+            if not properties.items() <= r["properties"].items():
+                rows.append({"id": r["id"], "properties": properties})
+        for start in range(0, len(rows), 5000):
+            graph.run("write/metadata", rows=rows[start : start + 5000])
+        graph.run("write/migrated_collection", name=name, version=version)
 
 
 def _shortened(name: str, ordinal: int | None) -> str:
@@ -139,7 +158,7 @@ def _shortened(name: str, ordinal: int | None) -> str:
     return prefix + caption(name.removeprefix(prefix)) if name.startswith(prefix) else caption(name)
 
 
-MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
+MIGRATIONS: dict[int, tuple[str, Callable[[Graph, Held], None]]] = {
     1: ("constraints, and indexes by collection and by work left", _shared_indexes),
     2: ("vector indexes over entities; the next ingest into a collection finds its similar names", _entity_vectors),
     3: ("constraints and indexes for kept runs and their steps", _shared_indexes),
@@ -149,7 +168,8 @@ MIGRATIONS: dict[int, tuple[str, Callable[[Graph], None]]] = {
     7: ("sentences in stems; names are found again where there are triples", _sentences),
     8: ("titles are a field of their own; names found by new rules", partial(_searched, version=8)),
     9: ("names found by new rules", partial(_searched, version=9)),
-    10: ("filters look into lists of metadata", _lists),
+    10: ("filters look into lists of metadata", partial(_metadata, version=10)),
     11: ("stop words of other languages than English", partial(_searched, version=11, but=("en", "xx"))),
+    12: ("documents have the date that their metadata say", partial(_metadata, version=12)),
 }
 """Schema version -> what the step to it does, and the step."""

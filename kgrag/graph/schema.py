@@ -7,7 +7,7 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import Fulltext, NodeKind, describe
 from kgrag.values.errors import MismatchError
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 SLOTS = ("embedding", "embedding_b")
 _PATIENCE = 24 * 3600  # seconds: of five million vectors an index takes more than an hour
 
@@ -79,7 +79,8 @@ def version_mismatch(version: int) -> MismatchError:
         )
     return MismatchError(
         f"The database has schema version {version}; this kgrag knows only {SCHEMA_VERSION}.",
-        "Install the newer kgrag that wrote it: pip install --upgrade kgrag.",
+        "Install the newer kgrag that wrote it (pip install --upgrade kgrag), or go back to a backup of before: "
+        "kgrag db restore FILE.",
     )
 
 

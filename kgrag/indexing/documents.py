@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgrag.graph.metadata import to_properties
+from kgrag.graph.metadata import dated, to_properties
 from kgrag.indexing.chunking import chunk
 from kgrag.indexing.document_writer import Batch, Row
 from kgrag.indexing.pages import add_pages
@@ -16,7 +16,6 @@ from kgrag.text.sentences import passage_sentences
 from kgrag.text.tokens import (
     caption,
     embedding_text,
-    iso_moment,
     name_stems,
     normalise,
     passage_stems,
@@ -25,8 +24,6 @@ from kgrag.text.tokens import (
 )
 from kgrag.values import identity
 from kgrag.values.documents import Document, Triple
-
-_DATES = ("date", "published", "publication_date", "created")
 
 
 @dataclass(slots=True)
@@ -153,16 +150,7 @@ def document_properties(collection: str, document_id: str, document: Document) -
     properties |= {key: value for key, value in file_properties(document).items() if value is not None}
     if outline := _outline(document):
         properties["outline"] = outline
-    if dated := _dated(document.metadata):
-        properties["dated"] = dated
-    return properties | to_properties(document.metadata)
-
-
-def _dated(metadata: Mapping[str, object]) -> str:
-    """When a document was written, as the first of `_DATES` says that is a date in ISO form; "" if none does."""
-    said = {key.casefold(): str(value) for key, value in metadata.items()}
-    moment = next(filter(None, (iso_moment(said[key]) for key in _DATES if key in said)), None)
-    return moment.replace(tzinfo=None, microsecond=0).isoformat().removesuffix("T00:00:00") if moment else ""
+    return properties | dated(document.metadata) | to_properties(document.metadata)
 
 
 def file_properties(document: Document) -> Row:

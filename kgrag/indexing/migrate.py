@@ -1,24 +1,37 @@
 """Bringing a database up to date: its schema, and what the finish of an ingest makes."""
 
+from contextlib import suppress
+
 from kgrag.graph import migrations, schema
-from kgrag.graph.collections import list_collections
+from kgrag.graph.collections import Collection, list_collections
 from kgrag.graph.connection import Graph
 from kgrag.graph.holding import check_idle, collection_lock
 from kgrag.indexing.finish import finish
 from kgrag.settings import Settings
+from kgrag.values.errors import BusyError
 from kgrag.values.events import no_progress
 
 
 def migrate(graph: Graph, settings: Settings) -> list[str]:
-    """The steps that were taken: none where the database is current, whoever works on a collection.
+    """The steps that were taken: none where the database is current; what an interrupted one left is finished then, in
+    collections that nobody works on.
 
-    Raises BusyError while somebody works on a collection of one that is not.
+    Raises BusyError while somebody works on a collection of one that is not current.
     """
     if schema.is_current(graph):
+        for collection in list_collections(graph):
+            if graph.run("stages/unfinished", collection=collection.name)[0]["number"]:
+                with suppress(BusyError):
+                    finish_migrated(graph, collection, settings)
         return []
     check_idle(graph)
     done = migrations.migrate(graph)
     for collection in list_collections(graph) if done else ():
-        with collection_lock(graph, collection.name, "migrate"):
-            finish(graph, collection, settings, no_progress)
+        finish_migrated(graph, collection, settings)
     return done
+
+
+def finish_migrated(graph: Graph, collection: Collection, settings: Settings) -> None:
+    """Count and link what a migration has marked in a collection. Raises BusyError while somebody works on it."""
+    with collection_lock(graph, collection.name, "migrate"):
+        finish(graph, collection, settings, no_progress)

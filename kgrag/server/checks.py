@@ -4,8 +4,6 @@ import os
 import socket
 from collections.abc import Iterator
 
-from kgrag.client import KnowledgeGraph
-from kgrag.graph import schema
 from kgrag.graph.local.checks import run_checks
 from kgrag.runtime.check import Check
 from kgrag.server.app import check_locked
@@ -16,23 +14,11 @@ from kgrag.values.errors import KgragError
 
 def serving_checks(settings: Settings) -> Iterator[Check]:
     """Every check, one after the other, those of `kgrag doctor` first. Changes nothing."""
-    found = list(run_checks(settings))
-    yield from found
-    if settings.neo4j_uri is not None and all(check.ok for check in found):
-        yield _schema(settings)
+    yield from run_checks(settings)
     yield _keys(settings)
     yield _port(settings)
     yield _uploads(settings)
     yield _model(settings)
-
-
-def _schema(settings: Settings) -> Check:
-    try:
-        with KnowledgeGraph.connect(settings=settings) as kg:
-            schema.check_schema(kg.graph)
-    except KgragError as error:
-        return _failed("Schema", error)
-    return Check("Schema", True, f"of this version, or an empty database ({schema.SCHEMA_VERSION})")
 
 
 def _keys(settings: Settings) -> Check:

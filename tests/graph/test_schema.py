@@ -37,7 +37,7 @@ def test_schema_is_idempotent(kg: KnowledgeGraph) -> None:
     schema.ensure_schema(kg.graph)
     before = _indexes(kg)
     schema.ensure_schema(kg.graph)
-    migrations.MIGRATIONS[1][1](kg.graph)
+    migrations.MIGRATIONS[1][1](kg.graph, [])
     assert _indexes(kg) == before
     assert {"passage_id", "entity_id", "passage_todo", "collection_name", "document_collection_key"} <= before
 
@@ -125,7 +125,7 @@ def _write_as_version_1(kg: KnowledgeGraph, name: str, documents: list[Document]
         patch.setattr(schema, "SCHEMA_VERSION", 1)
         patch.setattr(finish, "link_synonyms", lambda work: None)
         patch.setitem(known, "write/entities", entities)
-        migrations.MIGRATIONS[1][1](kg.graph)
+        migrations.MIGRATIONS[1][1](kg.graph, [])
         kg.graph.run("write/set_version", version=1)
         kg[name].ingest(documents)
         found = collections.open_collection(kg.graph, name)

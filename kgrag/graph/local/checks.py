@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
-from kgrag.graph import vitals
+from kgrag.graph import schema, vitals
 from kgrag.graph.connection import Graph
 from kgrag.graph.local import config
 from kgrag.graph.local.java import find_java
@@ -33,6 +33,7 @@ def run_checks(settings: Settings) -> Iterator[Check]:
             user, password, database = settings.neo4j_user, settings.neo4j_password, settings.neo4j_database
             with Graph(settings.neo4j_uri, user, password, database) as graph:
                 yield from _heap(graph, "server.memory.heap.max_size")
+                yield _schema(graph)
         return
     server = LocalServer(settings)
     status = server.status()
@@ -47,6 +48,16 @@ def run_checks(settings: Settings) -> Iterator[Check]:
         there = server.ensure_running()
         with Graph(there.uri, there.user, there.password, there.database) as graph:
             yield from _heap(graph, "KGRAG_LOCAL__HEAP")
+            yield _schema(graph)
+
+
+def _schema(graph: Graph) -> Check:
+    """Whether the database has the schema of this version, or is empty."""
+    try:
+        schema.check_schema(graph)
+    except KgragError as error:
+        return Check("Schema", False, error.message, error.remedy)
+    return Check("Schema", True, f"of this version, or an empty database ({schema.SCHEMA_VERSION})")
 
 
 def _python() -> Check:

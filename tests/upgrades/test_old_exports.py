@@ -1,0 +1,108 @@
+"""Exports that older versions made of exports/corpus.jsonl are imported, and are then what this version makes of it."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph import schema
+from kgrag.indexing import migrate
+from kgrag.indexing.digest import digest
+from kgrag.settings import IndexingSettings, Settings
+from kgrag.values.errors import NotFoundError
+from kgrag.values.results import Filter
+
+pytestmark = pytest.mark.long
+
+FOLDER = Path(__file__).parent / "exports"
+EXPORTS = sorted(FOLDER.glob("schema-*.jsonl.gz"))
+OLDEST = FOLDER / "schema-9-681f1f6.jsonl.gz"
+NAME = "probe"  # the ids of nodes are made of it
+_CONTENT = """
+MATCH (d:Document {collection: $name})
+RETURN d.key AS key, d {.*, name: null, updated: null, file: null, root: null, source: null, fingerprint: null} AS its
+ORDER BY key
+"""
+
+
+@pytest.fixture(scope="module")
+def german(graph_settings: Settings) -> Iterator[KnowledgeGraph]:
+    """A client that makes collections in German."""
+    settings = graph_settings.model_copy(update={"indexing": IndexingSettings(language="de")})
+    with KnowledgeGraph.connect(settings=settings) as client:
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def removed(kg: KnowledgeGraph) -> Iterator[None]:
+    """Afterwards there are no such collections."""
+    yield
+    for name in (NAME, f"{NAME}-copy"):
+        with suppress(NotFoundError):
+            kg[name].delete()
+
+
+@pytest.fixture(scope="module")
+def anew(german: KnowledgeGraph) -> dict[str, Any]:
+    """What this version makes of the documents."""
+    german[NAME].ingest(str(FOLDER / "corpus.jsonl"))
+    found = _seen(german, NAME)
+    german[NAME].delete()
+    return found
+
+
+def _seen(kg: KnowledgeGraph, name: str) -> dict[str, Any]:
+    collection, later = kg[name], Filter(since=datetime(1900, 1, 1))
+    return {
+        "digest": digest(kg.graph, name),
+        "documents": [dict(row) for row in kg.graph._driver.execute_query(_CONTENT, name=name).records],
+        "ranking": [hit.passage.title for hit in collection.search("Wer baute die Fram in Larvik?")],
+        "by word": [hit.passage.title for hit in collection.search("Schiffbauer", retriever="bm25")],
+        "by vector": [hit.passage.title for hit in collection.search("Werft", retriever="dense")],
+        "by date": {hit.passage.title for hit in collection.search("Larvik", filter=later)},
+        "by tag": [hit.passage.title for hit in collection.search("Fram", filter=Filter(where={"tags": "Eis"}))],
+    }
+
+
+def test_there_are_exports_of_each_schema() -> None:
+    versions = [int(path.name.split("-")[1]) for path in EXPORTS]
+    assert {*range(9, schema.SCHEMA_VERSION)} <= set(versions)
+
+
+@pytest.mark.parametrize("path", EXPORTS, ids=lambda path: path.name.partition(".")[0])
+def test_it_is_as_if_ingested_today(path: Path, german: KnowledgeGraph, anew: dict[str, Any]) -> None:
+    report = german.import_export(str(path))
+    steps = [step.partition(":")[0] for step in report.migrated]
+    version = int(path.name.split("-")[1])
+    assert steps == [f"{v} -> {v + 1}" for v in range(version, schema.SCHEMA_VERSION)]
+    assert _seen(german, NAME) == anew
+    assert anew["by date"] >= {"Colin Archer"}
+    assert "Fram" not in anew["by date"]
+    assert anew["by tag"] == ["Fram"]
+    again = german[NAME].ingest(str(FOLDER / "corpus.jsonl"))
+    assert (again.added, again.changed, again.unchanged) == (0, 0, 3)
+    assert _seen(german, NAME)["digest"] == anew["digest"]
+
+
+def test_under_another_name(german: KnowledgeGraph, anew: dict[str, Any]) -> None:
+    german.import_export(str(OLDEST), f"{NAME}-copy")
+    seen = _seen(german, f"{NAME}-copy")
+    assert {key: seen[key] for key in seen if key.startswith("by")} == {k: anew[k] for k in anew if k.startswith("by")}
+
+
+def test_a_migration_that_was_interrupted_is_finished_by_the_next(
+    german: KnowledgeGraph, anew: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(migrate, "finish", interrupt)
+        german.import_export(str(OLDEST))
+    assert digest(german.graph, NAME) != anew["digest"]
+    assert german.migrate() == []
+    assert _seen(german, NAME) == anew
