@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgrag.cli.connect import as_json, connect
-from kgrag.cli.console import changed, load_settings, note, print_json, print_list, progress_bars
+from kgrag.cli.console import changed, load_settings, note, number, print_json, print_list, progress_bars
 from kgrag.cli.measuring import (
     at_option,
     dataset_argument,
@@ -23,6 +23,8 @@ from kgrag.cli.papers import as_paper, paper_option
 from kgrag.values.errors import ConfigurationError, KgragError
 
 if TYPE_CHECKING:
+    from kgrag.client import Collection
+    from kgrag.evaluation.datasets import Dataset
     from kgrag.evaluation.experiment import Experiment
     from kgrag.evaluation.report import Result
     from kgrag.papers import Paper
@@ -129,6 +131,9 @@ _PASSED_ON = (
 @click.option(
     "--ranks", type=_PATH, metavar="FILE", help="Keep the ranks of the gold there, small: `kgrag lab ranks FILE`."
 )
+@click.option(
+    "--ragas", type=_PATH, metavar="DIR", help="Write samples for RAGAS there: a file for each retriever and system."
+)
 @click.option("--plot", "picture", type=_PATH, metavar="FILE", help="Draw recall against latency: .png, .svg or .pdf.")
 @click.option("--markdown", is_flag=True, help="Print Markdown: tables, the command, the machine.")
 @as_json
@@ -176,7 +181,9 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     resamples; where an interval includes 0, the difference is noise; and the questions that it and each other get
     right, one alone, or neither (by Acc, EM, or all gold among the first 8). --at 2 --at 5 gives R@2, R@5, perfect@2
     and perfect@5 (all-gold@k). Of strategies over retrievers (--over) a table of both follows. --ranks keeps the ranks
-    alone, without a word of the data. What lacks the setting of --vary is measured once.
+    alone, without a word of the data. --ragas DIR writes each question with the texts of its passages and of its gold,
+    the answer and the known one, as EvaluationDataset.from_jsonl of RAGAS reads them. What lacks the setting of --vary
+    is measured once.
     With --join or --sentences, k counts passages, and gold is found where half of its text is. --per-question N ingests
     the N documents of one question after the other into a collection that is deleted in the end (KGP, appendix A.1),
     and tags them where edges of TAGME are asked for; each passage a sentence: KGRAG_INDEXING__UNIT=sentence.
@@ -195,10 +202,13 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     kgrag lab eval bench/musique --paper gear --system gear+hybrid --embedder minilm
     kgrag lab eval bench/hotpotqa --per-question 12 --depth 30 -r bm25 -r 'kgp(tfidf, hops=2, similarity=tfidf, cap=0)'
     kgrag lab eval hotpot_dev_distractor_v1.json --paper kgp --per-question 12 --articles extracted/ --sentences
+    kgrag lab eval bench/musique --system single+pathrank --sample 50 --ragas samples/
     kgrag lab eval bench/musique --limit 20 --json | jq '.systems.hybrid."R@5"'
     """
     if given["markdown"] and given["as_json"]:
         raise click.UsageError("--json and --markdown exclude each other.")
+    if given["ragas"] is not None and given["per_question"] is not None:
+        raise click.UsageError("--ragas needs the passages of one collection: leave out --per-question.")
     from kgrag.evaluation.plot import check_plot
 
     settings, paper = as_paper(load_settings(), given["paper"])
@@ -237,6 +247,8 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
             if given["out"] is not None:
                 note(f"What was measured so far is in {given['out']}; the same command goes on from there.")
             raise
+        if given["ragas"] is not None:
+            _write_samples(given["ragas"], found, experiment.dataset, collection)
     _print(context, given, found)
     if found.refused and not found.rows:
         raise ConfigurationError(
@@ -313,6 +325,15 @@ def _print(context: click.Context, given: dict[str, Any], found: "Result") -> No
     else:
         for sheet in found.sheets():
             print_sheet(sheet)
+
+
+def _write_samples(folder: Path, found: "Result", data: "Dataset", collection: "Collection") -> None:
+    from kgrag.evaluation.ragas import write_samples
+
+    files, without = write_samples(folder, found.records, data, collection)
+    note(f"Samples for RAGAS: {', '.join(map(str, files))}")
+    if without:
+        note(f"{number(without, 'record')} of --out, made before these named their passages, left out there.")
 
 
 def _command(context: click.Context) -> str:

@@ -189,8 +189,12 @@ def record_of(
     )
     if not answer.text:
         return failed(name, question, answer.problem or "no answer", seconds, said)
-    documents = _documents(answer.ranking, depth, texts)
-    return Record(name, question, documents, _ranks(answer.ranking, question, depth, texts), seconds, "", said)
+    documents, passages = (
+        _documents(answer.ranking, depth, texts),
+        tuple(h.passage.id for h in answer.ranking.hits[:depth]),
+    )
+    ranks = _ranks(answer.ranking, question, depth, texts)
+    return Record(name, question, documents, ranks, seconds, "", said, passages=passages)
 
 
 def iterations(answer: Answer, question: Question, depth: int, texts: Mapping[str, GoldText]) -> tuple[Iteration, ...]:

@@ -39,6 +39,11 @@ def check_folder(folder: Path) -> None:
         raise _unwritable(folder, error) from error
 
 
+def plain(system: str) -> str:
+    """The name of a system as a part of a file's."""
+    return _UNPLAIN.sub("-", system).strip("-")[:80]
+
+
 def in_force(part: object) -> dict[str, Any]:
     """The options in force and the constants of a retriever or a system and, under the same names as there, of all that
     it works with.
@@ -73,7 +78,7 @@ class RecordFile:
         head = dict(sorted({"system": system, **subject}.items()))
         written = json.dumps(head, ensure_ascii=False, sort_keys=True)
         digest = hashlib.blake2b(written.encode(), digest_size=6).hexdigest()
-        self.path = folder / f"{_UNPLAIN.sub('-', system).strip('-')[:80]}-{digest}.jsonl"
+        self.path = folder / f"{plain(system)}-{digest}.jsonl"
         self._records: dict[str, dict[str, Any]] = {}
         self._file = Ledger(self.path, {**head, **({"collection": collection} if collection else {})})
         for row in self._file.rows:
@@ -112,6 +117,7 @@ class RecordFile:
             "hops": question.hops,
             **({"answer": _values(record.answer, question)} if record.answer is not None else {}),
             **({"usage": asdict(record.usage)} if record.usage.calls else {}),
+            **({"passages": record.passages} if record.passages else {}),
             **({"error": record.error} if record.error else {}),
         }
         self._file.add(row)
@@ -128,6 +134,7 @@ def record_of(system: str, question: Question, row: Mapping[str, Any]) -> Record
         row.get("error", ""),
         _answer(row["answer"]) if "answer" in row else None,
         Usage(**row.get("usage", {})),
+        tuple(row.get("passages", ())),
     )
 
 

@@ -79,7 +79,7 @@ class Record:
     `documents`: the keys of the documents found, best first, distinct unless gold is measured by its text. `ranks`: for
     each gold of the question its rank, or None; without gold, the rank of the first passage with an answer. `error`:
     why the system found nothing at all, empty if it did answer. `answer`: what it said, None of a retriever, whose
-    calls of a language model are `usage`.
+    calls of a language model are `usage`. `passages`: the ids of those that were ranked, best first.
     """
 
     system: str
@@ -90,6 +90,7 @@ class Record:
     error: str = ""
     answer: AnswerRecord | None = None
     usage: Usage = field(default_factory=Usage)
+    passages: tuple[str, ...] = ()
 
 
 class Log(Protocol):
@@ -182,7 +183,8 @@ def _ask(
         else:
             documents = _documents(retriever, question, ranking, depth)
             ranks = ranks_of(documents, question.gold) or (answer_rank(ranking, question.answers),)
-        return Record(name, question, documents, tuple(ranks), seconds, usage=usage), None
+        passages = tuple(hit.passage.id for hit in ranking)
+        return Record(name, question, documents, tuple(ranks), seconds, usage=usage, passages=passages), None
     except Exception as error:  # one question that fails must not lose the others
         return failed(name, question, error_text(error), time.perf_counter() - started), error
 
