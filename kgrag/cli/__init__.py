@@ -133,7 +133,7 @@ class Main(Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; one of an old name says the new one."""
         if args and args[0] in MOVED:
-            note(f"`kgrag {args[0]}` is `kgrag {MOVED[args[0]]}` now; the old name goes with the next release.")
+            note(f"`kgrag {args[0]}` is `kgrag {MOVED[args[0]]}` now; the old name goes in 0.3.0.")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

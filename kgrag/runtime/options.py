@@ -29,7 +29,7 @@ class Options(BaseModel):
         """These options under the names that they have now; a FutureWarning tells of each old one."""
         for old in given.keys() & cls.renamed.keys():
             warnings.warn(
-                f"The option {old!r} is {cls.renamed[old]!r} now; the old name goes with the next release.",
+                f"The option {old!r} is {cls.renamed[old]!r} now; the old name goes in 0.3.0.",
                 FutureWarning,
                 stacklevel=2,
             )

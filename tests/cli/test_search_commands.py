@@ -177,7 +177,7 @@ def test_show_of_nothing(cli: CommandLine, ships: str) -> None:
 
 def test_the_old_name_of_an_option_is_told_in_one_line(cli: CommandLine, ships: str) -> None:
     run = cli("search", "Fram", "-c", ships, "-r", "pathrank(k0=20)", "--json")
-    assert run.stderr == "The option 'k0' is 'seeds' now; the old name goes with the next release.\n"
+    assert run.stderr == "The option 'k0' is 'seeds' now; the old name goes in 0.3.0.\n"
     assert json.loads(run.stdout)["retriever"] == "pathrank(seeds=20)"
 
 
