@@ -20,8 +20,8 @@ PEERS = ROOT / "bench" / "peers"
 def runner() -> Iterator[ModuleType]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(PEERS))
-        yield importlib.import_module("run")
-    for name in ("run", "tasks"):
+        yield importlib.import_module("five_tasks")
+    for name in ("five_tasks", "tasks"):
         sys.modules.pop(name)
 
 

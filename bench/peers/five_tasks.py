@@ -1,6 +1,6 @@
 """The same five tasks in kgrag and in its peers, without a language model: lines of code, seconds, and what came of it.
 
-    python bench/peers/run.py [NAME ...] [--environments build/peers]
+    python bench/peers/five_tasks.py [NAME ...] [--environments build/peers]
 
 Each peer has an environment of its own, which is made here once, and those that write to Neo4j have a server of their
 own, which is stopped. The corpus is the demo's, as files of Markdown in folders by kind. All share kgrag's default
