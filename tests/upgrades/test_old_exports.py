@@ -70,7 +70,9 @@ def _seen(kg: KnowledgeGraph, name: str) -> dict[str, Any]:
 
 def test_there_are_exports_of_each_schema() -> None:
     versions = [int(path.name.split("-")[1]) for path in EXPORTS]
-    assert {*range(9, schema.SCHEMA_VERSION)} <= set(versions)
+    assert {*range(9, schema.SCHEMA_VERSION)} <= set(versions), (
+        "make_store.py COMMIT FOLDER makes FOLDER/probe.jsonl.gz"
+    )
 
 
 @pytest.mark.parametrize("path", EXPORTS, ids=lambda path: path.name.partition(".")[0])
