@@ -13,21 +13,21 @@ from kgrag.values.events import no_progress
 
 
 def migrate(graph: Graph, settings: Settings) -> list[str]:
-    """The steps that were taken: none where the database is current; what an interrupted one left is finished then, in
-    collections that nobody works on.
+    """The steps that were taken; where there were none, what an interrupted one left is finished, in collections that
+    nobody works on.
 
-    Raises BusyError while somebody works on a collection of one that is not current.
+    Raises BusyError while somebody works on a collection of a database that is not current.
     """
-    if schema.is_current(graph):
-        for collection in list_collections(graph):
-            if graph.run("stages/unfinished", collection=collection.name)[0]["number"]:
-                with suppress(BusyError):
-                    finish_migrated(graph, collection, settings)
-        return []
-    check_idle(graph)
-    done = migrations.migrate(graph)
-    for collection in list_collections(graph) if done else ():
-        finish_migrated(graph, collection, settings)
+    done: list[str] = []
+    if not schema.is_current(graph):
+        check_idle(graph)
+        done = migrations.migrate(graph)
+    for collection in list_collections(graph):
+        if done:
+            finish_migrated(graph, collection, settings)
+        elif graph.run("stages/unfinished", collection=collection.name)[0]["number"]:
+            with suppress(BusyError):
+                finish_migrated(graph, collection, settings)
     return done
 
 

@@ -96,8 +96,11 @@ def test_under_another_name(german: KnowledgeGraph, anew: dict[str, Any]) -> Non
     assert {key: seen[key] for key in seen if key.startswith("by")} == {k: anew[k] for k in anew if k.startswith("by")}
 
 
+@pytest.mark.alone
+@pytest.mark.usefixtures("others_aside")
+@pytest.mark.parametrize("described", [True, False], ids=["at its end", "before the database was described"])
 def test_a_migration_that_was_interrupted_is_finished_by_the_next(
-    german: KnowledgeGraph, anew: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    german: KnowledgeGraph, anew: dict[str, Any], monkeypatch: pytest.MonkeyPatch, described: bool
 ) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -106,5 +109,7 @@ def test_a_migration_that_was_interrupted_is_finished_by_the_next(
         patch.setattr(migrate, "finish", interrupt)
         german.import_export(str(OLDEST))
     assert digest(german.graph, NAME) != anew["digest"]
+    if not described:
+        german.graph._driver.execute_query("MATCH (s:Schema) SET s.described = 'of another version'")
     assert german.migrate() == []
     assert _seen(german, NAME) == anew
