@@ -1,6 +1,7 @@
 """Exports that older versions made of exports/corpus.jsonl are imported, and are then what this version makes of it."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Any
 import pytest
 
 from kgrag.client import KnowledgeGraph
+from kgrag.exchange import importing
 from kgrag.graph import schema
+from kgrag.graph.connection import Graph
 from kgrag.indexing import migrate
 from kgrag.indexing.digest import digest
 from kgrag.settings import IndexingSettings, Settings
@@ -112,4 +115,51 @@ def test_a_migration_that_was_interrupted_is_finished_by_the_next(
     if not described:
         german.graph._driver.execute_query("MATCH (s:Schema) SET s.described = 'of another version'")
     assert german.migrate() == []
+    assert _seen(german, NAME) == anew
+
+
+@pytest.mark.alone
+@pytest.mark.usefixtures("others_aside")
+def test_a_migration_may_be_interrupted_anywhere(
+    german: KnowledgeGraph, anew: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left, main = -1, threading.current_thread()
+
+    def counting(work: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*args: Any, **named: Any) -> Any:
+            nonlocal left
+            if threading.current_thread() is main:
+                left -= 1
+                if left == 0:
+                    raise KeyboardInterrupt
+            return work(*args, **named)
+
+        return counted
+
+    def old() -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(importing, "migrate_collection", lambda *_: [])
+            german.import_export(str(OLDEST))
+        german.graph.run("write/set_version", version=9)
+
+    try:
+        old()
+        with monkeypatch.context() as patch:
+            for name in ("run", "write", "stream"):
+                patch.setattr(Graph, name, counting(getattr(Graph, name)))
+            assert len(german.migrate()) == schema.SCHEMA_VERSION - 9
+            number = -1 - left
+            assert number > 30
+            for at in range(2, number, 4):
+                german[NAME].delete()
+                left = -1
+                old()
+                left = at
+                with suppress(KeyboardInterrupt):
+                    german.migrate()
+                left = -1
+                german.migrate()
+                assert digest(german.graph, NAME) == anew["digest"], f"interrupted at {at} of {number}"
+    finally:
+        german.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
     assert _seen(german, NAME) == anew
