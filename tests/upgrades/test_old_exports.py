@@ -118,6 +118,7 @@ def test_a_migration_that_was_interrupted_is_finished_by_the_next(
     assert _seen(german, NAME) == anew
 
 
+@pytest.mark.long
 @pytest.mark.alone
 @pytest.mark.usefixtures("others_aside")
 def test_a_migration_may_be_interrupted_anywhere(
