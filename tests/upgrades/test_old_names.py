@@ -1,6 +1,7 @@
 """What 0.1.0 called otherwise does its work in 0.2, says the new name, and goes in 0.3.0."""
 
 import importlib
+import re
 import tomllib
 from pathlib import Path
 
@@ -58,3 +59,10 @@ def test_an_option_says_its_new_name(old: str, new: str) -> None:
     with pytest.warns(FutureWarning) as warned:
         assert PathRankOptions.current({old: 1}) == {new: 1}
     assert [str(one.message) for one in warned] == [told]
+
+
+def test_the_changelog_has_each() -> None:
+    changes = (Path(__file__).parents[2] / "CHANGELOG.md").read_text("utf-8").partition("\n## 0.1.0")[0]
+    words = set(re.findall(r"[\w-]+", changes))
+    assert {*COMMANDS, *OPTIONS, *TOOLS} <= words
+    assert "go in 0.3.0" in changes
