@@ -212,7 +212,7 @@ def check_binary(data: bytes) -> None:
 def read_text(source: Source, declared: Callable[[bytes], str | None] | None = None) -> str:
     """The text of a file, converted if it is in a legacy encoding; `declared` finds the one that it names itself.
 
-    U+FFFD stands for single bytes that are damaged, which are told. Raises BadInput for more of them.
+    U+FFFD stands for single bytes that are damaged; their number is reported. Raises BadInput for more of them.
     """
     from kgrag.loaders.damage import repaired  # here: it needs what this module has
 

@@ -1,4 +1,4 @@
-"""Text in which single bytes are damaged: U+FFFD stands for them, and how many there are is told."""
+"""Text in which single bytes are damaged: U+FFFD stands for them, and their number is reported."""
 
 from kgrag.loaders.base import HOW_TO_CONVERT, BadInput, counted
 

@@ -36,7 +36,7 @@ _OFFICE = (".docx", ".pptx", ".xlsx")
 _ARCHIVES = {"epub": b"application/epub+zip", "odt": b"application/vnd.oasis.opendocument.text"}
 _ROWS = (".jsonl", ".ndjson", ".csv", ".tsv")  # whose rows stand on lines
 _ARCHIVED = (".warc.gz", ".wet.gz")  # which their format unpacks by itself
-_MAX_PROBLEMS = 1000  # of one file: beyond that the number is told, not each one
+_MAX_PROBLEMS = 1000  # of one file: beyond that they are counted, not listed
 _KEPT = 200  # problems of one file that are remembered
 _GROUP = 500  # files that are asked for at once
 

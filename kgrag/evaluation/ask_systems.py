@@ -189,10 +189,8 @@ def record_of(
     )
     if not answer.text:
         return failed(name, question, answer.problem or "no answer", seconds, said)
-    documents, passages = (
-        _documents(answer.ranking, depth, texts),
-        tuple(h.passage.id for h in answer.ranking.hits[:depth]),
-    )
+    documents = _documents(answer.ranking, depth, texts)
+    passages = tuple(hit.passage.id for hit in answer.ranking.hits[:depth])
     ranks = _ranks(answer.ranking, question, depth, texts)
     return Record(name, question, documents, ranks, seconds, "", said, passages=passages)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,9 @@ from kgrag.evaluation.records import check_folder, plain
 from kgrag.evaluation.retrieving import Record
 from kgrag.graph.reader import Reader
 from kgrag.retrieval.second_stage import text_of
+from kgrag.values.results import Passage
+
+_AT_ONCE = 100  # questions
 
 
 def write_samples(
@@ -43,26 +46,39 @@ def write_samples(
     return files, without
 
 
-def _samples(records: Iterable[Record], data: Dataset, reader: Reader) -> Iterator[dict[str, Any]]:
-    for record in records:
-        question = record.question
-        found = {"user_input": question.text, **_contexts("retrieved", record.passages, reader)}
-        if data.gold_texts:
-            found["reference_contexts"] = [data.gold_texts[key].text for key in question.gold if key in data.gold_texts]
-        elif question.gold:
-            held = reader.document_passages(question.gold)
-            found |= _contexts("reference", [id for key in question.gold for id in held.get(key, ())], reader)
-        if record.answer is not None:
-            found["response"] = record.answer.text
-        if question.answers:
-            found["reference"] = question.answers[0]
-        yield found
+def _samples(records: Sequence[Record], data: Dataset, reader: Reader) -> Iterator[dict[str, Any]]:
+    """The samples of records, in their order: of `_AT_ONCE` of them the texts are read together."""
+    for start in range(0, len(records), _AT_ONCE):
+        part = records[start : start + _AT_ONCE]
+        gold = list({key for record in part for key in record.question.gold} - data.gold_texts.keys())
+        held = reader.document_passages(gold) if gold else {}
+        ids = {id for record in part for id in record.passages}.union(*held.values())
+        texts = reader.passages(list(ids))
+        for record in part:
+            yield _sample(record, data, held, texts)
 
 
-def _contexts(kind: str, ids: Iterable[str], reader: Reader) -> dict[str, list[str]]:
-    """The texts of passages as a reader is shown them, and their ids; those that are gone are left out."""
-    found = reader.passages(list(ids))
-    shown = [found[id] for id in ids if id in found]
-    if kind == "reference":
-        shown.sort(key=lambda passage: (passage.document, passage.ordinal))
+def _sample(
+    record: Record, data: Dataset, held: Mapping[str, Sequence[str]], texts: Mapping[str, Passage]
+) -> dict[str, Any]:
+    question = record.question
+    found = {
+        "user_input": question.text,
+        **_contexts("retrieved", [texts[id] for id in record.passages if id in texts]),
+    }
+    if data.gold_texts:
+        found["reference_contexts"] = [data.gold_texts[key].text for key in question.gold if key in data.gold_texts]
+    elif question.gold:
+        gold = [texts[id] for key in question.gold for id in held.get(key, ()) if id in texts]
+        found |= _contexts("reference", sorted(gold, key=lambda passage: (passage.document, passage.ordinal)))
+    if record.answer is not None:
+        found["response"] = record.answer.text
+    if question.answers:
+        found["reference"] = question.answers[0]
+    return found
+
+
+def _contexts(kind: str, passages: Iterable[Passage]) -> dict[str, list[str]]:
+    """The texts of passages as a reader is shown them, and their ids."""
+    shown = list(passages)
     return {f"{kind}_contexts": [text_of(p) for p in shown], f"{kind}_context_ids": [p.id for p in shown]}

@@ -58,23 +58,26 @@ class ChatSettings(BaseModel):
     prompts: Path | None = Field(None, description="folder with prompts of your own, in place of those of that name")
 
 
-class EmbeddingSettings(BaseModel):
-    """The server of the embedder openai:MODEL, where it is not that of OPENAI_BASE_URL and OPENAI_API_KEY."""
+class _ServerSettings(BaseModel):
+    """What says who asks a server of a model."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    base_url: str | None = Field(None, description="address of the server, such as http://localhost:11434/v1")
     api_key: SecretStr | None = Field(None, description="its key; a local server needs none")
     extra_headers: dict[str, SecretStr] = Field(default_factory=dict, description="sent with every request")
+
+
+class EmbeddingSettings(_ServerSettings):
+    """The server of the embedder openai:MODEL, where it is not that of OPENAI_BASE_URL and OPENAI_API_KEY."""
+
+    base_url: str | None = Field(None, description="address of the server, such as http://localhost:11434/v1")
     timeout: float = Field(120.0, gt=0, description="seconds to wait for the vectors of a batch")
     retries: int = Field(5, ge=0, description="how often a call that failed is tried again, waiting longer each time")
     batch: int = Field(256, ge=1, description="texts of one call")
 
 
-class RerankerSettings(BaseModel):
+class RerankerSettings(_ServerSettings):
     """The server that `rerank` has passages read by: vLLM, llama.cpp, Text Embeddings Inference, Jina, Cohere."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     base_url: str | None = Field(
         None,
@@ -82,8 +85,6 @@ class RerankerSettings(BaseModel):
         "Inference; unset: a cross-encoder in this process",
     )
     model: str | None = Field(None, description="the model that is asked; a server of one model needs none")
-    api_key: SecretStr | None = Field(None, description="its key; a local server needs none")
-    extra_headers: dict[str, SecretStr] = Field(default_factory=dict, description="sent with every request")
     timeout: float = Field(60.0, gt=0, description="seconds to wait for the scores of a batch")
     retries: int = Field(3, ge=0, description="how often a call that failed is tried again, waiting longer each time")
     batch: int = Field(100, ge=1, description="passages of one call; fewer where the server takes no more")

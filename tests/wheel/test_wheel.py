@@ -32,13 +32,14 @@ INSTALL = re.compile(r"pip install ([^`|)\n]*)")
 def interpreters() -> dict[str, str]:
     """The Pythons of this machine that kgrag is for: "3.12" -> where it is."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    folders = [Path(sys.executable).resolve().parent, *pyenv.glob("*/bin"), *map(Path, os.get_exec_path())]
+    path = [Path(folder) for folder in os.get_exec_path() if Path(folder).name != "shims"]
+    folders = [Path(sys.executable).resolve().parent, *pyenv.glob("*/bin"), *path]
     found: dict[str, str] = {}
     for minor in range(11, 20):
         name = f"python3.{minor}"
-        for path in (folder / name for folder in folders if (folder / name).exists()):
-            if subprocess.run([path, "-c", "import ensurepip"], capture_output=True).returncode == 0:
-                found.setdefault(f"3.{minor}", str(path))
+        there = next((folder / name for folder in folders if (folder / name).exists()), None)
+        if there is not None:
+            found[f"3.{minor}"] = str(there)
     return found
 
 

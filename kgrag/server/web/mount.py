@@ -40,7 +40,7 @@ def mount(app: FastAPI, serving: Serving) -> None:
 
 
 class _Page(Route):
-    """Every address but those of programs, which are told in JSON what is not there."""
+    """Every address but those of the API, whose errors are JSON."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         return (Match.NONE, {}) if scope["path"].startswith(DOORS) else super().matches(scope)
