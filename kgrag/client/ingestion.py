@@ -9,6 +9,7 @@ from kgrag.graph import collections as registry
 from kgrag.graph.collections import Collection as Record
 from kgrag.indexing import pipeline, removal
 from kgrag.indexing.detection import first_language, in_language
+from kgrag.indexing.first_load import recount
 from kgrag.indexing.pruning import find_gone, known_files
 from kgrag.indexing.reembed import discard_old_vectors
 from kgrag.loaders.source import Source, first_document, items_of
@@ -61,7 +62,9 @@ def ingest(
         items, problems = first_document(items)
         if problems:
             return noted(IngestReport(problems=problems), scan)  # nothing to make a collection for
+    empty = existing is None
     if existing is not None:
+        recount(graph, name)
         model = _embedder_of(kg, existing, embedder)
         registry.check_indexing(existing, settings.indexing)
         existing = registry.ensure_indexes(graph, existing)
@@ -76,7 +79,7 @@ def ingest(
         )
     with open_engine(settings.engine) as engine:
         report = pipeline.ingest(
-            graph, existing, items, model, settings, progress, total=total, scan=scan, engine=engine
+            graph, existing, items, model, settings, progress, total=total, scan=scan, engine=engine, empty=empty
         )
     if scan is None:
         return report

@@ -236,7 +236,7 @@ class _Import:
                     "Run the import again when they are done.",
                 )
             if isinstance(items[0], NodeRecord):
-                tx.run("write/import_nodes", rows=rows)
+                tx.run("write/nodes", rows=rows)
             elif tx.run("write/import_edges", rows=rows, collection=self._name)[0]["number"] != len(items):
                 raise InputError(
                     f"{place}: one of the {len(items):,} edges up to here has an end that is not there.",

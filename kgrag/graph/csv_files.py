@@ -1,6 +1,7 @@
 """CSV as `neo4j-admin database import` reads it: rows, fields, and columns that are found as rows come."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TextIO
 
@@ -38,10 +39,10 @@ class Lines:
         self.multiline = self.multiline or "\n" in line or "\r" in line
         self._put(line + "\n")
 
-    def link(self, start: str, end: str, more: object = "") -> None:
-        """Write a row of ids and what is CsvField, or a number, quicker."""
+    def link(self, start: str, end: str, *values: object) -> None:
+        """Write a row of two ids and short values."""
         self.rows += 1
-        self._put(f"{start},{end},{more}\n" if more else f"{start},{end}\n")
+        self._put(f"{start},{end},{fields(*values)}".rstrip(",") + "\n" if values else f"{start},{end}\n")
 
     def text(self) -> str:
         """The rows."""
@@ -110,17 +111,11 @@ def _field(value: object) -> str:
         return '"' + value.replace('"', '""') + '"'  # type: ignore[attr-defined,no-any-return]
     if value is None:
         return ""
+    if kind is list:  # of numbers or plain names; there is none that is empty
+        return ARRAY_DELIMITER.join(map(str, value))  # type: ignore[call-overload]
+    if kind is datetime:
+        return value.isoformat(timespec="milliseconds")  # type: ignore[attr-defined,no-any-return]
     return ("true" if value else "false") if kind is bool else repr(value)
-
-
-def integers(values: Iterable[int] | None) -> CsvField | None:
-    """A field of type long[]; there is none that is empty."""
-    return CsvField(ARRAY_DELIMITER.join(map(str, values))) if values else None
-
-
-def strings(values: Iterable[str]) -> CsvField | None:
-    """A field of type string[] of plain names; there is none that is empty."""
-    return CsvField(ARRAY_DELIMITER.join(values)) or None
 
 
 def array(texts: Sequence[str]) -> str | None:

@@ -20,8 +20,8 @@ from kgrag.graph.schema import (
     version_mismatch,
 )
 from kgrag.text.languages import language_of
-from kgrag.text.sentences import passage_sentences
-from kgrag.text.tokens import LONGEST_CAPTION, caption, passage_stems, title_stems
+from kgrag.text.tokenised import TokenisedPassage
+from kgrag.text.tokens import LONGEST_CAPTION, caption
 
 Held = Sequence[Mapping[str, Any]]
 """The properties of collections."""
@@ -106,14 +106,11 @@ def _searched(graph: Graph, held: Held, version: int, but: tuple[str, ...] = ())
         language = language_of(code)
         graph.run("write/uncount_words", collection=name)
         graph.run("write/uncount_names", collection=name)
-        rows = [
-            {
-                "id": r["id"],
-                "stems": passage_stems(r["title"], r["text"], r["section"], language),
-                "title_stems": title_stems(r["title"], language),
-            }
+        passages = (
+            (r["id"], TokenisedPassage(r["title"], r["text"], r["section"], language))
             for r in graph.stream("look_up/passage_texts", collection=name)
-        ]
+        )
+        rows = [{"id": id, "stems": p.stems(), "title_stems": p.title_stems()} for id, p in passages]
         for start in range(0, len(rows), 1000):
             graph.run("write/recount_passages", rows=rows[start : start + 1000])
         with graph.exclusively():  # an index of the same name stays what it was
@@ -129,7 +126,9 @@ def _sentences(graph: Graph, held: Held) -> None:
     while rows := graph.run("look_up/without_sentences", limit=5000):
         graph.run(
             "write/sentences",
-            rows=[{"id": r["id"], "sentences": passage_sentences(r["title"], r["text"])} for r in rows],
+            rows=[
+                {"id": r["id"], "sentences": TokenisedPassage(r["title"] or "", r["text"]).sentences()} for r in rows
+            ],
         )
     for collection in held:
         name = collection["name"]

@@ -10,7 +10,7 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import describe
 from kgrag.indexing.finish import STAGES
 from kgrag.indexing.pages import PageRows, write_pages
-from kgrag.indexing.statistics import statistics, write_statistics
+from kgrag.indexing.statistics import statistics, tokenised, write_statistics
 from kgrag.values.errors import MismatchError
 
 Row = dict[str, Any]
@@ -90,13 +90,17 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
             tx.run("write/settle_entities", ids=sorted(touched))
         if batch.sealed:
             tx.run("write/seal", rows=batch.sealed, collection=collection.name)
-        _check_there(tx, collection)  # last: it holds the collection's lock until it is committed
+        check_there(tx, collection)  # last: it holds the collection's lock until it is committed
 
     graph.write(work)
 
 
-def _check_there(tx: Transaction, collection: Collection) -> None:
-    """What would be written for a collection that is gone belongs to none, and the next of its name would find it."""
+def check_there(tx: Transaction, collection: Collection) -> str:
+    """Return what the server calls the node of a collection, locked until the transaction ends.
+
+    What would be written for a collection that is gone belongs to none, and the next of its name would find it. Raises
+    MismatchError when it is.
+    """
     found = tx.run("write/join_collection", name=collection.name)
     if [(c["number"], str(c["created"]), c["removing"]) for c in found] != [
         (collection.number, collection.created, False)
@@ -105,13 +109,14 @@ def _check_there(tx: Transaction, collection: Collection) -> None:
             f"Collection {collection.name!r} was removed while documents were written into it.",
             "Run the same command again to make it again with all of them.",
         )
+    return str(found[0]["element"])
 
 
 def remove_passages(tx: Transaction, collection: Collection, ids: Sequence[str]) -> set[str]:
     """Remove passages within a transaction, taking back their counts; returns the entities to be settled."""
     words, phrases = statistics(
         collection.name,
-        tx.run("look_up/counted_texts", ids=list(ids)),
+        tokenised(tx.run("look_up/counted_texts", ids=list(ids)), collection.language),
         -1,
         collection.indexing.pipeline,
         collection.language,

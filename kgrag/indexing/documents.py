@@ -12,16 +12,8 @@ from kgrag.indexing.pages import add_pages
 from kgrag.settings import IndexingSettings
 from kgrag.text.aliases import passage_aliases, title_aliases
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.sentences import passage_sentences
-from kgrag.text.tokens import (
-    caption,
-    embedding_text,
-    name_stems,
-    normalise,
-    passage_stems,
-    passage_words,
-    title_stems,
-)
+from kgrag.text.tokenised import TokenisedPassage
+from kgrag.text.tokens import caption, embedding_text, name_stems, normalise
 from kgrag.values import identity
 from kgrag.values.documents import Document, Triple
 
@@ -37,10 +29,7 @@ class ExistingDocument:
 
 @dataclass(slots=True)
 class Plan:
-    """A document that must be written: its passages in order, and what is `held` of it.
-
-    `words` of a passage are those of its title and text, whose stems its own begin with.
-    """
+    """A document that must be written: its passages in order, each with its words, and what is `held` of it."""
 
     document: Document
     id: str
@@ -60,7 +49,7 @@ def plan(collection: str, document: Document, settings: IndexingSettings, langua
         content = "\x1f".join((document.title, section, part.text))
         passage = identity.passage_id(document_id, content, seen[content])
         seen[content] += 1
-        words, _ = passage_words(document.title, part.text, language=language)
+        its = TokenisedPassage(document.title, part.text, section, language)
         properties = {
             "id": passage,
             "name": caption(document.title),
@@ -69,13 +58,13 @@ def plan(collection: str, document: Document, settings: IndexingSettings, langua
             "section": section,
             "text": part.text,
             "tokens": part.tokens,
-            "stems": passage_stems(document.title, part.text, section, language),  # one string: quick to look into
-            "title_stems": title_stems(document.title, language),
-            "sentences": passage_sentences(document.title, part.text, language),
+            "stems": its.stems(),  # one string: quick to look into
+            "title_stems": its.title_stems(),
+            "sentences": its.sentences(),
         }
-        row = {"id": passage, "document": document_id, "properties": properties}
+        row = {"id": passage, "document": document_id, "properties": properties, "tokenised": its}
         place = {"page": part.page, "last_page": part.last_page, "table": part.table}
-        passages.append(row | {"words": " ".join(words)} | place)
+        passages.append(row | place)
     return Plan(
         document=document,
         id=document_id,

@@ -6,15 +6,16 @@ and adding documents changes them only where a word's df, or the number of passa
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
 from kgrag.graph.connection import Transaction
 from kgrag.indexing.stage import Row, StageContext
-from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.tokens import is_content, stems, words_of
+from kgrag.text.languages import Language
+from kgrag.text.tokenised import TokenisedPassage
+from kgrag.text.tokens import is_content
 from kgrag.values.identity import keyword_id, word_id
 
 _BATCH = 2000
@@ -28,18 +29,13 @@ class Terms:
     surfaces: Mapping[str, str]
 
 
-def terms(text: str, language: Language = ENGLISH) -> Terms:
-    """The content words of a text; numbers are none."""
-    words = words_of(text, language)
-    return terms_of(words, stems(words, language), language)
-
-
-def terms_of(words: Sequence[str], stemmed: Sequence[str], language: Language = ENGLISH) -> Terms:
-    """The content words among the words of a text in normal form, which are given with their stems."""
+def terms(passage: TokenisedPassage) -> Terms:
+    """Return the content words of a passage's title and text; numbers are none."""
+    language = passage.language
     surfaces: dict[str, str] = {}
     counts: dict[str, int] = {}
-    stem_of = dict(zip(words, stemmed, strict=True))
-    for word, n in Counter(words).items():
+    stem_of = dict(zip(passage.words, passage.word_stems, strict=True))
+    for word, n in Counter(passage.words).items():
         if not is_content(word, language) or word.isdigit():
             continue
         stem = stem_of[word]
@@ -52,7 +48,7 @@ def terms_of(words: Sequence[str], stemmed: Sequence[str], language: Language = 
 
 def _terms(language: Language, batch: tuple[list[str], list[Row]]) -> dict[str, Terms]:
     """The content words of the passages of a batch."""
-    return {row["id"]: terms(f"{row['title']}\n{row['text']}", language) for row in batch[1]}
+    return {row["id"]: terms(TokenisedPassage(row["title"], row["text"], language=language)) for row in batch[1]}
 
 
 def top_terms(found: Terms, df_classes: Mapping[str, int], corpus_class: int, n: int) -> list[tuple[str, float]]:

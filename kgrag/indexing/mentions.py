@@ -16,8 +16,9 @@ from kgrag.indexing.named_entities import named_entities
 from kgrag.indexing.stage import Row, StageContext, phrase
 from kgrag.text.aliases import title_aliases
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.names import capitalised_phrases, find_names
-from kgrag.text.tokens import name_stems, normalise, stems, tokens
+from kgrag.text.names import find_names
+from kgrag.text.tokenised import TokenisedPassage
+from kgrag.text.tokens import name_stems, normalise, stems
 from kgrag.values.identity import entity_id, word_id
 
 _BATCH = 1000
@@ -52,7 +53,7 @@ class Gazetteer:
         tried = _Tried()
         recorder = cls(work.name, tried, work.collection.indexing.pipeline, work.collection.language)
         for source in sources:
-            mentions(source, recorder)
+            mentions(source, tokenised_source(source, work.collection.language), recorder)
         ids = [entity_id(work.name, name) for name in sorted(tried.names)]
         rows = work.graph.run("stages/gazetteer_of", ids=ids)
         return cls(work.name, _known(work, rows), recorder.pipeline, recorder.language)
@@ -169,7 +170,8 @@ def _mentions(
     gazetteer = own or whole
     assert gazetteer is not None
     for source in sources:
-        found[source["id"]], phrases[source["id"]] = mentions(source, gazetteer)
+        passage = tokenised_source(source, gazetteer.language)
+        found[source["id"]], phrases[source["id"]] = mentions(source, passage, gazetteer)
     return found, phrases
 
 
@@ -204,17 +206,25 @@ class Facts:
         return any(name in end and not any(own in end or end in own for own in around) for end in self.ends)
 
 
-def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str, Row], dict[str, Row]]:
+def tokenised_source(source: Mapping[str, Any], language: Language) -> TokenisedPassage:
+    """Cut the passage of a row of `cypher/stages/mention_sources.cypher` into words."""
+    return TokenisedPassage(source["title"], source["text"], language=language)
+
+
+def mentions(
+    source: Mapping[str, Any], passage: TokenisedPassage, gazetteer: Gazetteer
+) -> tuple[dict[str, Row], dict[str, Row]]:
     """The mentions of one passage by entity: names in its text, names within its title, those that
     spaCy finds, the names of its triples.
 
     And, by name, its capitalised phrases that the gazetteer leaves out: mentions if they are rare names.
-    `source`: a row of `cypher/stages/mention_sources.cypher`; the maps given back are those of `write/mentions`.
+    `source`: a row of `cypher/stages/mention_sources.cypher`, and its `passage` in words; the maps given back are those
+    of `write/mentions`.
     Positions are word numbers from 0 in the title followed by the text, as in the passage's stems.
     """
     found: dict[str, Row] = {}
     language = gazetteer.language
-    title, text = tokens(source["title"], language), tokens(source["text"], language)
+    title, text = passage.title, passage.text
     own = set(source["own"])
     known, facts = gazetteer.known, Facts.of(source, language)
 
@@ -238,7 +248,7 @@ def mentions(source: Mapping[str, Any], gazetteer: Gazetteer) -> tuple[dict[str,
         add(row)
     for name in named_entities(source["text"], gazetteer.pipeline, language):
         add(mention(name, "spacy"))
-    left = {name: mention(name, "phrase") for name in capitalised_phrases(text, language) if name not in known}
+    left = {name: mention(name, "phrase") for name in passage.phrases if name not in known}
     phrases = {name: row for name, row in left.items() if row["entity"] not in found}
     for name in source["stated"]:
         add(mention(name, "triple"))

@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kgrag.engines import IN_PROCESS, Engine
+from kgrag.engines import IN_PROCESS, Engine, InProcess
 from kgrag.graph.collections import Collection, index_labels
 from kgrag.graph.connection import Graph
 from kgrag.indexing import documents as local
 from kgrag.indexing.document_writer import Batch, write_batch
 from kgrag.indexing.documents import ExistingDocument
 from kgrag.indexing.finish import finish
+from kgrag.indexing.first_load import first_load
+from kgrag.indexing.index_sync import synchronise
 from kgrag.indexing.preparing import PendingDocument, Preparing
 from kgrag.models.embed import Embedder
 from kgrag.runtime.document_progress import at
@@ -51,6 +53,15 @@ class _Tally:
     seen: set[int] = field(default_factory=set)
     again: dict[str, Document] = field(default_factory=dict)
 
+    def take(self, report: IngestReport) -> None:
+        """Add what a first load did."""
+        self.added += report.added
+        self.unchanged += report.unchanged
+        self.passages += report.passages
+        self.embedded += report.embedded
+        self.batches += report.embedded_batches
+        self.problems += report.problems
+
     @property
     def documents(self) -> int:
         return self.added + self.changed + self.unchanged
@@ -67,17 +78,26 @@ def ingest(
     total: int | None = None,
     scan: Scan | None = None,
     engine: Engine = IN_PROCESS,
+    empty: bool = False,
 ) -> IngestReport:
     """Write documents into a collection and bring its corpus-wide edges up to date.
 
     Can be interrupted at any moment and run again. `total`: number of documents, if known, for the progress bar.
     `scan`: of the load that gives them, where their former roots are noted; files with a Problem count as unread.
-    `engine`: what prepares them. Raises DatabaseError when Neo4j goes away, EngineError when workers do.
+    `engine`: what prepares them. `empty`: the collection holds nothing yet. Raises DatabaseError when Neo4j goes away,
+    EngineError when workers do.
     """
     started = time.monotonic()
     tally = _Tally()
     scan = scan or Scan()
     size = settings.batch_passages
+    finished = False
+    if empty and isinstance(engine, InProcess):
+        first, source, finished = first_load(
+            graph, collection, source, embedder, settings, progress, total=total, scan=scan
+        )
+        tally.take(first)
+    before = tally.documents
     prepare = Preparing(collection.name, collection.indexing, collection.language, embedder, size)
     while True:
         with Writers(graph, collection, settings.writers) as writers:
@@ -108,7 +128,10 @@ def ingest(
     progress("documents", tally.documents, total if total is None else tally.documents)
     seconds = time.monotonic() - started
     _LOG.info("documents: %d, with %d new passages, in %.1f s", tally.documents, tally.passages, seconds)
-    finish(graph, collection, settings, progress, embedder, engine=engine)
+    if finished and tally.documents == before:
+        synchronise(graph, collection, settings, progress)
+    else:
+        finish(graph, collection, settings, progress, embedder, engine=engine)
     return IngestReport(
         added=tally.added,
         changed=tally.changed,
@@ -135,8 +158,12 @@ def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, sca
                 tally.unchanged += item.file.documents
                 if item.file != item.recorded:
                     touched.append(_touched(item))
+            elif (id := document_id(collection.name, item.key)) not in by_id:
+                by_id[id] = item
+            elif content_hash(item) == content_hash(by_id[id]):
+                tally.unchanged += 1
             else:
-                by_id[document_id(collection.name, item.key)] = item
+                tally.again[id] = item
         if touched:
             graph.run("write/files", collection=collection.name, rows=touched)
         ids = list(by_id)

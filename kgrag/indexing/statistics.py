@@ -5,7 +5,7 @@ removes it; its share follows from its title, headings and text alone.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -15,8 +15,8 @@ from kgrag.indexing.named_entities import named_entities
 from kgrag.indexing.stage import Row, StageContext
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.names import capitalised_phrases, common_nouns
-from kgrag.text.symbols import symbols
-from kgrag.text.tokens import content_stems, passage_words, text_words, tokens
+from kgrag.text.tokenised import TokenisedPassage
+from kgrag.text.tokens import content_stems
 from kgrag.values.identity import entity_id, word_id
 
 _BATCH = 3000
@@ -39,7 +39,12 @@ def _counted(
     collection: str, pipeline: str | None, language: Language, batch: tuple[list[str], list[Row]]
 ) -> tuple[list[Row], list[Row]]:
     """What the passages of a batch add."""
-    return statistics(collection, batch[1], pipeline=pipeline, language=language)
+    return statistics(collection, tokenised(batch[1], language), pipeline=pipeline, language=language)
+
+
+def tokenised(rows: Iterable[Mapping[str, Any]], language: Language) -> Iterator[TokenisedPassage]:
+    """Cut passages into words: maps with title, text and section."""
+    return (TokenisedPassage(row["title"], row["text"], row["section"], language) for row in rows)
 
 
 def write_statistics(tx: Transaction, collection: Collection, words: list[Row], phrases: list[Row]) -> None:
@@ -50,12 +55,12 @@ def write_statistics(tx: Transaction, collection: Collection, words: list[Row], 
 
 def statistics(
     collection: str,
-    texts: Iterable[Mapping[str, Any]],
+    passages: Iterable[TokenisedPassage],
     sign: int = 1,
     pipeline: str | None = None,
     language: Language = ENGLISH,
 ) -> tuple[list[Row], list[Row]]:
-    """The rows of words and phrases that passages (maps with title, section and text) add, or with sign -1 take away.
+    """The rows of words and phrases that passages add, or with sign -1 take away.
 
     A word's row counts passages that hold its stem, or the symbol that it is (n), and how often it is written with a
     capital and without inside sentences (upper, lower); where all nouns have capitals, a word behind an article counts
@@ -66,22 +71,21 @@ def statistics(
     inside: Counter[tuple[str, bool, bool]] = Counter()  # words of texts: word, has a capital, begins a sentence
     phrases: Counter[str] = Counter()
     surfaces: dict[str, str] = {}
-    for source in texts:
-        title, body = tokens(source["title"], language), tokens(source["text"], language)
+    for passage in passages:
+        body = passage.text
         found = {
-            **named_entities(source["text"], pipeline, language),
-            **capitalised_phrases(title, language),
-            **capitalised_phrases(body, language),
+            **named_entities(passage.as_written, pipeline, language),
+            **capitalised_phrases(passage.title, language),
+            **passage.phrases,
         }
         phrases.update(found.keys())
         for name, surface in found.items():
             surfaces[name] = min(surface, surfaces.get(name, surface))
-        written, headings = passage_words(source["title"], source["text"], source["section"], language)
-        df.update({*content_stems(written + headings, language), *symbols(source["text"])})
+        df.update({*content_stems(passage.words + passage.headings, language), *passage.symbols})
         common = common_nouns(body, language)
         capitals = [token.raw[0].isupper() and i not in common for i, token in enumerate(body)]
         starts = [token.starts for token in body]
-        inside.update(zip(text_words(body, language), capitals, starts, strict=True))
+        inside.update(zip(passage.text_words, capitals, starts, strict=True))
     upper: Counter[str] = Counter()
     lower: Counter[str] = Counter()
     stemmed = content_stems([word for word, _, _ in inside], language)

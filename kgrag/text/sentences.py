@@ -4,20 +4,19 @@ Stems stand between spaces and sentences between bars; a caret follows a word th
 that is neither at the beginning of its sentence nor in the passage's title.
 """
 
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.tokens import stems, text_words, tokens, words_of
+from kgrag.text.tokens import Token
 
 _BAR, _CARET = "|", "^"
 
 
-def passage_sentences(title: str | None, text: str, language: Language = ENGLISH) -> str:
-    """The sentences of a passage."""
+def join_sentences(words: Sequence[Token], stems: Sequence[str], title: Iterable[str]) -> str:
+    """Return the sentences of a text, given its words, the stem of each, and the stems of its title."""
     parts = [" "]
-    spent = set(stems(words_of(title or "", language), language))
-    words = tokens(text, language)
-    for i, (word, stem) in enumerate(zip(words, stems(text_words(words, language), language), strict=True)):
+    spent = set(title)
+    for i, (word, stem) in enumerate(zip(words, stems, strict=True)):
         first = word.starts or i == 0
         if first and i > 0:
             parts.append(f"{_BAR} ")

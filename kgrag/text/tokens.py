@@ -20,7 +20,7 @@ _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _COLUMNS = "   "  # part columns of a table; two may stand between sentences, or in justified lines
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)]*\s|\n")
 _WIDE_END = re.compile(r"[。!?]")
-_UNPARTED = re.compile(f"[{_WIDE}]")
+UNPARTED = re.compile(f"[{_WIDE}]")
 _UNPARTED_GAP = re.compile(f"(?<=[{_WIDE}]) (?=[{_WIDE}])")
 _PARTICLES = frozenset("的了是在和与或及之其这那哪谁吗呢吧么着们被把而于个什何")
 
@@ -159,7 +159,7 @@ def name_stems(normal: str, language: Language = ENGLISH) -> list[str]:
         return normal.split() if language.inflects else stems(normal.split())
     words = tokens(normal, language)
     pairs = text_words(words, language)
-    return pairs[:-1] if len(pairs) > 1 and _UNPARTED.match(words[-1].norm) and words[-1].joined else pairs
+    return pairs[:-1] if len(pairs) > 1 and UNPARTED.match(words[-1].norm) and words[-1].joined else pairs
 
 
 def embedding_text(*parts: str) -> str:
@@ -195,36 +195,14 @@ def text_words(words: Sequence[Token], language: Language = ENGLISH) -> list[str
     norms = [word.norm for word in words]
     if language.unparted:
         for i, (one, two) in enumerate(pairwise(words)):
-            if two.joined and _UNPARTED.match(one.norm) and _UNPARTED.match(two.norm):
+            if two.joined and UNPARTED.match(one.norm) and UNPARTED.match(two.norm):
                 norms[i] = one.norm + two.norm
     return norms
-
-
-def passage_words(
-    title: str, text: str, section: str = "", language: Language = ENGLISH
-) -> tuple[list[str], list[str]]:
-    """The words of a passage that a search may ask for, normalised: of title and text; and of its headings."""
-    return words_of(f"{title}\n{text}", language), words_of(section, language)
 
 
 def words_of(text: str, language: Language = ENGLISH) -> list[str]:
     """The words of a text as searches know them, normalised."""
     return text_words(tokens(text, language), language)
-
-
-def passage_stems(title: str, text: str, section: str = "", language: Language = ENGLISH) -> str:
-    """All that a passage is found by, each between spaces: stems of title, text and headings, then its symbols.
-
-    Of scripts that part no words with spaces, each character counts by itself, too.
-    """
-    words, headings = passage_words(title, text, section, language)
-    single = _UNPARTED.findall(f"{title} {text} {section}")
-    return f" {' '.join([*stems(words + headings, language), *symbols(text), *single])} "
-
-
-def title_stems(title: str, language: Language = ENGLISH) -> str:
-    """The stems of a title: a second field of what is searched, where its words count once more."""
-    return " ".join(stems(words_of(title, language), language))
 
 
 def question_stems(text: str, language: Language = ENGLISH) -> list[str]:
@@ -236,7 +214,7 @@ def question_stems(text: str, language: Language = ENGLISH) -> list[str]:
     telling = [word for word in words if word not in language.asking]
     if language.unparted:
         telling = [word for word in telling if is_content(word, language)]
-    found = [*stems(telling, language), *symbols(text), *_UNPARTED.findall(text)]
+    found = [*stems(telling, language), *symbols(text), *UNPARTED.findall(text)]
     return list(dict.fromkeys(found or stems(words, language)))
 
 

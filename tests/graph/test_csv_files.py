@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kgrag.graph.csv_files import FoundColumns, Lines, Table, array, fields, floats, integers, strings
+from kgrag.graph.csv_files import FoundColumns, Lines, Table, array, fields, floats
 
 
 def test_vectors_are_written_as_they_are() -> None:
@@ -29,7 +29,7 @@ def test_rows_are_read_back(tmp_path: Path) -> None:
     held = Lines()
     held.write("two\nlines", -0.5)
     held.link("p1", "p2")
-    held.link("p1", "p2", 0.5)
+    held.link("p1", "p2", 0.5, "x", None)
     table.take(pickle.loads(pickle.dumps(held)))
     table.write()
     table.close()
@@ -39,12 +39,11 @@ def test_rows_are_read_back(tmp_path: Path) -> None:
     assert [path.name for path in table.parts] == ["t.csv", "t-2.csv", "t-3.csv"]
     with table.path.open(newline="") as file:
         assert list(csv.reader(file)) == [['say "x"', "1", "", "true"]]
-    assert table.parts[1].read_text() == '"two\nlines",-0.5\np1,p2\np1,p2,0.5\n'
+    assert table.parts[1].read_text() == '"two\nlines",-0.5\np1,p2\np1,p2,0.5,"x"\n'
 
 
 def test_lists_that_are_fields_and_lists_that_are_none() -> None:
-    assert (integers([1, 2]), integers([]), integers(None)) == ("1;2", None, None)
-    assert (strings(["a", "b"]), strings([])) == ("a;b", None)
+    assert fields([1, 2], [], None, ["a", "b"]) == "1;2,,,a;b"
     assert (array(["a", ""]), array(["", ""]), array(["a;b", "c"]), array([])) == ("a;", None, None, None)
     assert fields("a,b", 2) == '"a,b",2'
 

@@ -15,7 +15,7 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.counts import collection_info
 from kgrag.graph.reader import Reader
 from kgrag.indexing import document_writer as writer
-from kgrag.indexing import finish
+from kgrag.indexing import finish, pipeline
 from kgrag.indexing.digest import digest
 from kgrag.models.embed import Vectors, unit
 from kgrag.retrieval.context import SearchContext
@@ -124,6 +124,7 @@ def _write_as_version_1(kg: KnowledgeGraph, name: str, documents: list[Document]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(schema, "SCHEMA_VERSION", 1)
         patch.setattr(finish, "link_synonyms", lambda work: None)
+        patch.setattr(pipeline, "InProcess", type(None))  # no first load, which links them itself
         patch.setitem(known, "write/entities", entities)
         migrations.MIGRATIONS[1][1](kg.graph, [])
         kg.graph.run("write/set_version", version=1)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kgrag.graph.csv_files import FoundColumns, Table, floats, integers
-from kgrag.indexing.bulk.files import Partitions, Spill, partition
+from kgrag.graph.csv_files import FoundColumns, Table, floats
+from kgrag.indexing.rows.spill import Partitions, Spill, partition
 
 
 def test_vectors_keep_their_numbers() -> None:
@@ -23,9 +23,9 @@ def test_vectors_keep_their_numbers() -> None:
 
 def test_rows(tmp_path: Path) -> None:
     table = Table(tmp_path, "rows", ("a", "b:long", "c:long[]", "d:boolean", "e:double", "f"))
-    table.write('say "no", yes', 3, integers([1, 2]), True, 0.1, "")
+    table.write('say "no", yes', 3, [1, 2], True, 0.1, "")
     assert not table.multiline
-    table.write("", None, integers([]), None)
+    table.write("", None, [], None)
     table.write("two\nlines")
     table.close()
     assert table.multiline
@@ -77,11 +77,14 @@ def test_rows_wait_on_disk(tmp_path: Path) -> None:
 def test_workers_end_with_the_process_that_made_them() -> None:
     code = (
         "import os, time\n"
-        "from kgrag.indexing.bulk.workers import spread\n"
+        "from kgrag.engines.processes import Processes\n"
+        "parent = os.getpid()\n"
         "def work(n):\n"
+        "    if os.getpid() == parent:\n"
+        "        return\n"
         "    print(os.getpid(), flush=True)\n"
         "    time.sleep(250)\n"
-        "list(spread(work, range(4), alone=0))\n"
+        "list(Processes(2, forked=True).each(work, range(8)))\n"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None

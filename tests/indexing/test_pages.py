@@ -198,7 +198,8 @@ def test_removed_with_the_document_and_the_collection(kg: KnowledgeGraph, collec
 def test_broken_off_at_every_batch(kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [report(pages=20, tables=3), report(pages=4, tables=1, word="quay", key="b.pdf")]
     settings = kg.settings.model_copy(update={"batch_passages": 4})
-    kg[collection_name].ingest(documents)
+    there = [report(pages=1, tables=0, word="mast", key="c.pdf")]  # what follows is no first load
+    kg[collection_name].ingest([*there, *documents])
     expected = state(kg, collection_name)
     kg[collection_name].delete()
     written: list[int] = []
@@ -211,6 +212,7 @@ def test_broken_off_at_every_batch(kg: KnowledgeGraph, collection_name: str, mon
 
     with KnowledgeGraph(kg.graph, settings) as small:
         monkeypatch.setattr(small.graph, "close", lambda: None)
+        small[collection_name].ingest(there)
         for stop in (1, 3, 5):
             with monkeypatch.context() as patch:
                 written.clear()

@@ -6,7 +6,8 @@ import pytest
 
 from kgrag.retrieval.clauses import OuterClause, answer_kind, outer_clause
 from kgrag.retrieval.linking import Link, LinkedQuestion
-from kgrag.text.sentences import names_in, passage_sentences, split_sentences
+from kgrag.text.sentences import names_in, split_sentences
+from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import is_content, stems, tokens
 
 
@@ -86,7 +87,9 @@ def test_the_kind_of_answer(question: str, kind: str) -> None:
 
 
 def test_sentences_keep_what_may_be_a_name() -> None:
-    found = passage_sentences("Colin Archer", "Archer built ships. He sold the Fram to Nansen of Oslo in June 1892.")
+    found = TokenisedPassage(
+        "Colin Archer", "Archer built ships. He sold the Fram to Nansen of Oslo in June 1892."
+    ).sentences()
     first, second = split_sentences(found)
     assert first.split() == ["archer", "built", "ship"]
     assert names_in(first) == []  # it begins the sentence, and it is the title
@@ -96,16 +99,18 @@ def test_sentences_keep_what_may_be_a_name() -> None:
 def test_the_best_sentence_holds_an_answer_of_the_kind_asked_for() -> None:
     text = "Ships sail in winter. The ship sailed with ten men. She sailed in 1892. Nansen sailed."
     when, many, who = (
-        clause_of(question).best_sentence(passage_sentences("Fram", text))
+        clause_of(question).best_sentence(TokenisedPassage("Fram", text).sentences())
         for question in ("When did the ship sail?", "How many men were there?", "Who saw Nansen?")
     )
     assert 0 < when < 1  # "sailed in 1892", although another sentence has both words
     assert many == 0  # ten is no number in digits
     assert who == 0  # a name of the question is no answer
-    assert clause_of("What did the ship sail?").best_sentence(passage_sentences("Fram", text)) == pytest.approx(1)
+    assert clause_of("What did the ship sail?").best_sentence(
+        TokenisedPassage("Fram", text).sentences()
+    ) == pytest.approx(1)
 
 
 def test_a_name_of_the_question_is_no_answer_to_it() -> None:
     asked = clause_of("Who saw Nansen?")
-    assert asked.best_sentence(passage_sentences("Fram", "The men saw Nansen.")) == 0
-    assert asked.best_sentence(passage_sentences("Fram", "The man who saw Nansen was Sverdrup.")) > 0
+    assert asked.best_sentence(TokenisedPassage("Fram", "The men saw Nansen.").sentences()) == 0
+    assert asked.best_sentence(TokenisedPassage("Fram", "The man who saw Nansen was Sverdrup.").sentences()) > 0

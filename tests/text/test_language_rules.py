@@ -9,8 +9,9 @@ from kgrag.text.aliases import title_aliases
 from kgrag.text.languages import ENGLISH, language_of
 from kgrag.text.letters import fold
 from kgrag.text.names import capitalised_phrases, find_names
-from kgrag.text.sentences import passage_sentences, split_sentences
-from kgrag.text.tokens import name_stems, normalise, passage_stems, question_stems, stems, tokens, words_of
+from kgrag.text.sentences import split_sentences
+from kgrag.text.tokenised import TokenisedPassage
+from kgrag.text.tokens import name_stems, normalise, question_stems, stems, tokens, words_of
 from kgrag.values.documents import Document, Problem, Section
 
 GERMAN, RUSSIAN, CHINESE, FRENCH, ARABIC, SPANISH = map(language_of, ("de", "ru", "zh", "fr", "ar", "es"))
@@ -52,7 +53,7 @@ def test_an_apostrophe_parts_french_words() -> None:
 
 
 def test_chinese_is_searched_by_two_characters_and_named_by_one() -> None:
-    stems = passage_stems("海鹰号", "海鹰号在北湾。船长", "", CHINESE).split()
+    stems = TokenisedPassage("海鹰号", "海鹰号在北湾。船长", language=CHINESE).stems().split()
     assert stems[:10] == ["海鹰", "鹰号", "号", "海鹰", "鹰号", "号在", "在北", "北湾", "湾", "船长"]
     assert normalise("海鹰号 Fram", CHINESE) == "海鹰号 fram"
     assert name_stems("海鹰号", CHINESE) == ["海鹰", "鹰号"]
@@ -61,15 +62,22 @@ def test_chinese_is_searched_by_two_characters_and_named_by_one() -> None:
     )
     assert found == {"海鹰号": [2], "北湾镇": [6]}  # the longest, and no single character
     assert question_stems("谁建造了海鹰号？", CHINESE)[:3] == ["建造", "海鹰", "鹰号"]
-    assert set(terms("海鹰号在北湾镇", CHINESE).surfaces) == {"海鹰", "鹰号", "北湾", "湾镇"}
-    assert len(split_sentences(passage_sentences("", "海鹰号。船长！北湾？", CHINESE))) == 3
+    assert set(terms(TokenisedPassage("", "海鹰号在北湾镇", language=CHINESE)).surfaces) == {
+        "海鹰",
+        "鹰号",
+        "北湾",
+        "湾镇",
+    }
+    assert len(split_sentences(TokenisedPassage("", "海鹰号。船长！北湾？", language=CHINESE).sentences())) == 3
 
 
 def test_a_german_noun_behind_an_article_is_no_name() -> None:
     words = tokens("Sie sahen den alten Leuchtturm und Bergen am Fluss, Ole Brandt und die Kapitäne.", GERMAN)
     assert set(capitalised_phrases(words, GERMAN).values()) == {"Bergen", "Ole Brandt"}
-    texts = [{"title": "", "section": "", "text": "Er sah den Turm, einen roten Turm. Er kam nach Bergen, aus Bergen."}]
-    rows = {row["stem"]: (row["upper"], row["lower"]) for row in statistics("c", texts, language=GERMAN)[0]}
+    passage = TokenisedPassage(
+        "", "Er sah den Turm, einen roten Turm. Er kam nach Bergen, aus Bergen.", language=GERMAN
+    )
+    rows = {row["stem"]: (row["upper"], row["lower"]) for row in statistics("c", [passage], language=GERMAN)[0]}
     assert rows["turm"] == (0, 2)
     assert rows["berg"] == (2, 0)
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from kgrag.graph import schema
@@ -20,12 +21,14 @@ from kgrag.graph.counts import count_nodes
 from kgrag.graph.holding import check_idle
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.graph.local.bulk import ARGUMENTS, import_arguments
-from kgrag.indexing.bulk.document_files import BulkRows
+from kgrag.indexing.bulk.csv_tables import NUMBER, CsvTables
 from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.pipeline import ingest
+from kgrag.indexing.rows.collection import CollectionRows, Totals
 from kgrag.models.embed import Embedder
 from kgrag.runtime.files import disk_errors, locked
 from kgrag.settings import Settings
+from kgrag.text.languages import language_of
 from kgrag.values.documents import Document, Problem
 from kgrag.values.errors import ConfigurationError, InputError, MismatchError
 from kgrag.values.events import Progress
@@ -83,15 +86,16 @@ def load(
     with locked(server.home.root / ".bulk-lock", progress), bulk.work_folder(server.home) as folder:
         _check_empty(server, settings, replace_database, progress)
         source, settings = _with_language(source, settings)
-        rows = BulkRows(folder, name, embedder, settings)
+        tables = CsvTables(folder)
+        rows = CollectionRows(name, embedder, settings, tables, _scratch(folder), in_memory=False)
         with disk_errors(folder, "KGRAG_HOME"):
             with clock("documents"):
                 rows.read(source, progress, total)
             if not rows.passages:
                 return BulkReport(problems=tuple(rows.problems))
             with clock("relations"):
-                rows.relate(progress)
-                files = rows.files()
+                _write_collection(tables, rows.relate(progress), name, embedder, settings)
+                files = tables.close()
         with clock("import"):
             occupied = _check_empty(server, settings, replace_database, progress)
             dump = bulk.dump_folder(server.home) if occupied else None
@@ -154,14 +158,15 @@ def write_files(
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         try:
-            rows = BulkRows(part, name, embedder, settings, part=settings.bulk_part_mb << 20)
+            tables, scratch = CsvTables(part, settings.bulk_part_mb << 20), _scratch(part)
+            rows = CollectionRows(name, embedder, settings, tables, scratch, in_memory=False)
             rows.read(source, progress, total)
             if not rows.passages:
                 return HandOver(problems=tuple(rows.problems))
-            rows.relate(progress)
-            files = rows.files()
+            _write_collection(tables, rows.relate(progress), name, embedder, settings)
+            files = tables.close()
             left = len(rows.deferred)
-            shutil.rmtree(rows.scratch)
+            shutil.rmtree(scratch)
             for empty in set(part.iterdir()).difference(files.paths):
                 empty.unlink()
             arguments = "".join(f"{argument}\n" for argument in import_arguments(files, part))
@@ -193,6 +198,23 @@ def _with_language(
         return source, settings
     source, language = first_language(source)
     return source, in_language(settings, language)
+
+
+def _scratch(folder: Path) -> Path:
+    scratch = folder / "scratch"
+    scratch.mkdir()
+    return scratch
+
+
+def _write_collection(tables: CsvTables, totals: Totals, name: str, embedder: Embedder, settings: Settings) -> None:
+    """Write the nodes that a server's own ingest would have made first."""
+    now, indexing = datetime.now(UTC), settings.indexing
+    tables.write("Schema", "kgrag", "kgrag schema", NUMBER, now)
+    tables.write(
+        "Collection", name, name, NUMBER, embedder.name, embedder.dimension, schema.SLOTS[0],
+        indexing.model_dump_json(), language_of(indexing.language or "en").code, schema.SCHEMA_VERSION, now,
+        totals.passages, totals.corpus_class, totals.density, totals.density0,
+    )  # fmt: skip
 
 
 def _local_server(settings: Settings) -> LocalServer:

@@ -1,4 +1,4 @@
-"""What the corpus says of passages, for a bulk load: mentions, keywords, counts by id."""
+"""What the corpus says of passages, for a new collection: mentions, keywords, counts by id."""
 
 from array import array
 from collections.abc import Iterable
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.graph.csv_files import CsvField, Lines, floats, integers, strings
 from kgrag.indexing.density import sample_bound
 from kgrag.indexing.document_writer import Row
-from kgrag.indexing.keywords import terms_of, top_terms
-from kgrag.indexing.mentions import Gazetteer, add_rare, bits, mentions
+from kgrag.indexing.keywords import terms, top_terms
+from kgrag.indexing.mentions import Gazetteer, add_rare, bits, mentions, tokenised_source
+from kgrag.indexing.rows.columns import Lines, Tables
 from kgrag.models.embed import Vectors
 from kgrag.settings import BRIDGE_CAP, DENSITY_SAMPLE
 from kgrag.values.identity import keyword_id
@@ -30,11 +30,6 @@ class Similar:
         if self._floors is None or np.isnan(self._floors[row]):
             return None
         return float(self._floors[row])
-
-
-def fields_of(vectors: Vectors) -> list[CsvField | None]:
-    """The field of each vector; nothing for a row of zeros, which is none."""
-    return [field if row.any() else None for field, row in zip(floats(vectors), vectors, strict=True)]
 
 
 class Counts:
@@ -113,39 +108,46 @@ def related_rows(
     corpus_class: int,
     keep: int,
     similar: Similar,
+    tables: Tables,
 ) -> tuple[dict[str, Lines], Mentioned, Mentioned, list[tuple[str, str, str]]]:
-    """The rows of passages from number `start` on, with their mentions and keywords.
+    """The mentions and keywords of passages from number `start` on, and their rows unless these are written already.
 
     Also: what they mention, the same without what triples alone name, and (stem, passage, surface) of keywords.
     """
-    lines = {name: Lines() for name in ("Passage", "MENTIONS", "HAS_KEYWORD")}
+    lines = {name: tables.lines() for name in ("Passage", "MENTIONS", "HAS_KEYWORD")}
     mentioned, apart = Mentioned(), Mentioned()
     keywords: list[tuple[str, str, str]] = []
     found: dict[str, dict[str, Row]] = {}
     phrases: dict[str, dict[str, Row]] = {}
-    for p in passages:
-        found[p["id"]], phrases[p["id"]] = mentions(p, gazetteer)
+    tokenised = [p.get("tokenised") or tokenised_source(p, gazetteer.language) for p in passages]
+    for p, its_words in zip(passages, tokenised, strict=True):
+        found[p["id"]], phrases[p["id"]] = mentions(p, its_words, gazetteer)
     add_rare(found, phrases, among(rare, {row["entity"] for its in phrases.values() for row in its.values()}))
-    vectors = fields_of(similar.vectors[start : start + len(passages)])
-    for i, (p, vector) in enumerate(zip(passages, vectors, strict=True)):
+    for p, its_words in zip(passages, tokenised, strict=True):
         id = p["id"]
         for entity, mention in found[id].items():
-            flags = ("true" if mention[flag] else "" for flag in ("stated", "about"))
-            more = ",".join((mention["via"], str(integers(mention["positions"]) or ""), *flags))
-            lines["MENTIONS"].link(id, entity, more.rstrip(","))
+            lines["MENTIONS"].link(
+                id, entity, mention["via"], mention["positions"], mention["stated"], mention["about"]
+            )
         mentioned.add(id, found[id])
         apart.add(
             id,
             (entity for entity, mention in found[id].items() if mention["via"] != "triple"),
         )
-        written = p["words"].split()
-        its = terms_of(written, p["stems"].split()[: len(written)], gazetteer.language)
+        its = terms(its_words)
         for stem, weight in top_terms(its, classes, corpus_class, keep):
             keywords.append((stem, id, its.surfaces[stem]))
             lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight)
-        lines["Passage"].write(
-            id, collection, p["name"], p["title"], p["section"], p["text"], p["tokens"], p["stems"], p["title_stems"],
-            p["sentences"], p["ordinal"], vector, similar.floor(start + i), strings(similar.todo),
-            p["page"], p["last_page"],
-        )  # fmt: skip
+    if not tables.two_steps:
+        vectors = tables.vectors(similar.vectors[start : start + len(passages)])
+        for i, (p, vector) in enumerate(zip(passages, vectors, strict=True)):
+            lines["Passage"].write(*passage_values(p, vector, similar.floor(start + i), similar.todo))
     return lines, mentioned, apart, keywords
+
+
+def passage_values(p: Row, vector: object, floor: float | None, todo: list[str]) -> tuple[object, ...]:
+    """Return the row of a passage."""
+    return (
+        p["id"], p["collection"], p["name"], p["title"], p["section"], p["text"], p["tokens"], p["stems"],
+        p["title_stems"], p["sentences"], p["ordinal"], vector, floor, todo or None, p["page"], p["last_page"],
+    )  # fmt: skip

@@ -1,17 +1,16 @@
-"""What stands in documents, for a bulk load: rows of passages, names and triples, each group of documents by itself."""
+"""What is in documents, for a new collection: rows of passages, names and triples, one group of documents at a time."""
 
 from array import array
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from kgrag.graph.csv_files import CsvField, Lines, fields
 from kgrag.indexing import documents as local
-from kgrag.indexing.bulk.files import partition, pickled
-from kgrag.indexing.bulk.tables import NODES
 from kgrag.indexing.document_writer import Batch, Row
 from kgrag.indexing.mentions import bits
 from kgrag.indexing.pages import PageRows
+from kgrag.indexing.rows.columns import Lines, property_names
+from kgrag.indexing.rows.spill import partition, pickled
 from kgrag.indexing.statistics import statistics
 from kgrag.indexing.vectors import unembedded
 from kgrag.models.embed import Embedder, Vectors, embed_each
@@ -19,8 +18,6 @@ from kgrag.settings import IndexingSettings
 from kgrag.text.languages import language_of
 from kgrag.values.documents import Document, Problem
 from kgrag.values.identity import keyword_id
-
-_PAGES = {label: [column.partition(":")[0] for column in NODES[label]] for label in ("Page", "Table")}
 
 
 @dataclass(slots=True)
@@ -46,20 +43,21 @@ class Part:
 
     `lines`: rows by table; `triples`: rows of Triple that end before the vector; `texts`: what is still to be embedded,
     passages first, and their `places`, or else their `vectors`, with `problems` where a row is of zeros; `kept`: the
-    passages for the second pass, pickled; `words`, `names`: rows to be counted, dealt; `titles`: entities, and titles
-    that name them, 64 bits each.
+    passages for the second pass, pickled unless they stay in memory; `entities`: those that titles and triples name, by
+    id; `words`, `names`: rows to be counted, dealt; `titles`: entities, and titles that name them, 64 bits each.
     """
 
+    lines: "defaultdict[str, Lines]"
     passages: int
     texts: list[str]
     places: list[str]
     vectors: Vectors | None = None
     problems: list[Problem] = field(default_factory=list)
-    kept: bytes = b""
+    kept: bytes | list[Row] = b""
+    entities: dict[str, Row] = field(default_factory=dict)
     words: list[bytes] = field(default_factory=list)
     names: list[bytes] = field(default_factory=list)
-    triples: list[CsvField] = field(default_factory=list)
-    lines: defaultdict[str, Lines] = field(default_factory=lambda: defaultdict(Lines))
+    triples: list[tuple[object, ...]] = field(default_factory=list)
     titles: "tuple[array[int], array[int]]" = field(default_factory=lambda: (array("Q"), array("Q")))
 
     def embed(self, embedder: Embedder) -> Vectors:
@@ -72,13 +70,18 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class BulkPreparing:
-    """Cuts documents into passages and finds names in them, `size` passages at a time; with an embedder it embeds."""
+class Reading:
+    """Cuts documents into passages and finds names in them, `size` passages at a time; with an embedder it embeds.
+
+    `lines`: makes a place for rows of one table; `in_memory`: passages are kept as they are for the second pass.
+    """
 
     collection: str
     indexing: IndexingSettings
     size: int
     embedder: Embedder | None
+    lines: Callable[[], Lines]
+    in_memory: bool
 
     def __call__(self, group: Group) -> tuple[list[Prepared], list[Part]]:
         """What is written of documents, their passages in parts."""
@@ -88,16 +91,18 @@ class BulkPreparing:
         parts = []
         for pieces in local.split((plan for plan in plans if plan.passages), self.size):
             batch, texts = local.build_batch(self.collection, pieces, language)
-            part = Part(len(batch.passages), texts, local.places(pieces, batch))
+            part = Part(defaultdict(self.lines), len(batch.passages), texts, local.places(pieces, batch))
             if self.embedder is not None:
                 part.embed(self.embedder)
             _add_about(part, about, pieces, batch)
-            _add_passages(part, about, pieces, batch)
+            passages = _add_passages(part, about, pieces, batch)
+            part.kept = passages if self.in_memory else pickled([_without_words(row) for row in passages])
+            part.entities = batch.entities if self.in_memory else {}
             _add_pages(part, batch.pages)
             _add_triples(part, self.collection, batch)
             words, names = statistics(
                 self.collection,
-                [row["properties"] for row in batch.passages],
+                (row["tokenised"] for row in passages),
                 pipeline=self.indexing.pipeline,
                 language=language,
             )
@@ -133,7 +138,7 @@ def _add_about(
 
 def _add_passages(
     part: Part, about: dict[str, list[str]], pieces: list[tuple[local.Plan, int, int]], batch: Batch
-) -> None:
+) -> list[Row]:
     stated: defaultdict[str, list[str]] = defaultdict(list)
     for triple in batch.triples:
         stated[triple["passage"]] += [batch.entities[triple[end]]["normal"] for end in ("subject", "object")]
@@ -146,19 +151,23 @@ def _add_passages(
             passage = plan.passages[i]
             id = passage["id"]
             name = title if len(plan.passages) == 1 else f"{i + 1} · {title}"
-            more: Row = {key: passage[key] for key in ("words", "page", "last_page")}
+            more: Row = {key: passage[key] for key in ("tokenised", "document", "page", "last_page")}
             more |= {"name": name, "ordinal": i, "own": own, "stated": stated.get(id, [])}
             kept.append(passage["properties"] | more)
             has.link(plan.id, id)
             if i > 0:
                 follows.link(plan.passages[i - 1]["id"], id)
-    part.kept = pickled(kept)
+    return kept
+
+
+def _without_words(row: Row) -> Row:
+    return {key: value for key, value in row.items() if key != "tokenised"}
 
 
 def _add_pages(part: Part, rows: PageRows) -> None:
     for label, of, its in (("Page", "HAS_PAGE", rows.pages), ("Table", "HAS_TABLE", rows.tables)):
         for row in its:
-            part.lines[label].write(*(row["properties"].get(column) for column in _PAGES[label]))
+            part.lines[label].write(*map(row["properties"].get, property_names(label)))
             part.lines[of].link(row["document"], row["id"])
     for row in rows.next:
         part.lines["PAGE_NEXT"].link(row["id"], row["after"])
@@ -175,7 +184,7 @@ def _add_triples(part: Part, collection: str, batch: Batch) -> None:
     states, subject, object = (part.lines[kind] for kind in ("STATES", "SUBJECT", "OBJECT"))
     for row in batch.triples:
         id, p = row["id"], row["properties"]
-        part.triples.append(fields(id, collection, p["name"], p["subject"], p["predicate"], p["object"], p["text"]))
+        part.triples.append((id, collection, p["name"], p["subject"], p["predicate"], p["object"], p["text"]))
         states.link(row["passage"], id)
         subject.link(id, row["subject"])
         object.link(id, row["object"])

@@ -1,11 +1,13 @@
-"""Documents -> the files of a bulk load, in two passes: what stands in each document, then what the corpus says of it.
+"""Documents -> the rows of a new collection, in two passes: what is in each document, then what the corpus says of it.
 
-The rows are those that an ingest writes in transactions, made by the same functions. What grows with the corpus waits
-on disk; in memory are 64 bits for each name, document and mention, the words of two passages or more, and keywords.
+The graph is the one that an ingest of one document after the other makes. What grows with the corpus waits on disk
+unless it is `in_memory`, for a collection of some thousand passages; else in memory are 64 bits for each name,
+document and mention, the words of two passages or more, and keywords.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate, count, islice
 from pathlib import Path
@@ -14,59 +16,84 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.engines import Engine, open_engine
+from kgrag.engines import IN_PROCESS, Engine, open_engine
 from kgrag.engines.processes import Processes
-from kgrag.graph import schema
-from kgrag.graph.csv_files import CsvField, FoundColumns, Lines, strings
-from kgrag.graph.local.bulk import Files
 from kgrag.indexing import documents as local
 from kgrag.indexing import neighbours
-from kgrag.indexing.bulk.documents import BulkPreparing, Group, Part, Prepared
-from kgrag.indexing.bulk.files import Partitions, Spill, VectorFile
-from kgrag.indexing.bulk.relations import Counts, Mentioned, Similar, fields_of, related_rows
-from kgrag.indexing.bulk.tables import NUMBER, Tables
+from kgrag.indexing.document_writer import Row
 from kgrag.indexing.finish import STAGES
 from kgrag.indexing.mentions import Gazetteer, bits, is_sure_name, word_stems
+from kgrag.indexing.rows.columns import Lines, Tables
+from kgrag.indexing.rows.documents import Group, Part, Prepared, Reading
+from kgrag.indexing.rows.relations import Counts, Mentioned, Similar, passage_values, related_rows
+from kgrag.indexing.rows.spill import Partitions, Spill, VectorFile
 from kgrag.indexing.synonyms import is_fit
-from kgrag.models.embed import Embedder, embed_each
+from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.settings import Settings
 from kgrag.text.languages import language_of
 from kgrag.text.tokens import name_stems
-from kgrag.values.documents import Document, Problem
+from kgrag.values.documents import Document, Problem, Scan
 from kgrag.values.events import Progress
 from kgrag.values.identity import content_hash, document_id, keyword_id, word_id
 
 _GROUP = 128  # documents
-_HERE = ("words", "mentions", "keywords", "similar")  # stages whose work is done before the import
+_HERE = ("words", "mentions", "keywords", "similar")  # stages whose work is done here
 
 
-class BulkRows:
-    """A collection as files: `read` the documents, `relate` them, then `files` names what is to be imported."""
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What a collection records of itself when all its rows are made: passages, their log2, and the density of names.
+
+    `density0`: without the mentions that are known from triples alone. `finished`: whether the corpus-wide stages have
+    nothing left to do.
+    """
+
+    passages: int
+    corpus_class: int
+    density: float
+    density0: float
+    finished: bool
+
+
+class CollectionRows:
+    """A new collection as rows, which `tables` take: `read` the documents, then `relate` them."""
 
     def __init__(
-        self, folder: Path, name: str, embedder: Embedder, settings: Settings, *, part: int | None = None
+        self,
+        name: str,
+        embedder: Embedder,
+        settings: Settings,
+        tables: Tables,
+        scratch: Path,
+        *,
+        in_memory: bool,
+        scan: Scan | None = None,
     ) -> None:
-        """The tables are written into `folder`, in files of about `part` bytes; what waits, into `scratch` in there."""
+        """Keep what waits in the folder `scratch`.
+
+        `in_memory`: there are few passages, which stay in memory. `scan`: files without text are noted in it.
+        """
         self.name = name
-        self.scratch = folder / "scratch"
-        self.scratch.mkdir()
         self.problems: list[Problem] = []
         self.added = self.unchanged = self.embedded = self.batches = 0
-        self.deferred = Spill(self.scratch / "deferred.rows")
+        self.deferred = Spill(scratch / "deferred.rows")
+        self._in_memory = in_memory
+        self._scan = scan
         self._embedder = embedder
-        self._processes = Processes(forked=True)
+        self._processes: Engine = IN_PROCESS if in_memory else Processes(forked=True)
         self._settings = settings
         self._language = language_of(settings.indexing.language or "en")
-        self._now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._tables = Tables(folder, part)
-        self._metadata = FoundColumns(self._tables["Document"])
+        self._now = datetime.now(UTC)
+        self._tables = tables
         self._seen: dict[int, int] = {}
-        self._passages = Spill(self.scratch / "passages.rows")
-        self._sizes: list[int] = []  # of the values in there
-        self._vectors = VectorFile(self.scratch / "vectors.f32", embedder.dimension)
-        self._words = Partitions(self.scratch, "words")
-        self._names = Partitions(self.scratch, "names")
-        self._entities = Spill(self.scratch / "entities.rows")
+        self._written: set[str] = set()  # names that are written before they are counted
+        self._kept: list[list[Row]] = []  # passages, in memory
+        self._passages = Spill(scratch / "passages.rows")  # or on disk
+        self._sizes: list[int] = []  # of the values in these
+        self._vectors = VectorFile(scratch / "vectors.f32", embedder.dimension)
+        self._words = Partitions(scratch, "words")
+        self._names = Partitions(scratch, "names")
+        self._entities = Spill(scratch / "entities.rows")
         self._titles = (array("Q"), array("Q"))  # entity, title: 64 bits each
 
     @property
@@ -86,12 +113,15 @@ class BulkRows:
         settings = self._settings
         with self._vectors, self._preparing() as engine:
             embedder = None if engine is self._processes else self._embedder  # models do not stand a fork
-            prepare = BulkPreparing(self.name, settings.indexing, settings.batch_passages, embedder)
+            prepare = Reading(
+                self.name, settings.indexing, settings.batch_passages, embedder, self._tables.lines, self._in_memory
+            )
             groups = self._groups(items, waiting)
             for group, (prepared, parts) in engine.each(prepare, groups, models=embedder is not None):
                 self._write_documents(prepared, waiting.pop(group.number))
                 for part in parts:
                     self._write(part)
+                self._tables.checkpoint()
                 progress("documents", self.added + self.unchanged, total)
         progress("documents", self.added + self.unchanged, total)
 
@@ -122,7 +152,7 @@ class BulkRows:
                 continue
             properties = local.document_properties(self.name, id, item)
             del properties["id"]
-            fields = None if key in self._seen else self._metadata.values(properties)
+            fields = None if key in self._seen else self._tables.metadata(properties)
             self._seen[key] = content
             if fields is None:
                 self.deferred.add(item)
@@ -132,14 +162,13 @@ class BulkRows:
     def _write_documents(self, prepared: list[Prepared], group: list[tuple[Document, list[object]]]) -> None:
         for its, (document, fields) in zip(prepared, group, strict=True):
             if its.has_text:
-                self._tables["Document"].write(its.id, its.content_hash, self._when(), *fields)
-                self._tables["HOLDS"].write(self.name, its.id)
+                self._tables.write("Document", its.id, its.content_hash, self._now, *fields)
+                self._tables.link("HOLDS", self.name, its.id)
                 self.added += 1
             else:
                 self.problems.append(Problem(document.source or document.key, "holds no text"))
-
-    def _when(self) -> CsvField:
-        return CsvField(self._now)
+                if self._scan is not None and document.file is not None:
+                    self._scan.files[document.file.key] = ""
 
     def _write(self, part: Part) -> None:
         vectors = part.embed(self._embedder)
@@ -147,36 +176,65 @@ class BulkRows:
         self.batches += len(vectors) > 0
         self.problems += part.problems
         self._vectors.add(vectors[: part.passages])
-        for row, vector in zip(part.triples, fields_of(vectors[part.passages :]), strict=True):
-            self._tables["Triple"].write(row, vector)
+        for row, vector in zip(part.triples, self._tables.vectors(vectors[part.passages :]), strict=True):
+            self._tables.write("Triple", *row, vector)
+        if self._tables.two_steps:
+            self._write_unrelated(part, self._tables.vectors(vectors[: part.passages]))
         self._tables.take(part.lines)
-        self._passages.put(part.kept)
+        if isinstance(part.kept, bytes):
+            self._passages.put(part.kept)
+        else:
+            self._kept.append(part.kept)
         self._sizes.append(part.passages)
         self._words.add(part.words)
         self._names.add(part.names)
         for all_titles, titles in zip(self._titles, part.titles, strict=True):
             all_titles.extend(titles)
 
+    def _write_unrelated(self, part: Part, vectors: Sequence[object]) -> None:
+        """Write the passages of a part, and the names that its titles and triples bring, as an ingest leaves them
+        before its corpus-wide stages: with the marks that have these done if they are not done here."""
+        assert not isinstance(part.kept, bytes)
+        for passage, vector in zip(part.kept, vectors, strict=True):
+            self._tables.write("Passage", *passage_values(passage, vector, None, list(STAGES)))
+        titled = set(part.titles[0])
+        for id, row in part.entities.items():
+            if id in self._written:
+                continue
+            self._written.add(id)
+            todo = ["similar", "titles", "spread"] if bits(id) in titled else ["similar"]
+            self._tables.write(
+                "Entity", id, self.name, row["name"], row["normal"], 0, 0, 0, True, row["stemmed"], None, None, todo
+            )
+
+    def _passage_rows(self, number: int) -> list[Row]:
+        rows: list[Row] = self._kept[number] if self._kept else self._passages[number]
+        return rows
+
     # The second pass.
 
-    def relate(self, progress: Progress) -> None:
+    def relate(self, progress: Progress) -> Totals:
         """Find the mentions, keywords and nearest neighbours of every passage, and write what is left."""
+        self._tables.begin_relations()
+        self._passages.flush()
         classes, proper = self._write_words()
         gazetteer, rare = self._name_entities(proper)
         corpus_class = self.passages.bit_length() - 1
         similar = self._similar(progress)
         keep = self._settings.indexing.keywords
-        self._passages.flush()
         starts = [0, *accumulate(self._sizes)]
         mentioned, apart = Mentioned(), Mentioned()
         keywords: dict[str, tuple[int, str, str]] = {}  # stem -> df, smallest passage id, surface there
 
         def related(number: int) -> tuple[dict[str, Lines], Mentioned, Mentioned, list[tuple[str, str, str]]]:
-            rows = self._passages[number]
-            return related_rows(self.name, rows, starts[number], gazetteer, rare, classes, corpus_class, keep, similar)
+            rows = self._passage_rows(number)
+            return related_rows(
+                self.name, rows, starts[number], gazetteer, rare, classes, corpus_class, keep, similar, self._tables
+            )
 
         for number, (lines, its, its_apart, terms) in self._processes.each(related, range(len(self._sizes))):
             self._tables.take(lines)
+            self._tables.checkpoint()
             mentioned.extend(its)
             apart.extend(its_apart)
             for stem, id, surface in terms:
@@ -184,8 +242,14 @@ class BulkRows:
                 keywords[stem] = (n + 1, *min((first, written), (id, surface)))
             progress("mentions and keywords", starts[number + 1], self.passages)
         self._write_keywords(keywords)
-        self._write_entities(Counts.of(mentioned.entities))
-        self._write_collection(corpus_class, mentioned.density(), apart.density())
+        near = self._write_entities(Counts.of(mentioned.entities))
+        if self._tables.two_steps:
+            ids = (row["id"] for number in range(len(self._sizes)) for row in self._passage_rows(number))
+            for place, id in enumerate(ids):
+                self._tables.amend("Passage", id, similar_floor=similar.floor(place), todo=similar.todo or None)
+        self._passages.close()
+        finished = near and not similar.todo
+        return Totals(self.passages, corpus_class, mentioned.density(), apart.density(), finished)
 
     def _write_words(self) -> tuple[dict[str, int], set[int]]:
         """Write the words; returns the classes of those of two passages or more, and which are proper (64 bits)."""
@@ -199,11 +263,12 @@ class BulkRows:
                     known[i] += n
             for id, (stem, df, upper, lower) in total.items():
                 word_class = df.bit_length() - 1
-                self._tables["Word"].write(id, self.name, stem, stem, df, word_class, upper, lower)
+                self._tables.write("Word", id, self.name, stem, stem, df, word_class, upper, lower)
                 if word_class > 0:
                     classes[stem] = word_class
                 if upper > lower:
                     proper.add(bits(id))
+            self._tables.checkpoint()
         self._words.close()
         return classes, proper
 
@@ -249,7 +314,7 @@ class BulkRows:
             return Similar(vectors, None, left)
         if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
             return Similar(vectors, None, [*left, "similar"])
-        ids = [p["id"] for passages in self._passages for p in passages]
+        ids = [p["id"] for number in range(len(self._sizes)) for p in self._passage_rows(number)]
         floors = np.full(len(vectors), np.nan)
         in_memory = np.array(vectors)
         there = np.flatnonzero(in_memory.any(axis=1))
@@ -257,7 +322,7 @@ class BulkRows:
             ids, in_memory = [ids[i] for i in there], in_memory[there]
         for done, (row, found) in enumerate(neighbours.nearest(in_memory, ids, np.arange(len(ids)), k)):
             for other, score in found:
-                self._tables["SIMILAR"].link(ids[row], ids[other], f"{score!r},embedding")
+                self._tables.link("SIMILAR", ids[row], ids[other], score, "embedding")
             if len(found) == k:
                 floors[there[row]] = found[-1][1]
             if done % 1000 == 0:
@@ -267,42 +332,67 @@ class BulkRows:
 
     def _write_keywords(self, keywords: dict[str, tuple[int, str, str]]) -> None:
         for stem, (n, _, surface) in keywords.items():
-            self._tables["Keyword"].write(keyword_id(self.name, stem), self.name, surface, surface, stem, n)
+            self._tables.write("Keyword", keyword_id(self.name, stem), self.name, surface, surface, stem, n)
 
-    def _write_entities(self, df: Counts) -> None:
+    def _write_entities(self, df: Counts) -> bool:
+        """Write the names; returns whether their nearest neighbours are written, too."""
         pairs = np.unique(np.array([np.frombuffer(a, np.uint64) for a in self._titles]), axis=1)
         titles = Counts(*np.unique(pairs[0], return_counts=True))
+        near = self._near_names() if self._in_memory else None
         for rows in self._entities:
             keys = np.array([bits(row[0]) for row in rows], np.uint64)
-            vectors = self._name_vectors([(id, normal) for id, normal, named, *_ in rows if named is not None])
+            vectors = near.values if near else self._name_vectors(rows)[1]
             for row, mentioned, titled in zip(rows, df.get(keys), titles.get(keys), strict=True):
                 id, normal, named, written, phrases = row
+                name, vector = written if named is None else named, vectors.get(id)
+                floor = near.floors.get(id) if near else None
+                todo = None if vector is None or near else ["similar"]
+                if id in self._written:
+                    self._tables.amend(
+                        "Entity", id, name=name, df=mentioned, ntit=titled, phrases=phrases, embedding=vector,
+                        similar_floor=floor, todo=todo,
+                    )  # fmt: skip
+                    continue
                 stemmed = " ".join(name_stems(normal, self._language)) if named is not None else None
-                vector = vectors.get(id)
-                self._tables["Entity"].write(
-                    id, self.name, written if named is None else named, normal, mentioned, titled, phrases,
-                    None if named is None else True, stemmed, vector, strings([] if vector is None else ["similar"]),
+                self._tables.write(
+                    "Entity", id, self.name, name, normal, mentioned, titled, phrases,
+                    None if named is None else True, stemmed, vector, floor, todo,
                 )  # fmt: skip
+            self._tables.checkpoint()
         self._entities.close()
+        return near is not None
 
-    def _name_vectors(self, names: list[tuple[str, str]]) -> dict[str, CsvField]:
-        """The vectors of those names that have one (link_synonyms), by id."""
-        fit = [(id, name) for id, name in names if is_fit(name)] if self._settings.indexing.synonyms else []
-        vectors = fields_of(embed_each(self._embedder, [name for _, name in fit])[0])
-        return {id: vector for (id, _), vector in zip(fit, vectors, strict=True) if vector is not None}
+    def _name_vectors(self, rows: Iterable[tuple[Any, ...]]) -> tuple[Vectors, dict[str, object]]:
+        """The vectors of those names that have one (link_synonyms): as a matrix, and as values by id."""
+        synonyms = self._settings.indexing.synonyms
+        fit = [(row[0], row[1]) for row in rows if row[2] is not None and is_fit(row[1])] if synonyms else []
+        vectors = embed_each(self._embedder, [name for _, name in fit])[0]
+        there = [i for i, row in enumerate(vectors) if row.any()]
+        values = self._tables.vectors(vectors)
+        return vectors[there], {fit[i][0]: values[i] for i in there}
 
-    def _write_collection(self, corpus_class: int, density: float, density0: float) -> None:
-        self._tables["Schema"].write("kgrag", "kgrag schema", NUMBER, self._when())
-        self._tables["Collection"].write(
-            self.name, self.name, NUMBER, self._embedder.name, self._embedder.dimension, schema.SLOTS[0],
-            self._settings.indexing.model_dump_json(), self._language.code, schema.SCHEMA_VERSION, self._when(),
-            self.passages, corpus_class, density, density0,
-        )  # fmt: skip
+    def _near_names(self) -> "_NearNames | None":
+        """Write the nearest neighbours of all names that have a vector; None where the index must find them."""
+        vectors, values = self._name_vectors(row for rows in self._entities for row in rows)
+        if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
+            return None
+        indexing, ids = self._settings.indexing, list(values)
+        floors: dict[str, float] = {}
+        least = (1 + indexing.synonymy) / 2
+        for row, found in neighbours.nearest(vectors, ids, np.arange(len(ids)), indexing.synonyms, least):
+            for other, score in found:
+                self._tables.link("NAME_SIMILAR", ids[row], ids[other], score, "embedding")
+            if len(found) == indexing.synonyms:
+                floors[ids[row]] = found[-1][1]
+        return _NearNames(values, floors)
 
-    def files(self) -> Files:
-        """The files, complete."""
-        self._passages.close()
-        return self._tables.close()
+
+@dataclass(frozen=True, slots=True)
+class _NearNames:
+    """The vectors of names by id, and the score of each one's last neighbour where it has as many as wanted."""
+
+    values: dict[str, object]
+    floors: dict[str, float]
 
 
 def _smaller(one: str | None, other: str | None) -> str | None:

@@ -1,0 +1,320 @@
+"""The first documents of a collection: read in memory, and written as rows in their final form.
+
+A few documents are one transaction. Of more, each transaction holds whole documents, with the marks that have the
+corpus-wide stages finish them; then the words, names and relationships of all follow, while the collection says that it
+is `counting`. Killed before, an ingest goes on with the documents that are missing; killed then, all is counted again.
+"""
+
+import tempfile
+import time
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from kgrag.graph import schema
+from kgrag.graph.collections import Collection, index_labels
+from kgrag.graph.connection import Graph, Transaction
+from kgrag.indexing.document_writer import check_there
+from kgrag.indexing.finish import STAGES
+from kgrag.indexing.rows.collection import CollectionRows, Totals
+from kgrag.indexing.rows.columns import EDGES, NODES, TYPES, property_names
+from kgrag.models.embed import Embedder, Vectors
+from kgrag.runtime.document_progress import at
+from kgrag.settings import Settings
+from kgrag.values.documents import Document, Problem, Scan, Unchanged
+from kgrag.values.errors import DatabaseError
+from kgrag.values.events import Progress
+from kgrag.values.results import IngestReport
+
+Row = dict[str, Any]
+
+PASSAGES = 20_000
+"""How many passages are kept in memory, about; the documents after them are added to the collection as to any other."""
+LONGEST = 2_000_000
+"""Characters of a document that is not kept in memory: a transaction holds it in parts."""
+_PASSAGE_CHARS = 1000  # of a passage, about
+_ONE_TRANSACTION = 20_000  # nodes and relationships that are written as one
+_NODES = 5_000  # in a transaction, of several
+_EDGES = 10_000
+_PATIENCE = 5.0  # seconds after which documents that are ready are written, however few they are
+_LATER = frozenset(("MENTIONS", "HAS_KEYWORD"))  # kinds whose ends are written when all passages are counted
+_NAMES = {table: property_names(table) for table in (*NODES, *EDGES)}
+
+
+def first_load(
+    graph: Graph,
+    collection: Collection,
+    source: Iterable[Document | Problem | Unchanged],
+    embedder: Embedder,
+    settings: Settings,
+    progress: Progress,
+    *,
+    total: int | None,
+    scan: Scan | None,
+) -> tuple[IngestReport, Iterator[Document | Problem | Unchanged], bool]:
+    """Write the first documents of an empty collection, as many as are kept in memory.
+
+    Args:
+        graph: The database.
+        collection: The collection, which holds nothing yet.
+        source: The documents; files that could not be read are passed on into the report.
+        embedder: The embedder of the collection.
+        settings: What documents are read with.
+        progress: Told of each step.
+        total: How many documents there are, if known.
+        scan: Of the load that gives the documents; files without text are noted in it.
+
+    Returns:
+        What was done; the documents that are left: those beyond the bounds, and second versions of one document; and
+        whether the corpus-wide stages have nothing left to do for those that were written.
+
+    Raises:
+        MismatchError: The collection was removed meanwhile.
+        DatabaseError: Neo4j went away.
+    """
+    started = time.monotonic()
+    settings = settings.model_copy(update={"indexing": collection.indexing})
+    stream = iter(source)
+    left: list[Document | Problem | Unchanged] = []
+    with tempfile.TemporaryDirectory(prefix="kgrag-") as folder, _Transactions(graph, collection) as tables:
+        rows = CollectionRows(
+            collection.name, embedder, settings, tables, Path(folder), in_memory=True, scan=scan or Scan()
+        )
+        rows.read(_first(stream, left, progress), progress, total)
+        at(progress, "")
+        finished = False
+        if rows.passages:
+            totals = rows.relate(progress)
+            tables.close(totals, progress)
+            finished = totals.finished
+        left += list(rows.deferred)
+    report = IngestReport(
+        added=rows.added,
+        unchanged=rows.unchanged,
+        passages=rows.passages,
+        embedded=rows.embedded,
+        embedded_batches=rows.batches,
+        problems=tuple(rows.problems),
+        seconds=time.monotonic() - started,
+    )
+    return report, chain(left, stream), finished
+
+
+def recount(graph: Graph, collection: str) -> None:
+    """Have the corpus-wide stages count a collection again, if its first load was killed while it counted.
+
+    Can be killed and run again.
+    """
+    if graph.run("stages/counting", collection=collection):
+        graph.run("write/uncount_words", collection=collection)
+        graph.run("write/uncount_names", collection=collection)
+        graph.run("write/count_anew", collection=collection, stages=list(STAGES))
+        graph.run("write/end_counting", collection=collection, totals={})
+
+
+def _first(
+    stream: Iterator[Document | Problem | Unchanged], left: list[Document | Problem | Unchanged], progress: Progress
+) -> Iterator[Document | Problem]:
+    """The documents that are kept in memory; the one that is too much is put into `left`."""
+    passages = 0
+    for item in stream:
+        if isinstance(item, Document):
+            passages += 1 + len(item.text) // _PASSAGE_CHARS
+            if passages > PASSAGES or len(item.text) > LONGEST:
+                left.append(item)
+                return
+            at(progress, Path(item.source or item.key).name)
+        if not isinstance(item, Unchanged):  # an empty collection has no such file
+            yield item
+
+
+class _Rows:
+    """Rows of one table, in memory."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[object, ...]] = []
+
+    def write(self, *values: object) -> None:
+        """See Lines."""
+        self.rows.append(values)
+
+    def link(self, start: str, end: str, *values: object) -> None:
+        """See Lines."""
+        self.rows.append((start, end, *values))
+
+
+@dataclass(slots=True)
+class _Writing:
+    """What one transaction writes: nodes by id, relationships (kind, start, end, values), changed properties by id."""
+
+    nodes: dict[str, Row]
+    edges: list[tuple[object, ...]]
+    changes: dict[str, Row]
+
+    def __len__(self) -> int:
+        return len(self.nodes) + len(self.edges) + len(self.changes)
+
+
+class _Transactions:
+    """Tables whose rows are written by one thread, a transaction at a time: a context manager.
+
+    What is not written when the block ends with an error is dropped.
+    """
+
+    two_steps = True
+    lines = _Rows
+
+    def __init__(self, graph: Graph, collection: Collection) -> None:
+        self._graph = graph
+        self._collection = collection
+        self._labels = {label: schema.labels_of(label, collection.number) for label in NODES}
+        self._next = _Writing({}, [], {})
+        self._later: list[tuple[object, ...]] = []
+        self._elements: dict[str, str] = {}  # what the server calls the nodes that are written, by id
+        self._relating = self._counting = self._several = False
+        self._submitted = time.monotonic()
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="kgrag-first-load")
+        self._writing: Future[None] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._writer.shutdown(wait=True)
+
+    def take(self, lines: Mapping[str, _Rows]) -> None:
+        """See Tables."""
+        for table, its in lines.items():
+            if table in NODES:
+                for row in its.rows:
+                    self.write(table, *row)
+            else:
+                edges = self._later if table in _LATER else self._next.edges
+                edges.extend((table, *row) for row in its.rows)
+
+    def write(self, table: str, *values: object) -> None:
+        """See Tables."""
+        properties = {name: value for name, value in zip(_NAMES[table], values, strict=False) if value is not None}
+        if table == "Document":
+            properties |= dict(values[-1])  # type: ignore[call-overload]
+        self._next.nodes[str(values[0])] = self._row(properties) | {"labels": self._labels[table]}
+        if table == "Triple" and "Triple" not in self._collection.indexed:
+            self._collection = index_labels(self._graph, self._collection, "Triple")
+
+    def link(self, table: str, start: str, end: str, *values: object) -> None:
+        """See Tables."""
+        (self._later if table in _LATER else self._next.edges).append((table, start, end, *values))
+
+    def amend(self, table: str, id: str, **properties: object) -> None:
+        """See Tables."""
+        if id in self._next.nodes:
+            row = self._next.nodes[id]
+            its = self._row({key: value for key, value in properties.items() if value is not None})
+            dropped = {key for key, value in properties.items() if value is None}
+            row["properties"] = {k: v for k, v in row["properties"].items() if k not in dropped} | its["properties"]
+            row["vectors"] += its["vectors"]
+        else:
+            self._next.changes[id] = self._row(properties)
+
+    def _row(self, properties: dict[str, Any]) -> Row:
+        vector = properties.pop("embedding", None)
+        vectors = [] if vector is None else [{"name": self._collection.embedding, "numbers": vector}]
+        return {"properties": properties, "vectors": vectors}
+
+    def metadata(self, properties: Mapping[str, object]) -> list[object] | None:
+        """See Tables; all of it."""
+        return [properties]
+
+    def vectors(self, vectors: Vectors) -> Sequence[object]:
+        """See Tables."""
+        return [row if any(row) else None for row in vectors.tolist()]
+
+    def checkpoint(self) -> None:
+        """See Tables."""
+        waiting = self._next
+        many = len(waiting.nodes) + len(waiting.changes) >= _NODES or len(waiting.edges) >= _EDGES
+        if many or (time.monotonic() - self._submitted > _PATIENCE and len(waiting)):
+            self._submit()
+
+    def begin_relations(self) -> None:
+        """See Tables."""
+        self._relating = True
+        if self._several:
+            self._submit()
+
+    def close(self, totals: Totals, progress: Progress) -> None:
+        """Write what is left, and what the collection records of itself."""
+        record = {
+            "passages": totals.passages, "class": totals.corpus_class,
+            "density": totals.density, "density0": totals.density0,
+        }  # fmt: skip
+        later, self._later = self._later, []
+        if not self._several and len(self._next) + len(later) <= _ONE_TRANSACTION:
+            self._next.edges += later
+            later = []
+        elif len(self._next):
+            self._submit()
+        for start in range(0, len(later), _EDGES):
+            progress("mentions and keywords", start, len(later))
+            self._next.edges = later[start : start + _EDGES]
+            if start + _EDGES < len(later):
+                self._submit()
+        self._submit(lambda tx: tx.run("write/end_counting", collection=self._collection.name, totals=record))
+        self._wait()
+
+    def _submit(self, also: Callable[[Transaction], object] | None = None) -> None:
+        self._wait()
+        whole = also is not None and not self._several
+        if self._relating and not (whole or self._counting):
+            self._graph.run("write/begin_counting", collection=self._collection.name)
+            self._counting = True
+        self._several = True
+        writing, self._next = self._next, _Writing({}, [], {})
+        self._writing = self._writer.submit(self._write, writing, also)
+        self._submitted = time.monotonic()
+
+    def _wait(self) -> None:
+        if self._writing is not None:
+            writing, self._writing = self._writing, None
+            writing.result()
+
+    def _write(self, writing: _Writing, also: Callable[[Transaction], object] | None) -> None:
+        written: dict[str, str] = {}
+
+        def work(tx: Transaction) -> None:
+            written.clear()
+            written[self._collection.name] = check_there(tx, self._collection)
+            if writing.nodes:
+                records = tx.run("write/nodes", rows=list(writing.nodes.values()))
+                written.update(zip(writing.nodes, (r["element"] for r in records), strict=True))
+            its = ChainMap(written, self._elements)
+            if writing.changes:
+                changes = [{"element": its[id], **row} for id, row in writing.changes.items()]
+                tx.run("write/changed_nodes", rows=changes)
+            if writing.edges:
+                rows = [_edge(row, its) for row in writing.edges]
+                if tx.run("write/edges", rows=rows)[0]["number"] != len(rows):
+                    raise DatabaseError(
+                        f"Nodes of collection {self._collection.name!r} were removed while it was written.",
+                        "Run the same command again.",
+                    )
+            if also is not None:
+                also(tx)
+
+        self._graph.write(work)
+        self._elements.update(written)
+
+
+def _edge(row: tuple[Any, ...], elements: Mapping[str, str]) -> Row:
+    kind, start, end, *values = row
+    properties = {name: value for name, value in zip(_NAMES[kind], values, strict=False) if value is not None}
+    return {
+        "start": elements[start], "end": elements[end], "type": TYPES.get(kind, kind), "properties": properties,
+    }  # fmt: skip

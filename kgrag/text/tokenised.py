@@ -1,0 +1,90 @@
+"""A passage cut into words once: its stems, sentences, names and counts are all made from that."""
+
+from functools import cached_property
+
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.names import capitalised_phrases
+from kgrag.text.sentences import join_sentences
+from kgrag.text.symbols import symbols
+from kgrag.text.tokens import UNPARTED, Token, stems, text_words, tokens
+
+
+class TokenisedPassage:
+    """The words of a passage's title, text and headings, and what follows from them; each is made when first needed.
+
+    Example:
+        >>> passage = TokenisedPassage("Fram", "The Fram was built in Larvik.")
+        >>> passage.words[:3], list(passage.phrases)
+        (['fram', 'the', 'fram'], ['fram', 'larvik'])
+    """
+
+    def __init__(self, title: str, text: str, section: str = "", language: Language = ENGLISH) -> None:
+        """Take the texts as they are; `section` is the path of headings below the title."""
+        self._title, self.as_written, self._section = title, text, section
+        self.language = language
+
+    def __reduce__(self) -> tuple[type["TokenisedPassage"], tuple[str, str, str, Language]]:
+        """Send the texts alone: another process cuts them again sooner than it reads the words."""
+        return TokenisedPassage, (self._title, self.as_written, self._section, self.language)
+
+    @cached_property
+    def title(self) -> list[Token]:
+        """The words of the title."""
+        return tokens(self._title, self.language)
+
+    @cached_property
+    def text(self) -> list[Token]:
+        """The words of the text."""
+        return tokens(self.as_written, self.language)
+
+    @cached_property
+    def title_words(self) -> list[str]:
+        """The words of the title as searches know them, normalised."""
+        return text_words(self.title, self.language)
+
+    @cached_property
+    def text_words(self) -> list[str]:
+        """The words of the text as searches know them, normalised; one for each of `text`."""
+        return text_words(self.text, self.language)
+
+    @cached_property
+    def headings(self) -> list[str]:
+        """The words of the headings as searches know them, normalised."""
+        return text_words(tokens(self._section, self.language), self.language)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words of title and text as searches know them, normalised; positions count from its first."""
+        return self.title_words + self.text_words
+
+    @cached_property
+    def symbols(self) -> list[str]:
+        """The words of the text that hold signs with a meaning, each once."""
+        return symbols(self.as_written)
+
+    @cached_property
+    def phrases(self) -> dict[str, str]:
+        """The capitalised phrases of the text, which may be names: normal form -> as written."""
+        return capitalised_phrases(self.text, self.language)
+
+    @cached_property
+    def word_stems(self) -> list[str]:
+        """The stem of each of `words`."""
+        return stems(self.words, self.language)
+
+    def stems(self) -> str:
+        """Return all that the passage is found by, each between spaces: stems of title, text and headings, symbols.
+
+        Of scripts that part no words with spaces, each character counts by itself, too.
+        """
+        single = UNPARTED.findall(f"{self._title} {self.as_written} {self._section}")
+        return f" {' '.join([*self.word_stems, *stems(self.headings, self.language), *self.symbols, *single])} "
+
+    def title_stems(self) -> str:
+        """Return the stems of the title: a second field of what is searched, where its words count once more."""
+        return " ".join(self.word_stems[: len(self.title_words)])
+
+    def sentences(self) -> str:
+        """Return the sentences of the text in stems, as one string (kgrag.text.sentences)."""
+        of_title = len(self.title_words)
+        return join_sentences(self.text, self.word_stems[of_title:], self.word_stems[:of_title])

@@ -1,0 +1,195 @@
+"""The first load of a collection: the graph that later loads would make, in few transactions, whatever kills it."""
+
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from queries_run import queries_run
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph.connection import Graph, Transaction
+from kgrag.indexing import first_load
+from kgrag.text.languages import language_of
+from kgrag.text.tokenised import TokenisedPassage
+from kgrag.values.documents import Document, Page, Section, Triple
+from kgrag.values.errors import DatabaseError
+
+Make = Callable[..., list[Document]]
+_TIMES = ("updated", "created")
+
+
+def _graph(kg: KnowledgeGraph, name: str) -> tuple[list[Any], list[Any]]:
+    """Every node and relationship of a collection with all its properties but times."""
+    session = kg.graph._driver.session()
+    with session:
+        nodes = session.run(
+            "MATCH (n {collection: $name}) WHERE NOT n:Job AND NOT n:Collection "
+            "RETURN labels(n) AS labels, properties(n) AS properties",
+            name=name,
+        )
+        kept = [(sorted(r["labels"]), _without_times(r["properties"])) for r in nodes]
+        edges = session.run(
+            "MATCH (a {collection: $name})-[r]->(b) "
+            "RETURN coalesce(a.id, a.name) AS a, type(r) AS type, b.id AS b, properties(r) AS properties",
+            name=name,
+        )
+        joined = [(r["a"], r["type"], r["b"], sorted(r["properties"].items(), key=repr)) for r in edges]
+        totals = session.run(
+            "MATCH (c:Collection {name: $name}) RETURN c {.passages, .class, .density, .density0, .counting} AS totals",
+            name=name,
+        ).single(strict=True)["totals"]
+    return sorted(kept, key=repr), [*sorted(joined, key=repr), totals]
+
+
+def _without_times(properties: dict[str, Any]) -> list[tuple[str, Any]]:
+    return sorted((key, sorted(v) if key == "todo" else v) for key, v in properties.items() if key not in _TIMES)
+
+
+def _documents(make_documents: Make) -> list[Document]:
+    """Titles shared and headings of long documents, pages, triples, and one text twice."""
+    paged = Document(
+        "paged",
+        (Section("The Fram lay at Hobart. Amundsen went ashore.", breaks=((0, 1), (24, 2))),),
+        "Log of the Fram",
+        pages=(Page(1, "The Fram lay at Hobart."), Page(2, "Amundsen went ashore.")),
+    )
+    stated = Document(
+        "stated",
+        (Section("Colin Archer built the Fram in Larvik."),),
+        "Fram",
+        metadata={"year": 1892, "tags": ["ship", "a;b"]},
+        triples=(Triple("Fram", "built by", "Colin Archer"), Triple("Colin Archer", "lived in", "Larvik")),
+    )
+    return [*make_documents(0, 40), paged, stated, *make_documents(40, 60)]
+
+
+@pytest.fixture
+def expected(
+    kg: KnowledgeGraph, collection_name: str, make_documents: Make
+) -> tuple[list[Document], tuple[list[Any], list[Any]]]:
+    """Documents, and the graph that loading them one after the other makes."""
+    documents = _documents(make_documents)
+    for document in documents:
+        kg[collection_name].ingest([document])
+    made = _graph(kg, collection_name)
+    kg[collection_name].delete()
+    return documents, made
+
+
+def test_a_first_load_makes_the_graph_of_one_document_after_the_other(
+    kg: KnowledgeGraph, collection_name: str, expected: tuple[list[Document], tuple[list[Any], list[Any]]]
+) -> None:
+    documents, made = expected
+    with queries_run() as run:
+        report = kg[collection_name].ingest([*documents, documents[3]])
+    assert _graph(kg, collection_name) == made
+    assert (report.added, report.unchanged) == (len(documents), 1)
+    assert [run.count(name) for name in ("write/nodes", "write/edges", "write/begin_counting")] == [1, 1, 0]
+    assert not [name for name in run if name.startswith("stages/")]
+
+
+class _Killed(Exception):
+    pass
+
+
+@contextmanager
+def _killed_at(number: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """Transactions and statements that write are refused from that one on."""
+    count: list[int] = []
+    plain, run = Graph.write, Graph.run
+
+    def write(self: Graph, work: Callable[[Transaction], Any]) -> Any:
+        count.append(1)
+        if len(count) >= number:
+            raise _Killed
+        return plain(self, work)
+
+    def run_one(self: Graph, name: str, /, **parameters: Any) -> Any:
+        if name in ("write/begin_counting", "write/uncount_words", "write/uncount_names", "write/count_anew"):
+            count.append(1)
+            if len(count) >= number:
+                raise _Killed
+        return run(self, name, **parameters)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Graph, "write", write)
+        patch.setattr(Graph, "run", run_one)
+        yield count
+
+
+@pytest.mark.long
+def test_killed_at_any_transaction_it_ends_the_same(
+    kg: KnowledgeGraph,
+    collection_name: str,
+    expected: tuple[list[Document], tuple[list[Any], list[Any]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    documents, made = expected
+    monkeypatch.setattr(first_load, "_NODES", 100)
+    monkeypatch.setattr(first_load, "_EDGES", 150)
+    monkeypatch.setattr(first_load, "_ONE_TRANSACTION", 100)
+    kg.settings.batch_passages, before = 8, kg.settings.batch_passages
+    try:
+        number, tries = 1, 0
+        while True:
+            with _killed_at(number, monkeypatch) as count:
+                try:
+                    kg[collection_name].ingest(documents)
+                    done = True
+                except _Killed:
+                    done = False
+            if done:
+                break
+            tries += 1
+            with _killed_at(2, monkeypatch):  # and once more, in the middle of what goes on
+                try:
+                    kg[collection_name].ingest(documents)
+                except _Killed:
+                    pass
+            kg[collection_name].ingest(documents)
+            assert _graph(kg, collection_name) == made, number
+            kg[collection_name].delete()
+            number += 1
+        assert _graph(kg, collection_name) == made
+        assert tries > 8
+        assert len(count) == tries
+    finally:
+        kg.settings.batch_passages = before
+
+
+def test_what_is_beyond_the_bounds_is_added_afterwards(
+    kg: KnowledgeGraph,
+    collection_name: str,
+    expected: tuple[list[Document], tuple[list[Any], list[Any]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    documents, made = expected
+    monkeypatch.setattr(first_load, "PASSAGES", 30)
+    changed = Document(documents[0].key, (Section("Another text on Hobart."),), "Another")
+    assert kg[collection_name].ingest([documents[0], changed, *documents[1:], documents[0]]).added == len(documents)
+    assert _graph(kg, collection_name) == made
+
+
+def test_a_collection_that_is_removed_meanwhile_is_not_written_to(
+    kg: KnowledgeGraph, collection_name: str, make_documents: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Transaction.run
+
+    def lost(self: Transaction, name: str, /, **parameters: Any) -> Any:
+        records = run(self, name, **parameters)
+        return [{"number": 0}] if name == "write/edges" else records
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Transaction, "run", lost)
+        with pytest.raises(DatabaseError, match="were removed while it was written"):
+            kg[collection_name].ingest(make_documents(0, 3))
+    assert _graph(kg, collection_name)[0] == []
+
+
+def test_words_are_cut_the_same_in_another_process() -> None:
+    passage = TokenisedPassage("Vitamin C", "A ship sailed. He saw Kap Farvel & 3 men.", "Log", language_of("de"))
+    assert passage.words[:4] == ["vitamin", "c", "a", "ship"]  # an initial of a title is no part of a word of the text
+    again = pickle.loads(pickle.dumps(passage))
+    assert (again.stems(), again.sentences(), again.phrases) == (passage.stems(), passage.sentences(), passage.phrases)
