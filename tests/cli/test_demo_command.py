@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
+from code_blocks import differs_from_readme
 from command_line import CommandLine
 
 from kgrag.cli.demo import PASSAGES, progress_of
@@ -48,6 +49,7 @@ def test_demo_ingests_asks_and_shows_the_way_to_the_graph(cli: CommandLine, kg: 
         )
         _, _, last = block.partition("\n\n")[0].rpartition(f"  {question.documents[-1]} ✓  ")
         assert question.answer in last.splitlines()[1], "the excerpt of the last article says the answer"
+    assert differs_from_readme(result.stdout) == ""
     assert "finds each article on the way for 13; a search by keywords (bm25) for 7." in result.stdout
     assert len(result.output.splitlines()) < 75, "with the set-up, `make demo` is to print at most 80 lines"
     assert cli.env["KGRAG_NEO4J_URI"] in result.stdout and "KGRAG_NEO4J_PASSWORD" in result.stdout
