@@ -49,12 +49,12 @@ def demo(as_json: bool) -> None:
     with connect(settings) as kg:
         with corpus() as folder, progress_bars() as progress:
             report = kg[COLLECTION].ingest(folder, root=folder, progress=progress)
-        found = {name: _search(kg[COLLECTION], every, name) for name in (DEFAULT_RETRIEVER, _KEYWORDS)}
-        rankings = found[DEFAULT_RETRIEVER][:QUESTIONS]
+        by_name = {name: _search(kg[COLLECTION], every, name) for name in (DEFAULT_RETRIEVER, _KEYWORDS)}
+        rankings = by_name[DEFAULT_RETRIEVER][:QUESTIONS]
         if all(run.question != asked[0].question for run in kg[COLLECTION].runs()):
             kg[COLLECTION].save(rankings[0])
     place = _browser(settings)
-    whole = {name: sum(map(_is_whole, every, rankings)) for name, rankings in found.items()}
+    whole = {name: sum(map(_is_whole, every, rankings)) for name, rankings in by_name.items()}
     if as_json:
         answers = [_answer_json(q, r) for q, r in zip(asked, rankings, strict=True)]
         print_json({"collection": COLLECTION, "ingest": report, "questions": answers, "whole": whole, **place})
@@ -83,26 +83,26 @@ def _print_question(question: "Question", ranking: "Ranking") -> None:
     from kgrag.cli.evidence import print_ranking
 
     click.echo("\n" + click.style(question.question, bold=True))
-    found = _found(question, ranking)
-    click.echo(progress_of(question, found))
-    end = max((i for i, hit in enumerate(ranking, 1) if hit.passage.title in found), default=len(ranking))
-    shown = replace(ranking, query=f"{question.question} {question.answer}", hits=ranking.hits[:end])
-    print_ranking(shown, marked=question.documents, width=_WIDTH, why=True)
+    titles = _found(question, ranking)
+    click.echo(progress_of(question, titles))
+    end = max((i for i, hit in enumerate(ranking, 1) if hit.passage.title in titles), default=len(ranking))
+    part = replace(ranking, query=f"{question.question} {question.answer}", hits=ranking.hits[:end])
+    print_ranking(part, marked=question.documents, width=_WIDTH, why=True)
 
 
-def progress_of(question: "Question", found: Sequence[str]) -> str:
+def progress_of(question: "Question", titles: Sequence[str]) -> str:
     """How far a search gets on the way to an answer, in a sentence.
 
     Args:
         question: the question with the titles of the articles that lead to its answer.
-        found: those of these titles that are among the first passages, in the same order.
+        titles: those of these titles that are among the first passages, in the same order.
     """
-    way = " → ".join(found)
-    if len(found) == len(question.documents):
+    way = " → ".join(titles)
+    if len(titles) == len(question.documents):
         return f"Known answer: {question.answer}. The search finds each article on the way to it (✓): {way}"
-    if not found:
+    if not titles:
         return f"Among the first {PASSAGES} passages is none of the articles that lead to the answer."
-    missing = "the article with the answer" if question.documents[-1] not in found else "every article on the way"
+    missing = "the article with the answer" if question.documents[-1] not in titles else "every article on the way"
     return f"Among the first {PASSAGES} passages the search finds {way} (✓), but not {missing}."
 
 
@@ -123,8 +123,8 @@ def _comparison(whole: Mapping[str, int], questions: int) -> str:
 
 def _program() -> str:
     """How to call kgrag: by its name where the shell finds it, else by its path."""
-    called = Path(sys.argv[0])
-    return "kgrag" if called.name != "kgrag" or shutil.which("kgrag") else str(called)
+    path = Path(sys.argv[0])
+    return "kgrag" if path.name != "kgrag" or shutil.which("kgrag") else str(path)
 
 
 def _answer_json(question: "Question", ranking: "Ranking") -> dict[str, Any]:
