@@ -8,7 +8,7 @@ SOURCES := $(wildcard pyproject.toml constraints.txt)
 unexport PYTHONDONTWRITEBYTECODE
 COMMA := ,
 
-.PHONY: help setup demo test test-quality test-long test-both test-versions test-local mutants coverage test-all test-newest test-models test-llm test-browser test-adapters test-wheel test-slow screenshots bench bench-retrieval soak lint types docs dist sbom check clean
+.PHONY: help setup extra known-extra demo test test-quality test-long test-versions test-local mutants coverage test-all test-newest test-models test-llm test-browser test-adapters test-wheel test-slow screenshots bench bench-retrieval soak lint types docs dist sbom check clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -40,12 +40,23 @@ $(VENV)/.browser: $(VENV)/.ready
 
 setup: $(VENV)/.ready ## Make a virtual environment with kgrag and all that its tests need
 
+EXTRAS = $(shell sed -n '/^\[project.optional-dependencies\]/,/^\[project.scripts\]/s/^\([a-z0-9-]*\) = .*/\1/p' pyproject.toml)
+WANTED = $(subst $(COMMA), ,$(EXTRA))
+
+known-extra:
+	@[ -n "$(WANTED)" ] || { echo "Name an extra, or several: make extra EXTRA=pdf,office. There are: $(EXTRAS)" >&2; exit 1; }
+	@[ -z "$(filter-out $(EXTRAS),$(WANTED))" ] || \
+		{ echo "There is no extra $(filter-out $(EXTRAS),$(WANTED)). There are: $(EXTRAS)" >&2; exit 1; }
+
+extra: known-extra $(VENV)/.core ## Install optional packages: make extra EXTRA=pdf, or EXTRA=pdf,office
+	$(PIP) install -c constraints.txt -e '.[$(EXTRA)]'
+
 demo: $(VENV)/.core ## Start Neo4j, ingest the demo corpus and ask it three questions
 	$(BIN)/kgrag demo
 
 # Servers of tests live for minutes: what Java's second compiler would gain costs more than it brings. Of one compiler the
 # cache is 48 MB, which Neo4j fills in minutes: then it compiles the same again and again
-test test-long test-both test-local test-newest test-quality test-versions coverage: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
+test test-long test-local test-newest test-quality test-versions coverage: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
 
 ELSEWHERE := not servers and not quality and not models and not llm and not browser and not adapters and not wheel and not slow
 
@@ -54,9 +65,6 @@ test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
 
 test-long: $(VENV)/.ready ## Tests that take long, attacks among them
 	$(BIN)/python -m pytest -n 2 --dist loadscope -m "long and $(ELSEWHERE)"
-
-test-both: $(VENV)/.ready ## Those of test and of test-long in one run
-	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=20 -m "$(ELSEWHERE)"
 
 test-local: $(VENV)/.ready ## Tests that start, stop, kill and upgrade servers, bulk loads among them
 	$(BIN)/python -m pytest -n 2 --dist loadscope -m servers

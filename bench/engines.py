@@ -4,7 +4,7 @@
     python bench/engines.py --passages 20000 --prepare the same without the database: what an engine adds by itself
     python bench/engines.py --passages 4000 --extract  extraction with calls of 500 ms, 32 at once, against the ideal
 
-Needs `pip install 'kgrag[ray]'`. Which server: KGRAG_NEO4J_*, else the local one.
+Needs `make extra EXTRA=ray`. Which server: KGRAG_NEO4J_*, else the local one.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
     python bench/web_speed.py http://127.0.0.1:8000 --collection demo
 
-Needs Playwright (pip install 'kgrag[browser]') and a server with a language model. Prints medians of some runs, in
+Needs Playwright (make extra EXTRA=browser) and a server with a language model. Prints medians of some runs, in
 milliseconds.
 """
 

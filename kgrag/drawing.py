@@ -16,6 +16,7 @@ from kgrag.retrieval.snippet import crop
 from kgrag.text.tokens import caption as shortened
 from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.events import Answer, Linked, Retrieved
+from kgrag.values.installing import install_hint
 from kgrag.values.results import Passage, Ranking, Scalar
 from kgrag.values.rows import Edge, Node, Path, Rows
 
@@ -100,7 +101,7 @@ def visualise(drawn: Drawing) -> "VisualizationGraph":
     except ImportError as error:
         raise ConfigurationError(
             "Drawing needs neo4j-viz, which is not installed (its licence is GPLv3).",
-            "Install it with: python -m pip install 'kgrag[viz]'",
+            f"Install it: {install_hint('viz')}",
         ) from error
     nodes = [
         neo4j_viz.Node(

@@ -23,6 +23,7 @@ from kgrag.retrieval.trail import trail
 from kgrag.values import events
 from kgrag.values.errors import InputError, KgragError
 from kgrag.values.events import Answer, Answered, Event, Ranked, Retrieved
+from kgrag.values.installing import update_hint
 from kgrag.values.results import Hit, Passage, Ranking
 from kgrag.values.rows import Edge, Node, Rows
 from kgrag.values.rows import Path as GraphPath
@@ -290,7 +291,7 @@ def _checked(form: Mapping[str, Any]) -> Mapping[str, Any]:
     if form.get("version", VERSION) != VERSION:
         raise InputError(
             f"This JSON has version {form['version']!r}, and this kgrag reads version {VERSION}.",
-            "Update the older of the two: python -m pip install --upgrade kgrag",
+            f"Update the older of the two: {update_hint()}",
         )
     return form
 

@@ -11,6 +11,7 @@ from kgrag.loaders.base import MB, BadInput, Item, Reading, Source, check_size, 
 from kgrag.loaders.grid import numbered
 from kgrag.loaders.outline import Outline
 from kgrag.values.documents import Document, Section, Table
+from kgrag.values.installing import install_hint
 
 MAX_TEXT = 64 * MB
 _MAX_UNPACKED = 1024 * MB
@@ -105,4 +106,4 @@ def needs(module: str, what: str, package: str, extra: str) -> None:
     from importlib.util import find_spec
 
     if find_spec(module) is None:
-        raise BadInput(f"is {what}, for which {package} is needed: python -m pip install 'kgrag[{extra}]'")
+        raise BadInput(f"is {what}, for which {package} is needed: {install_hint(extra)}")

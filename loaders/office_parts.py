@@ -14,6 +14,7 @@ from kgrag.loaders.apart import MAX_TEXT, check_archive
 from kgrag.loaders.base import MB, BadInput
 from kgrag.loaders.grid import Cell, as_text, table_of
 from kgrag.loaders.inline import Node
+from kgrag.values.installing import install_hint
 
 Block = list[Any]
 """["heading", level, text], ["text", text], ["item", list, text], ["code", "", text],
@@ -38,7 +39,7 @@ def read_office(path: Path) -> dict[str, Any]:
     folder, named = _check_archive(path)
     what, module, package, reader = _PROGRAMS[folder]
     if find_spec(module) is None:
-        raise BadInput(f"is {what}, for which {package} is needed: python -m pip install 'kgrag[office]'")
+        raise BadInput(f"is {what}, for which {package} is needed: {install_hint('office')}")
     name, _, function = reader.partition(":")
     try:
         found: dict[str, Any] = getattr(import_module(f"kgrag.loaders.{name}"), function)(_transitional(path))

@@ -8,6 +8,7 @@ from typing import Any
 from kgrag.loaders.base import MB, BadInput, Format, Item, Source, open_file
 from kgrag.loaders.named_rows import Columns, RowReader, RowTable, is_table
 from kgrag.values.documents import Problem
+from kgrag.values.installing import install_hint
 
 _BATCH = 64  # rows held at once
 
@@ -15,7 +16,7 @@ _BATCH = 64  # rows held at once
 def load_parquet(source: Source, columns: Columns) -> Iterator[Item]:
     """The rows of a Parquet file, one at a time. Raises BadInput."""
     if find_spec("pyarrow") is None:
-        raise BadInput("is a Parquet file, for which pyarrow is needed: python -m pip install 'kgrag[web]'")
+        raise BadInput(f"is a Parquet file, for which pyarrow is needed: {install_hint('web')}")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -16,6 +16,7 @@ from kgrag.loaders.paged import PagedOutline
 from kgrag.loaders.reader_processes import Child, Deadline, Died, Readers
 from kgrag.loaders.reflow import reflow
 from kgrag.values.documents import Document, Problem
+from kgrag.values.installing import install_hint
 
 _BLOCK = 4  # pages that a process is given at once
 _ALONE = 12  # pages that are not worth a second process
@@ -30,7 +31,7 @@ _DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})?(\d{2})?")
 def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
     """A PDF as a document with pages and tables; a Problem for each page that cannot be read. Raises BadInput."""
     if find_spec("pdfplumber") is None:
-        raise BadInput("is a PDF, for which pdfplumber is needed: python -m pip install 'kgrag[pdf]'")
+        raise BadInput(f"is a PDF, for which pdfplumber is needed: {install_hint('pdf')}")
     check_size(source)
     run = _Run(source, readers)
     pages = run.read()

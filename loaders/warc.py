@@ -13,6 +13,7 @@ from kgrag.loaders.damage import repaired
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
 from kgrag.values.documents import Document, Problem, Section, Table
+from kgrag.values.installing import install_hint
 
 _CHARSET = re.compile(r"charset=[\"']?([\w.:-]+)", re.IGNORECASE)
 _HTML = ("text/html", "application/xhtml+xml")
@@ -21,7 +22,7 @@ _HTML = ("text/html", "application/xhtml+xml")
 def load_warc(source: Source) -> Iterator[Item]:
     """The pages of a web archive, one at a time; a Problem for each that cannot be read. Raises BadInput."""
     if find_spec("warcio") is None:
-        raise BadInput("is a web archive, for which warcio is needed: python -m pip install 'kgrag[web]'")
+        raise BadInput(f"is a web archive, for which warcio is needed: {install_hint('web')}")
     from warcio.archiveiterator import ArchiveIterator
     from warcio.exceptions import ArchiveLoadFailed
 

@@ -66,3 +66,18 @@ def mentioned(page: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
         for child in token.children or ():
             if child.type == "code_inline" and child.content.startswith("kgrag "):
                 yield (token.map[0] + 1 if token.map else 0), tuple(child.content.split()[1:])
+
+
+def differs_from_readme(printed: str) -> str:
+    """The first piece of README's example that `printed`, what the demo prints, lacks; "" if it has all, in order.
+
+    Between pieces README writes "…"; ends of lines and indentation do not count.
+    """
+    page = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```text\n(Which .*?)```", page, re.DOTALL)
+    rest = " ".join(printed.split())
+    for piece in filter(None, (" ".join(part.split()) for part in shown.split("…"))):
+        if piece not in rest:
+            return piece
+        rest = rest.partition(piece)[2]
+    return ""

@@ -52,8 +52,8 @@ def test_every_dependency_is_pinned_to_a_version_that_it_allows() -> None:
 
 
 def test_every_extra_that_is_named_is_there() -> None:
-    """In messages, docs and pages: `pip install 'kgrag[a,b]'`."""
-    named = re.compile(r"(?:kgrag|'\.|\"\.)\[([a-z\-, ]+)\]")
+    """`make extra EXTRA=a,b` in pages, `install_hint("a")` in messages, `'.[a,b]'` where pip is called itself."""
+    named = re.compile(r"(?:(?:kgrag|'\.|\"\.)\[|install_hint\(['\"]|\bEXTRA=)([a-z][a-z0-9\-, ]*)")
     places = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *files(), *(ROOT / "docker").rglob("*.*")]
     found = {
         (extra.strip(), path.relative_to(ROOT).as_posix())

@@ -1,6 +1,6 @@
 """One graph, four libraries: kgrag asks, pandas tabulates, networkx computes, py2neo walks from node to node.
 
-    pip install 'kgrag[interop]'
+    make extra EXTRA=interop
     kgrag demo
     python docs/examples/interop.py [COLLECTION]
 

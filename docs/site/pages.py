@@ -19,8 +19,10 @@ from mkdocs.structure.pages import Page
 import kgrag
 from kgrag.cli import GROUPS, SECTIONS, main
 from kgrag.graph.saved import saved_queries
+from kgrag.values.installing import install_hint, update_hint
 
 _ROOT = Path(__file__).parents[2]
+_HINTS = {"install_hint": install_hint, "update_hint": update_hint}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -157,9 +159,13 @@ def _text(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):
-        return "".join(_text(v) if isinstance(v, ast.Constant) else "…" for v in node.values)
+        return "".join(map(_text, node.values))
+    if isinstance(node, ast.FormattedValue):
+        return _text(node.value) if isinstance(node.value, ast.Call) else "…"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return _text(node.left) + _text(node.right)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _HINTS:
+        return _HINTS[node.func.id](*map(_text, node.args))
     return "…"
 
 

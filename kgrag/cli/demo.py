@@ -1,6 +1,10 @@
 """kgrag demo: a small corpus, three questions, and where to look at the graph."""
 
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,12 +13,15 @@ from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import load_settings, print_json, progress_bars
 
 if TYPE_CHECKING:
+    from kgrag.client import Collection
     from kgrag.demo import Question
     from kgrag.settings import Settings
     from kgrag.values.results import Ranking
 
 QUESTIONS = 3
 PASSAGES = 6
+_KEYWORDS = "bm25"
+"""The retriever that the default one is compared with."""
 _WIDTH = 160
 
 
@@ -24,7 +31,8 @@ def demo(as_json: bool) -> None:
     """Try kgrag on a small corpus on polar ships.
 
     Ingests the corpus, asks it three questions, and says where to look at the graph. No question can be answered from
-    one article: the answer lies at the end of a chain of articles. The corpus goes into the collection "demo"; run
+    one article: the answer is in the last of a chain of articles. Then counts for how many of the corpus' questions the
+    search finds the whole chain, and a search by keywords beside it. The corpus goes into the collection "demo"; run
     again, nothing is ingested twice. The first search is kept as a run, which the guide in Neo4j Browser shows.
 
     \b
@@ -33,45 +41,90 @@ def demo(as_json: bool) -> None:
     kgrag delete --collection demo --yes                  remove it again
     """
     from kgrag.demo import COLLECTION, corpus, questions
+    from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 
     settings = load_settings()
-    asked = questions()[:QUESTIONS]
+    every = questions()
+    asked = every[:QUESTIONS]
     with connect(settings) as kg:
         with corpus() as folder, progress_bars() as progress:
             report = kg[COLLECTION].ingest(folder, root=folder, progress=progress)
-        retriever = kg[COLLECTION].retriever()
-        rankings = [retriever.retrieve(question.question, PASSAGES) for question in asked]
+        by_name = {name: _search(kg[COLLECTION], every, name) for name in (DEFAULT_RETRIEVER, _KEYWORDS)}
+        rankings = by_name[DEFAULT_RETRIEVER][:QUESTIONS]
         if all(run.question != asked[0].question for run in kg[COLLECTION].runs()):
             kg[COLLECTION].save(rankings[0])
     place = _browser(settings)
+    whole = {name: sum(map(_is_whole, every, rankings)) for name, rankings in by_name.items()}
     if as_json:
         answers = [_answer_json(q, r) for q, r in zip(asked, rankings, strict=True)]
-        print_json({"collection": COLLECTION, "ingest": report, "questions": answers, **place})
+        print_json({"collection": COLLECTION, "ingest": report, "questions": answers, "whole": whole, **place})
         return
     from kgrag.cli.documents import print_problems, summary
 
-    for line in summary(report, COLLECTION):
-        click.echo(line)
+    click.echo(next(summary(report, COLLECTION)))
     print_problems(report.problems)
     for question, ranking in zip(asked, rankings, strict=True):
         _print_question(question, ranking)
+    click.echo("\n" + _comparison(whole, len(every)))
     click.echo("\nLook at the graph in Neo4j Browser:")
     for title, value in place.items():
         click.echo(f"  {title.replace('_', ' '):<14}{value}")
-    click.echo("  `kgrag browser` opens it, connection filled in; a guide goes through the graph in ten steps.")
-    click.echo(f'\nAsk it something: kgrag search "..." -c {COLLECTION}      your own files: kgrag ingest PATH...')
+    program = _program()
+    click.echo(f"  `{program} browser` opens it, connection filled in; a guide goes through the graph in ten steps.")
+    click.echo(f'\nAsk it something: {program} search "..." -c {COLLECTION}')
+    click.echo(f"Your own files:   {program} ingest PATH... -c NAME")
 
 
 def _print_question(question: "Question", ranking: "Ranking") -> None:
-    """The question, its chain, and the hits up to the last that belongs to the chain."""
+    """Print the question, how far the search gets on the way to its answer, and the hits up to there.
+
+    The excerpt of the article that holds the answer is the part that says it.
+    """
     from kgrag.cli.evidence import print_ranking
 
     click.echo("\n" + click.style(question.question, bold=True))
-    found = _found(question, ranking)
-    chain = " → ".join(f"{title} {'✓' if title in found else '(not found)'}" for title in question.documents)
-    click.echo(f"The chain to find: {chain}, which says: {question.answer}")
-    end = max((i for i, hit in enumerate(ranking, 1) if hit.passage.title in found), default=len(ranking))
-    print_ranking(replace(ranking, hits=ranking.hits[:end]), marked=question.documents, width=_WIDTH, why=True)
+    titles = _found(question, ranking)
+    click.echo(progress_of(question, titles))
+    end = max((i for i, hit in enumerate(ranking, 1) if hit.passage.title in titles), default=len(ranking))
+    part = replace(ranking, query=f"{question.question} {question.answer}", hits=ranking.hits[:end])
+    print_ranking(part, marked=question.documents, width=_WIDTH, why=True)
+
+
+def progress_of(question: "Question", titles: Sequence[str]) -> str:
+    """How far a search gets on the way to an answer, in a sentence.
+
+    Args:
+        question: the question with the titles of the articles that lead to its answer.
+        titles: those of these titles that are among the first passages, in the same order.
+    """
+    way = " → ".join(titles)
+    if len(titles) == len(question.documents):
+        return f"Known answer: {question.answer}. The search finds each article on the way to it (✓): {way}"
+    if not titles:
+        return f"Among the first {PASSAGES} passages is none of the articles that lead to the answer."
+    missing = "the article with the answer" if question.documents[-1] not in titles else "every article on the way"
+    return f"Among the first {PASSAGES} passages the search finds {way} (✓), but not {missing}."
+
+
+def _search(collection: "Collection", asked: "Sequence[Question]", name: str) -> "list[Ranking]":
+    """The first passages for each question by the retriever of that name."""
+    retriever = collection.retriever(name)
+    return [retriever.retrieve(question.question, PASSAGES) for question in asked]
+
+
+def _comparison(whole: Mapping[str, int], questions: int) -> str:
+    """For how many questions each retriever finds all articles on the way to the answer."""
+    (name, count), (other, fewer) = whole.items()
+    return (
+        f"Of the {questions} questions that come with the articles, the search ({name}) finds each article on the way "
+        f"for {count}; a search by keywords ({other}) for {fewer}."
+    )
+
+
+def _program() -> str:
+    """How to call kgrag: by its name where the shell finds it, else by its path."""
+    path = Path(sys.argv[0])
+    return "kgrag" if path.name != "kgrag" or shutil.which("kgrag") else str(path)
 
 
 def _answer_json(question: "Question", ranking: "Ranking") -> dict[str, Any]:
@@ -85,6 +138,11 @@ def _found(question: "Question", ranking: "Ranking") -> list[str]:
     """The titles of the question's chain that are among the hits."""
     titles = {hit.passage.title for hit in ranking}
     return [title for title in question.documents if title in titles]
+
+
+def _is_whole(question: "Question", ranking: "Ranking") -> bool:
+    """Whether all articles that lead to the answer are among the hits."""
+    return len(_found(question, ranking)) == len(question.documents)
 
 
 def _browser(settings: "Settings") -> dict[str, str]:

@@ -112,7 +112,7 @@ def ingest(
     KGRAG_LOADING__ENCODING sets it.
 
     --engine says where texts are cut, read for names and embedded: here, in several processes of this machine, or on
-    a Ray cluster (pip install 'kgrag[ray]'), whose machines need the same kgrag. The graph is the same.
+    a Ray cluster (the extra ray), whose machines need the same kgrag. The graph is the same.
 
     With --bulk the same graph is made through files and Neo4j's import tool. The server is down meanwhile; an
     interrupted load leaves the database as it was. With --files DIR the files are for another server: they are written

@@ -7,6 +7,7 @@ import click
 from kgrag.cli.connect import connect
 from kgrag.cli.console import note
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.installing import install_hint
 
 
 @click.command()
@@ -26,7 +27,7 @@ def mcp(collections: tuple[str, ...], characters: int | None, deadline: float, b
     kgrag://COLLECTION/passage/ID. The tool ask needs a language model of kgrag's own (KGRAG_CHAT__MODEL), the others
     none. With --collection get-schema and read-cypher are not offered, since Cypher could read other collections.
 
-    It takes the package mcp: pip install 'kgrag[mcp]'
+    It needs the extra mcp.
 
     \b
     kgrag mcp                                     all collections
@@ -38,7 +39,7 @@ def mcp(collections: tuple[str, ...], characters: int | None, deadline: float, b
     except ImportError as error:
         raise ConfigurationError(
             "The Model Context Protocol needs the package mcp, which is not installed.",
-            "Install it with: python -m pip install 'kgrag[mcp]'",
+            f"Install it: {install_hint('mcp')}",
         ) from error
     with connect() as kg:
         for name in collections:

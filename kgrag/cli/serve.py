@@ -6,6 +6,7 @@ from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import changed, load_settings, log_on_stderr, note
 from kgrag.cli.outcome import end_with_checks
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.installing import install_hint
 
 RANKINGS = 1000  # kept for those who ask the same
 RETRY = 3.0  # seconds: nobody waits longer for a database that does not answer
@@ -27,7 +28,7 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
     KGRAG_SERVE__* in `kgrag list settings`. /openapi.json describes the routes; /healthz, /readyz and /metrics are for
     whoever watches over it.
 
-    It takes some packages more: pip install 'kgrag[serve]', and for /mcp 'kgrag[mcp]'
+    It needs the extra serve, and for /mcp the extra mcp.
 
     \b
     kgrag serve
@@ -42,7 +43,7 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
     except ImportError as error:
         raise ConfigurationError(
             f"The server needs the package {error.name}, which is not installed.",
-            "Install it with: python -m pip install 'kgrag[serve]'",
+            f"Install it: {install_hint('serve')}",
         ) from error
     from kgrag.graph.local.supervising import supervised
     from kgrag.server.keys import Keys

@@ -302,7 +302,7 @@ class KnowledgeGraph:
         """A graph for a notebook, shown by `.render()`: a ranking's trails, an answer's steps, or what Cypher finds.
 
         `what`: a Ranking, an Answer, Rows, or a Cypher statement with its `parameters`. Raises ConfigurationError
-        without neo4j-viz (`pip install 'kgrag[viz]'`), InputError when there is nothing to draw.
+        without neo4j-viz (the extra viz), InputError when there is nothing to draw.
         """
         from kgrag.drawing import drawing, visualise
 

@@ -16,6 +16,7 @@ from kgrag.values.errors import (
     tls_hint,
     without_login,
 )
+from kgrag.values.installing import install_hint
 
 if TYPE_CHECKING:
     import httpx
@@ -36,7 +37,7 @@ class Http:
         except ImportError as error:
             raise ConfigurationError(
                 "A server is reached by httpx, which is not installed.",
-                "Install it with: python -m pip install 'kgrag[remote]'",
+                f"Install it: {install_hint('remote')}",
             ) from error
         url = url.rstrip("/")
         self.url = without_login(url)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from kgrag.engines import ALONE, TRIES, Engine, Parcel
 from kgrag.settings import EngineSettings
 from kgrag.values.errors import ConfigurationError, EngineError
+from kgrag.values.installing import install_hint
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -55,7 +56,7 @@ class Ray(Engine):
             import ray
         except ImportError as error:
             raise ConfigurationError(
-                "The engine ray needs the package Ray.", "Install it here and on every node: pip install 'kgrag[ray]'."
+                "The engine ray needs the package Ray.", f"Install it here and on every node: {install_hint('ray')}"
             ) from error
         self._ray: Any = ray
         self._settings = settings

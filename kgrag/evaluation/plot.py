@@ -5,6 +5,7 @@ from typing import Any
 
 from kgrag.evaluation.summary import Rows
 from kgrag.values.errors import ConfigurationError, InputError
+from kgrag.values.installing import install_hint
 
 FORMATS = (".png", ".svg", ".pdf")
 _PREFERRED = ("R@5", "R@2", "answer@5", "answer@2")
@@ -58,6 +59,6 @@ def drawing() -> tuple[Any, Any]:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ConfigurationError(
-            "A plot needs matplotlib, which is not installed.", "Install it with: python -m pip install 'kgrag[plot]'"
+            "A plot needs matplotlib, which is not installed.", f"Install it: {install_hint('plot')}"
         ) from error
     return Figure, ticker

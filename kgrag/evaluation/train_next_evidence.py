@@ -21,6 +21,7 @@ from kgrag.models.prompts import Prompt
 from kgrag.settings import NextEvidenceTraining
 from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.events import Progress
+from kgrag.values.installing import install_hint
 
 NO_EVIDENCE = "(none)"
 _IGNORED = -100  # the label of a token that is not learned
@@ -91,7 +92,7 @@ def tune(
     except ImportError as error:
         raise ConfigurationError(
             f"Training needs packages that are not installed ({error.name}).",
-            "Install them: pip install 'kgrag[train]'.",
+            f"Install them: {install_hint('train')}",
         ) from error
     set_seed(seed)
     model, tokenizer, seq2seq = load_model(base)

@@ -23,6 +23,7 @@ from kgrag.models.embed import Vectors, sentence_transformer, unit
 from kgrag.settings import NextFactTraining
 from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.events import Progress
+from kgrag.values.installing import install_hint
 
 NEIGHBOURS = (1, 2, 5, 10, 20)
 """How many neighbours each seed has where SF-EM is measured."""
@@ -193,7 +194,7 @@ def train(
     except ImportError as error:
         raise ConfigurationError(
             f"Training needs packages that are not installed ({error.name}).",
-            "Install them: pip install 'kgrag[sbert]'.",
+            f"Install them: {install_hint('sbert')}",
         ) from error
     if len(pairs) < 2:
         raise InputError(f"{len(pairs)} pairs of a question and a fact cannot be learned from.", "Take more questions.")

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from kgrag.graph.contents import Fingerprint, Item
 from kgrag.values.errors import InputError
+from kgrag.values.installing import update_hint
 
 VERSION = 1
 """Of the formats."""
@@ -39,7 +40,7 @@ class Header:
         if values["version"] > VERSION:
             raise InputError(
                 f"{place}: the export is of a newer kind ({values['version']}; this kgrag reads up to {VERSION}).",
-                "Install the newer kgrag that wrote it: pip install --upgrade kgrag.",
+                f"A newer kgrag wrote it: {update_hint()}",
             )
         if values.keys() != names.keys() or any(type(values[n]) is not its for n, its in names.items()):
             raise foreign(place)

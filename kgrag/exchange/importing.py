@@ -18,6 +18,7 @@ from kgrag.graph.holding import collection_lock
 from kgrag.graph.migrations import migrate_collection
 from kgrag.values.errors import InputError, MismatchError
 from kgrag.values.events import Progress
+from kgrag.values.installing import update_hint
 
 _NODES = 1000  # a transaction
 _EDGES = 5000
@@ -82,7 +83,7 @@ def _check(header: Header) -> None:
     if header.schema_version > schema.SCHEMA_VERSION:
         raise MismatchError(
             f"The export has schema version {header.schema_version}; this kgrag knows only {schema.SCHEMA_VERSION}.",
-            "Install the newer kgrag that wrote it: pip install --upgrade kgrag.",
+            f"A newer kgrag wrote it: {update_hint()}",
         )
     if not header.embeddings:
         raise MismatchError(

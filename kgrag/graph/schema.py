@@ -6,6 +6,7 @@ from typing import Any
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import Fulltext, NodeKind, describe
 from kgrag.values.errors import MismatchError
+from kgrag.values.installing import update_hint
 
 SCHEMA_VERSION = 12
 SLOTS = ("embedding", "embedding_b")
@@ -79,8 +80,7 @@ def version_mismatch(version: int) -> MismatchError:
         )
     return MismatchError(
         f"The database has schema version {version}; this kgrag knows only {SCHEMA_VERSION}.",
-        "Install the newer kgrag that wrote it (pip install --upgrade kgrag), or go back to a backup of before: "
-        "kgrag db restore FILE.",
+        f"Update kgrag ({update_hint()}), or go back to an older backup: kgrag db restore FILE.",
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.tokens import normalise
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.installing import install_hint
 
 _NO_NAMES = frozenset("DATE TIME PERCENT MONEY QUANTITY ORDINAL CARDINAL".split())
 
@@ -39,7 +40,8 @@ def _trained(pipeline: str) -> Any:
     except ImportError as error:
         raise ConfigurationError(
             f"The pipeline {pipeline!r} needs spaCy, which is not installed.",
-            f"Run pip install 'kgrag[spacy]' and spacy download {pipeline}, or unset KGRAG_INDEXING__PIPELINE.",
+            f"Run `{install_hint('spacy')}` and `python -m spacy download {pipeline}`, "
+            "or unset KGRAG_INDEXING__PIPELINE.",
         ) from error
     try:
         return spacy.load(pipeline, exclude=["parser", "lemmatizer"])  # neither finds names, and they take longest

@@ -19,6 +19,7 @@ from kgrag.models.endpoint import Endpoint
 from kgrag.runtime.plugins import Plugins
 from kgrag.settings import EmbeddingSettings
 from kgrag.values.errors import ConfigurationError, ModelError
+from kgrag.values.installing import install_hint
 
 Vectors = NDArray[np.float32]
 _SHOWN = 60
@@ -221,7 +222,7 @@ def sentence_transformer(name: str) -> Any:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise ConfigurationError(
-            f"Embedder {name!r} needs sentence-transformers.", "Install it: pip install 'kgrag[sbert]'."
+            f"Embedder {name!r} needs sentence-transformers.", f"Install it: {install_hint('sbert')}"
         ) from error
     model = name.removeprefix("sbert:")
     if model == "minilm":

@@ -13,6 +13,7 @@ from typing import Any
 
 from kgrag.models.chat import Message
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.installing import install_hint
 
 _NEW_TOKENS = 128  # of a reply, at most: a passage is a sentence or two
 _SHOWN_TOKENS = 1024
@@ -75,7 +76,7 @@ def load_generator(name: str) -> Generator:
     except ImportError as error:
         raise ConfigurationError(
             f"A generator needs packages that are not installed ({error.name}).",
-            "Install them: pip install 'kgrag[train]'.",
+            f"Install them: {install_hint('train')}",
         ) from error
 
 

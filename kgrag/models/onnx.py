@@ -15,6 +15,7 @@ from kgrag.models.embed import Vectors, whole
 from kgrag.runtime.jars import Jar, JarStore
 from kgrag.settings import Settings
 from kgrag.values.errors import ConfigurationError, LocalServerError
+from kgrag.values.installing import install_hint
 
 MINILM = Jar(
     "dev.langchain4j",
@@ -55,7 +56,7 @@ class OnnxEmbedder:
             from tokenizers import Tokenizer
         except ImportError as error:
             raise ConfigurationError(
-                f"Embedder {name!r} needs {error.name}.", "Install it: pip install 'kgrag[minilm]'."
+                f"Embedder {name!r} needs {error.name}.", f"Install it: {install_hint('minilm')}"
             ) from error
         try:
             model, tokenizer, given = _files(name)

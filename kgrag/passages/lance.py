@@ -9,6 +9,7 @@ from typing import Any
 from kgrag.passages import Scores, best
 from kgrag.settings import Settings
 from kgrag.values.errors import ConfigurationError, DatabaseError, MismatchError
+from kgrag.values.installing import install_hint
 
 _COLUMNS = ("stems", "title_stems")
 _BATCH = 4096  # rows read at once
@@ -119,7 +120,7 @@ class LanceIndex:
             import lancedb
         except ImportError as error:
             raise ConfigurationError(
-                "KGRAG_PASSAGE_INDEX=lancedb needs LanceDB.", "python -m pip install 'kgrag[lancedb]'"
+                "KGRAG_PASSAGE_INDEX=lancedb needs LanceDB.", f"Install it: {install_hint('lancedb')}"
             ) from error
         return lancedb.connect(self._folder, read_consistency_interval=timedelta(0))
 

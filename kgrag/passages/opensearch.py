@@ -8,6 +8,7 @@ from typing import Any
 from kgrag.passages import Scores, best
 from kgrag.settings import Settings
 from kgrag.values.errors import ConfigurationError, DatabaseError, MismatchError, without_login
+from kgrag.values.installing import install_hint
 
 _SECONDS = 30  # that a request may take
 _TIES = 10  # read more than wanted, since ties are ordered here
@@ -31,7 +32,7 @@ class OpenSearchIndex:
             from opensearchpy import OpenSearch
         except ImportError as error:
             raise ConfigurationError(
-                "KGRAG_PASSAGE_INDEX=opensearch needs opensearch-py.", "python -m pip install 'kgrag[opensearch]'"
+                "KGRAG_PASSAGE_INDEX=opensearch needs opensearch-py.", f"Install it: {install_hint('opensearch')}"
             ) from error
         uri = settings.opensearch_uri.get_secret_value()
         self._uri, self._name, self._dimension = without_login(uri), f"kgrag_{name}", dimension

@@ -21,6 +21,7 @@ from kgrag.retrieval.second_stage import ONE_AT_A_TIME, rank_again, rank_step, t
 from kgrag.retrieval.token_index import Matrix, open_index
 from kgrag.runtime.options import Options
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.installing import install_hint
 
 _PLAIN = {"convert_to_numpy": True, "show_progress_bar": False}
 _PART = 1000  # passages that a filter is tried on at once
@@ -51,7 +52,7 @@ class Colbert(Retriever):
     paper = "ColBERTv2; GEAR, section 6.1"
     options = ColbertOptions
     over = ("hybrid",)
-    needs = "kgrag[colbert] and a model"
+    needs = "the extra colbert and a model"
     settings: ColbertOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
@@ -121,7 +122,7 @@ def _loaded(name: str) -> Any:
         from sentence_transformers import MultiVectorEncoder
     except ImportError as error:
         raise ConfigurationError(
-            "The retriever colbert needs sentence-transformers 6 or later.", "Install it: pip install 'kgrag[colbert]'."
+            "The retriever colbert needs sentence-transformers 6 or later.", f"Install it: {install_hint('colbert')}"
         ) from error
     try:
         encoder = MultiVectorEncoder(name)

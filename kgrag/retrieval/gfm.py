@@ -28,6 +28,7 @@ from kgrag.retrieval.trail import follow
 from kgrag.runtime.options import Count, Options
 from kgrag.settings import GfmTraining
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.installing import install_hint
 from kgrag.values.results import Step
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ class Gfm(Retriever):
     paper = "GFM-RAG, sections 3.2 and 3.3"
     uses = ("triples", "names", "vectors")
     options = GfmOptions
-    needs = "kgrag[gfm] and weights: kgrag lab train gfm"
+    needs = "the extra gfm and weights: kgrag lab train gfm"
     settings: GfmOptions
 
     def __init__(self, *on: Searchable, **options: Any) -> None:
@@ -258,5 +259,5 @@ def network_module() -> Any:
     try:
         from kgrag.models import gfm
     except ImportError as error:
-        raise ConfigurationError("GFM-RAG needs torch.", "Install it: pip install 'kgrag[gfm]'.") from error
+        raise ConfigurationError("GFM-RAG needs torch.", f"Install it: {install_hint('gfm')}") from error
     return gfm

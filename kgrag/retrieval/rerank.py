@@ -17,6 +17,7 @@ from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.second_stage import ONE_AT_A_TIME, rank_again
 from kgrag.runtime.options import Count, Options
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.installing import install_hint
 
 KEY = "RERANK_API_KEY"
 """The variable of the environment that holds the key of a server that an option names."""
@@ -47,7 +48,7 @@ class Rerank(Retriever):
     paper = "Nogueira and Cho 2019"
     options = RerankOptions
     over = ("pathrank",)
-    needs = "kgrag[sbert] and a model, or a server"
+    needs = "the extra sbert and a model, or a server"
     scale = "relevance"
     settings: RerankOptions
 
@@ -107,7 +108,7 @@ def _load(name: str) -> tuple[Any, Any]:
     except ImportError as error:
         raise ConfigurationError(
             "The retriever rerank needs sentence-transformers, or the address of a server.",
-            "Install it: pip install 'kgrag[sbert]'; or name a server: KGRAG_RERANKER__BASE_URL=http://HOST:PORT/v1.",
+            f"Install it: `{install_hint('sbert')}`; or name a server: KGRAG_RERANKER__BASE_URL=http://HOST:PORT/v1.",
         ) from error
     remedy = (
         "Name a cross-encoder or give the path of a saved one: rerank(pathrank, model='BAAI/bge-reranker-base'), "

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from kgrag.runtime.files import disk_errors, locked, require_space
 from kgrag.values.errors import ConfigurationError, LocalServerError
 from kgrag.values.events import Progress
+from kgrag.values.installing import install_hint
 
 if TYPE_CHECKING:
     import httpx
@@ -202,7 +203,7 @@ def open_source(repository: str | None) -> Source:
             repository = next(iter(MavenContext().remote_repos.values()))
     except ImportError as error:
         raise ConfigurationError(
-            f"The package {error.name} is needed to download what kgrag runs on.", 'pip install "kgrag[local]"'
+            f"The package {error.name} is needed to download what kgrag runs on.", install_hint("local")
         ) from error
     base = repository.rstrip("/")
     client = httpx.Client(timeout=httpx.Timeout(30.0, connect=10.0), follow_redirects=True)

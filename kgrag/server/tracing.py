@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kgrag import __version__
 from kgrag.runtime.spans import Value, span, traced
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.installing import install_hint
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -35,7 +36,7 @@ class Tracing:
         except ImportError as error:
             raise ConfigurationError(
                 f"{_WANTED[0]} is set, and OpenTelemetry is not installed.",
-                "pip install 'kgrag[otel]', or unset it.",
+                f"Run `{install_hint('otel')}`, or unset it.",
             ) from error
         named = {"service.name": os.environ.get("OTEL_SERVICE_NAME") or "kgrag", "service.version": __version__}
         self._provider = trace.TracerProvider(resource=Resource.create(named), shutdown_on_exit=False)

@@ -210,7 +210,7 @@ def test_systems_are_listed_without_a_database(cli: CommandLine) -> None:
     assert "[GEAR, section 5]" in text
     needs = {entry["name"]: (entry["paper"], entry["needs"]) for entry in listed["retrievers"]}
     assert needs["hipporag2"] == ("HippoRAG 2, section 3", ["triples", "vectors", "a language model"])
-    assert needs["colbert"][1][-1].startswith("kgrag[colbert]") and needs["bm25"][1] == ["words"]
+    assert needs["colbert"][1][-1].startswith("the extra colbert") and needs["bm25"][1] == ["words"]
 
 
 def test_every_setting_of_a_paper_is_listed_with_its_section(cli: CommandLine) -> None:

@@ -5,15 +5,26 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
+from code_blocks import differs_from_readme
 from command_line import CommandLine
 
-from kgrag.cli.demo import PASSAGES
+from kgrag.cli.demo import PASSAGES, progress_of
 from kgrag.client import KnowledgeGraph
-from kgrag.demo import COLLECTION, questions
+from kgrag.demo import COLLECTION, Question, questions
 from kgrag.graph.browser import demo_guide, steps
 from kgrag.values.errors import NotFoundError
 
-pytestmark = pytest.mark.long
+ASKED = Question("Who?", "Ada", 3, ("A", "B", "C"))
+
+
+@pytest.mark.parametrize(("found", "said"), [
+    (["A", "B", "C"], "Known answer: Ada. The search finds each article on the way to it (✓): A → B → C"),
+    (["A", "B"], "Among the first 6 passages the search finds A → B (✓), but not the article with the answer."),
+    (["A", "C"], "Among the first 6 passages the search finds A → C (✓), but not every article on the way."),
+    ([], "Among the first 6 passages is none of the articles that lead to the answer."),
+])  # fmt: skip
+def test_the_way_to_an_answer_is_told_as_far_as_it_is_found(found: list[str], said: str) -> None:
+    assert progress_of(ASKED, found) == said
 
 
 @pytest.fixture
@@ -23,6 +34,7 @@ def _no_demo(kg: KnowledgeGraph) -> Iterator[None]:
         kg[COLLECTION].delete()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_no_demo")
 def test_demo_ingests_asks_and_shows_the_way_to_the_graph(cli: CommandLine, kg: KnowledgeGraph) -> None:
     began = time.monotonic()
@@ -31,7 +43,14 @@ def test_demo_ingests_asks_and_shows_the_way_to_the_graph(cli: CommandLine, kg: 
     assert "0 unchanged" in result.stdout and "problem" not in result.stderr
     for question in questions()[:3]:
         block = result.stdout.partition(question.question)[2]
-        assert "The chain to find: " in block and f"which says: {question.answer}\n" in block
+        way = " → ".join(question.documents)
+        assert block.startswith(
+            f"\nKnown answer: {question.answer}. The search finds each article on the way to it (✓): {way}\n"
+        )
+        _, _, last = block.partition("\n\n")[0].rpartition(f"  {question.documents[-1]} ✓  ")
+        assert question.answer in last.splitlines()[1], "the excerpt of the last article says the answer"
+    assert differs_from_readme(result.stdout) == ""
+    assert "finds each article on the way for 13; a search by keywords (bm25) for 7." in result.stdout
     assert len(result.output.splitlines()) < 75, "with the set-up, `make demo` is to print at most 80 lines"
     assert cli.env["KGRAG_NEO4J_URI"] in result.stdout and "KGRAG_NEO4J_PASSWORD" in result.stdout
     assert cli.env["KGRAG_NEO4J_PASSWORD"] not in result.stdout + result.stderr
@@ -44,7 +63,12 @@ def test_demo_ingests_asks_and_shows_the_way_to_the_graph(cli: CommandLine, kg: 
     for asked in again["questions"]:
         assert len(asked["hits"]) == PASSAGES
         assert set(asked["found"]) == {h["passage"]["title"] for h in asked["hits"]} & set(asked["documents"])
-        assert asked["found"], "the first article of the chain shares words with the question"
+        assert asked["found"] == asked["documents"], "the whole chain is among the first passages"
+        by_keywords = kg[COLLECTION].search(asked["query"], k=PASSAGES, retriever="bm25")
+        assert asked["documents"][-1] not in {hit.passage.title for hit in by_keywords}, (
+            "keywords do not reach the answer"
+        )
+    assert again["whole"] == {"pathrank": 13, "bm25": 7}
 
     (kept,) = kg[COLLECTION].runs()  # once, for the guide
     assert (kept.question, kept.system, kept.steps) == (questions()[0].question, "pathrank", 1)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 SHOWCASES = 3
-STOPWORDS = frozenset({"as", "his", "in", "of", "the", "to", "was", "which"})
+STOPWORDS = frozenset({"and", "as", "his", "in", "of", "the", "to", "was", "which", "who"})
 
 
 @dataclass(frozen=True)
@@ -190,9 +190,8 @@ def test_only_the_last_document_holds_the_answer(asked: Question) -> None:
 
 
 @every_showcase
-def test_keywords_do_not_reach_past_the_first_document(asked: Question) -> None:
-    wanted = content_words(asked.question)
-    for title in asked.documents[1:]:
-        found = content_words(f"{title} {texts()[title]}")
-        shared = {(word, other) for word in wanted for other in found if alike(word, other)}
-        assert len(shared) <= 1, f"{title} shares {sorted(shared)} with the question"
+def test_keywords_do_not_reach_the_answer(asked: Question) -> None:
+    wanted, last = content_words(asked.question), asked.documents[-1]
+    found = content_words(f"{last} {texts()[last]}")
+    shared = {(word, other) for word in wanted for other in found if alike(word, other)}
+    assert len(shared) <= 2, f"{last} shares {sorted(shared)} with the question"

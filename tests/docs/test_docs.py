@@ -175,6 +175,8 @@ def in_console(command: Command) -> None:
         case ("kgrag", *rest):
             result = CliRunner().invoke(main, rest, prog_name="kgrag")
             assert result.exit_code == 0, f"{command.text}: {result.output}"
+        case ("make", "demo"):
+            in_console(Command("kgrag demo", ("kgrag", "demo"), {}))
         case ("make", *rest):
             subprocess.run(["make", "-n", *rest], cwd=ROOT, check=True, capture_output=True)
         case ("python", "-m", "pip", "install", *rest) | ("pip", "install", *rest):

@@ -14,6 +14,7 @@ from test_public import PACKAGES, PUBLIC, members
 
 from kgrag.cli import main
 from kgrag.graph.saved import saved_queries
+from kgrag.values.installing import install_hint
 
 pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[2]
@@ -39,6 +40,10 @@ def test_commands_queries_and_errors_are_those_of_the_source(site: Path) -> None
     assert all(name in queries and query.purpose.replace("`", "") in queries for name, query in saved_queries().items())
     assert "There is no collection … (there are: …). Make it with kgrag ingest PATH... --collection …." in errors
     assert errors.count("Error") > 250
+    assert (
+        f"Drawing needs neo4j-viz, which is not installed (its licence is GPLv3). Install it: {install_hint('viz')} ("
+        in (errors.replace("| ", ""))
+    )
 
 
 def test_commands_stand_in_the_groups_of_the_help(site: Path) -> None:

@@ -13,6 +13,7 @@ from question_set import CORPUS, QUERIES, evaluated, write_set
 from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.readers import read_dataset
+from kgrag.values.installing import install_hint
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("evaluations_are_deleted")]
 
@@ -250,7 +251,7 @@ def test_without_matplotlib_a_plot_says_how_to_install_it(
     evaluate: Evaluate, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "pip install 'kgrag[plot]'" in evaluate(folder, "--plot", "recall.png", code=2).stderr
+    assert install_hint("plot") in evaluate(folder, "--plot", "recall.png", code=2).stderr
 
 
 def test_a_graph_for_each_question(

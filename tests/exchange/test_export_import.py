@@ -16,6 +16,7 @@ from kgrag.graph import collections, schema
 from kgrag.graph.contents import LABELS, Fingerprint, fingerprint
 from kgrag.indexing.digest import digest
 from kgrag.values.errors import ConfigurationError, InputError, MismatchError, NotFoundError
+from kgrag.values.installing import update_hint
 
 pytestmark = pytest.mark.long
 
@@ -151,7 +152,7 @@ def test_exports_of_a_newer_schema_are_refused(
         patch.setattr(schema, "SCHEMA_VERSION", version)
         with pytest.raises(MismatchError, match=f"version {version + 1}; this kgrag knows only {version}") as caught:
             kg.import_export(path, "copy")
-    assert "pip install --upgrade kgrag" in caught.value.remedy
+    assert update_hint() in caught.value.remedy
     assert collections.find_collection(kg.graph, "copy") is None
 
 

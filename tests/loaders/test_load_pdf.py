@@ -15,6 +15,7 @@ from reportlab.pdfgen.canvas import Canvas
 from kgrag.loaders import load
 from kgrag.settings import LoadingSettings
 from kgrag.values.documents import Document, Problem, Table
+from kgrag.values.installing import install_hint
 
 ONE = LoadingSettings(processes=1)
 
@@ -344,7 +345,7 @@ def test_without_pdfplumber(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("kgrag.loaders.pdf.find_spec", lambda name: None)
     (problem,) = load(tmp_path, loading=ONE)
     assert isinstance(problem, Problem)
-    assert "pip install 'kgrag[pdf]'" in problem.message
+    assert problem.message.endswith(install_hint("pdf"))
 
 
 def test_several_processes_give_the_same(tmp_path: Path, chance: random.Random) -> None:

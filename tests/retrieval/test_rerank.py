@@ -1,6 +1,7 @@
 """Reranking: by a cross-encoder made on the spot, and by a server."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 from kgrag.text.tokens import words_of
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
+from kgrag.values.installing import install_hint
 from kgrag.values.results import Filter
 
 _NAME = "rerank"
@@ -116,7 +118,7 @@ def test_without_the_package_it_says_how_to_install_it(
     kg: KnowledgeGraph, ships: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(ConfigurationError, match=r"pip install 'kgrag\[sbert\]'"):
+    with pytest.raises(ConfigurationError, match=re.escape(install_hint("sbert"))):
         kg[ships].search("Fram", retriever="rerank(model='some/other-model')")
 
 

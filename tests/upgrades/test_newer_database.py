@@ -13,13 +13,14 @@ from kgrag.client import KnowledgeGraph
 from kgrag.graph import schema
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import MismatchError
+from kgrag.values.installing import update_hint
 
 pytestmark = [pytest.mark.alone, pytest.mark.long]
 
 DOCUMENT = Document("fram", (Section("The Fram lay at Larvik."),), "Fram")
 EXPORT = str(Path(__file__).parent / "exports" / "schema-9-681f1f6.jsonl.gz")
 SAYS = f"schema version {schema.SCHEMA_VERSION + 1}; this kgrag knows only {schema.SCHEMA_VERSION}"
-REMEDIES = ("pip install --upgrade kgrag", "kgrag db restore")
+REMEDIES = (update_hint(), "kgrag db restore")
 
 
 @pytest.fixture

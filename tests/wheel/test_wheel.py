@@ -1,4 +1,4 @@
-"""What is published, used as a stranger would: the wheel, from an index, in environments of its own.
+"""The package as it would be published, used as a stranger would: the wheel, from an index, in environments of its own.
 
 The index is a folder of PEP 503 that this machine serves to itself, beside the one where all else is. `make test-wheel`
 prints what each step took.
@@ -18,6 +18,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from code_blocks import differs_from_readme
 
 from kgrag import __version__
 
@@ -26,7 +27,7 @@ pytestmark = [pytest.mark.wheel, pytest.mark.timeout(1800)]
 ROOT = Path(__file__).parents[2]
 TOOLS = ROOT / ".venv-wheel" / "bin"
 MOST_MB, MOST_WHEEL_MB, MOST_IMPORT_MS = 450, 3, 150
-INSTALL = re.compile(r"pip install ([^`|)\n]*)")
+INSTALL = re.compile(r"(?:\bEXTRA=|'\.\[)([a-z][a-z0-9,-]*)")
 
 
 def interpreters() -> dict[str, str]:
@@ -145,7 +146,7 @@ def test_a_stranger_installs_runs_the_demo_and_uninstalls(version: str, shell: S
     print(f"  {fastest:6.0f} ms import kgrag")
     assert fastest < MOST_IMPORT_MS
     try:
-        as_readme_says(shell.run(kgrag, "demo"))
+        assert differs_from_readme(shell.run(kgrag, "demo")) == ""
         refused = subprocess.run([kgrag, "serve"], env=shell.env, capture_output=True, text=True)
         assert refused.returncode != 0 and "pip install 'kgrag[serve]'" in refused.stderr
     finally:
@@ -162,36 +163,24 @@ def test_it_runs_without_being_installed(how: str, built: Path, shell: Shell) ->
         "pipx": [TOOLS / "pipx", "run", "--python", sys.executable, "--spec", f"{built}[local]", "kgrag"],
     }[how]
     try:
-        as_readme_says(shell.run(*words, "demo"))
+        assert differs_from_readme(shell.run(*words, "demo")) == ""
     finally:
         shell.run(*words, "down")
 
 
-def as_readme_says(printed: str) -> None:
-    """What the demo prints is what README shows of it; "…" there stands for more."""
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"```text\n(Which .*?)```", page, re.DOTALL)
-    rest = " ".join(printed.split())
-    for piece in filter(None, (" ".join(part.split()) for part in shown.split("…"))):
-        assert piece in rest, piece
-        rest = rest.partition(piece)[2]
-
-
-def _lines() -> set[str]:
-    """What README and docs say to install, each once."""
+def _extras() -> set[str]:
+    """The extras that README and docs have installed together, each set once: "serve,mcp,pdf"."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    found = (m for page in pages for m in INSTALL.findall(page.read_text(encoding="utf-8")))
-    return {line.split("  ")[0].strip(" '\"") for line in found if "kgrag" in line or "." in line.split()[0]}
+    return {found for page in pages for found in INSTALL.findall(page.read_text(encoding="utf-8"))}
 
 
 def test_every_line_that_installs_finds_its_packages(shell: Shell) -> None:
-    """From the index by its name, and from the folder: all that each line asks for can be had together."""
+    """From the index by the package's name, and from the folder: all that each line asks for can be had together."""
     print()
-    lines = _lines()
-    assert {"kgrag[local,pdf]", "kgrag[serve,pdf,mcp]"} <= lines
-    for line in sorted(lines):
-        extras = line.partition("[")[2].partition("]")[0]
-        for wanted in (f"kgrag[{extras}]", f"{ROOT}[{extras}]") if extras else ("kgrag", ROOT):
+    sets = _extras()
+    assert {"pdf,office", "serve,mcp,pdf", "local,pdf", "langchain", "neo4j-graphrag"} <= sets
+    for extras in sorted(sets):
+        for wanted in (f"kgrag[{extras}]", f"{ROOT}[{extras}]"):
             shell.run(TOOLS / "uv", "pip", "install", "--dry-run", "--python", sys.executable, wanted)
 
 

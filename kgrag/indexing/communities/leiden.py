@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.installing import install_hint
 
 LEVELS = 6
 """Most levels of communities."""
@@ -59,7 +60,8 @@ def _leiden(ties: Any, resolution: float, seed: int) -> NDArray[np.int64]:
         native: Any = importlib.import_module("graspologic_native")
     except ImportError as error:
         raise ConfigurationError(
-            "Communities are found by graspologic-native, which is not installed.", "pip install 'kgrag[communities]'"
+            "Communities are found by graspologic-native, which is not installed.",
+            f"Install it: {install_hint('communities')}",
         ) from error
     _, mapped = native.leiden_csr(
         ties.indptr.astype(np.int64), ties.indices.astype(np.int32), ties.data, count, resolution=resolution, seed=seed

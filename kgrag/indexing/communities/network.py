@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.installing import install_hint
 
 _NAMES = 40  # of a passage that tie, the rarest: a list of all members of a club ties nobody
 _WHOLE = 27_720  # the weight of a tie of 1; with whole numbers, sums do not depend on their order
@@ -111,5 +112,5 @@ def _scipy(module: str) -> Any:
         return importlib.import_module(f"scipy.{module}")
     except ImportError as error:
         raise ConfigurationError(
-            "Communities are found with scipy, which is not installed.", "pip install 'kgrag[communities]'"
+            "Communities are found with scipy, which is not installed.", f"Install it: {install_hint('communities')}"
         ) from error

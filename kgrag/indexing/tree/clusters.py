@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.installing import install_hint
 
 SIZE = 8
 """Members of a cluster on average (RAPTOR, appendix C: summaries have 6.7 children)."""
@@ -92,5 +93,5 @@ def _sklearn(module: str) -> Any:
         return importlib.import_module(f"sklearn.{module}")
     except ImportError as error:
         raise ConfigurationError(
-            "Clusters are made by scikit-learn, which is not installed.", "pip install 'kgrag[tree]'"
+            "Clusters are made by scikit-learn, which is not installed.", f"Install it: {install_hint('tree')}"
         ) from error

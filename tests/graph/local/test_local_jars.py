@@ -16,6 +16,7 @@ from kgrag.graph.local.lines import LINES, SERVER, Line, line_named, lock_groups
 from kgrag.runtime import jars as jars_module
 from kgrag.runtime.jars import Jar, JarStore, parse_lock
 from kgrag.values.errors import ConfigurationError, LocalServerError
+from kgrag.values.installing import install_hint
 
 
 def content(name: str) -> bytes:
@@ -270,4 +271,4 @@ def test_the_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ConfigurationError, match=package.split(".")[0]) as caught:
         JarStore(tmp_path / "jars").ensure(JARS, stage="Downloading")
-    assert 'pip install "kgrag[local]"' in caught.value.remedy
+    assert caught.value.remedy == install_hint("local")

@@ -1,0 +1,46 @@
+"""Commands that install what is missing: an extra, or a newer version of kgrag.
+
+No package index holds kgrag yet, so the command depends on where kgrag runs: in the environment that `make` sets up in
+a clone, or as an installed package, whose extras pip resolves from what is installed.
+"""
+
+import sys
+from pathlib import Path
+
+_SOURCE = Path(__file__).parents[2]
+
+
+def install_hint(*extras: str) -> str:
+    """The command that installs extras of kgrag.
+
+    Args:
+        extras: names of extras in pyproject.toml, such as "pdf".
+
+    Returns:
+        One shell command, without a full stop: for "pdf" `make extra EXTRA=pdf`, to be run in the clone, or
+        `pip install 'kgrag[pdf]'` where kgrag is an installed package.
+    """
+    names = ",".join(extras)
+    return f"make extra EXTRA={names}" if runs_in_clone() else f"pip install 'kgrag[{names}]'"
+
+
+def update_hint() -> str:
+    """How a newer version of kgrag is installed.
+
+    Returns:
+        A shell command in a clone; elsewhere an instruction in words, since no package index holds kgrag.
+    """
+    return "git pull && make setup" if runs_in_clone() else "install the newer kgrag as you installed this one"
+
+
+def runs_in_clone(source: Path = _SOURCE, prefix: str = sys.prefix) -> bool:
+    """Whether kgrag runs in the virtual environment that its own Makefile set up.
+
+    Args:
+        source: the folder that holds the package `kgrag`; of an installed package, site-packages.
+        prefix: the folder of the virtual environment.
+    """
+    makefile = source / "Makefile"
+    if Path(prefix).resolve() != (source / ".venv").resolve() or not makefile.is_file():
+        return False
+    return "\nextra:" in makefile.read_text(encoding="utf-8")
