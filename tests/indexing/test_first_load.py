@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -29,13 +29,13 @@ def _graph(kg: KnowledgeGraph, name: str) -> tuple[list[Any], list[Any]]:
             "RETURN labels(n) AS labels, properties(n) AS properties",
             name=name,
         )
-        kept = [(sorted(r["labels"]), _without_times(r["properties"])) for r in nodes]
+        kept = [(sorted(label.split("_")[0] for label in r["labels"]), _comparable(r["properties"])) for r in nodes]
         edges = session.run(
             "MATCH (a {collection: $name})-[r]->(b) "
             "RETURN coalesce(a.id, a.name) AS a, type(r) AS type, b.id AS b, properties(r) AS properties",
             name=name,
         )
-        joined = [(r["a"], r["type"], r["b"], sorted(r["properties"].items(), key=repr)) for r in edges]
+        joined = [(r["a"], r["type"], r["b"], _comparable(r["properties"])) for r in edges]
         totals = session.run(
             "MATCH (c:Collection {name: $name}) RETURN c {.passages, .class, .density, .density0, .counting} AS totals",
             name=name,
@@ -43,8 +43,21 @@ def _graph(kg: KnowledgeGraph, name: str) -> tuple[list[Any], list[Any]]:
     return sorted(kept, key=repr), [*sorted(joined, key=repr), totals]
 
 
-def _without_times(properties: dict[str, Any]) -> list[tuple[str, Any]]:
-    return sorted((key, sorted(v) if key == "todo" else v) for key, v in properties.items() if key not in _TIMES)
+def _differences(one: tuple[list[Any], list[Any]], other: tuple[list[Any], list[Any]]) -> list[str]:
+    """What only one of two graphs holds."""
+    held = [{repr(row) for part in graph for row in part} for graph in (one, other)]
+    return [f"- {row}" for row in sorted(held[0] - held[1])] + [f"+ {row}" for row in sorted(held[1] - held[0])]
+
+
+def _comparable(properties: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Properties without times; vectors and scores rounded, since batches change the last digits."""
+
+    def rounded(value: Any) -> Any:
+        if isinstance(value, list):
+            return sorted(value) if value and isinstance(value[0], str) else [rounded(one) for one in value]
+        return round(value, 4) if isinstance(value, float) else value
+
+    return sorted((key, rounded(value)) for key, value in properties.items() if key not in _TIMES)
 
 
 def _documents(make_documents: Make) -> list[Document]:
@@ -84,9 +97,9 @@ def test_a_first_load_makes_the_graph_of_one_document_after_the_other(
     documents, made = expected
     with queries_run() as run:
         report = kg[collection_name].ingest([*documents, documents[3]])
-    assert _graph(kg, collection_name) == made
+    assert _differences(_graph(kg, collection_name), made) == []
     assert (report.added, report.unchanged) == (len(documents), 1)
-    assert [run.count(name) for name in ("write/nodes", "write/edges", "write/begin_counting")] == [1, 1, 0]
+    assert [name in run for name in ("write/nodes", "write/edges", "write/begin_counting")] == [True, True, False]
     assert not [name for name in run if name.startswith("stages/")]
 
 
@@ -143,16 +156,13 @@ def test_killed_at_any_transaction_it_ends_the_same(
             if done:
                 break
             tries += 1
-            with _killed_at(2, monkeypatch):  # and once more, in the middle of what goes on
-                try:
-                    kg[collection_name].ingest(documents)
-                except _Killed:
-                    pass
+            with suppress(_Killed), _killed_at(2, monkeypatch):  # and once more, in the middle of what goes on
+                kg[collection_name].ingest(documents)
             kg[collection_name].ingest(documents)
-            assert _graph(kg, collection_name) == made, number
+            assert _differences(_graph(kg, collection_name), made) == [], number
             kg[collection_name].delete()
             number += 1
-        assert _graph(kg, collection_name) == made
+        assert _differences(_graph(kg, collection_name), made) == []
         assert tries > 8
         assert len(count) == tries
     finally:
@@ -169,7 +179,7 @@ def test_what_is_beyond_the_bounds_is_added_afterwards(
     monkeypatch.setattr(first_load, "PASSAGES", 30)
     changed = Document(documents[0].key, (Section("Another text on Hobart."),), "Another")
     assert kg[collection_name].ingest([documents[0], changed, *documents[1:], documents[0]]).added == len(documents)
-    assert _graph(kg, collection_name) == made
+    assert _differences(_graph(kg, collection_name), made) == []
 
 
 def test_a_collection_that_is_removed_meanwhile_is_not_written_to(

@@ -86,7 +86,7 @@ class CollectionRows:
         self._now = datetime.now(UTC)
         self._tables = tables
         self._seen: dict[int, int] = {}
-        self._written: set[str] = set()  # names that are written before they are counted
+        self._written: dict[str, bool] = {}  # names that are written before they are counted: whether of titles
         self._kept: list[list[Row]] = []  # passages, in memory
         self._passages = Spill(scratch / "passages.rows")  # or on disk
         self._sizes: list[int] = []  # of the values in these
@@ -199,13 +199,15 @@ class CollectionRows:
             self._tables.write("Passage", *passage_values(passage, vector, None, list(STAGES)))
         titled = set(part.titles[0])
         for id, row in part.entities.items():
-            if id in self._written:
-                continue
-            self._written.add(id)
-            todo = ["similar", "titles", "spread"] if bits(id) in titled else ["similar"]
-            self._tables.write(
-                "Entity", id, self.name, row["name"], row["normal"], 0, 0, 0, True, row["stemmed"], None, None, todo
-            )
+            is_title, known = bits(id) in titled, self._written.get(id)
+            todo = ["similar", "titles", "spread"] if is_title else ["similar"]
+            if known is None:
+                self._tables.write(
+                    "Entity", id, self.name, row["name"], row["normal"], 0, 0, 0, True, row["stemmed"], None, None, todo
+                )
+            elif is_title and not known:  # a triple named it before
+                self._tables.amend("Entity", id, todo=todo)
+            self._written[id] = is_title or known or False
 
     def _passage_rows(self, number: int) -> list[Row]:
         rows: list[Row] = self._kept[number] if self._kept else self._passages[number]
