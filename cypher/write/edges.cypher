@@ -1,10 +1,10 @@
 // Make relationships of any type between nodes that are there, by what the server calls these.
 // mode: write
-// $rows: LIST<MAP> - start, end: STRING (element ids); type: STRING; properties: MAP
+// $rows: LIST<LIST> - of each relationship: start, end: STRING (element ids); type: STRING; properties: MAP
 // -> number: INTEGER - relationships made
 UNWIND $rows AS row
-MATCH (a) WHERE elementId(a) = row.start
-MATCH (b) WHERE elementId(b) = row.end
-CREATE (a)-[r:$(row.type)]->(b)
-SET r = row.properties
+MATCH (a) WHERE elementId(a) = row[0]
+MATCH (b) WHERE elementId(b) = row[1]
+CREATE (a)-[r:$(row[2])]->(b)
+SET r = row[3]
 RETURN count(r) AS number

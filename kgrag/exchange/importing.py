@@ -209,8 +209,8 @@ class _Import:
         if batch:
             yield number - len(batch), batch
 
-    def _rows(self, items: list[Item], collection: registry.Collection) -> list[Row]:
-        rows: list[Row] = []
+    def _rows(self, items: list[Item], collection: registry.Collection) -> list[Any]:
+        rows: list[Any] = []  # of nodes lists, of edges maps: see write/nodes and write/import_edges
         for item in items:
             if isinstance(item, NodeRecord):
                 vectors = vectors_of(item.properties)
@@ -218,7 +218,7 @@ class _Import:
                 labels = schema.labels_of(item.label, collection.number)
                 properties |= {"collection": self._name, "id": self._prefix + item.id}
                 its = [{"name": key, "numbers": item.properties[key]} for key in vectors]
-                rows.append({"labels": [*labels, *item.labels], "properties": properties, "vectors": its})
+                rows.append([[*labels, *item.labels], properties, its])
                 continue
             start = self._name if item.start[0] == "Collection" else self._prefix + item.start[1]
             if not rows or rows[-1]["start"] != start:
@@ -227,7 +227,7 @@ class _Import:
             rows[-1]["ends"].setdefault(item.end[0], []).append(edge)
         return rows
 
-    def _write(self, before: int, items: list[Item], rows: list[Row], place: str) -> None:
+    def _write(self, before: int, items: list[Item], rows: list[Any], place: str) -> None:
         def work(tx: Transaction) -> None:
             after = before + len(items)
             step = tx.run("write/import_step", name=self._name, export=self._export, before=before, after=after)

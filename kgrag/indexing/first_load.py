@@ -7,7 +7,7 @@ is `counting`. Killed before, an ingest goes on with the documents that are miss
 
 import tempfile
 import time
-from collections import ChainMap
+from collections import ChainMap, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from kgrag.values.errors import DatabaseError
 from kgrag.values.events import Progress
 from kgrag.values.results import IngestReport
 
-Row = dict[str, Any]
+Row = list[Any]
 
 PASSAGES = 20_000
 """How many passages are kept in memory, about; the documents after them are added to the collection as to any other."""
@@ -42,7 +42,8 @@ _ONE_TRANSACTION = 20_000  # nodes and relationships that are written as one
 _NODES = 5_000  # in a transaction, of several
 _EDGES = 10_000
 _PATIENCE = 5.0  # seconds after which documents that are ready are written, however few they are
-_LATER = frozenset(("MENTIONS", "HAS_KEYWORD"))  # kinds whose ends are written when all passages are counted
+_QUEUE = 4  # transactions that wait while the rows of the next are made
+_LATER = ("MENTIONS", "HAS_KEYWORD")  # kinds whose ends are written when all passages are counted
 _NAMES = {table: property_names(table) for table in (*NODES, *EDGES)}
 
 
@@ -174,12 +175,12 @@ class _Transactions:
         self._collection = collection
         self._labels = {label: schema.labels_of(label, collection.number) for label in NODES}
         self._next = _Writing({}, [], {})
-        self._later: list[tuple[object, ...]] = []
+        self._later: dict[str, list[tuple[object, ...]]] = {table: [] for table in _LATER}
         self._elements: dict[str, str] = {}  # what the server calls the nodes that are written, by id
         self._relating = self._counting = self._several = False
         self._submitted = time.monotonic()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="kgrag-first-load")
-        self._writing: Future[None] | None = None
+        self._queue: deque[Future[None]] = deque()
 
     def __enter__(self) -> Self:
         return self
@@ -187,7 +188,7 @@ class _Transactions:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._writer.shutdown(wait=True)
+        self._writer.shutdown(wait=True, cancel_futures=error is not None)
 
     def take(self, lines: Mapping[str, _Rows]) -> None:
         """See Tables."""
@@ -196,37 +197,37 @@ class _Transactions:
                 for row in its.rows:
                     self.write(table, *row)
             else:
-                edges = self._later if table in _LATER else self._next.edges
-                edges.extend((table, *row) for row in its.rows)
+                self._later.get(table, self._next.edges).extend((table, *row) for row in its.rows)
 
     def write(self, table: str, *values: object) -> None:
         """See Tables."""
         properties = {name: value for name, value in zip(_NAMES[table], values, strict=False) if value is not None}
         if table == "Document":
             properties |= dict(values[-1])  # type: ignore[call-overload]
-        self._next.nodes[str(values[0])] = self._row(properties) | {"labels": self._labels[table]}
+        self._next.nodes[str(values[0])] = [self._labels[table], *self._row(properties)]
         if table == "Triple" and "Triple" not in self._collection.indexed:
             self._collection = index_labels(self._graph, self._collection, "Triple")
 
     def link(self, table: str, start: str, end: str, *values: object) -> None:
         """See Tables."""
-        (self._later if table in _LATER else self._next.edges).append((table, start, end, *values))
+        self._later.get(table, self._next.edges).append((table, start, end, *values))
 
     def amend(self, table: str, id: str, **properties: object) -> None:
         """See Tables."""
         if id in self._next.nodes:
-            row = self._next.nodes[id]
-            its = self._row({key: value for key, value in properties.items() if value is not None})
-            dropped = {key for key, value in properties.items() if value is None}
-            row["properties"] = {k: v for k, v in row["properties"].items() if k not in dropped} | its["properties"]
-            row["vectors"] += its["vectors"]
+            _, held, vectors = self._next.nodes[id]
+            changed, its = self._row(properties)
+            held |= changed
+            for key in [key for key, value in changed.items() if value is None]:
+                del held[key]
+            vectors += its
         else:
-            self._next.changes[id] = self._row(properties)
+            self._next.changes[id] = list(self._row(properties))
 
-    def _row(self, properties: dict[str, Any]) -> Row:
+    def _row(self, properties: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """The properties of a node, and its vector by itself, which is written otherwise."""
         vector = properties.pop("embedding", None)
-        vectors = [] if vector is None else [{"name": self._collection.embedding, "numbers": vector}]
-        return {"properties": properties, "vectors": vectors}
+        return properties, [] if vector is None else [{"name": self._collection.embedding, "numbers": vector}]
 
     def metadata(self, properties: Mapping[str, object]) -> list[object] | None:
         """See Tables; all of it."""
@@ -241,6 +242,17 @@ class _Transactions:
         waiting = self._next
         many = len(waiting.nodes) + len(waiting.changes) >= _NODES or len(waiting.edges) >= _EDGES
         if many or (time.monotonic() - self._submitted > _PATIENCE and len(waiting)):
+            self._wait(_QUEUE - 1)
+            self._submit()
+
+    def release(self, table: str) -> None:
+        """See Tables."""
+        edges = self._later.pop(table)
+        if not self._several and len(self._next) + len(edges) <= _ONE_TRANSACTION:
+            self._next.edges += edges
+            return
+        for start in range(0, len(edges), _EDGES):
+            self._next.edges += edges[start : start + _EDGES]
             self._submit()
 
     def begin_relations(self) -> None:
@@ -255,35 +267,27 @@ class _Transactions:
             "passages": totals.passages, "class": totals.corpus_class,
             "density": totals.density, "density0": totals.density0,
         }  # fmt: skip
-        later, self._later = self._later, []
-        if not self._several and len(self._next) + len(later) <= _ONE_TRANSACTION:
-            self._next.edges += later
-            later = []
-        elif len(self._next):
-            self._submit()
-        for start in range(0, len(later), _EDGES):
-            progress("mentions and keywords", start, len(later))
-            self._next.edges = later[start : start + _EDGES]
-            if start + _EDGES < len(later):
-                self._submit()
+        waiting = len(self._queue)
+        for left in range(waiting, 0, -1):
+            progress("writing", waiting - left, waiting)
+            self._wait(left - 1)
         self._submit(lambda tx: tx.run("write/end_counting", collection=self._collection.name, totals=record))
-        self._wait()
+        self._wait(0)
 
     def _submit(self, also: Callable[[Transaction], object] | None = None) -> None:
-        self._wait()
         whole = also is not None and not self._several
         if self._relating and not (whole or self._counting):
             self._graph.run("write/begin_counting", collection=self._collection.name)
             self._counting = True
         self._several = True
         writing, self._next = self._next, _Writing({}, [], {})
-        self._writing = self._writer.submit(self._write, writing, also)
+        self._queue.append(self._writer.submit(self._write, writing, also))
         self._submitted = time.monotonic()
 
-    def _wait(self) -> None:
-        if self._writing is not None:
-            writing, self._writing = self._writing, None
-            writing.result()
+    def _wait(self, most: int) -> None:
+        """Wait until at most so many transactions are left to write. Raises what a writer raised."""
+        while len(self._queue) > most or (self._queue and self._queue[0].done()):
+            self._queue.popleft().result()
 
     def _write(self, writing: _Writing, also: Callable[[Transaction], object] | None) -> None:
         written: dict[str, str] = {}
@@ -292,11 +296,11 @@ class _Transactions:
             written.clear()
             written[self._collection.name] = check_there(tx, self._collection)
             if writing.nodes:
-                records = tx.run("write/nodes", rows=list(writing.nodes.values()))
-                written.update(zip(writing.nodes, (r["element"] for r in records), strict=True))
+                elements = tx.run("write/nodes", rows=list(writing.nodes.values()))[0]["elements"]
+                written.update(zip(writing.nodes, elements, strict=True))
             its = ChainMap(written, self._elements)
             if writing.changes:
-                changes = [{"element": its[id], **row} for id, row in writing.changes.items()]
+                changes = [[its[id], *row] for id, row in writing.changes.items()]
                 tx.run("write/changed_nodes", rows=changes)
             if writing.edges:
                 rows = [_edge(row, its) for row in writing.edges]
@@ -315,6 +319,4 @@ class _Transactions:
 def _edge(row: tuple[Any, ...], elements: Mapping[str, str]) -> Row:
     kind, start, end, *values = row
     properties = {name: value for name, value in zip(_NAMES[kind], values, strict=False) if value is not None}
-    return {
-        "start": elements[start], "end": elements[end], "type": TYPES.get(kind, kind), "properties": properties,
-    }  # fmt: skip
+    return [elements[start], elements[end], TYPES.get(kind, kind), properties]

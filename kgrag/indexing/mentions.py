@@ -8,7 +8,7 @@ to 5; names of triples apart: our own experiment.
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Self
 
 from kgrag.graph.connection import Transaction
@@ -24,6 +24,9 @@ from kgrag.values.identity import entity_id, word_id
 _BATCH = 1000
 _FEW = 20
 """When the passages are less than one of so many, their candidates are looked up, and not all names read."""
+
+
+_entity_id = lru_cache(maxsize=1 << 16)(entity_id)  # many passages mention the same names
 
 
 class Gazetteer:
@@ -60,7 +63,7 @@ class Gazetteer:
 
     def entity(self, name: str) -> str:
         """The id that an entity with this normalised name has, whether there is one or not."""
-        return entity_id(self._collection, name)
+        return _entity_id(self._collection, name)
 
 
 class _Tried(Container[str]):

@@ -47,6 +47,9 @@ class CsvTables:
     def checkpoint(self) -> None:
         """See Tables; files are written as rows come."""
 
+    def release(self, table: str) -> None:
+        """See Tables; the order of files does not matter."""
+
     def begin_relations(self) -> None:
         """See Tables; files are complete when they are closed."""
 

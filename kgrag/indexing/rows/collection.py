@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import accumulate, count, islice
+from itertools import accumulate, count
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from kgrag.indexing.mentions import Gazetteer, bits, is_sure_name, word_stems
 from kgrag.indexing.rows.columns import Lines, Tables
 from kgrag.indexing.rows.documents import Group, Part, Prepared, Reading
 from kgrag.indexing.rows.relations import Counts, Mentioned, Similar, passage_values, related_rows
-from kgrag.indexing.rows.spill import Partitions, Spill, VectorFile
+from kgrag.indexing.rows.spill import Held, Partitions, Spill, VectorFile
 from kgrag.indexing.synonyms import is_fit
 from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.settings import Settings
@@ -36,7 +36,8 @@ from kgrag.values.documents import Document, Problem, Scan
 from kgrag.values.events import Progress
 from kgrag.values.identity import content_hash, document_id, keyword_id, word_id
 
-_GROUP = 128  # documents
+_GROUP = 512  # documents
+_GROUP_CHARS = 512_000  # that they have together, about
 _HERE = ("words", "mentions", "keywords", "similar")  # stages whose work is done here
 
 
@@ -91,8 +92,8 @@ class CollectionRows:
         self._passages = Spill(scratch / "passages.rows")  # or on disk
         self._sizes: list[int] = []  # of the values in these
         self._vectors = VectorFile(scratch / "vectors.f32", embedder.dimension)
-        self._words = Partitions(scratch, "words")
-        self._names = Partitions(scratch, "names")
+        self._words = Held() if in_memory else Partitions(scratch, "words")
+        self._names = Held() if in_memory else Partitions(scratch, "names")
         self._entities = Spill(scratch / "entities.rows")
         self._titles = (array("Q"), array("Q"))  # entity, title: 64 bits each
 
@@ -135,8 +136,15 @@ class CollectionRows:
         """Documents that are loaded, some at a time; with the fields of their metadata they are put into `waiting`."""
         stream = self._fresh(items)
         for number in count():
-            waiting[number] = list(islice(stream, _GROUP))
-            if not waiting[number]:
+            group = waiting[number] = []
+            size = 0
+            for document, fields in stream:
+                group.append((document, fields))
+                size += len(document.text)
+                if len(group) == _GROUP or size >= _GROUP_CHARS:
+                    break
+            if not group:
+                del waiting[number]
                 return
             yield Group(number, [document for document, _ in waiting[number]])
 
@@ -244,11 +252,13 @@ class CollectionRows:
                 keywords[stem] = (n + 1, *min((first, written), (id, surface)))
             progress("mentions and keywords", starts[number + 1], self.passages)
         self._write_keywords(keywords)
+        self._tables.release("HAS_KEYWORD")
         near = self._write_entities(Counts.of(mentioned.entities))
         if self._tables.two_steps:
             ids = (row["id"] for number in range(len(self._sizes)) for row in self._passage_rows(number))
             for place, id in enumerate(ids):
                 self._tables.amend("Passage", id, similar_floor=similar.floor(place), todo=similar.todo or None)
+        self._tables.release("MENTIONS")
         self._passages.close()
         finished = near and not similar.todo
         return Totals(self.passages, corpus_class, mentioned.density(), apart.density(), finished)

@@ -88,6 +88,9 @@ class Tables(Protocol):
     def checkpoint(self) -> None:
         """Note that what was taken so far is whole documents, and may be written."""
 
+    def release(self, table: str) -> None:
+        """Note that the ends of all relationships of a table are written."""
+
     def begin_relations(self) -> None:
         """Note that all documents are read: what is taken from now on is complete only when all of it is."""
 

@@ -2,8 +2,9 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from kgrag.indexing import documents as local
 from kgrag.indexing.document_writer import Batch, Row
@@ -44,7 +45,8 @@ class Part:
     `lines`: rows by table; `triples`: rows of Triple that end before the vector; `texts`: what is still to be embedded,
     passages first, and their `places`, or else their `vectors`, with `problems` where a row is of zeros; `kept`: the
     passages for the second pass, pickled unless they stay in memory; `entities`: those that titles and triples name, by
-    id; `words`, `names`: rows to be counted, dealt; `titles`: entities, and titles that name them, 64 bits each.
+    id; `words`, `names`: rows to be counted, dealt unless they stay in memory; `titles`: entities, and titles that name
+    them, 64 bits each.
     """
 
     lines: "defaultdict[str, Lines]"
@@ -55,8 +57,8 @@ class Part:
     problems: list[Problem] = field(default_factory=list)
     kept: bytes | list[Row] = b""
     entities: dict[str, Row] = field(default_factory=dict)
-    words: list[bytes] = field(default_factory=list)
-    names: list[bytes] = field(default_factory=list)
+    words: list[Any] = field(default_factory=list)
+    names: list[Any] = field(default_factory=list)
     triples: list[tuple[object, ...]] = field(default_factory=list)
     titles: "tuple[array[int], array[int]]" = field(default_factory=lambda: (array("Q"), array("Q")))
 
@@ -106,9 +108,10 @@ class Reading:
                 pipeline=self.indexing.pipeline,
                 language=language,
             )
-            part.words = partition((r["id"], r["stem"], r["n"], r["upper"], r["lower"]) for r in words)
+            deal: Callable[[Iterable[tuple[Any, ...]]], list[Any]] = list if self.in_memory else partition
+            part.words = deal((r["id"], r["stem"], r["n"], r["upper"], r["lower"]) for r in words)
             titled = {r["entity"] for r in (*batch.about, *batch.passages_about)}
-            part.names = partition(
+            part.names = deal(
                 [(r["id"], r["normal"], None, r["name"], r["n"], False) for r in names]
                 + [(r["id"], r["normal"], r["name"], None, 0, r["id"] in titled) for r in batch.entities.values()]
             )

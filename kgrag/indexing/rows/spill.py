@@ -70,6 +70,25 @@ def partition(rows: Iterable[tuple[Any, ...]]) -> list[bytes]:
     return [pickled(part) if part else b"" for part in parts]
 
 
+class Held:
+    """Rows that are few enough to stay in memory, as one part."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[Any, ...]] = []
+
+    def add(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Put rows away."""
+        self._rows.extend(rows)
+
+    def __iter__(self) -> Iterator[Iterator[tuple[Any, ...]]]:
+        """All rows, in their order."""
+        yield iter(self._rows)
+
+    def close(self) -> None:
+        """Forget the rows."""
+        self._rows = []
+
+
 class Partitions:
     """Counts of millions of names or words, dealt by id into files, each small enough to be added up in memory."""
 
