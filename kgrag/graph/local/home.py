@@ -61,6 +61,12 @@ class Home:
         """Keep that the data are, or are about to be, of this line. Raises OSError."""
         write_atomic(self._line_file, f"{line.name}\n")
 
+    def set_login(self, text: str) -> None:
+        """Keep what the first start is to take its user from. Raises OSError."""
+        file = self.server / "data" / "dbms" / "auth.ini"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(file, text, mode=0o600)
+
     def ports(self) -> Ports | None:
         """The ports of the latest start."""
         return ports_of(self.conf / "neo4j.conf")
