@@ -6,12 +6,12 @@
 
 Each round begins on an empty home: `kgrag up`, the demo corpus into one collection and into another, a search, all from
 the shell, then `kgrag down`. Both sides share KGRAG_CACHE; a first round that does not count fills it, and what that
-leaves running in the background is waited for. Each row is the median over the rounds: seconds on the clock, CPU seconds
-of the server with all its threads, and of the client with the processes that it waits for. What the server does after a
-command has returned counts with the next one.
+leaves running in the background is waited for. Each row is the median over the rounds: seconds on the clock, CPU
+seconds of the server with all its threads, and of the client with the processes that it waits for. What the server does
+after a command has returned counts with the next one.
 
 With --throughput the set is ingested once for each side; then each round is a fresh start and what `pathrank` answers a
-second, with four threads, in windows of 20 s.
+second, with four threads, in windows of 20 s, and what a question takes of the server's CPU.
 """
 
 import argparse
@@ -48,7 +48,8 @@ class Side:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("KGRAG_") or k == "KGRAG_CACHE"}
         self.env = kept | dict(variable.split("=", 1) for variable in variables)
         self.rows: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
-        self.windows: list[list[float]] = []
+        self.windows: list[list[float]] = []  # questions a second
+        self.used: list[list[float]] = []  # CPU milliseconds of the server for a question
         self.memory: list[float] = []
 
     def kgrag(self, phase: str, *arguments: str) -> None:
@@ -72,8 +73,7 @@ class Side:
     def server_cpu(self) -> float:
         """CPU seconds of the server until now."""
         server = self.server()
-        times = server.cpu_times() if server else None
-        return times.user + times.system if times else 0.0
+        return _cpu(server) if server else 0.0
 
     def round(self, number: int | None) -> None:
         """The life of a server, from nothing; not kept without a number."""
@@ -98,13 +98,20 @@ class Side:
             self.ask(folder, 0)
         self.kgrag("", "down")
         self.kgrag("", "up")
-        self.windows.append([float(rate) for rate in self.ask(folder, windows).split()])
+        rates, used = self.ask(folder, windows).splitlines()
+        self.windows.append([float(rate) for rate in rates.split()])
+        self.used.append([float(milliseconds) for milliseconds in used.split()])
         self.kgrag("", "down")
 
     def ask(self, folder: Path, windows: int) -> str:
         """Have a client of this side ingest the set and ask its questions."""
         command = [self.python, __file__, "--client", str(folder), "--windows", str(windows)]
         return subprocess.run(command, env=self.env, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def _cpu(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
 
 
 def _children_cpu() -> float:
@@ -122,18 +129,20 @@ def settle(cache: str) -> None:
 
 
 def client(folder: Path, windows: int) -> None:
-    """Ingest a set, and print how many questions were answered a second in each window."""
+    """Ingest a set, and print of each window the questions a second and the server's CPU milliseconds of a question."""
     from kgrag.client import KnowledgeGraph
     from kgrag.evaluation.readers import read_dataset
+    from kgrag.graph.local import LocalServer
+    from kgrag.settings import Settings
 
     data = read_dataset(folder)
     with KnowledgeGraph.connect() as kg:
         collection = data.ingest(kg).collection
         if not windows:
             return
-        questions, lock = cycle([question.question for question in data.questions]), threading.Lock()
-        begun = time.monotonic()
-        counts = [0] * windows
+        server = psutil.Process(LocalServer(Settings()).status().pid)
+        questions, lock = cycle([question.text for question in data.questions]), threading.Lock()
+        begun, counts, used = time.monotonic(), [0] * windows, [_cpu(server)]
 
         def ask(_: int) -> None:
             while True:
@@ -142,6 +151,8 @@ def client(folder: Path, windows: int) -> None:
                 collection.search(question, retriever="pathrank")
                 with lock:
                     window = int((time.monotonic() - begun) / WINDOW)
+                    while len(used) <= min(window, windows):
+                        used.append(_cpu(server))
                     if window >= windows:
                         return
                     counts[window] += 1
@@ -149,6 +160,7 @@ def client(folder: Path, windows: int) -> None:
         with ThreadPoolExecutor(THREADS) as pool:
             list(pool.map(ask, range(THREADS)))
     print(*(count / WINDOW for count in counts))
+    print(*(1000 * (used[i + 1] - used[i]) / max(1, count) for i, count in enumerate(counts)))
 
 
 def print_costs(sides: list[Side]) -> None:
@@ -162,10 +174,11 @@ def print_costs(sides: list[Side]) -> None:
 
 
 def print_windows(sides: list[Side]) -> None:
-    """A row for each side."""
+    """Two rows for each side."""
     for side in sides:
-        medians = [statistics.median(column) for column in zip(*side.windows, strict=True)]
-        print(f"| {side.name} | {' | '.join(f'{rate:.1f}' for rate in medians)} |")
+        for what, rows, digits in (("questions/s", side.windows, 1), ("server CPU ms a question", side.used, 0)):
+            medians = [statistics.median(column) for column in zip(*rows, strict=True)]
+            print(f"| {side.name}, {what} | {' | '.join(f'{median:.{digits}f}' for median in medians)} |")
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from kgrag.graph.local.archive import Archive, archived_first
 from kgrag.graph.local.browser_jar import copy_folder, place_browser
 from kgrag.graph.local.config import PasswordFile, Ports, browser_url, conf_text, memory_size, ports_of
 from kgrag.graph.local.java import Java
@@ -84,20 +85,25 @@ class Home:
         pages = {browser.GUIDE: browser.demo_guide(address), browser.STYLE: browser.style()}
         jars = place_browser(self._jars.paths(lock_groups(line)[SERVER]), self.browser, pages)
         # Plugins stand on the class path too, as in Neo4j's own scripts: GDS registers services that way.
-        entries = [*jars, self.plugins / "*"]
+        entries = [*archived_first(jars), self.plugins / "*"]
         classpath = os.pathsep.join(str(path) for path in entries).replace("\\", "\\\\").replace('"', '\\"')
         write_atomic(self.conf / "classpath.args", f'-cp "{classpath}"\n')
         self._place_plugins([jar for plugin in plugins for jar in lock_groups(line)[plugin]])
 
+    def archive(self, java: Java, line: Line) -> Archive | None:
+        """The archive of classes that a start uses, None where the settings want none. Raises OSError without jars."""
+        return Archive(self._jars, line, java) if self._settings.archive else None
+
     def start_command(self, java: Java, line: Line) -> list[str | Path]:
         """The command line of the server. Raises ConfigurationError if the heap setting is no memory size."""
-        heap = self._settings.heap
+        heap, archive = self._settings.heap, self.archive(java, line)
         return [
             java.path,
             *self._classpath(),
             f"-Xms{min(heap, _FIRST_HEAP, key=memory_size)}",
             f"-Xmx{heap}",
             "-XX:+UseParallelGC" if memory_size(heap) <= _SMALL_HEAP else "-XX:+UseG1GC",
+            *(archive.options() if archive else ()),
             "-XX:+ExitOnOutOfMemoryError",
             *_OPENED,
             *(f"--add-modules={name}" for name in java.modules),

@@ -223,6 +223,8 @@ class LocalServer:
                 continue
             # Only now: a plugin with which the server does not start must not spoil later starts.
             self.home.remember(wanted)
+            if archive := self.home.archive(java, self.line()):
+                archive.make_soon()
             return endpoint
 
     @contextmanager
