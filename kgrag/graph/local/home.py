@@ -19,6 +19,11 @@ _REACHED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 _OPENED = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _REACHED]
 """What Neo4j reaches into of Java, as its own scripts have it; on Java 25 no import works without."""
 
+_THRESHOLDS = {"Invocation": 5000, "MinInvocation": 600, "Compile": 15000, "BackEdge": 40000}
+_LATER = [f"-XX:Tier4{name}Threshold={4 * count}" for name, count in _THRESHOLDS.items()]
+"""Java's second compiler waits for four times as many runs of a method as by default. A first ingest then takes two
+thirds of the processor time, and searches of many threads take as much as before (`bench/cold_start.py`)."""
+
 _FIRST_HEAP = "256m"
 _SMALL_HEAP = 2 << 30  # bytes; up to it the parallel collector's pauses are short, and searches take some 6 % less time
 
@@ -104,6 +109,7 @@ class Home:
             f"-Xmx{heap}",
             "-XX:+UseParallelGC" if memory_size(heap) <= _SMALL_HEAP else "-XX:+UseG1GC",
             *(archive.options() if archive else ()),
+            *_LATER,
             "-XX:+ExitOnOutOfMemoryError",
             *_OPENED,
             *(f"--add-modules={name}" for name in java.modules),
