@@ -119,11 +119,11 @@ def _children_cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def settle(cache: str) -> None:
-    """Wait until no process works on something in the cache any more."""
+def settle() -> None:
+    """Wait until no archive of classes is made any more."""
     deadline = time.monotonic() + SETTLED
     while time.monotonic() < deadline and any(
-        any(cache in part for part in process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])
+        "kgrag.graph.local.archive" in (process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])
     ):
         time.sleep(0.5)
 
@@ -203,7 +203,7 @@ def main() -> None:
         if options.throughput is None:
             for side in sides:
                 side.round(None)
-                settle(side.env.get("KGRAG_CACHE", "kgrag"))
+                settle()
         for number in range(options.rounds):
             for side in sides if number % 2 else reversed(sides):
                 if options.throughput is None:
