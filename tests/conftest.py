@@ -186,6 +186,7 @@ def _no_settings_from_outside() -> None:
             del os.environ[name]
     if line:
         os.environ["KGRAG_LOCAL__VERSION"] = line
+    os.environ["KGRAG_LOCAL__ARCHIVE"] = "false"  # it takes half a minute of two processors to make
     os.environ["KGRAG_OLD_VECTORS_SECONDS"] = "0"  # nobody searches while a test embeds again
 
 

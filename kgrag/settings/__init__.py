@@ -97,6 +97,11 @@ class LocalSettings(BaseModel):
     maven_repository: str | None = Field(None, description="another Maven repository, for example a company mirror")
     start_timeout: float = Field(120.0, gt=0, description="seconds to wait for the server to answer")
     stop_timeout: float = Field(30.0, ge=0, description="seconds that `kgrag down` waits before it ends it by force")
+    archive: bool = Field(
+        True,
+        description="keep Neo4j's classes as Java has them in memory in KGRAG_CACHE, for quicker starts (150 MB, made "
+        "in the background after a start)",
+    )
     guide: bool = Field(True, description="Neo4j Browser opens a guide to the demo whenever it connects")
 
 

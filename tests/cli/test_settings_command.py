@@ -16,7 +16,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     """The command line in an empty folder, with no server."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("KGRAG_OLD_VECTORS_SECONDS")  # which all tests have
+    for name in ("KGRAG_OLD_VECTORS_SECONDS", "KGRAG_LOCAL__ARCHIVE"):  # which all tests have
+        monkeypatch.delenv(name)
     return CommandLine({"COLUMNS": "100"})
 
 

@@ -41,7 +41,10 @@ def run_checks(settings: Settings) -> Iterator[Check]:
     line = server.line()
     yield _java(line, status)
     yield from _disks(server)
-    yield _jars(server, line, status)
+    jars = _jars(server, line, status)
+    yield jars
+    if jars.ok and settings.local.archive:
+        yield from _archive(server, line)
     yield _ports(settings, status)
     yield _password(server)
     yield _answer(line, status)
@@ -113,6 +116,29 @@ def _jars(server: LocalServer, line: Line, status: ServerStatus) -> Check:
         remedy = f"Delete these files in {server.jars.folder}, then kgrag up"
         return Check("Jars", False, f"{len(damaged)} with a wrong SHA-256: {names}", remedy)
     return Check("Jars", True, f"{len(jars)} complete, every SHA-256 right (Neo4j {number})")
+
+
+def _archive(server: LocalServer, line: Line) -> Iterator[Check]:
+    """Whether Java takes the archive of Neo4j's classes; nothing without a Java."""
+    try:
+        archive = server.home.archive(find_java(line.java), line)
+        if archive is None:
+            return
+        if archive.failure.exists():
+            again = (
+                "Delete it, and kgrag up tries again; or set KGRAG_LOCAL__ARCHIVE=false: starts are as good, but slower"
+            )
+            yield Check("Archive of classes", False, f"Java could not make it, see {archive.failure}", again)
+        elif not archive.path.exists():
+            yield Check("Archive of classes", True, "made in the background after kgrag up")
+        elif (refusal := archive.refusal()) is not None:
+            remedy = "Delete this file; kgrag up has it made again. Until then starts take longer."
+            yield Check("Archive of classes", False, f"Java refuses {archive.path}: {refusal}", remedy)
+        else:
+            size = megabytes(archive.path.stat().st_size)
+            yield Check("Archive of classes", True, f"{size} in {archive.path}")
+    except (KgragError, OSError):
+        return
 
 
 def _ports(settings: Settings, status: ServerStatus) -> Check:

@@ -1,6 +1,7 @@
 """The local server's configuration: neo4j.conf, free ports, the generated password."""
 
 import errno
+import hashlib
 import re
 import secrets
 import socket
@@ -21,6 +22,7 @@ from kgrag.values.errors import ConfigurationError, LocalServerError
 HOST = "127.0.0.1"
 USER = "neo4j"
 _PORTS_TRIED = 200
+_ROUNDS = 1024  # of the hash, as many as neo4j-admin makes
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,18 @@ def memory_size(text: str) -> int:
     if not number.isdecimal():
         raise ConfigurationError(f"KGRAG_LOCAL__HEAP={text} is not a memory size.", "Write for example 512m or 2g.")
     return int(number) * unit
+
+
+def first_login(password: SecretStr) -> str:
+    """The text of auth.ini, from which a server takes its user at its very first start.
+
+    It is what `neo4j-admin dbms set-initial-password` writes, without the second that its Java takes.
+    """
+    salt = secrets.token_bytes(32)
+    digest = salt + password.get_secret_value().encode()
+    for _ in range(_ROUNDS):
+        digest = hashlib.sha256(digest).digest()
+    return f"{USER}:SHA-256,{digest.hex()},{salt.hex()},{_ROUNDS}:\n"
 
 
 class PasswordFile:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from kgrag.graph.local.archive import Archive, archived_first
 from kgrag.graph.local.browser_jar import copy_folder, place_browser
 from kgrag.graph.local.config import PasswordFile, Ports, browser_url, conf_text, memory_size, ports_of
 from kgrag.graph.local.java import Java
@@ -17,6 +18,11 @@ from kgrag.settings import LocalSettings
 _REACHED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 _OPENED = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _REACHED]
 """What Neo4j reaches into of Java, as its own scripts have it; on Java 25 no import works without."""
+
+_THRESHOLDS = {"Invocation": 5000, "MinInvocation": 600, "Compile": 15000, "BackEdge": 40000}
+_LATER = [f"-XX:Tier4{name}Threshold={4 * count}" for name, count in _THRESHOLDS.items()]
+"""Java's second compiler waits for four times as many runs of a method as by default. A first ingest then takes two
+thirds of the processor time, and searches of many threads take as much as before (`bench/cold_start.py`)."""
 
 _FIRST_HEAP = "256m"
 _SMALL_HEAP = 2 << 30  # bytes; up to it the parallel collector's pauses are short, and searches take some 6 % less time
@@ -61,6 +67,12 @@ class Home:
         """Keep that the data are, or are about to be, of this line. Raises OSError."""
         write_atomic(self._line_file, f"{line.name}\n")
 
+    def set_login(self, text: str) -> None:
+        """Keep what the first start is to take its user from. Raises OSError."""
+        file = self.server / "data" / "dbms" / "auth.ini"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(file, text, mode=0o600)
+
     def ports(self) -> Ports | None:
         """The ports of the latest start."""
         return ports_of(self.conf / "neo4j.conf")
@@ -78,20 +90,26 @@ class Home:
         pages = {browser.GUIDE: browser.demo_guide(address), browser.STYLE: browser.style()}
         jars = place_browser(self._jars.paths(lock_groups(line)[SERVER]), self.browser, pages)
         # Plugins stand on the class path too, as in Neo4j's own scripts: GDS registers services that way.
-        entries = [*jars, self.plugins / "*"]
+        entries = [*archived_first(jars), self.plugins / "*"]
         classpath = os.pathsep.join(str(path) for path in entries).replace("\\", "\\\\").replace('"', '\\"')
         write_atomic(self.conf / "classpath.args", f'-cp "{classpath}"\n')
         self._place_plugins([jar for plugin in plugins for jar in lock_groups(line)[plugin]])
 
+    def archive(self, java: Java, line: Line) -> Archive | None:
+        """The archive of classes that a start uses, None where the settings want none. Raises OSError without jars."""
+        return Archive(self._jars, line, java) if self._settings.archive else None
+
     def start_command(self, java: Java, line: Line) -> list[str | Path]:
         """The command line of the server. Raises ConfigurationError if the heap setting is no memory size."""
-        heap = self._settings.heap
+        heap, archive = self._settings.heap, self.archive(java, line)
         return [
             java.path,
             *self._classpath(),
             f"-Xms{min(heap, _FIRST_HEAP, key=memory_size)}",
             f"-Xmx{heap}",
             "-XX:+UseParallelGC" if memory_size(heap) <= _SMALL_HEAP else "-XX:+UseG1GC",
+            *(archive.options() if archive else ()),
+            *_LATER,
             "-XX:+ExitOnOutOfMemoryError",
             *_OPENED,
             *(f"--add-modules={name}" for name in java.modules),

@@ -173,7 +173,7 @@ class LocalServer:
             if self._find_running() is not None:
                 raise LocalServerError("The local server is running.", "Stop it first: kgrag down")
             java = find_java(self.line().java)
-            self._prepare(java, self.home.remembered(), progress)
+            self._prepare(self.home.remembered(), progress)
             return self._run_admin(java, *args, timeout=_ADMIN_TIMEOUT)
 
     @contextmanager
@@ -182,7 +182,7 @@ class LocalServer:
         with self._locked(progress):
             self._stop_locked()
             java = find_java(self.line().java)
-            self._prepare(java, self.home.remembered(), progress)
+            self._prepare(self.home.remembered(), progress)
             yield partial(self._run_admin, java, timeout=_ADMIN_TIMEOUT)
 
     def download(self, line: Line, plugins: Sequence[str] = (), progress: Progress | None = None) -> None:
@@ -213,7 +213,7 @@ class LocalServer:
             starts += 1
             try:
                 with self._choosing_ports():
-                    ports = self._prepare(java, wanted, progress)
+                    ports = self._prepare(wanted, progress)
                     bulk.recover(self.home, partial(self._run_admin, java, timeout=_ADMIN_TIMEOUT), progress)
                     endpoint = self._wait(self._start(java, ports, wanted), progress)
             except _PortTaken:
@@ -223,6 +223,8 @@ class LocalServer:
                 continue
             # Only now: a plugin with which the server does not start must not spoil later starts.
             self.home.remember(wanted)
+            if archive := self.home.archive(java, self.line()):
+                archive.make_soon()
             return endpoint
 
     @contextmanager
@@ -235,7 +237,7 @@ class LocalServer:
         finally:
             self._starting.release()
 
-    def _prepare(self, java: Java, plugins: Sequence[str], progress: Progress | None) -> config.Ports:
+    def _prepare(self, plugins: Sequence[str], progress: Progress | None) -> config.Ports:
         """Bring everything up to the point where the server can be started; the ports it is to have."""
         line = self.line()
         self.download(line, plugins, progress)
@@ -247,10 +249,9 @@ class LocalServer:
             password.make_private()
         elif not self.home.has_data():
             password.create()
-        password.read()
+        kept = password.read()
         if not self.home.has_data():
-            # A file instead of an argument: any user of this machine may read a command line.
-            self._run_admin(java, "dbms", "set-initial-password", f"@{password.path}", timeout=120)
+            self.home.set_login(config.first_login(kept))
         return ports
 
     def _start(self, java: Java, ports: config.Ports, plugins: tuple[str, ...]) -> process.Running:

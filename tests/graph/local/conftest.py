@@ -18,7 +18,9 @@ def small_server(home: Path, **local: Any) -> Settings:
         one.bind(("127.0.0.1", 0))
         two.bind(("127.0.0.1", 0))
         ports = {"bolt_port": one.getsockname()[1], "http_port": two.getsockname()[1]}
-    return Settings(home=home, local=LocalSettings(**{**ports, "heap": "512m", "page_cache": "64m", **local}))
+    return Settings(
+        home=home, local=LocalSettings(**{**ports, "heap": "512m", "page_cache": "64m", "archive": False, **local})
+    )
 
 
 @pytest.fixture(scope="session")
