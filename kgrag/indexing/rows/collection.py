@@ -6,12 +6,14 @@ document and mention, the words of two passages or more, and keywords.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate, count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +31,7 @@ from kgrag.indexing.rows.relations import Counts, Mentioned, Similar, passage_va
 from kgrag.indexing.rows.spill import Held, Partitions, Spill, VectorFile
 from kgrag.indexing.synonyms import is_fit
 from kgrag.models.embed import Embedder, Vectors, embed_each
+from kgrag.models.parallel import in_parallel
 from kgrag.settings import Settings
 from kgrag.text.languages import language_of
 from kgrag.text.tokens import name_stems
@@ -36,8 +39,11 @@ from kgrag.values.documents import Document, Problem, Scan
 from kgrag.values.events import Progress
 from kgrag.values.identity import content_hash, document_id, keyword_id, word_id
 
+T = TypeVar("T")
+
 _GROUP = 512  # documents
 _GROUP_CHARS = 512_000  # that they have together, about
+_CHECKED = 1000  # rows that are taken between two looks whether enough wait to be written
 _HERE = ("words", "mentions", "keywords", "similar")  # stages whose work is done here
 
 
@@ -113,18 +119,25 @@ class CollectionRows:
         waiting: dict[int, list[tuple[Document, list[object]]]] = {}
         settings = self._settings
         with self._vectors, self._preparing() as engine:
-            embedder = None if engine is self._processes else self._embedder  # models do not stand a fork
+            embedder = None if engine is self._processes else self._embedder  # else here, while the next are cut
             prepare = Reading(
                 self.name, settings.indexing, settings.batch_passages, embedder, self._tables.lines, self._in_memory
             )
             groups = self._groups(items, waiting)
-            for group, (prepared, parts) in engine.each(prepare, groups, models=embedder is not None):
+            results = engine.each(prepare, groups, models=embedder is not None)
+            for (group, (prepared, parts)), embedded in in_parallel(self._embed, results, threads=1):
+                if isinstance(embedded, Exception):
+                    raise embedded
                 self._write_documents(prepared, waiting.pop(group.number))
                 for part in parts:
                     self._write(part)
                 self._tables.checkpoint()
                 progress("documents", self.added + self.unchanged, total)
         progress("documents", self.added + self.unchanged, total)
+
+    def _embed(self, result: tuple[Group, tuple[list[Prepared], list[Part]]]) -> None:
+        for part in result[1][1]:
+            part.embed(self._embedder)
 
     def _preparing(self) -> Engine:
         """The engine that the settings name; unless they do, processes of this machine."""
@@ -216,6 +229,8 @@ class CollectionRows:
             elif is_title and not known:  # a triple named it before
                 self._tables.amend("Entity", id, todo=todo)
             self._written[id] = is_title or known or False
+        slim = ("id", "title", "text", "own", "stated", "tokenised")
+        part.kept = [{key: row[key] for key in slim} for row in part.kept]
 
     def _passage_rows(self, number: int) -> list[Row]:
         rows: list[Row] = self._kept[number] if self._kept else self._passages[number]
@@ -225,12 +240,18 @@ class CollectionRows:
 
     def relate(self, progress: Progress) -> Totals:
         """Find the mentions, keywords and nearest neighbours of every passage, and write what is left."""
+        with ThreadPoolExecutor(1, thread_name_prefix="kgrag-neighbours") as pool:
+            return self._relate(pool if self._in_memory else None, progress)
+
+    def _relate(self, pool: ThreadPoolExecutor | None, progress: Progress) -> Totals:
         self._tables.begin_relations()
         self._passages.flush()
+        near_passages = _begun(pool, self._near_passages)
         classes, proper = self._write_words()
         gazetteer, rare = self._name_entities(proper)
+        near_names = _begun(pool, self._near_names)
         corpus_class = self.passages.bit_length() - 1
-        similar = self._similar(progress)
+        similar = self._similar(near_passages(), progress)
         keep = self._settings.indexing.keywords
         starts = [0, *accumulate(self._sizes)]
         mentioned, apart = Mentioned(), Mentioned()
@@ -253,11 +274,10 @@ class CollectionRows:
             progress("mentions and keywords", starts[number + 1], self.passages)
         self._write_keywords(keywords)
         self._tables.release("HAS_KEYWORD")
-        near = self._write_entities(Counts.of(mentioned.entities))
+        near = self._write_entities(Counts.of(mentioned.entities), near_names() if self._in_memory else None)
         if self._tables.two_steps:
-            ids = (row["id"] for number in range(len(self._sizes)) for row in self._passage_rows(number))
-            for place, id in enumerate(ids):
-                self._tables.amend("Passage", id, similar_floor=similar.floor(place), todo=similar.todo or None)
+            for id in (row["id"] for number in range(len(self._sizes)) for row in self._passage_rows(number)):
+                self._tables.amend("Passage", id, similar_floor=similar.floors.get(id), todo=similar.todo or None)
         self._tables.release("MENTIONS")
         self._passages.close()
         finished = near and not similar.todo
@@ -273,14 +293,15 @@ class CollectionRows:
                 known = total.setdefault(id, [stem, 0, 0, 0])
                 for i, n in enumerate(counts, start=1):
                     known[i] += n
-            for id, (stem, df, upper, lower) in total.items():
+            for number, (id, (stem, df, upper, lower)) in enumerate(total.items()):
+                if number % _CHECKED == 0:
+                    self._tables.checkpoint()
                 word_class = df.bit_length() - 1
                 self._tables.write("Word", id, self.name, stem, stem, df, word_class, upper, lower)
                 if word_class > 0:
                     classes[stem] = word_class
                 if upper > lower:
                     proper.add(bits(id))
-            self._tables.checkpoint()
         self._words.close()
         return classes, proper
 
@@ -311,54 +332,72 @@ class CollectionRows:
             ):
                 if " " in normal or bits(word_id(self.name, stem)) in proper:
                     rare.append(bits(id))
-            self._entities.add([(id, *e) for id, e in total.items()])
+            rows = [(id, *e) for id, e in total.items()]
+            for start in range(0, len(rows), _CHECKED):
+                self._entities.add(rows[start : start + _CHECKED])
         self._names.close()
         return Gazetteer(self.name, known, self._settings.indexing.pipeline, self._language), np.sort(
             np.frombuffer(rare, np.uint64)
         )
 
-    def _similar(self, progress: Progress) -> Similar:
-        """Write the nearest neighbours, unless there are so many vectors that the index must find them."""
-        k = self._settings.indexing.similar
+    def _near_passages(self) -> "_Neighbours | None":
+        """The nearest neighbours of passages; None where there are so many vectors that the index must find them."""
         vectors = self._vectors.read()
-        left = [stage for stage in STAGES if stage not in _HERE]
-        if k == 0:
-            return Similar(vectors, None, left)
         if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
-            return Similar(vectors, None, [*left, "similar"])
+            return None
         ids = [p["id"] for number in range(len(self._sizes)) for p in self._passage_rows(number)]
-        floors = np.full(len(vectors), np.nan)
         in_memory = np.array(vectors)
         there = np.flatnonzero(in_memory.any(axis=1))
         if len(there) < len(ids):  # what has no vector is near nothing
             ids, in_memory = [ids[i] for i in there], in_memory[there]
-        for done, (row, found) in enumerate(neighbours.nearest(in_memory, ids, np.arange(len(ids)), k)):
-            for other, score in found:
-                self._tables.link("SIMILAR", ids[row], ids[other], score, "embedding")
-            if len(found) == k:
-                floors[there[row]] = found[-1][1]
-            if done % 1000 == 0:
-                progress("neighbours", done, len(ids))
-        progress("neighbours", len(ids), len(ids))
+        return self._neighbours(in_memory, ids, self._settings.indexing.similar)
+
+    def _neighbours(self, vectors: Vectors, ids: list[str], k: int, least: float = 0.0) -> "_Neighbours":
+        found = neighbours.nearest(vectors, ids, np.arange(len(ids)), k, least) if k else iter(())
+        return _Neighbours(ids, k, list(found) if self._in_memory else found)
+
+    def _similar(self, near: "_Neighbours | None", progress: Progress) -> Similar:
+        """Write the nearest neighbours of passages."""
+        vectors = self._vectors.read()
+        left = [stage for stage in STAGES if stage not in _HERE]
+        if near is None:
+            return Similar(vectors, {}, [*left, "similar"])
+        floors = self._link("SIMILAR", near, lambda done: progress("neighbours", done, len(near.ids)))
+        progress("neighbours", len(near.ids), len(near.ids))
         return Similar(vectors, floors, left)
+
+    def _link(
+        self, table: str, near: "_Neighbours", progress: Callable[[int], None] = lambda done: None
+    ) -> dict[str, float]:
+        """Write neighbours; returns the score of the last one by id, where there are as many as wanted."""
+        floors: dict[str, float] = {}
+        for done, (row, found) in enumerate(near.found):
+            id = near.ids[row]
+            for other, score in found:
+                self._tables.link(table, id, near.ids[other], score, "embedding")
+            if len(found) == near.k:
+                floors[id] = found[-1][1]
+            if done % _CHECKED == 0:
+                progress(done)
+        return floors
 
     def _write_keywords(self, keywords: dict[str, tuple[int, str, str]]) -> None:
         for stem, (n, _, surface) in keywords.items():
             self._tables.write("Keyword", keyword_id(self.name, stem), self.name, surface, surface, stem, n)
 
-    def _write_entities(self, df: Counts) -> bool:
-        """Write the names; returns whether their nearest neighbours are written, too."""
+    def _write_entities(self, df: Counts, near: "tuple[dict[str, object], _Neighbours | None] | None") -> bool:
+        """Write the names; returns whether their neighbours are written, too. `near`: their vectors, and these."""
         pairs = np.unique(np.array([np.frombuffer(a, np.uint64) for a in self._titles]), axis=1)
         titles = Counts(*np.unique(pairs[0], return_counts=True))
-        near = self._near_names() if self._in_memory else None
+        floors = self._link("NAME_SIMILAR", near[1]) if near and near[1] else None
         for rows in self._entities:
             keys = np.array([bits(row[0]) for row in rows], np.uint64)
-            vectors = near.values if near else self._name_vectors(rows)[1]
+            vectors = near[0] if near else self._name_vectors(rows)[1]
             for row, mentioned, titled in zip(rows, df.get(keys), titles.get(keys), strict=True):
                 id, normal, named, written, phrases = row
                 name, vector = written if named is None else named, vectors.get(id)
-                floor = near.floors.get(id) if near else None
-                todo = None if vector is None or near else ["similar"]
+                floor = floors.get(id) if floors else None
+                todo = None if vector is None or floors is not None else ["similar"]
                 if id in self._written:
                     self._tables.amend(
                         "Entity", id, name=name, df=mentioned, ntit=titled, phrases=phrases, embedding=vector,
@@ -372,7 +411,7 @@ class CollectionRows:
                 )  # fmt: skip
             self._tables.checkpoint()
         self._entities.close()
-        return near is not None
+        return floors is not None
 
     def _name_vectors(self, rows: Iterable[tuple[Any, ...]]) -> tuple[Vectors, dict[str, object]]:
         """The vectors of those names that have one (link_synonyms): as a matrix, and as values by id."""
@@ -383,28 +422,27 @@ class CollectionRows:
         values = self._tables.vectors(vectors)
         return vectors[there], {fit[i][0]: values[i] for i in there}
 
-    def _near_names(self) -> "_NearNames | None":
-        """Write the nearest neighbours of all names that have a vector; None where the index must find them."""
+    def _near_names(self) -> "tuple[dict[str, object], _Neighbours | None]":
+        """The vectors of all names that have one, and their neighbours; None where the index must find these."""
         vectors, values = self._name_vectors(row for rows in self._entities for row in rows)
         if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
-            return None
-        indexing, ids = self._settings.indexing, list(values)
-        floors: dict[str, float] = {}
-        least = (1 + indexing.synonymy) / 2
-        for row, found in neighbours.nearest(vectors, ids, np.arange(len(ids)), indexing.synonyms, least):
-            for other, score in found:
-                self._tables.link("NAME_SIMILAR", ids[row], ids[other], score, "embedding")
-            if len(found) == indexing.synonyms:
-                floors[ids[row]] = found[-1][1]
-        return _NearNames(values, floors)
+            return values, None
+        indexing = self._settings.indexing
+        return values, self._neighbours(vectors, list(values), indexing.synonyms, (1 + indexing.synonymy) / 2)
 
 
 @dataclass(frozen=True, slots=True)
-class _NearNames:
-    """The vectors of names by id, and the score of each one's last neighbour where it has as many as wanted."""
+class _Neighbours:
+    """The `k` nearest of nodes with these ids, at most: (place, [(place of another, score), ...])."""
 
-    values: dict[str, object]
-    floors: dict[str, float]
+    ids: list[str]
+    k: int
+    found: Iterable[tuple[int, list[tuple[int, float]]]]
+
+
+def _begun(pool: ThreadPoolExecutor | None, work: Callable[[], T]) -> Callable[[], T]:
+    """What gives the result of work that is begun in the background; without a pool, when it is asked for."""
+    return work if pool is None else pool.submit(copy_context().run, work).result
 
 
 def _smaller(one: str | None, other: str | None) -> str | None:

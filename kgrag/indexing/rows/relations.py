@@ -1,7 +1,7 @@
 """What the corpus says of passages, for a new collection: mentions, keywords, counts by id."""
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,19 +17,13 @@ from kgrag.settings import BRIDGE_CAP, DENSITY_SAMPLE
 from kgrag.values.identity import keyword_id
 
 
+@dataclass(frozen=True, slots=True)
 class Similar:
-    """The vectors of the passages, the score of each one's last neighbour, and the stages still due."""
+    """The vectors of the passages, the score of the last neighbour of each that has all, and the stages still due."""
 
-    def __init__(self, vectors: Vectors, floors: NDArray[np.float64] | None, todo: list[str]) -> None:
-        self.vectors = vectors
-        self.todo = todo
-        self._floors = floors
-
-    def floor(self, row: int) -> float | None:
-        """The score of the last neighbour of passage number `row`; None where there are fewer than wanted."""
-        if self._floors is None or np.isnan(self._floors[row]):
-            return None
-        return float(self._floors[row])
+    vectors: Vectors
+    floors: Mapping[str, float]
+    todo: list[str]
 
 
 class Counts:
@@ -140,8 +134,8 @@ def related_rows(
             lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight)
     if not tables.two_steps:
         vectors = tables.vectors(similar.vectors[start : start + len(passages)])
-        for i, (p, vector) in enumerate(zip(passages, vectors, strict=True)):
-            lines["Passage"].write(*passage_values(p, vector, similar.floor(start + i), similar.todo))
+        for p, vector in zip(passages, vectors, strict=True):
+            lines["Passage"].write(*passage_values(p, vector, similar.floors.get(p["id"]), similar.todo))
     return lines, mentioned, apart, keywords
 
 
