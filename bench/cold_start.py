@@ -44,6 +44,7 @@ class Side:
     def __init__(self, name: str, checkout: Path, variables: list[str], folder: Path) -> None:
         self.name = name
         self.home = folder / name
+        self.checkout = checkout  # the working directory: Python looks there for kgrag first
         self.python = checkout / ".venv" / "bin" / "python"
         kept = {k: v for k, v in os.environ.items() if not k.startswith("KGRAG_") or k == "KGRAG_CACHE"}
         self.env = kept | dict(variable.split("=", 1) for variable in variables)
@@ -56,7 +57,7 @@ class Side:
         """Run a command of kgrag and keep what it cost."""
         server, client, begun = self.server_cpu(), _children_cpu(), time.monotonic()
         command = [self.python, "-m", "kgrag", *arguments]
-        done = subprocess.run(command, env=self.env, capture_output=True, text=True)
+        done = subprocess.run(command, env=self.env, cwd=self.checkout, capture_output=True, text=True)
         wall = time.monotonic() - begun
         if done.returncode:
             raise SystemExit(f"{self.name}: kgrag {' '.join(arguments)}: {done.stderr}")
