@@ -23,7 +23,8 @@ from kgrag.text.tokens import caption
 from kgrag.values.errors import BusyError, CancelledError
 
 BEAT = 1.0
-"""Seconds between signs of life."""
+"""Seconds between two looks for a sign of life."""
+_SIGNS = 2.0  # seconds between them; each is a transaction, beside those of the work
 
 _TRIES = 3  # to give a collection back
 
@@ -135,7 +136,7 @@ def _keep(graph: Graph, holder: str, id: str, ended: threading.Event, lost: thre
     leaves the driver a broken connection, which raises anything.
     """
     beaten = time.monotonic()
-    while not ended.wait(BEAT):
+    while not ended.wait(_SIGNS):
         began = time.monotonic()
         try:
             stop = beat_job(graph, holder, id, "", 0, None)

@@ -1,9 +1,8 @@
 """The local stage of indexing: documents -> rows of passages, names and triples, each document by itself."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from kgrag.graph.metadata import dated, to_properties
 from kgrag.indexing.chunking import chunk
@@ -259,11 +258,3 @@ def _entity(batch: Batch, collection: str, normal: str, surface: str, language: 
         stemmed = " ".join(name_stems(normal, language))
         batch.entities[entity] = {"id": entity, "name": surface, "normal": normal, "stemmed": stemmed}
     return entity
-
-
-def group_ids(pairs: Iterable[Mapping[str, Any]], key: str, value: str) -> dict[str, set[str]]:
-    """Records as a map from one column to the set of another."""
-    grouped: defaultdict[str, set[str]] = defaultdict(set)
-    for pair in pairs:
-        grouped[pair[key]].add(pair[value])
-    return grouped

@@ -166,15 +166,16 @@ def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, sca
                 tally.again[id] = item
         if touched:
             graph.run("write/files", collection=collection.name, rows=touched)
-        ids = list(by_id)
-        recorded = {r["id"]: r for r in graph.run("look_up/content_hashes", ids=ids)} if ids else {}
+        hashes = {id: content_hash(document) for id, document in by_id.items()}
+        rows = [{"id": id, "hash": hash} for id, hash in hashes.items()]
+        recorded = {r["id"]: r for r in graph.run("look_up/recorded_documents", rows=rows)} if rows else {}
         due: list[PendingDocument] = []
         same: list[dict[str, Any]] = []  # documents that came from another file, or state of it, as they were
         for key, document in by_id.items():
             before: Mapping[str, Any] = recorded.get(key, {})
             if before.get("root") and before["root"] != scan.root:
                 scan.moved.add(before["root"])
-            if before.get("content_hash") == content_hash(document):
+            if before.get("content_hash") == hashes[key]:
                 tally.unchanged += 1
                 now = local.file_properties(document)
                 if any(before[name] != value for name, value in now.items()):
@@ -185,16 +186,10 @@ def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, sca
                 continue
             tally.seen.add(int(key[:16], 16))
             replaced = _replaced(document, before) if before.get("content_hash") else None
-            due.append(PendingDocument(key, document, ExistingDocument(key in recorded), replaced))
+            held = ExistingDocument(bool(before), set(before.get("passages", ())), set(before.get("triples", ())))
+            due.append(PendingDocument(key, document, held, replaced))
         if same:
             graph.run("write/document_files", rows=same)
-        known = [changed.id for changed in due if changed.held.known]
-        if known:
-            passages = local.group_ids(graph.run("look_up/passage_ids", ids=known), "document", "passage")
-            triples = local.group_ids(graph.run("look_up/triple_ids", ids=known), "document", "triple")
-            for changed in due:
-                changed.held.passages = passages.get(changed.id, set())
-                changed.held.triples = triples.get(changed.id, set())
         yield from due
 
 

@@ -14,10 +14,12 @@ from filelock import FileLock, Timeout
 from pydantic import SecretStr
 
 from kgrag.graph.local import bulk, config, failure, process
+from kgrag.graph.local.background import make_soon
 from kgrag.graph.local.bulk import Admin
 from kgrag.graph.local.home import Home
 from kgrag.graph.local.java import Java, find_java, run_java
 from kgrag.graph.local.lines import DEFAULT, SERVER, Line, line_named, lock_groups, other_line
+from kgrag.graph.local.prepared import PreparedStore
 from kgrag.runtime.files import disk_errors, locked, require_space
 from kgrag.runtime.jars import JarStore
 from kgrag.settings import Settings
@@ -214,6 +216,8 @@ class LocalServer:
             try:
                 with self._choosing_ports():
                     ports = self._prepare(wanted, progress)
+                    if self._settings.archive and not self.home.has_data():
+                        PreparedStore(self.jars, self.line()).place(self.home.server / "data")
                     bulk.recover(self.home, partial(self._run_admin, java, timeout=_ADMIN_TIMEOUT), progress)
                     endpoint = self._wait(self._start(java, ports, wanted), progress)
             except _PortTaken:
@@ -223,8 +227,8 @@ class LocalServer:
                 continue
             # Only now: a plugin with which the server does not start must not spoil later starts.
             self.home.remember(wanted)
-            if archive := self.home.archive(java, self.line()):
-                archive.make_soon()
+            if self._settings.archive:
+                make_soon(self.jars, self.line(), java)
             return endpoint
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""The archive of Neo4j's classes: made in the background, used by starts, and left out when it is damaged."""
+"""The archive of classes and the prepared database: made in the background, used by starts, left out when damaged."""
 
 import lzma
 import os
@@ -6,20 +6,25 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import neo4j
 import pytest
 
-from kgrag.graph.local import LocalServer, archive, process
+from kgrag.graph import collections
+from kgrag.graph.connection import Graph
+from kgrag.graph.local import LocalServer, archive, background, process
 from kgrag.graph.local.archive import Archive
 from kgrag.graph.local.checks import run_checks
 from kgrag.graph.local.java import Java, find_java
 from kgrag.graph.local.lines import LINES, SERVER, Line, lock_groups
+from kgrag.graph.local.prepared import DIMENSION, PreparedStore
+from kgrag.models.embed import WordLlamaEmbedder
 from kgrag.runtime.jars import JarStore
-from kgrag.settings import Settings
+from kgrag.settings import IndexingSettings, Settings
 
 MakeSettings = Callable[..., Settings]
 PATIENCE = 240.0  # seconds, for a machine that does much else
@@ -33,7 +38,7 @@ def own_cache(make_settings: MakeSettings, tmp_path: Path, monkeypatch: pytest.M
     jars.mkdir(parents=True)
     for jar in JarStore(settings.cache.expanduser().resolve() / "jars").paths(lock_groups(LINES[0])[SERVER]):
         (jars / jar.name).symlink_to(jar)
-    monkeypatch.setattr(archive, "DELAY", 0.0)
+    monkeypatch.setattr(background, "DELAY", 0.0)
     return settings.model_copy(update={"cache": tmp_path / "cache"})
 
 
@@ -98,7 +103,7 @@ def test_a_maker_that_is_killed_leaves_no_archive_and_the_next_one_cleans_up(
     kept = archive_of(own_cache)
     kept.folder.mkdir()
     java = find_java(LINES[0].java)
-    command = [sys.executable, "-m", "kgrag.graph.local.archive", str(server.jars.folder), LINES[0].name]
+    command = [sys.executable, "-m", "kgrag.graph.local.background", str(server.jars.folder), LINES[0].name]
     maker = subprocess.Popen([*command, str(java.path), str(java.version), "0"], start_new_session=True)
     wait_for(lambda: [*kept.folder.glob("making-*/classes")])
     subprocess.run([*command, str(java.path), str(java.version), "0"], check=True, timeout=20)  # leaves it to the first
@@ -108,9 +113,53 @@ def test_a_maker_that_is_killed_leaves_no_archive_and_the_next_one_cleans_up(
     left = [*kept.folder.glob("making-*")]
     monkeypatch.setattr(archive, "_packed", lambda line: lzma.compress(b"java/lang/Object\n"))  # is made in a second
     small = archive_of(own_cache)
-    small.make()
+    monkeypatch.setattr(PreparedStore, "make", lambda store, settings: None)
+    background.make(server.jars, LINES[0], java, own_cache)
     assert small.path.exists() and left and not left[0].exists()
     assert small.refusal() is None
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("line", LINES, ids=lambda line: line.name)
+def test_a_new_home_begins_with_a_prepared_database_and_keeps_one_that_is_there(
+    own_cache: Settings, line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgrag.graph.local.server.make_soon", lambda *given: None)
+    local = own_cache.local.model_copy(update={"version": line.name})
+    settings = own_cache.model_copy(update={"local": local})
+    cache = settings.cache / "jars"
+    for jar in JarStore(Settings().cache.expanduser().resolve() / "jars").paths(lock_groups(line)[SERVER]):
+        if not (cache / jar.name).exists():
+            (cache / jar.name).symlink_to(jar)
+    server = LocalServer(settings)
+    prepared = PreparedStore(server.jars, line)
+    prepared.path.parent.mkdir()
+    killed = prepared.path.parent / "preparing-killed"
+    killed.mkdir()
+    prepared.make(settings)
+    assert prepared.path.exists() and not killed.exists()
+    assert not [*prepared.path.parent.glob("preparing-*")]
+
+    with _counting(server) as (graph, queries):
+        collections.create_collection(graph, "new", "wordllama", DIMENSION, IndexingSettings(), 0)
+        assert [name for name in queries if name.startswith("schema/")] == ["schema/version"]
+        created = graph.run("look_up/collections", name="new")[0]["collection"]["created"]
+    server.stop()
+    with _counting(server) as (graph, _):  # what is there is never replaced
+        assert graph.run("look_up/collections", name="new")[0]["collection"]["created"] == created
+    prepared.place(server.home.server / "data")
+    assert WordLlamaEmbedder.dimension == DIMENSION
+
+
+@contextmanager
+def _counting(server: LocalServer) -> Iterator[tuple[Graph, list[str]]]:
+    """A connection to the server, which is started, and the names of the queries that run over it."""
+    endpoint, queries = server.ensure_running(), list[str]()
+    with (
+        Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph,
+        graph.listening(lambda name, parameters: queries.append(name)),
+    ):
+        yield graph, queries
 
 
 def test_another_java_other_options_or_other_jars_have_an_archive_of_their_own(
@@ -148,9 +197,13 @@ def test_a_java_that_fails_is_not_asked_again_and_named(tmp_path: Path, monkeypa
     failing.make()
     assert failing.failure.read_text() == "no such option\n"
     started: list[object] = []
-    monkeypatch.setattr(archive, "start_detached", lambda *given, **named: started.append(given))
-    failing.make_soon()
+    monkeypatch.setattr(background, "start_detached", lambda *given, **named: started.append(given))
+    PreparedStore(store, LINES[0]).path.mkdir()
+    background.make_soon(store, LINES[0], Java(java, 17, "PATH"))
     assert not started and failing.options() == []
+    failing.failure.unlink()
+    background.make_soon(store, LINES[0], Java(java, 17, "PATH"))
+    assert len(started) == 1
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.name)
