@@ -13,7 +13,6 @@ from kgrag.graph import collections as registry
 from kgrag.graph.collections import Collection as Record
 from kgrag.graph.counts import collection_info
 from kgrag.graph.holding import collection_lock
-from kgrag.indexing.first_load import recount
 from kgrag.loaders.source import Source
 from kgrag.models.embed import Embedder
 from kgrag.retrieval.context import SearchContext
@@ -45,6 +44,8 @@ def by_one(kind: str) -> Callable[[Callable[Concatenate["B", P], R]], Callable[C
         def called(self: B, /, *args: P.args, **kwargs: P.kwargs) -> R:
             with collection_lock(self.kg.graph, self.name, kind):
                 if kind != "ingest":  # which looks for itself, and has nothing to look at in a new collection
+                    from kgrag.indexing.first_load import recount  # searches need none of it
+
                     recount(self.kg.graph, self.name)
                 return method(self, *args, **kwargs)
 
