@@ -99,8 +99,8 @@ class LocalSettings(BaseModel):
     stop_timeout: float = Field(30.0, ge=0, description="seconds that `kgrag down` waits before it ends it by force")
     archive: bool = Field(
         True,
-        description="keep Neo4j's classes as Java has them in memory, and a prepared database, in KGRAG_CACHE, for quicker "
-        "starts (150 MB, made in the background after a start)",
+        description="keep Neo4j's classes as Java has them in memory, and a prepared database, in KGRAG_CACHE, "
+        "for quicker starts (150 MB, made in the background after a start)",
     )
     guide: bool = Field(True, description="Neo4j Browser opens a guide to the demo whenever it connects")
 

@@ -11,6 +11,7 @@ from kgrag.retrieval.trail import follow
 from kgrag.values.documents import Triple
 from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.events import Answer, Citation, Judged, Linked, Read, Retrieved, Rewritten
+from kgrag.values.installing import install_hint
 from kgrag.values.results import Hit, Passage, Ranking, Step
 from kgrag.values.rows import Edge, Node, Path, Rows
 
@@ -157,5 +158,6 @@ def test_what_cannot_be_drawn() -> None:
 
 def test_without_the_package_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "neo4j_viz", None)
-    with pytest.raises(ConfigurationError, match=r"kgrag\[viz\]"):
+    with pytest.raises(ConfigurationError, match="neo4j-viz") as caught:
         visualise(drawing(Ranking(ASKED, "x")))
+    assert install_hint("viz") in caught.value.remedy

@@ -1,5 +1,6 @@
 """How extras and newer versions are installed: from a clone by make, from elsewhere by pip."""
 
+import os
 import subprocess
 import tomllib
 from pathlib import Path
@@ -14,7 +15,9 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["p
 
 
 def make(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["make", *words], cwd=ROOT, capture_output=True, text=True)
+    """Run make as from a shell, not as the make that runs the tests would run it."""
+    env = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    return subprocess.run(["make", *words], cwd=ROOT, env=env, capture_output=True, text=True)
 
 
 def test_a_clone_installs_by_make(monkeypatch: pytest.MonkeyPatch) -> None:

