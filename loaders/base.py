@@ -5,6 +5,7 @@ import math
 import re
 import stat
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -55,8 +56,8 @@ class Source:
     """A file to read: the key it is known by, how its path is shown to the user, and the size limit in bytes.
 
     `encoding`: what it is in if it is not UTF-8, empty: to be found out. `converted`: what it turned out to be in.
-    `problems`: what is to be said of it beside its documents: what was damaged or left out. `pages`: how many have been
-    read and how many there are, empty where nobody counts.
+    `problems`: what is to be said of it beside its documents: what was damaged or left out. `left_out`: how much, of
+    what is only counted, by kind. `pages`: how many have been read and how many there are, empty where nobody counts.
     """
 
     path: Path
@@ -66,6 +67,7 @@ class Source:
     encoding: str = ""
     converted: set[str] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
     pages: list[int] = field(default_factory=list)
 
     @property

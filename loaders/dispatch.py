@@ -297,6 +297,8 @@ class _Stamped:
             count += 1
         for encoding in self._file.source.converted:
             self._scan.converted[encoding] = self._scan.converted.get(encoding, 0) + 1
+        for kind, number in self._file.source.left_out.items():
+            self._scan.left_out[kind] = self._scan.left_out.get(kind, 0) + number
         if held is not None:
             if whole and state.fingerprint and Stamp.of(self._file.paths) == self._stamp:
                 state = replace(state, documents=count, problems="\n".join(problems))

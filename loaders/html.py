@@ -11,6 +11,7 @@ from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, Tag
 
 from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, one_line, read_text
+from kgrag.loaders.beside import tell
 from kgrag.loaders.boilerplate import boilerplate, sample
 from kgrag.loaders.grid import Cell, joined, only_lays_out
 from kgrag.loaders.inline import Inline
@@ -41,6 +42,7 @@ def load_html(source: Source) -> Document:
     if not sections and not outline.tables:
         raise BadInput("has no readable text")
     source.problems.extend(outline.problems)
+    tell(source, outline.left_out)
     title = title or outline.first_h1 or source.title
     return Document(source.key, sections, title, source.shown, tables=outline.tables)
 
@@ -286,4 +288,4 @@ def _readable(pages: Sequence[Path], limit: int) -> Iterator[Document]:
             yield load_html(Source(page, page.name, page.name, limit))
 
 
-HTML = Format("HTML page", (".html", ".htm"), _load_page, version=3)
+HTML = Format("HTML page", (".html", ".htm"), _load_page, version=4)

@@ -142,11 +142,11 @@ def _date(message: EmailMessage) -> str:
         return ""
 
 
-EML = Format("e-mail message", (".eml",), read_apart("kgrag.loaders.mail:read_eml"), version=2)
+EML = Format("e-mail message", (".eml",), read_apart("kgrag.loaders.mail:read_eml"), version=3)
 
 
 def _mailbox(source: Source, reading: Reading) -> Iterator[Item]:
     yield from load_mbox(source, reading.readers)
 
 
-MBOX = Format("mailbox", (".mbox",), _mailbox, version=2)
+MBOX = Format("mailbox", (".mbox",), _mailbox, version=3)

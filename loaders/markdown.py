@@ -1,11 +1,13 @@
 """Markdown files: plain text in sections under their headings, the tables, and the values of their front matter."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from bs4 import BeautifulSoup
 from markdown_it.token import Token
 
 from kgrag.loaders.base import BadInput, Format, Source, clean, one_line, read_text, whole
+from kgrag.loaders.beside import tell
 from kgrag.loaders.front_matter import split_front_matter
 from kgrag.loaders.grid import Cell
 from kgrag.loaders.html import add_html
@@ -16,6 +18,8 @@ from kgrag.loaders.outline import Outline
 from kgrag.values.documents import Document
 
 _SIGNS = {"sup": "^", "sub": "_"}
+_LEFT_OUT = {"del": "deleted piece", "rt": "reading of characters", "rp": ""}
+"""Tags whose text is left out, and what it is counted as."""
 
 
 def load_markdown(source: Source) -> Document:
@@ -32,6 +36,7 @@ def load_markdown(source: Source) -> Document:
     if not sections and not outline.tables:
         raise BadInput("has no readable text")
     source.problems.extend(outline.problems)
+    tell(source, outline.left_out)
     title = one_line(str(metadata.pop("title", ""))) or outline.first_h1 or source.title
     return Document(source.key, sections, title, source.shown, metadata, tables=outline.tables)
 
@@ -49,7 +54,7 @@ class _Renderer:
             if token.type == "table_open":
                 position = self._table(tokens, position)
             elif token.type == "heading_open" and token.level == 0:
-                self._outline.heading(int(token.tag[1]), _inline(tokens[position + 1].children))
+                self._outline.heading(int(token.tag[1]), self._inline(tokens[position + 1].children))
                 position += 2
             else:
                 self._token(token)
@@ -71,7 +76,7 @@ class _Renderer:
             case "inline":
                 if "note" in token.meta:
                     outline.mark(f"[{token.meta['note']}] ")
-                outline.block(_inline(token.children))
+                outline.block(self._inline(token.children))
             case "fence" | "code_block" | "math_block":
                 outline.block(token.content, tight=False)
             case "html_block":
@@ -84,16 +89,19 @@ class _Renderer:
             if tokens[position].type == "tr_open":
                 rows.append([])
             elif tokens[position].type == "inline":
-                rows[-1].append(Cell(_inline(tokens[position].children)))
+                rows[-1].append(Cell(self._inline(tokens[position].children)))
             position += 1
         self._outline.table(rows, heads=1)
         return position
 
+    def _inline(self, tokens: Sequence[Token] | None) -> str:
+        return _inline(tokens, self._outline.left_out)
 
-def _inline(tokens: Sequence[Token] | None) -> str:
+
+def _inline(tokens: Sequence[Token] | None, left_out: Counter[str]) -> str:
     """The text of a line: links and images become their text, tags of HTML what they mean."""
     line = Inline()
-    hidden = ""  # the name of the tag whose text no reader sees
+    hidden = ""  # the name of the tag whose text is left out
     names = iter(tag_names([token.content for token in tokens or () if token.type == "html_inline"]))
     for token in tokens or ():
         name = next(names) if token.type == "html_inline" else ""
@@ -106,11 +114,12 @@ def _inline(tokens: Sequence[Token] | None) -> str:
             case "hardbreak":
                 line.text("\n")
             case "image":
-                line.text(_inline(token.children))
+                line.text(_inline(token.children, left_out))
             case "note":
                 line.note(token.content)
-            case "html_inline" if name and _is_hidden(token.content, name):
+            case "html_inline" if name in _LEFT_OUT or (name and _is_hidden(token.content, name)):
                 hidden = name
+                left_out[_LEFT_OUT.get(name, "")] += 1
             case "html_inline":
                 _tag(token.content, name, line)
             case _:
@@ -141,4 +150,4 @@ def _tag(markup: str, name: str, line: Inline) -> None:
         line.text(str(image.get("alt") or "") if image is not None else "")
 
 
-MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=3)
+MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=4)

@@ -33,6 +33,9 @@ _LABEL = re.compile(r"\[?(?:note |n )?\w{1,4}\]?|[*†‡§]{1,3}", re.IGNORECAS
 
 def prepare(soup: BeautifulSoup, outline: Outline) -> None:
     """Take out of a page what is no text of it, and put plain text where it needs more than its tags."""
+    for tag in soup.find_all("del"):
+        outline.left_out["deleted piece"] += not _is_gone(tag) and bool(tag.get_text().strip())
+        tag.decompose()
     _drop_frames(soup)
     _drop_hidden(soup, outline)
     for tag in soup.find_all("math"):
@@ -55,9 +58,8 @@ def prepare(soup: BeautifulSoup, outline: Outline) -> None:
     for tag in soup.select(".line-block .line"):  # likewise
         tag.name = "span"
         tag.insert_after(BREAK)
-    for tag in soup.find_all("rt"):
-        tag.replace_with(NavigableString(f"({tag.get_text()})"))
-    for tag in soup.find_all("rp"):
+    for tag in soup.find_all(["rt", "rp", "rtc"]):  # how signs are read, above each: it would part the word
+        outline.left_out["reading of characters"] += tag.name == "rt" and not _is_gone(tag)
         tag.decompose()
     _mark_notes(soup)
 

@@ -10,15 +10,13 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
-from kgrag.loaders.base import BadInput, Format, counted, one_line
+from kgrag.loaders.base import BadInput, Format, one_line
 from kgrag.loaders.grid import Cell, cell_text, only_lays_out
 from kgrag.loaders.inline import Inline, Node, formula, ordinal
 from kgrag.loaders.outline import Outline
 
 _CONTAINERS = frozenset("section index-body user-index list-header table-of-content".split())
-_SILENT = frozenset(
-    "tracked-changes annotation annotation-end note forms sequence-decls object ruby-text text-box".split()
-)
+_SILENT = frozenset("annotation annotation-end note forms sequence-decls object ruby-text text-box".split())
 _CODE = re.compile(r"Preformatted|Code|Listing|Verbatim")
 """Styles of code, whose spaces are kept."""
 _OUTLINE = "\n"  # the name of the style that numbers headings, which has none of its own
@@ -117,14 +115,10 @@ class _Reader:
         self._in_code = False
         self._outline = Outline()
         self._notes: list[tuple[str, Element]] = []  # of this section
-        self._hidden = self._comments = 0
 
     def content(self, meta: dict[str, str]) -> Content:
         """What was read."""
         self._add_notes()
-        for count, what in ((self._hidden, "hidden piece"), (self._comments, "comment")):
-            if count:
-                self._outline.problems.append(f"holds {counted(count, what)}, left out")
         author = meta.get("creator") or meta.get("initial-creator", "")
         date = (meta.get("creation-date") or meta.get("date", ""))[:10]
         return content(self._outline, one_line(meta.get("title", "")), {"author": one_line(author), "date": date})
@@ -143,6 +137,8 @@ class _Reader:
                 self._list(element, _value(element, "style-name"), depth)
             elif name == "table":
                 self._table(element, depth)
+            elif name == "tracked-changes":
+                self._outline.left_out["deleted piece"] += len(element.findall(".//{*}deletion"))
             elif name in _CONTAINERS and depth < _MAX_DEPTH:
                 self.add(element, depth + 1)
 
@@ -248,10 +244,10 @@ class _Reader:
         name = _name(element)
         style = _value(element, "style-name")
         if style in self._styles.hidden or name in ("hidden-text", "hidden-paragraph"):
-            self._hidden += 1
+            self._outline.left_out["hidden piece"] += 1
             return
         if name in _SILENT or depth > 2 * _MAX_DEPTH:
-            self._comments += name == "annotation"
+            self._outline.left_out["comment"] += name == "annotation"
             if name == "note":
                 self._note(element, line)
             elif name == "text-box":
@@ -260,7 +256,7 @@ class _Reader:
                 root = self._formulas.get(_value(element, "href").removeprefix("./"))
                 line.word("" if root is None else formula(_math(root)))
             elif name == "ruby-text":
-                line.text(f"({''.join(element.itertext())})")
+                self._outline.left_out["reading of characters"] += 1
             return
         if name in ("title", "desc"):  # what a picture shows
             line.word("".join(element.itertext()))
@@ -325,5 +321,5 @@ def _rows(table: Element, head: bool = False) -> Iterator[tuple[Element, bool]]:
 
 
 ODT = Format(
-    "OpenDocument text", (".odt",), read_apart("kgrag.loaders.opendocument:read_odt"), untrusted=True, version=3
+    "OpenDocument text", (".odt",), read_apart("kgrag.loaders.opendocument:read_odt"), untrusted=True, version=4
 )

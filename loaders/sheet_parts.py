@@ -55,15 +55,16 @@ class _Counts:
     sheets: int = 0
 
     def problems(self) -> list[str]:
-        parts = [(self.sheets, "sheet"), (self.rows, "row"), (len(self.columns), "column")]
-        hidden = ", ".join(counted(count, f"hidden {what}") for count, what in parts if count)
-        found = [f"holds {hidden}, left out"] if hidden else []
-        if self.formulas:
-            found.append(
-                f"holds {counted(self.formulas, 'formula')} without a stored value, read as written; "
-                "open and save it with a spreadsheet program to have the values"
-            )
-        return found
+        if not self.formulas:
+            return []
+        return [
+            f"holds {counted(self.formulas, 'formula')} without a stored value, read as written; "
+            "open and save it with a spreadsheet program to have the values"
+        ]
+
+    def left_out(self) -> dict[str, int]:
+        """What is hidden, by kind."""
+        return {"hidden sheet": self.sheets, "hidden row": self.rows, "hidden column": len(self.columns)}
 
 
 def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
@@ -86,7 +87,12 @@ def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
                 other = formulas[sheet.title]
             counts.formulas += len(marks.unknown)
             parts.append({"label": sheet.title, "blocks": list(_blocks(sheet, other, marks, counts))})
-        return {**properties(book.properties), "parts": parts, "problems": counts.problems()}
+        return {
+            **properties(book.properties),
+            "parts": parts,
+            "problems": counts.problems(),
+            "left_out": counts.left_out(),
+        }
     finally:
         book.close()
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from kgrag.loaders.base import counted
 from kgrag.loaders.grid import Cell, Laid, cell_text
 from kgrag.loaders.inline import Inline, formula, ordinal
 from kgrag.loaders.office_parts import (
@@ -37,9 +36,8 @@ def read_pptx(file: IO[bytes]) -> dict[str, Any]:
         hidden += not shown
         comments += sum(_comments(relation) for relation in slide.part.rels.values())
         parts.append({"label": "", "blocks": list(_blocks(slide)) if shown else []})
-    counts = ((hidden, "hidden slide"), (comments, "comment"))
-    problems = [f"holds {counted(count, what)}, left out" for count, what in counts if count]
-    return {**properties(presentation.core_properties), "parts": parts, "problems": problems}
+    left_out = {"hidden slide": hidden, "comment": comments}
+    return {**properties(presentation.core_properties), "parts": parts, "left_out": left_out}
 
 
 def _comments(relation: Any) -> int:

@@ -1,11 +1,11 @@
 """DOCX files, as the reading process sees them (ISO/IEC 29500-1, chapter 17)."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import IO, Any
 
-from kgrag.loaders.base import counted, one_line
+from kgrag.loaders.base import one_line
 from kgrag.loaders.grid import Cell, Laid, cell_text, only_lays_out
 from kgrag.loaders.inline import Inline, formula, ordinal
 from kgrag.loaders.office_parts import (
@@ -23,10 +23,11 @@ from kgrag.loaders.office_parts import (
 from kgrag.loaders.symbols import sign, signs
 from kgrag.loaders.word_numbering import WordNumbering
 
-_PASSED = frozenset("Fallback pPr rPr del moveFrom delText instrText del sectPr tblPr".split())
+_PASSED = frozenset("Fallback pPr rPr moveFrom delText instrText sectPr tblPr".split())
 """What is no text: a fallback says again what stands before it, and what was moved stands where it was moved to."""
 _AROUND = frozenset("sdt sdtContent ins moveTo customXml".split())
 """What stands around paragraphs and tables, and is not seen."""
+_LEFT_OUT = {"del": "deleted piece", "rt": "reading of characters"}
 _SIGNS = {"superscript": "^", "subscript": "_"}
 _CODE = re.compile(r"\b(?:code|listing|preformatted|verbatim)\b", re.IGNORECASE)
 """Styles of code, whose spaces are kept."""
@@ -42,7 +43,7 @@ def read_docx(file: IO[bytes]) -> dict[str, Any]:
     word = _Word(document.part)
     blocks = [*word.blocks(document.element.body), *word.notes()]
     found = properties(document.core_properties)
-    return {**found, "parts": [{"label": "", "blocks": blocks}], "problems": word.problems()}
+    return {**found, "parts": [{"label": "", "blocks": blocks}], "left_out": word.left_out}
 
 
 class _Word:
@@ -53,7 +54,7 @@ class _Word:
         self._texts = {kind: {value(e, "id"): e for e in self._related(f"{kind}s")} for kind in ("footnote", "endnote")}
         self._waiting: list[tuple[str, Any]] = []  # notes of this section
         self._noted: dict[str, int] = defaultdict(int)
-        self._hidden = 0
+        self.left_out = Counter({"comment": len(self._related("comments"))})
         self._list = ""  # the one that the last item is of
         self._charts: list[Any] = []
         self._boxes: list[Any] = []  # frames of text that hang on a paragraph
@@ -66,11 +67,6 @@ class _Word:
             if relation.reltype.endswith(f"/{name}") and not relation.is_external:
                 return list(parse_xml(relation.target_part.blob))
         return []
-
-    def problems(self) -> list[str]:
-        """What was left out."""
-        counts = ((self._hidden, "hidden piece"), (len(self._related("comments")), "comment"))
-        return [f"holds {counted(count, what)}, left out" for count, what in counts if count]
 
     def notes(self) -> Iterator[Block]:
         """The notes that were referred to since the last call."""
@@ -171,10 +167,14 @@ class _Word:
         kind = tag(element)
         if kind in _PASSED or depth > _MAX_DEPTH:
             return
+        if kind in _LEFT_OUT:
+            texts = (e.text or "" for e in element.iter() if tag(e) in ("t", "delText"))
+            self.left_out[_LEFT_OUT[kind]] += any(map(str.strip, texts))
+            return
         position = ""
         if kind == "r":
             if self._is_on(element, "vanish"):
-                self._hidden += any(tag(e) == "t" and (e.text or "").strip() for e in element)
+                self.left_out["hidden piece"] += any(tag(e) == "t" and (e.text or "").strip() for e in element)
                 return
             position = _SIGNS.get(self._property(element, "vertAlign"), "")
         elif kind == "t":
@@ -266,7 +266,7 @@ class _Word:
         for row in _rows(table):
             settings = child(row, "trPr")
             if child(settings, "del") is not None or child(settings, "hidden") is not None:
-                self._hidden += child(settings, "hidden") is not None
+                self.left_out["hidden piece"] += child(settings, "hidden") is not None
                 continue
             cells: list[Cell | None] = [None] * _columns(child(settings, "gridBefore"), 0)
             for element in _cells(row):

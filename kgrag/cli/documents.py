@@ -287,6 +287,8 @@ def print_changes(report: "IngestReport", prune: bool = False) -> None:
         note(f"{number(sum(report.skipped.values()), 'file')} skipped: {_tally(report.skipped)}")
     if report.converted:
         note(f"{number(sum(report.converted.values()), 'file')} not in UTF-8, converted: {_tally(report.converted)}")
+    if report.left_out:
+        note(f"Left out beside the text: {_tally(report.left_out)}")
 
 
 def _tally(counts: Mapping[str, int]) -> str:

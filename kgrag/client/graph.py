@@ -127,7 +127,9 @@ class KnowledgeGraph:
         report = load(
             items, collection, model, settings, progress or no_progress, replace_database=replace_database, total=total
         )
-        return report if scan is None else replace(report, skipped=scan.skipped, converted=scan.converted)
+        if scan is None:
+            return report
+        return replace(report, skipped=scan.skipped, converted=scan.converted, left_out=scan.left_out)
 
     @staticmethod
     def write_bulk_files(
@@ -152,7 +154,9 @@ class KnowledgeGraph:
 
         items, total, scan, model, settings = first_load(source, embedder, language, columns, root, settings)
         report = write_files(items, collection, model, settings, Path(folder), progress or no_progress, total=total)
-        return report if scan is None else replace(report, skipped=scan.skipped, converted=scan.converted)
+        if scan is None:
+            return report
+        return replace(report, skipped=scan.skipped, converted=scan.converted, left_out=scan.left_out)
 
     @staticmethod
     def import_knowledge(
